@@ -1,0 +1,73 @@
+#pragma once
+
+#include <string>
+
+#include "core/coder.hpp"
+#include "core/config.hpp"
+#include "core/frame.hpp"
+#include "core/mask.hpp"
+#include "core/predictor.hpp"
+#include "core/sample.hpp"
+
+namespace cuszi {
+
+/// What a frame's values are: their type and their extents.
+struct FrameShape {
+  DType dtype = DType::f32;
+  Dims dims;
+
+  std::uint64_t points() const { return dims.count(); }
+  ByteCount bytes() const { return points() * size_of(dtype); }
+  Extents3 extents() const { return dims.as_3d(); }
+};
+
+/// The steps of a frame's way from values to sections and back. A backend decides who computes what
+/// and when; what is computed stands in core, the order of the steps in core/pipeline. It keeps the
+/// frame in work, and the memory it used for it, inside: one frame at a time, one thread.
+///
+/// Spans of bytes are in the backend's memory. Sections that a step adds stay valid until the next
+/// load() or begin().
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  /// "cpu", or the device's name.
+  virtual std::string name() const = 0;
+
+  // Compression, in the order of calls.
+
+  /// Looks at a frame: range, missing points, samples of prediction errors for a predictor whose
+  /// geometry is that of `draft`. `values` must stay valid until the last step.
+  virtual FieldScan load(const FrameShape& shape, Bytes values, const FillValues& fills,
+                         const PredictorParams& draft) = 0;
+  /// The missing points of the loaded frame, in host memory.
+  virtual Mask mask() const = 0;
+  /// Prepares the contexts under which the pass's codes are to be coded, from what earlier passes
+  /// restored; the same call precedes decode(). Without effect for predictors of one pass.
+  virtual void contexts(const PredictorParams& params, int pass) = 0;
+  /// Predicts and quantises the pass's points; keeps their quant-codes, adds what the codes cannot
+  /// say: anchors, outliers, patches.
+  virtual void predict_quantise(const PredictorParams& params, double bound, int pass,
+                                Sections& out) = 0;
+  /// Entropy-codes the pass's quant-codes.
+  virtual void encode(const CoderParams& params, HuffmanWidth width, int pass, Sections& out) = 0;
+  /// Copies sections one after the other to `out`, of exactly their size.
+  virtual void gather(const Sections& sections, MutableBytes out) = 0;
+
+  // Decompression, in the order of calls.
+
+  /// Starts a frame whose values are to appear in `out`.
+  virtual void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
+                     MutableBytes out) = 0;
+  /// Decodes the pass's quant-codes. Throws ArchiveError.
+  virtual void decode(const CoderParams& params, int pass, const Sections& sections) = 0;
+  /// Restores the pass's points from their quant-codes and sections. Throws ArchiveError.
+  virtual void reconstruct(const PredictorParams& params, int pass, const Sections& sections) = 0;
+  /// Puts the missing values back; `out` is complete on return.
+  virtual void finish() = 0;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// The side-channel information that lets every chunk of a variable-rate stream be decoded at once
+/// (Noordsij 2019, chapter 4: strategies offset, length and hybrid). Units are bits.
+///
+///     offset  64-bit offsets of all chunks
+///     length  one byte, the bytes per length (2 or 4); the lengths of all chunks but the last
+///     hybrid  the same byte; a 64-bit offset per partition; the lengths of all chunks but the last
+///             of each partition
+///
+/// A stream of one chunk, or of none, needs no index and has none.
+std::vector<std::byte> encode_index(IndexKind kind, std::uint32_t partition,
+                                    std::span<const std::uint32_t> chunk_bits);
+
+/// The first bit of every chunk. Throws ArchiveError if the index does not fit `chunks` chunks in a
+/// stream of `stream_bits` bits. For IndexKind::none only the first chunk is known.
+std::vector<BitCount> decode_index(IndexKind kind, std::uint32_t partition, Bytes index,
+                                   std::uint64_t chunks, BitCount stream_bits);
+
+}  // namespace cuszi

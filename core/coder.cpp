@@ -1,0 +1,24 @@
+#include "core/coder.hpp"
+
+namespace cuszi {
+
+std::string_view name_of(const CoderParams& params) {
+  return std::visit([](const auto& p) { return p.name; }, params);
+}
+
+void write_coder(const CoderParams& params, ByteWriter& out) {
+  std::visit(
+      [&](const auto& p) {
+        out.put(p.id);
+        p.write(out);
+      },
+      params);
+}
+
+CoderParams read_coder(ByteReader& in) {
+  const auto id = in.get<std::uint8_t>();
+  if (id == HuffmanParams::id) return HuffmanParams::read(in);
+  throw ArchiveError("entropy coder " + std::to_string(id) + " is unknown to this version");
+}
+
+}  // namespace cuszi

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "core/dims.hpp"
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// How a bound is given; the numbers stand in archives.
+enum class ErrorMode : std::uint8_t {
+  absolute = 0,  ///< in the field's own unit
+  relative = 1,  ///< as a share of the value range over the points that are not missing
+};
+
+/// The predictors, in the order of PredictorParams; the numbers stand in archives.
+enum class PredictorId : std::uint8_t { lorenzo = 0, interp = 1 };
+
+/// The cubic splines of cuSZ-i (SC'24, V-B); the numbers stand in archives.
+enum class Cubic : std::uint8_t { not_a_knot = 0, natural = 1 };
+
+/// How the side-channel index tells where chunks start (Noordsij 2019, chapter 4); the numbers
+/// stand in archives.
+enum class IndexKind : std::uint8_t {
+  none = 0,    ///< no index: sequential decoding
+  offset = 1,  ///< the first bit of every chunk
+  length = 2,  ///< the bits of every chunk
+  hybrid = 3,  ///< one offset per partition, lengths within
+};
+
+/// The machine word in which the encoder keeps a codeword and its length.
+enum class HuffmanWidth : std::uint8_t { automatic, u32, u64 };
+
+/// What the user may force of `interp`; the rest is the encoder's choice.
+struct InterpConfig {
+  std::optional<Extents3> tile;
+  std::optional<std::uint32_t> anchor;
+  std::optional<double> alpha;
+  std::optional<Cubic> cubic;
+  std::optional<std::array<std::uint8_t, 3>> order;  ///< axes, 0 = z, first interpolated first
+};
+
+struct PredictorConfig {
+  PredictorId id = PredictorId::interp;
+  std::optional<std::uint32_t> radius;  ///< half the number of quant-codes; chosen from a sample
+  InterpConfig interp;
+};
+
+struct HuffmanConfig {
+  HuffmanWidth width = HuffmanWidth::automatic;
+  IndexKind index = IndexKind::hybrid;
+  std::uint32_t chunk = 1024;    ///< symbols per chunk, a power of two
+  std::uint32_t partition = 32;  ///< chunks per offset of the hybrid index
+};
+
+/// Everything that decides an archive's bytes besides the field, its bound and its fill values.
+struct FrameConfig {
+  PredictorConfig predictor;
+  HuffmanConfig huffman;
+};
+
+inline constexpr ByteCount default_frame_bytes = ByteCount{1} << 30;
+
+}  // namespace cuszi

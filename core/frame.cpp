@@ -1,0 +1,173 @@
+#include "core/frame.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/bytes.hpp"
+#include "core/hash.hpp"
+#include "core/lossless.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
+constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
+
+constexpr std::array<std::string_view, 9> section_names{
+    "raw", "mask-bits", "mask-values", "anchors", "outliers", "patches", "codebook", "index",
+    "codes"};
+
+LevelEntry read_level_entry(ByteReader& in) {
+  LevelEntry level;
+  const std::uint64_t sections = in.varint();
+  if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
+  for (std::uint64_t i = 0; i < sections; ++i) {
+    const auto id = in.get<SectionId>();
+    if (static_cast<std::size_t>(id) >= section_names.size()) {
+      throw ArchiveError("a frame has a section of an unknown kind");
+    }
+    const ByteCount size = in.varint();
+    if (size > (ByteCount{1} << 60)) throw ArchiveError("a section claims more than 2^60 bytes");
+    level.sections.push_back({id, size});
+  }
+  level.hash = in.get<std::uint64_t>();
+  return level;
+}
+
+}  // namespace
+
+std::string_view name_of(SectionId id) { return section_names.at(static_cast<std::size_t>(id)); }
+
+std::string_view name_of(FrameKind kind) {
+  constexpr std::array<std::string_view, 3> names{"stored", "lossless", "coded"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+bool Sections::has(SectionId id) const {
+  return std::any_of(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
+}
+
+Bytes Sections::find(SectionId id) const {
+  const auto at =
+      std::find_if(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
+  return at == list_.end() ? Bytes{} : at->bytes;
+}
+
+Bytes Sections::at(SectionId id) const {
+  if (!has(id)) throw ArchiveError("a frame lacks its section " + std::string(name_of(id)));
+  return find(id);
+}
+
+ByteCount Sections::size() const {
+  ByteCount total = 0;
+  for (const Section& section : list_) total += section.bytes.size();
+  return total;
+}
+
+ByteCount LevelEntry::size() const {
+  ByteCount total = 0;
+  for (const SectionEntry& section : sections) total += section.size;
+  return total;
+}
+
+ByteCount FrameHeader::payload_bytes() const {
+  ByteCount total = 0;
+  for (const LevelEntry& level : levels) total += level.size();
+  return total;
+}
+
+std::vector<std::byte> write_frame_header(const FrameHeader& header) {
+  ByteWriter body;
+  body.varint(header.index);
+  body.put(header.kind);
+  body.varint(header.missing);
+  body.put(header.min);
+  body.put(header.max);
+  if (header.kind == FrameKind::coded) {
+    write_predictor(header.predictor.value(), body);
+    write_coder(header.coder.value(), body);
+  }
+  body.varint(header.levels.size());
+  for (const LevelEntry& level : header.levels) {
+    body.varint(level.sections.size());
+    for (const SectionEntry& section : level.sections) {
+      body.put(section.id);
+      body.varint(section.size);
+    }
+    body.put(level.hash);
+  }
+  ByteWriter out;
+  out.put(frame_magic);
+  out.put(static_cast<std::uint32_t>(body.size() + sizeof(std::uint64_t)));
+  out.append(body.view());
+  out.put(block_hash(body.view()));
+  return out.take();
+}
+
+ByteCount read_frame_prefix(Bytes prefix) {
+  ByteReader in(prefix, "a frame");
+  if (in.get<std::uint32_t>() != frame_magic) {
+    throw ArchiveError("a frame does not begin where it should");
+  }
+  const auto size = in.get<std::uint32_t>();
+  if (size < sizeof(std::uint64_t) || size > max_header_bytes) {
+    throw ArchiveError("a frame's table claims " + std::to_string(size) + " bytes");
+  }
+  return size;
+}
+
+FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
+  const Bytes body = bytes.first(bytes.size() - sizeof(std::uint64_t));
+  ByteReader hash(bytes.subspan(body.size()), "a frame's table");
+  if (hash.get<std::uint64_t>() != block_hash(body)) {
+    throw ArchiveError("a frame's table is damaged (its checksum does not match)");
+  }
+  ByteReader in(body, "a frame's table");
+  FrameHeader header;
+  header.index = in.varint();
+  header.kind = in.get<FrameKind>();
+  header.missing = in.varint();
+  header.min = in.get<double>();
+  header.max = in.get<double>();
+  if (header.kind > FrameKind::coded) throw ArchiveError("a frame is of an unknown kind");
+  if (header.missing > dims.count() || !std::isfinite(header.min) || !std::isfinite(header.max) ||
+      header.min > header.max) {
+    throw ArchiveError("a frame's value range or its missing points are impossible");
+  }
+  if (header.kind == FrameKind::coded) {
+    header.predictor = read_predictor(in, dims.as_3d(), dtype);
+    header.coder = read_coder(in);
+  }
+  const std::uint64_t levels = in.varint();
+  if (levels > in.remaining()) throw ArchiveError("a frame's table is truncated");
+  for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in));
+  in.expect_end();
+  if (dims.count() * size_of(dtype) / max_expansion > header.payload_bytes() + 64) {
+    throw ArchiveError("a frame claims to hold more values than its bytes can");
+  }
+  return header;
+}
+
+Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload) {
+  if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
+  ByteCount at = 0;
+  for (std::size_t i = 0; i < level; ++i) at += header.levels[i].size();
+  const LevelEntry& entry = header.levels[level];
+  if (at > payload.size() || entry.size() > payload.size() - at) {
+    throw ArchiveError("a frame is truncated");
+  }
+  if (block_hash(payload.subspan(at, entry.size())) != entry.hash) {
+    throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(level) +
+                       " does not match)");
+  }
+  Sections sections;
+  for (const SectionEntry& section : entry.sections) {
+    sections.add(section.id, payload.subspan(at, section.size));
+    at += section.size;
+  }
+  return sections;
+}
+
+}  // namespace cuszi

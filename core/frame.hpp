@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/coder.hpp"
+#include "core/dims.hpp"
+#include "core/predictor.hpp"
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// The parts of a frame's payload; the numbers stand in archives.
+enum class SectionId : std::uint8_t {
+  raw = 0,          ///< the values themselves, of a frame that is not coded
+  mask_bits = 1,    ///< which points are missing
+  mask_values = 2,  ///< what they come back as
+  anchors = 3,      ///< values of interp's anchors
+  outliers = 4,     ///< points that the quant-codes do not reach
+  patches = 5,      ///< exact values put in last
+  codebook = 6,     ///< Huffman code lengths
+  index = 7,        ///< where the chunks start
+  codes = 8,        ///< the quant-codes, entropy-coded
+};
+
+std::string_view name_of(SectionId id);
+
+/// A part of a payload, in the memory of the backend that made it or is to read it.
+struct Section {
+  SectionId id;
+  Bytes bytes;
+};
+
+/// The sections of one level.
+class Sections {
+ public:
+  void add(SectionId id, Bytes bytes) { list_.push_back({id, bytes}); }
+  bool has(SectionId id) const;
+  /// The bytes of a section, none if the level does not have it.
+  Bytes find(SectionId id) const;
+  /// The bytes of a section that the level must have. Throws ArchiveError.
+  Bytes at(SectionId id) const;
+
+  const std::vector<Section>& list() const { return list_; }
+  ByteCount size() const;
+
+ private:
+  std::vector<Section> list_;
+};
+
+enum class FrameKind : std::uint8_t {
+  stored = 0,    ///< the values as they are
+  lossless = 1,  ///< pack_values()
+  coded = 2,     ///< predicted, quantised, entropy-coded
+};
+
+std::string_view name_of(FrameKind kind);
+
+struct SectionEntry {
+  SectionId id;
+  ByteCount size;
+};
+
+/// The sections of one level, one after the other, and the block_hash of their bytes.
+struct LevelEntry {
+  std::vector<SectionEntry> sections;
+  std::uint64_t hash = 0;
+
+  ByteCount size() const;
+};
+
+/// The table in front of a frame: all that is needed to read it alone. Levels go from coarse to
+/// fine, so that a preview needs a prefix of the payload.
+struct FrameHeader {
+  std::uint64_t index = 0;
+  FrameKind kind = FrameKind::stored;
+  std::uint64_t missing = 0;
+  double min = 0;  ///< of the points that are not missing; restored values are clamped to it
+  double max = 0;
+  std::optional<PredictorParams> predictor;  ///< of a coded frame
+  std::optional<CoderParams> coder;
+  std::vector<LevelEntry> levels;
+
+  ByteCount payload_bytes() const;
+};
+
+/// Bytes in front of a frame header that say how long it is.
+inline constexpr ByteCount frame_prefix_bytes = 8;
+
+/// The frame header with its prefix and its hash.
+std::vector<std::byte> write_frame_header(const FrameHeader& header);
+
+/// Reads the prefix: how many bytes of header follow it. Throws ArchiveError.
+ByteCount read_frame_prefix(Bytes prefix);
+
+/// Reads what follows the prefix, for a frame of these dims. Throws ArchiveError if it is damaged
+/// or claims what cannot be.
+FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype);
+
+/// The sections of a level of `payload`, whose hash is checked. Throws ArchiveError.
+Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload);
+
+}  // namespace cuszi

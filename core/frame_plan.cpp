@@ -1,0 +1,56 @@
+#include "core/frame_plan.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cuszi {
+
+std::uint64_t FramePlan::frames_per_axis() const { return ceil_div(dims[axis], height); }
+
+std::uint64_t FramePlan::frames() const {
+  std::uint64_t count = frames_per_axis();
+  for (int i = 0; i < axis; ++i) count *= dims[i];
+  return count;
+}
+
+Dims FramePlan::frame_dims(std::uint64_t i) const {
+  std::array<std::uint64_t, Dims::max_rank> extents{1, 1, 1, 1};
+  const std::uint64_t first = i % frames_per_axis() * height;
+  for (int a = axis; a < dims.rank(); ++a) {
+    extents.at(static_cast<std::size_t>(a)) = a == axis ? std::min(height, dims[a] - first) : dims[a];
+  }
+  return *Dims::make(std::span(extents).first(static_cast<std::size_t>(dims.rank())));
+}
+
+std::uint64_t FramePlan::first_value(std::uint64_t i) const {
+  std::uint64_t slice = 1;
+  for (int a = axis + 1; a < dims.rank(); ++a) slice *= dims[a];
+  const std::uint64_t per_axis = frames_per_axis();
+  return (i / per_axis * dims[axis] + i % per_axis * height) * slice;
+}
+
+FramePlan plan_frames(const Dims& dims, DType dtype, ByteCount frame_bytes) {
+  FramePlan plan{dims, 0, 1};
+  ByteCount slice_bytes = dims.count() * size_of(dtype);
+  for (plan.axis = 0; plan.axis < dims.rank(); ++plan.axis) {
+    slice_bytes /= dims[plan.axis];
+    const bool fits = slice_bytes <= frame_bytes;
+    if ((fits && dims[plan.axis] > 1) || plan.axis + 1 == dims.rank()) break;
+  }
+  const std::uint64_t fitting = std::max<std::uint64_t>(frame_bytes / slice_bytes, 1);
+  if (fitting >= dims[plan.axis]) {
+    plan.height = dims[plan.axis];
+    return plan;
+  }
+  const bool single_values = slice_bytes == size_of(dtype);
+  for (const std::uint64_t unit : {std::uint64_t{single_values ? 512U : 64U}, std::uint64_t{8}}) {
+    if (fitting >= unit) {
+      plan.height = fitting / unit * unit;
+      return plan;
+    }
+  }
+  plan.height = fitting;
+  return plan;
+}
+
+}  // namespace cuszi

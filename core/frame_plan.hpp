@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/dims.hpp"
+#include "core/dtype.hpp"
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// How a field is cut into frames: contiguous boxes that hold `height` slices of `axis`, one index
+/// of every slower axis and all of the faster ones.
+struct FramePlan {
+  Dims dims;
+  int axis = 0;
+  std::uint64_t height = 1;
+
+  std::uint64_t frames() const;
+  /// The dims of frame `i`, of the same rank as the field's.
+  Dims frame_dims(std::uint64_t i) const;
+  /// The position of frame `i`'s first value in the field.
+  std::uint64_t first_value(std::uint64_t i) const;
+
+ private:
+  std::uint64_t frames_per_axis() const;
+};
+
+/// The plan that follows from dims, dtype and the wanted frame size alone: the slowest axis of which
+/// one slice fits, cut at a multiple of 64 slices if that many fit (of 512 values in one
+/// dimension), else of 8.
+FramePlan plan_frames(const Dims& dims, DType dtype, ByteCount frame_bytes);
+
+}  // namespace cuszi

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "core/config.hpp"
+#include "core/quantizer.hpp"
+
+namespace cuszi {
+
+/// Canonical Huffman coding of quant-codes in independent chunks (cuSZ 3.2; Tian et al., IPDPS'21).
+/// The archive holds the table of code lengths, the codewords of all chunks without gaps (the first
+/// bit of a codeword is the highest free bit of its byte), and an index of the chunks' first bits.
+struct HuffmanParams {
+  static constexpr std::string_view name = "huffman";
+  static constexpr std::uint8_t id = 0;
+
+  std::uint32_t chunk = 1024;  ///< symbols per chunk, a power of two
+  IndexKind index = IndexKind::hybrid;
+  std::uint32_t partition = 32;
+
+  void write(ByteWriter& out) const;
+  static HuffmanParams read(ByteReader& in);
+};
+
+inline constexpr int max_code_length = 56;
+
+/// The code length of every symbol, 0 for symbols that do not occur. Symbols sorted by frequency,
+/// then by symbol, are merged with two queues; between equals a leaf goes before an inner node. Any
+/// method that gives the same lengths will do. A lone symbol gets length 1.
+std::vector<std::uint8_t> code_lengths(std::span<const std::uint64_t> histogram);
+
+/// Codewords by length: those of one length are consecutive, in the order of their symbols, and
+/// shorter ones are numerically smaller, so that the commonest symbol is all zero bits.
+struct CanonicalCode {
+  std::array<std::uint64_t, max_code_length + 1> first_code{};   ///< [length]
+  std::array<std::uint32_t, max_code_length + 1> first_index{};  ///< [length] in `symbols`
+  std::array<std::uint32_t, max_code_length + 1> count{};        ///< [length]
+  std::vector<QuantCode> symbols;                                ///< by length, then by symbol
+  int longest = 0;
+
+  /// Throws ArchiveError if the lengths are not those of a complete prefix code.
+  explicit CanonicalCode(std::span<const std::uint8_t> lengths);
+};
+
+/// A codeword and its length in one machine word: the length in the highest byte.
+template <class Unit>
+struct Codeword {
+  static constexpr int code_bits = 8 * static_cast<int>(sizeof(Unit)) - 8;
+
+  static constexpr Unit pack(std::uint64_t code, int length) {
+    return static_cast<Unit>(static_cast<Unit>(code) |
+                             (static_cast<Unit>(length) << code_bits));
+  }
+  static constexpr int length(Unit unit) { return static_cast<int>(unit >> code_bits); }
+  static constexpr Unit code(Unit unit) { return unit & ((Unit{1} << code_bits) - 1); }
+};
+
+/// The encoder's table: the codeword of every symbol. Throws UsageError if the longest does not fit
+/// the unit.
+template <class Unit>
+std::vector<Unit> codewords(std::span<const std::uint8_t> lengths);
+
+/// The length table, run-length coded.
+std::vector<std::byte> write_lengths(std::span<const std::uint8_t> lengths);
+/// Reads the lengths of `symbols` symbols. Throws ArchiveError.
+std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols);
+
+/// Decodes one symbol by a table over the next `lookup_bits` bits, by canonical search where the
+/// codeword is longer.
+class HuffmanDecoder {
+ public:
+  static constexpr int lookup_bits = 12;
+
+  struct Entry {
+    QuantCode symbol;
+    std::uint8_t length;  ///< 0: longer than lookup_bits
+  };
+
+  explicit HuffmanDecoder(const CanonicalCode& code);
+
+  /// `window` holds the next 64 bits of the stream, the first one highest.
+  Entry decode(std::uint64_t window) const {
+    const Entry entry = table_[window >> (64 - lookup_bits)];
+    return entry.length != 0 ? entry : decode_long(window);
+  }
+
+ private:
+  Entry decode_long(std::uint64_t window) const;
+
+  CanonicalCode code_;
+  std::vector<Entry> table_;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace cuszi {
+
+/// How far a restored field is from its original, over the points that are not missing. Parts of a
+/// field are measured apart and merged in order.
+struct Quality {
+  std::uint64_t points = 0;   ///< not missing
+  std::uint64_t missing = 0;  ///< NaN, infinity or fill value in the original
+  double min = 0;             ///< of the original
+  double max = 0;
+  double max_error = 0;
+  double squared_error = 0;
+  /// The first point whose error is over the bound, or that is missing and not bit for bit the same.
+  std::optional<std::uint64_t> first_bad;
+
+  /// Appends the part of the field that follows; its `first_bad` counts from its own start.
+  void merge(const Quality& next);
+
+  double range() const { return max - min; }
+  double rmse() const;
+  /// Root mean square error over the value range; 0 without error.
+  double nrmse() const;
+  /// Peak signal-to-noise ratio on the value range in dB; nothing without error or without range.
+  std::optional<double> psnr() const;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cuszi {
+
+/// Seconds that each step of a pipeline took, in the order of their first call.
+class StepTimes {
+ public:
+  struct Step {
+    std::string_view name;
+    double seconds;
+  };
+
+  /// Runs `work` and adds its time to the step `name`, a string literal.
+  template <class Work>
+  decltype(auto) measure(std::string_view name, Work&& work) {
+    const Timer timer{*this, name};
+    return std::forward<Work>(work)();
+  }
+
+  const std::vector<Step>& steps() const { return steps_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Timer {
+    StepTimes& times;
+    std::string_view name;
+    Clock::time_point start = Clock::now();
+
+    ~Timer() { times.add(name, std::chrono::duration<double>(Clock::now() - start).count()); }
+  };
+
+  void add(std::string_view name, double seconds) {
+    for (Step& step : steps_) {
+      if (step.name == name) {
+        step.seconds += seconds;
+        return;
+      }
+    }
+    steps_.push_back({name, seconds});
+  }
+
+  std::vector<Step> steps_;
+};
+
+}  // namespace cuszi

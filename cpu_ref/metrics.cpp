@@ -1,0 +1,70 @@
+#include "cpu_ref/metrics.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "core/quantizer.hpp"
+#include "cpu_ref/parallel.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
+
+template <class T>
+void add_point(Quality& quality, T original, T restored, const MissingTest<T>& missing,
+               double bound) {
+  const std::uint64_t point = quality.points + quality.missing;
+  bool good = false;
+  if (missing(original)) {
+    ++quality.missing;
+    good = std::bit_cast<BitsOf<T>>(original) == std::bit_cast<BitsOf<T>>(restored);
+  } else {
+    const auto value = static_cast<double>(original);
+    const double error = magnitude_of(value - static_cast<double>(restored));
+    quality.min = quality.points == 0 ? value : std::min(quality.min, value);
+    quality.max = quality.points == 0 ? value : std::max(quality.max, value);
+    ++quality.points;
+    quality.max_error = error > quality.max_error || error != error ? error : quality.max_error;
+    quality.squared_error += error * error;
+    good = within_bound(value, static_cast<double>(restored), bound);
+  }
+  if (!good && !quality.first_bad) quality.first_bad = point;
+}
+
+template <class T>
+Quality measure(std::span<const T> original, std::span<const T> restored, const FillValues& fills,
+                double bound) {
+  const MissingTest<T> missing(fills);
+  std::vector<Quality> blocks(ceil_div<std::uint64_t>(original.size(), block_points));
+  parallel_for(blocks.size(), [&](std::uint64_t i) {
+    const std::uint64_t first = i * block_points;
+    const std::uint64_t end = std::min<std::uint64_t>(first + block_points, original.size());
+    Quality quality;
+    for (std::uint64_t j = first; j < end; ++j) {
+      add_point(quality, original[j], restored[j], missing, bound);
+    }
+    blocks[i] = quality;
+  });
+  Quality whole;
+  for (const Quality& block : blocks) whole.merge(block);
+  return whole;
+}
+
+}  // namespace
+
+Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                        double bound) {
+  return with_type_of(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto values = [](Bytes bytes) {
+      return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+    };
+    return measure<T>(values(original), values(restored), fills, bound);
+  });
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/dtype.hpp"
+#include "core/mask.hpp"
+#include "core/metrics.hpp"
+#include "core/units.hpp"
+
+namespace cuszi::cpu {
+
+/// Measures `restored` against `original`, both `dtype`, of the same size. The sums are made in
+/// fixed blocks, so the result does not depend on the number of threads.
+Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                        double bound);
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,117 @@
+#include "cpu_ref/scan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "cpu_ref/parallel.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
+
+template <class T>
+struct BlockRange {
+  T min = std::numeric_limits<T>::max();
+  T max = std::numeric_limits<T>::lowest();
+  std::uint64_t missing = 0;
+};
+
+template <class T>
+BlockRange<T> range_of(std::span<const T> values, const MissingTest<T>& missing) {
+  BlockRange<T> range;
+  for (const T value : values) {
+    const bool skip = missing(value);
+    range.missing += skip ? 1 : 0;
+    range.min = !skip && value < range.min ? value : range.min;
+    range.max = !skip && value > range.max ? value : range.max;
+  }
+  return range;
+}
+
+template <class T>
+void sample_errors(const LorenzoParams& draft, const Extents3& extents, const T* values,
+                   const MissingTest<T>& missing, FieldScan& scan) {
+  for (std::uint64_t k = 0; k < sample_points; ++k) {
+    const std::uint64_t point = sample_point(k, count_of(extents));
+    if (missing(values[point])) continue;
+    scan.errors.add(sampled_lorenzo_error(draft, extents, values,
+                                          coordinates_of(point, extents), missing));
+  }
+}
+
+template <class T>
+void sample_errors(const InterpParams& draft, const Extents3& extents, const T* values,
+                   const MissingTest<T>& missing, FieldScan& scan) {
+  for (std::uint64_t k = 0; k < sample_points; ++k) {
+    const Extents3 at = coordinates_of(sample_point(k, count_of(extents)), extents);
+    const double error = sampled_interp_error(draft, extents, values, at, missing);
+    if (error >= 0) scan.errors.add(error);
+  }
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    scan.splines.profiled[axis] = extents[axis] >= 7;
+    if (!scan.splines.profiled[axis]) continue;
+    for (std::uint64_t k = 0; k < spline_sample_points; ++k) {
+      profile_splines(extents, values, spline_sample_point(k, extents), axis, missing,
+                      scan.splines.sum[axis]);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
+                     const PredictorParams& draft) {
+  const MissingTest<T> missing(fills);
+  std::vector<BlockRange<T>> ranges(ceil_div<std::uint64_t>(values.size(), block_points));
+  parallel_for(ranges.size(), [&](std::uint64_t i) {
+    const std::uint64_t first = i * block_points;
+    ranges[i] = range_of(
+        values.subspan(first, std::min<std::uint64_t>(block_points, values.size() - first)),
+        missing);
+  });
+  BlockRange<T> whole;
+  for (const BlockRange<T>& range : ranges) {
+    whole.min = std::min(whole.min, range.min);
+    whole.max = std::max(whole.max, range.max);
+    whole.missing += range.missing;
+  }
+  FieldScan scan;
+  scan.missing = whole.missing;
+  if (scan.missing == values.size()) return scan;
+  scan.min = static_cast<double>(whole.min) + 0.0;  // -0 and 0 must not depend on the order
+  scan.max = static_cast<double>(whole.max) + 0.0;
+  std::visit([&](const auto& d) { sample_errors(d, extents, values.data(), missing, scan); },
+             draft);
+  return scan;
+}
+
+template <class T>
+Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_t missing_points) {
+  Mask mask;
+  mask.count = missing_points;
+  if (missing_points == 0) return mask;
+  const MissingTest<T> missing(fills);
+  mask.words.resize(ceil_div<std::uint64_t>(values.size(), 64), 0);
+  mask.values.resize(missing_points * sizeof(T));
+  std::byte* next = mask.values.data();
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    if (!missing(values[i])) continue;
+    mask.words[i / 64] |= std::uint64_t{1} << (i % 64);
+    std::memcpy(next, &values[i], sizeof(T));
+    next += sizeof(T);
+  }
+  return mask;
+}
+
+template FieldScan scan_frame(const Extents3&, std::span<const float>, const FillValues&,
+                              const PredictorParams&);
+template FieldScan scan_frame(const Extents3&, std::span<const double>, const FillValues&,
+                              const PredictorParams&);
+template Mask build_mask(std::span<const float>, const FillValues&, std::uint64_t);
+template Mask build_mask(std::span<const double>, const FillValues&, std::uint64_t);
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "core/backend.hpp"
+
+namespace cuszi::cpu {
+
+/// Range, missing points and samples of a frame (see Backend::load).
+template <class T>
+FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
+                     const PredictorParams& draft);
+
+/// The mask of a frame with `missing` missing points.
+template <class T>
+Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_t missing);
+
+}  // namespace cuszi::cpu
