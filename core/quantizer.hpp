@@ -1,5 +1,7 @@
 #pragma once
 
+#include <math.h>
+
 #include <cstdint>
 
 #include "core/dtype.hpp"
@@ -13,12 +15,15 @@ using QuantCode = std::uint16_t;
 inline constexpr QuantCode outlier_code = 0;
 inline constexpr std::uint32_t max_radius = 32768;
 
+CUSZI_HD inline float magnitude_of(float x) { return fabsf(x); }
+CUSZI_HD inline double magnitude_of(double x) { return fabs(x); }
+
 /// True if |original - restored| <= bound in exact arithmetic. The difference is rounded, and
 /// rounding is monotonic, so only a difference that rounds to the bound itself needs its rounding
 /// error (Knuth's TwoDiff).
 CUSZI_HD inline bool within_bound(double original, double restored, double bound) {
   const double difference = original - restored;
-  const double magnitude = difference < 0 ? -difference : difference;
+  const double magnitude = magnitude_of(difference);
   if (magnitude != bound) return magnitude < bound;
   const double minus_restored = difference - original;
   const double rounding = (original - (difference - minus_restored)) - (restored + minus_restored);
@@ -34,11 +39,6 @@ CUSZI_HD inline float round_half_even(float x) {
 CUSZI_HD inline double round_half_even(double x) {
   constexpr double shift = 6755399441055744.0;  // 1.5 x 2^52
   return (x + shift) - shift;
-}
-
-template <class T>
-CUSZI_HD inline T magnitude_of(T x) {
-  return x < 0 ? -x : x;
 }
 
 template <class T>
