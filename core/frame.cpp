@@ -16,11 +16,12 @@ constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 
-constexpr std::array<std::string_view, 9> section_names{
-    "raw", "mask-bits", "mask-values", "anchors", "outliers", "patches", "codebook", "index",
-    "codes"};
+constexpr std::array<std::string_view, 9> section_names{"raw",      "mask-bits", "mask-values",
+                                                        "anchors",  "outliers",  "patches",
+                                                        "codebook", "index",     "codes"};
 
-/// Reads a level of a frame that may have `left` more bytes of sections, and takes its own off them.
+/// Reads a level of a frame that may have `left` more bytes of sections, and takes its own off
+/// them.
 LevelEntry read_level_entry(ByteReader& in, ByteCount& left) {
   LevelEntry level;
   const std::uint64_t sections = in.varint();

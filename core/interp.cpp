@@ -30,15 +30,15 @@ const char* flaw_of(const InterpParams& params, const Extents3& extents) {
   return nullptr;
 }
 
-/// Tile extents of 1 where the frame has no more; where the user forced only one of tile and stride,
-/// the other follows.
+/// Tile extents of 1 where the frame has no more; where the user forced only one of tile and
+/// stride, the other follows.
 void fit_each_other(InterpParams& params, const Extents3& extents, const InterpConfig& forced) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     std::uint64_t& tile = params.tile[axis];
     if (extents[axis] == 1) {
       tile = 1;
     } else if (forced.anchor && !forced.tile && params.anchor != 0) {
-      tile = ceil_div<std::uint64_t>(tile, params.anchor) * params.anchor;
+      tile = ceil_div(tile, params.anchor) * params.anchor;
     } else if (forced.tile && !forced.anchor) {
       while (params.anchor > 2 && tile % params.anchor != 0) params.anchor /= 2;
     }
@@ -90,9 +90,7 @@ InterpParams InterpParams::draft(const PredictorConfig& config, const Extents3& 
       params.tile = {1, 16, 16};
       params.anchor = 16;
       break;
-    default:
-      params.tile = {8, 8, 32};
-      params.anchor = 8;
+    default: params.tile = {8, 8, 32}; params.anchor = 8;
   }
   const InterpConfig& forced = config.interp;
   if (forced.tile) params.tile = *forced.tile;

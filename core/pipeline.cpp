@@ -93,9 +93,8 @@ CompressedFrame code_frame(Backend& backend, const FrameConfig& config, const Lo
   std::vector<Sections> levels(static_cast<std::size_t>(passes));
   EncodedMask mask;
   if (frame.scan.missing != 0) {
-    times.measure("mask", [&] {
-      mask = encode_mask(backend.mask(), frame.shape.dims, frame.shape.dtype);
-    });
+    times.measure("mask",
+                  [&] { mask = encode_mask(backend.mask(), frame.shape.dims, frame.shape.dtype); });
     levels.front().add(SectionId::mask_bits, mask.bits);
     levels.front().add(SectionId::mask_values, mask.values);
   }
@@ -105,9 +104,8 @@ CompressedFrame code_frame(Backend& backend, const FrameConfig& config, const Lo
       backend.contexts(predictor, pass);
       backend.predict_quantise(predictor, bound, pass, level);
     });
-    times.measure("encode", [&] {
-      backend.encode(*result.header.coder, config.huffman.width, pass, level);
-    });
+    times.measure("encode",
+                  [&] { backend.encode(*result.header.coder, config.huffman.width, pass, level); });
     result.outliers += SparseList::encoded_count(level.find(SectionId::outliers));
     result.patches += SparseList::encoded_count(level.find(SectionId::patches));
   }
