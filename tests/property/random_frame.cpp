@@ -14,7 +14,8 @@ namespace {
 Dims random_dims(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
   std::vector<std::uint64_t> extents(1 + random.below(Dims::max_rank));
   for (std::uint64_t& extent : extents) {
-    extent = random.pick<std::uint64_t>({1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 64, 65, 129, 513});
+    extent = random.pick<std::uint64_t>(
+        {1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 64, 65, 129, 513});
   }
   for (;;) {
     const Dims dims = *Dims::make(extents);
