@@ -62,6 +62,12 @@ std::size_t FileSource::read(MutableBytes out) {
   return done;
 }
 
+Bytes FileSource::view() {
+  if (!size_ || *size_ == 0) return {};
+  if (mapping_.bytes().empty()) mapping_ = FileMapping(file_.get(), start_ + *size_);
+  return mapping_.bytes().empty() ? Bytes{} : mapping_.bytes().subspan(start_);
+}
+
 void FileSource::seek(ByteCount offset) { at_ = offset; }
 
 std::size_t MemorySource::read(MutableBytes out) {

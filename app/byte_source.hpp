@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/file_descriptor.hpp"
+#include "app/file_mapping.hpp"
 #include "core/units.hpp"
 
 namespace cuszi::app {
@@ -26,6 +27,9 @@ class ByteSource {
   /// How many bytes there are in all; nothing for a pipe.
   virtual std::optional<ByteCount> size() const = 0;
 
+  /// All the bytes, where they can be looked at without reading; else none.
+  virtual Bytes view() = 0;
+
   /// Goes on reading at `offset`. Only where the size is known.
   virtual void seek(ByteCount offset) = 0;
 };
@@ -38,11 +42,13 @@ class FileSource final : public ByteSource {
   std::string name() const override { return name_; }
   std::size_t read(MutableBytes out) override;
   std::optional<ByteCount> size() const override { return size_; }
+  Bytes view() override;
   void seek(ByteCount offset) override;
 
  private:
   std::string name_;
   FileDescriptor file_;
+  FileMapping mapping_;
   std::optional<ByteCount> size_;
   ByteCount start_ = 0;  ///< standard input may have been read before
   ByteCount at_ = 0;
@@ -56,6 +62,7 @@ class MemorySource final : public ByteSource {
   std::string name() const override { return "memory"; }
   std::size_t read(MutableBytes out) override;
   std::optional<ByteCount> size() const override { return bytes_.size(); }
+  Bytes view() override { return bytes_; }
   void seek(ByteCount offset) override { at_ = offset; }
 
  private:

@@ -35,6 +35,9 @@ Bytes FieldSource::frame(std::uint64_t i) {
   const ByteCount offset = plan_.first_value(i) * value_size;
   const ByteCount size = plan_.frame_dims(i).count() * value_size;
   if (whole_) return buffer_.view().subspan(offset, size);
+  if (const Bytes values = mapped(layout_.skip_bytes + offset, size); !values.empty()) {
+    return values;
+  }
   if (held_ != i) {
     held_.reset();
     move_to(layout_.skip_bytes + offset);
@@ -43,6 +46,16 @@ Bytes FieldSource::frame(std::uint64_t i) {
     held_ = i;
   }
   return buffer_.view();
+}
+
+/// None if the values have to be read: because of their byte order, their place, or the source.
+Bytes FieldSource::mapped(ByteCount offset, ByteCount size) {
+  if (layout_.byte_order != ByteOrder::little) return {};
+  const Bytes all = source_->view();
+  if (all.empty()) return {};
+  const Bytes values = all.subspan(offset, size);
+  const auto address = reinterpret_cast<std::uintptr_t>(values.data());
+  return address % size_of(layout_.dtype) == 0 ? values : Bytes{};
 }
 
 void FieldSource::move_to(ByteCount offset) {

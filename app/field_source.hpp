@@ -10,8 +10,8 @@
 
 namespace cuszi::app {
 
-/// A raw field, read frame by frame into memory that holds one of them. Every function that reads
-/// throws InputError.
+/// A raw field, frame by frame: where it can be used as it lies in its file, mapped into memory,
+/// else read into memory that holds one frame. Every function that reads throws InputError.
 class FieldSource {
  public:
   /// Refuses a source whose size is not that of the field.
@@ -31,6 +31,7 @@ class FieldSource {
   Bytes frame(std::uint64_t i);
 
  private:
+  Bytes mapped(ByteCount offset, ByteCount size);
   void move_to(ByteCount offset);
   void read(MutableBytes values);
   void expect_end();

@@ -6,12 +6,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "app/byte_source.hpp"
+#include "app/interruption.hpp"
 #include "core/error.hpp"
 
 namespace cuszi::app {
@@ -19,28 +18,6 @@ namespace cuszi::app {
 namespace {
 
 constexpr ByteCount max_transfer = ByteCount{1} << 30;
-
-/// A signal handler can reach nothing but a global.
-std::atomic<const char*> unfinished{nullptr};
-static_assert(std::atomic<const char*>::is_always_lock_free);
-
-extern "C" void remove_unfinished(int signal) {
-  const char* const path = unfinished.load();
-  if (path != nullptr) ::unlink(path);
-  ::raise(signal);
-}
-
-/// Lets an interrupted process remove its unfinished file before it ends as it would have.
-void handle_interruptions() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    ::sigaction(signal, nullptr, &action);
-    if (action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = remove_unfinished;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-    ::sigaction(signal, &action, nullptr);
-  }
-}
 
 }  // namespace
 
@@ -63,7 +40,7 @@ OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)), f
 OutputFile::~OutputFile() {
   if (is_stream()) return;
   ::unlink(temporary_.c_str());
-  unfinished = nullptr;
+  set_unfinished(nullptr);
 }
 
 void OutputFile::open_stream() {
@@ -77,12 +54,11 @@ void OutputFile::open_stream() {
 }
 
 void OutputFile::open_temporary() {
-  handle_interruptions();
   std::string beside = fmt::format("{}.{}.tmp", path_, ::getpid());
   file_ = FileDescriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file_.is_open()) fail("be created");
   temporary_ = std::move(beside);
-  unfinished = temporary_.c_str();
+  set_unfinished(temporary_.c_str());
 }
 
 void OutputFile::write(Bytes bytes) {
@@ -103,7 +79,7 @@ void OutputFile::commit() {
   int status = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), flags);
   if (status != 0 && errno == EINVAL) status = ::rename(temporary_.c_str(), path_.c_str());
   if (status != 0) fail("be put in place");
-  unfinished = nullptr;
+  set_unfinished(nullptr);
   temporary_.clear();
 }
 

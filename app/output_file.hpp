@@ -8,8 +8,8 @@
 namespace cuszi::app {
 
 /// A file that appears whole or not at all: it is written under another name beside its own, which
-/// it gets on commit(). Without that, at the end of its life or when the process is interrupted, it
-/// is removed. Standard output ("-") and devices are written at once.
+/// it gets on commit(). Without that it is removed at the end of its life, or when the process is
+/// interrupted (see interruption.hpp). Standard output ("-") and devices are written at once.
 ///
 /// Every function throws OutputError. One such file may be open at a time.
 class OutputFile final : public ByteSink {

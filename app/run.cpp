@@ -11,6 +11,7 @@
 #include "app/cli.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/interruption.hpp"
 
 namespace cuszi::app {
 
@@ -31,6 +32,7 @@ void prepare(const RunOptions& options) {
 
 ExitCode run(int argc, const char* const* argv) noexcept {
   try {
+    handle_interruptions();
     const std::optional<Command> command = parse_command_line(argc, argv);
     if (!command) return ExitCode::ok;
     return std::visit(

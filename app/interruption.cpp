@@ -1,0 +1,56 @@
+#include "app/interruption.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// A signal handler can reach nothing but a global.
+std::atomic<const char*> unfinished{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+void remove_unfinished() {
+  const char* const path = unfinished.load();
+  if (path != nullptr) ::unlink(path);
+}
+
+extern "C" void end_as_interrupted(int signal) {
+  remove_unfinished();
+  ::raise(signal);
+}
+
+extern "C" void end_as_unreadable(int /*signal*/) {
+  constexpr std::string_view message =
+      "cuszi: the input cannot be read any more; was it truncated meanwhile?\n";
+  remove_unfinished();
+  // Nothing can be done about a message that cannot be written.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(static_cast<int>(ExitCode::input));
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  ::sigaction(signal, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) return;
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void handle_interruptions() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal, end_as_interrupted);
+  handle(SIGBUS, end_as_unreadable);
+}
+
+void set_unfinished(const char* path) { unfinished = path; }
+
+}  // namespace cuszi::app
