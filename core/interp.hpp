@@ -4,6 +4,7 @@
 #include <bit>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/bytes.hpp"
 #include "core/config.hpp"
@@ -39,17 +40,17 @@ struct InterpParams {
 
   /// Tile and anchors for a frame of these extents: 8x8x32 every 8, 16x16 every 16, 512 every 512,
   /// or the user's. Throws UsageError if the user's do not fit each other.
-  static InterpParams draft(const PredictorConfig& config, const Extents3& extents);
+  static InterpParams draft(const PredictorConfig& config, const Dims& dims);
   /// Splines and order by the profile (V-C.2), level-wise bounds by eq. 1, a radius by the sample.
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
   /// One pass: every point at once.
-  int passes() const { return 1; }
+  std::vector<int> level_of_pass() const { return {0}; }
   /// False if a quantiser would under- or overflow in `dtype`: such a frame is coded losslessly.
   bool is_usable(DType dtype) const;
 
   void write(ByteWriter& out) const;
-  static InterpParams read(ByteReader& in, const Extents3& extents, DType dtype);
+  static InterpParams read(ByteReader& in, const Dims& dims, DType dtype);
 };
 
 /// The reduction factor of level-wise bounds for a bound relative to the value range (eq. 1).

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/bytes.hpp"
 #include "core/config.hpp"
@@ -26,16 +27,16 @@ struct LorenzoParams {
   double half_step = 0;
 
   /// The default chunk for a frame of these extents: 256, 16x16 or 8x8x8.
-  static LorenzoParams draft(const PredictorConfig& config, const Extents3& extents);
+  static LorenzoParams draft(const PredictorConfig& config, const Dims& dims);
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
   /// One pass: every point at once.
-  int passes() const { return 1; }
+  std::vector<int> level_of_pass() const { return {0}; }
   /// False if a quantiser would under- or overflow in `dtype`: such a frame is coded losslessly.
   bool is_usable(DType dtype) const;
 
   void write(ByteWriter& out) const;
-  static LorenzoParams read(ByteReader& in, const Extents3& extents, DType dtype);
+  static LorenzoParams read(ByteReader& in, const Dims& dims, DType dtype);
 };
 
 /// An integer of this magnitude or more is not made from a value: sums of eight stay exact.

@@ -39,9 +39,9 @@ std::optional<PredictorId> predictor_named(std::string_view name) {
   (std::make_index_sequence<std::variant_size_v<PredictorParams>>{});
 }
 
-PredictorParams draft_predictor(const PredictorConfig& config, const Extents3& extents) {
+PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims) {
   return with_predictor(config.id, [&](auto row) -> PredictorParams {
-    return decltype(row)::draft(config, extents);
+    return decltype(row)::draft(config, dims);
   });
 }
 
@@ -50,9 +50,9 @@ void write_predictor(const PredictorParams& params, ByteWriter& out) {
   std::visit([&](const auto& p) { p.write(out); }, params);
 }
 
-PredictorParams read_predictor(ByteReader& in, const Extents3& extents, DType dtype) {
+PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype) {
   return with_predictor(in.get<PredictorId>(), [&](auto row) -> PredictorParams {
-    return decltype(row)::read(in, extents, dtype);
+    return decltype(row)::read(in, dims, dtype);
   });
 }
 
