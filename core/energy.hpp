@@ -60,7 +60,7 @@ CUSZI_HD inline std::int32_t slope_feature(T scaled) {
 }
 
 /// 16 sqrt(g / 16), rounded down.
-CUSZI_HD inline std::int32_t root_feature(std::int32_t slope) {
+CUSZI_HD constexpr std::int32_t root_feature(std::int32_t slope) {
   const std::int32_t square = energy_one * slope;
   std::int32_t root = 0;
   for (std::int32_t bit = 128; bit != 0; bit /= 2) {

@@ -8,7 +8,7 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t whole_points = std::uint64_t{1} << 21;
-constexpr std::uint64_t trial_points = std::uint64_t{1} << 19;
+constexpr std::uint64_t trial_points = std::uint64_t{1} << 18;
 
 struct Axes {
   bool merged = false;
@@ -83,7 +83,7 @@ TrialBox trial_box(const Dims& dims, Effort effort) {
     for (const std::uint64_t extent : extents) points *= extent;
     return points;
   };
-  const std::uint64_t limit = effort == Effort::best ? 4 * trial_points : trial_points;
+  const std::uint64_t limit = effort == Effort::best ? 8 * trial_points : trial_points;
   while (count() > (squeezed.count() <= whole_points ? whole_points : limit)) {
     std::uint64_t& longest = *std::max_element(extents.begin(), extents.end());
     longest = (longest + 1) / 2;

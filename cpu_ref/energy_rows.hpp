@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "cpu_ref/lattice_rows.hpp"
 
@@ -12,6 +13,15 @@ struct Known {
   const T* values;
   const std::uint8_t* magnitudes;
 };
+
+/// root_feature() of every slope.
+inline constexpr auto root_features = [] {
+  std::array<std::uint8_t, max_slope + 1> roots{};
+  for (std::int32_t slope = 0; slope <= max_slope; ++slope) {
+    roots[static_cast<std::size_t>(slope)] = static_cast<std::uint8_t>(root_feature(slope));
+  }
+  return roots;
+}();
 
 /// Estimates the energy of the points of one class: row by row, or all features of one point.
 template <class T>
@@ -98,10 +108,9 @@ class RowEnergy {
   void add_slopes(const PointAt<T>& p, EnergyFeatures& f) const {
     T slope = 0;
     T bend = 0;
-    T low = 0;
-    T high = 0;
-    for (std::size_t i = 0; i < odd_.size(); ++i) {
-      const unsigned axis = odd_[i];
+    T low = std::numeric_limits<T>::max();
+    T high = std::numeric_limits<T>::lowest();
+    for (const unsigned axis : odd_) {
       const T left = near_value(p, axis, p.value, -1);
       const T right = near_value(p, axis, p.value, 1);
       const T near = left + right;
@@ -109,8 +118,8 @@ class RowEnergy {
       slope += std::fabs(right - left);
       bend += std::fabs(near - far);
       const T spline = spline_from(near, far);
-      low = i == 0 || spline < low ? spline : low;
-      high = i == 0 || spline > high ? spline : high;
+      low = spline < low ? spline : low;
+      high = spline > high ? spline : high;
     }
     T errors = 0;
     for (const Tap& slice : slices_) errors += error_in_slice(p, slice);
@@ -150,8 +159,10 @@ class RowEnergy {
     const auto n = static_cast<std::ptrdiff_t>(count);
     std::fill_n(slope, count, T{0});
     std::fill_n(bend, count, T{0});
-    for (std::size_t i = 0; i < odd_.size(); ++i) {
-      const std::ptrdiff_t unit = stride_of(grid_, points_, odd_[i]);
+    std::fill_n(low, count, std::numeric_limits<T>::max());
+    std::fill_n(high, count, std::numeric_limits<T>::lowest());
+    for (const unsigned axis : odd_) {
+      const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
       for (std::ptrdiff_t k = 0; k < n; ++k) {
         const T* const at = first + k * step;
         const T near = at[-unit] + at[unit];
@@ -159,8 +170,8 @@ class RowEnergy {
         slope[k] += std::fabs(at[unit] - at[-unit]);
         bend[k] += std::fabs(near - far);
         const T spline = spline_from(near, far);
-        low[k] = i == 0 || spline < low[k] ? spline : low[k];
-        high[k] = i == 0 || spline > high[k] ? spline : high[k];
+        low[k] = spline < low[k] ? spline : low[k];
+        high[k] = spline > high[k] ? spline : high[k];
       }
     }
     add_slice_errors(first, errors, count, step);
@@ -170,7 +181,7 @@ class RowEnergy {
       const std::int32_t r =
           slope_feature(bend[k] * slope_scale_ + (high[k] - low[k]) * spread_scale_);
       out[k] += weights[gradient] * g + weights[roughness] * r +
-                weights[gradient_root] * root_of(g) +
+                weights[gradient_root] * root_features[static_cast<std::size_t>(g)] +
                 weights[slice_error] * slope_feature(errors[k] * slice_scale);
     }
   }
@@ -190,17 +201,6 @@ class RowEnergy {
         errors[k] += std::fabs(*at - sum * near_share());
       }
     }
-  }
-
-  static std::int32_t root_of(std::int32_t slope) {
-    static const auto table = [] {
-      std::array<std::uint8_t, max_slope + 1> roots{};
-      for (std::int32_t i = 0; i <= max_slope; ++i) {
-        roots[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(root_feature(i));
-      }
-      return roots;
-    }();
-    return table[static_cast<std::size_t>(slope)];
   }
 
   const Grid& grid_;

@@ -9,7 +9,8 @@ namespace cuszi::cpu {
 
 namespace {
 
-constexpr std::uint64_t fit_points = 8192;
+constexpr std::uint64_t least_fit_points = 2048;
+constexpr std::uint64_t most_fit_points = 8192;
 constexpr std::size_t fewest_points = 40;
 constexpr int fit_rounds = 4;
 constexpr double ridge = 1e-7;
@@ -59,9 +60,11 @@ class ClassFit {
     sample.unknowns = stencil_.size() - 1;
     const std::uint64_t all = points_.points();
     sample.points = all;
+    const std::uint64_t wanted =
+        std::min(all, std::clamp(all / 4, least_fit_points, most_fit_points));
     std::vector<double> means(stencil_.size());
-    for (std::uint64_t k = 0; k < std::min(fit_points, all); ++k) {
-      const PointAt<T> p = point_at_steps(values, all <= fit_points ? k : sample_point(k, all));
+    for (std::uint64_t k = 0; k < wanted; ++k) {
+      const PointAt<T> p = point_at_steps(values, wanted == all ? k : sample_point(k, all));
       if (is_at_edge(p) || !has_values(p, mask)) continue;
       for (std::size_t g = 0; g < stencil_.size(); ++g) {
         means[g] = static_cast<double>(group_sum(p, stencil_[g].data(), stencil_[g].size())) /
