@@ -69,6 +69,7 @@ struct MultilevelConfig {
 
 struct PredictorConfig {
   PredictorId id = PredictorId::interp;
+  bool automatic = false;  ///< lorenzo instead of multilevel where a trial finds it better
   std::optional<std::uint32_t> radius;  ///< half the number of quant-codes; chosen from a sample
   InterpConfig interp;
   MultilevelConfig multilevel;

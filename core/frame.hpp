@@ -72,6 +72,8 @@ struct LevelEntry {
   std::uint64_t hash = 0;
 
   ByteCount size() const;
+  /// How many passes have sections, or are in front of one that has.
+  std::size_t passes() const { return sections.empty() ? 0 : sections.back().pass + 1; }
 };
 
 /// The table in front of a frame: all that is needed to read it alone. Levels go from coarse to

@@ -304,7 +304,7 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
   params.set_axes(dims, false, roles);
   if (config.multilevel.reach) params.reach = *config.multilevel.reach;
   const auto in_64ths = [](double value, const char* option) {
-    if (!(value >= 1 && value < 3.99)) {
+    if (!(value >= 1 && value <= max_level_factor)) {
       throw UsageError(std::string(option) + " must be from 1 to 3.98");
     }
     return static_cast<std::uint8_t>(std::lround(value * 64));

@@ -23,6 +23,9 @@ using Index4 = std::array<std::uint64_t, max_axes>;
 using Coefficients = std::vector<std::int16_t>;
 inline constexpr int coefficient_bits = 10;
 
+/// The most that alpha and beta, in 64ths, can be.
+inline constexpr double max_level_factor = 3.98;
+
 /// `multilevel` (docs/multilevel.md): a lattice of anchors over the whole array is refined level by
 /// level; the new points of a level fall into classes by which of their coordinates are odd, and
 /// each class is predicted by a fitted stencil of points known before. Everything that compression

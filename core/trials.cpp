@@ -59,14 +59,15 @@ std::vector<LevelBounds> bounds_to_try(Effort effort) {
 /// The candidate, set by `apply`, that costs least.
 template <class Candidate, class Apply>
 Candidate cheapest(const std::vector<Candidate>& candidates, const MultilevelParams& params,
-                   const TrialCost& cost, const Apply& apply) {
+                   const TrialCost& cost, const Apply& apply,
+                   std::optional<std::uint64_t>& lowest) {
   std::size_t best = 0;
-  std::uint64_t lowest = 0;
+  lowest.reset();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     MultilevelParams trial = params;
     apply(trial, candidates[i]);
     const std::uint64_t bytes = cost(trial);
-    if (i != 0 && bytes >= lowest) continue;
+    if (lowest && bytes >= *lowest) continue;
     best = i;
     lowest = bytes;
   }
@@ -95,28 +96,32 @@ TrialBox trial_box(const Dims& dims, Effort effort) {
   return box;
 }
 
-void choose_by_trials(MultilevelParams& params, const MultilevelConfig& config, const Dims& dims,
-                      const TrialBox& box, const TrialCost& cost) {
-  if (config.effort == Effort::fast) return;
+std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
+                                              const MultilevelConfig& config, const Dims& dims,
+                                              const TrialBox& box, const TrialCost& cost) {
+  std::optional<std::uint64_t> lowest;
+  if (config.effort == Effort::fast) return lowest;
   const int rank = dims.squeezed().rank();
   MultilevelParams trial = params;
   Axes axes{params.merged, params.roles};
   const auto set_axes = [&](MultilevelParams& p, const Axes& a) { p.set_axes(box.dims, a.merged, a.roles); };
   set_axes(trial, axes);
   if (!config.axes && box.dims.rank() == rank) {
-    axes = cheapest(axes_to_try(rank, config.effort), trial, cost, set_axes);
+    axes = cheapest(axes_to_try(rank, config.effort), trial, cost, set_axes, lowest);
     set_axes(trial, axes);
   }
   if (!config.reach) {
     trial.reach = cheapest(std::vector<int>{3, 5, 7}, trial, cost,
-                           [](MultilevelParams& p, int reach) { p.reach = reach; });
+                           [](MultilevelParams& p, int reach) { p.reach = reach; }, lowest);
   }
   if (!config.alpha && !config.beta) {
-    const LevelBounds bounds =
-        cheapest(bounds_to_try(config.effort), trial, cost, [](MultilevelParams& p, LevelBounds b) {
+    const LevelBounds bounds = cheapest(
+        bounds_to_try(config.effort), trial, cost,
+        [](MultilevelParams& p, LevelBounds b) {
           p.alpha = b.alpha;
           p.beta = b.beta;
-        });
+        },
+        lowest);
     trial.alpha = bounds.alpha;
     trial.beta = bounds.beta;
   }
@@ -124,6 +129,7 @@ void choose_by_trials(MultilevelParams& params, const MultilevelConfig& config, 
   params.reach = trial.reach;
   params.alpha = trial.alpha;
   params.beta = trial.beta;
+  return lowest;
 }
 
 }  // namespace cuszi

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "core/multilevel.hpp"
 
@@ -21,8 +22,9 @@ using TrialCost = std::function<std::uint64_t(const MultilevelParams&)>;
 
 /// Chooses axis roles, then reach, then level-wise bounds, each by what the candidates cost in the
 /// trial box; the earlier candidate on ties. What the user has forced, and with little effort
-/// nearly everything, is not tried. `params` keeps the axes of the frame.
-void choose_by_trials(MultilevelParams& params, const MultilevelConfig& config, const Dims& dims,
+/// nearly everything, is not tried. `params` keeps the axes of the frame. Returns the lowest cost, if
+/// anything was tried.
+std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params, const MultilevelConfig& config, const Dims& dims,
                       const TrialBox& box, const TrialCost& cost);
 
 }  // namespace cuszi

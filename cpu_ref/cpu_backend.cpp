@@ -99,11 +99,11 @@ class CpuBackend final : public Backend {
   Mask mask() const override { return mask_; }
 
   void refine(PredictorParams& params, const FrameConfig& config, double bound) override {
-    auto* const multilevel = std::get_if<MultilevelParams>(&params);
+    const auto* const multilevel = std::get_if<MultilevelParams>(&params);
     if (multilevel == nullptr) return;
-    with_type_of(shape_.dtype, [&](auto zero) {
-      cpu::refine(*multilevel, config.predictor.multilevel, bound, shape_.dims,
-                  input<decltype(zero)>());
+    params = with_type_of(shape_.dtype, [&](auto zero) {
+      return cpu::refine(*multilevel, config.predictor, bound, shape_.dims,
+                         input<decltype(zero)>());
     });
   }
 

@@ -2,6 +2,7 @@
 
 #include "core/energy.hpp"
 #include "cpu_ref/ans.hpp"
+#include "cpu_ref/lorenzo.hpp"
 #include "cpu_ref/multilevel.hpp"
 
 namespace cuszi::cpu {
@@ -65,26 +66,51 @@ std::uint64_t trial_bytes(MultilevelParams params, double bound, const FrameInpu
   return bytes;
 }
 
+/// The same for the Lorenzo predictor.
+template <class T>
+std::uint64_t trial_bytes(const LorenzoParams& params, double bound, const FrameInput<T>& frame) {
+  std::vector<QuantCode> codes(frame.values.size());
+  Predicted<T> predicted{codes, {}, {}, {}};
+  predict_quantise(params, bound, frame, predicted);
+  const AnsStream stream = ans_encode({params.radius}, codes, {}, 1);
+  return stream.index.size() + stream.codes.size() +
+         SparseList::encode(predicted.outliers, codes.size()).size() +
+         SparseList::encode(predicted.patches, codes.size()).size();
+}
+
+/// The Lorenzo predictor with the step of `other`; tokens make a large radius free.
+LorenzoParams lorenzo_like(const MultilevelParams& other, const Dims& dims) {
+  LorenzoParams params = LorenzoParams::draft({}, dims);
+  params.half_step = other.half_step;
+  params.radius = other.radius;
+  return params;
+}
+
 }  // namespace
 
 template <class T>
-void refine(MultilevelParams& params, const MultilevelConfig& config, double bound,
-            const Dims& dims, const FrameInput<T>& frame) {
-  const TrialBox box = trial_box(dims, config.effort);
+PredictorParams refine(MultilevelParams params, const PredictorConfig& config, double bound,
+                       const Dims& dims, const FrameInput<T>& frame) {
+  const TrialBox box = trial_box(dims, config.multilevel.effort);
   const bool whole = box.dims.count() == dims.count();
   const Crop<T> crop = whole ? Crop<T>{} : crop_to(box, dims, frame);
   const FrameInput<T> input = whole ? frame
                                     : FrameInput<T>{box.dims.as_3d(), crop.values, crop.mask,
                                                     frame.min, frame.max};
-  choose_by_trials(params, config, dims, box, [&](const MultilevelParams& candidate) {
-    return trial_bytes(candidate, bound, input);
-  });
+  const auto lowest = choose_by_trials(
+      params, config.multilevel, dims, box,
+      [&](const MultilevelParams& candidate) { return trial_bytes(candidate, bound, input); });
+  if (config.automatic && lowest &&
+      trial_bytes(lorenzo_like(params, box.dims), bound, input) < *lowest) {
+    return lorenzo_like(params, dims);
+  }
   fit_coefficients(params, frame);
+  return params;
 }
 
-template void refine(MultilevelParams&, const MultilevelConfig&, double, const Dims&,
-                     const FrameInput<float>&);
-template void refine(MultilevelParams&, const MultilevelConfig&, double, const Dims&,
-                     const FrameInput<double>&);
+template PredictorParams refine(MultilevelParams, const PredictorConfig&, double, const Dims&,
+                                const FrameInput<float>&);
+template PredictorParams refine(MultilevelParams, const PredictorConfig&, double, const Dims&,
+                                const FrameInput<double>&);
 
 }  // namespace cuszi::cpu

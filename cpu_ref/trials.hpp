@@ -5,9 +5,10 @@
 
 namespace cuszi::cpu {
 
-/// Chooses by trials and fits the coefficients of what was chosen.
+/// Chooses the schedule by trials and fits the coefficients of what was chosen; with
+/// config.automatic, the Lorenzo predictor where it does better in the trial.
 template <class T>
-void refine(MultilevelParams& params, const MultilevelConfig& config, double bound,
-            const Dims& dims, const FrameInput<T>& frame);
+PredictorParams refine(MultilevelParams params, const PredictorConfig& config, double bound,
+                       const Dims& dims, const FrameInput<T>& frame);
 
 }  // namespace cuszi::cpu
