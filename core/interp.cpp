@@ -79,8 +79,7 @@ double alpha_for(double relative_bound) {
   return knots.back().alpha;
 }
 
-InterpParams InterpParams::draft(const PredictorConfig& config, const Dims& dims) {
-  const Extents3 extents = dims.as_3d();
+InterpParams InterpParams::draft(const PredictorConfig& config, const Extents3& extents) {
   InterpParams params;
   switch (rank_of(extents)) {
     case 1:
@@ -141,8 +140,7 @@ void InterpParams::write(ByteWriter& out) const {
   }
 }
 
-InterpParams InterpParams::read(ByteReader& in, const Dims& dims, DType dtype) {
-  const Extents3 extents = dims.as_3d();
+InterpParams InterpParams::read(ByteReader& in, const Extents3& extents, DType dtype) {
   InterpParams params;
   for (std::uint64_t& extent : params.tile) extent = in.varint();
   params.anchor = static_cast<std::uint32_t>(std::min<std::uint64_t>(in.varint(), 0xFFFFFFFF));

@@ -40,7 +40,7 @@ struct InterpParams {
 
   /// Tile and anchors for a frame of these extents: 8x8x32 every 8, 16x16 every 16, 512 every 512,
   /// or the user's. Throws UsageError if the user's do not fit each other.
-  static InterpParams draft(const PredictorConfig& config, const Dims& dims);
+  static InterpParams draft(const PredictorConfig& config, const Extents3& extents);
   /// Splines and order by the profile (V-C.2), level-wise bounds by eq. 1, a radius by the sample.
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
@@ -50,7 +50,7 @@ struct InterpParams {
   bool is_usable(DType dtype) const;
 
   void write(ByteWriter& out) const;
-  static InterpParams read(ByteReader& in, const Dims& dims, DType dtype);
+  static InterpParams read(ByteReader& in, const Extents3& extents, DType dtype);
 };
 
 /// The reduction factor of level-wise bounds for a bound relative to the value range (eq. 1).

@@ -10,9 +10,9 @@ constexpr std::uint64_t max_chunk_points = std::uint64_t{1} << 20;
 
 }  // namespace
 
-LorenzoParams LorenzoParams::draft(const PredictorConfig& /*config*/, const Dims& dims) {
+LorenzoParams LorenzoParams::draft(const PredictorConfig& /*config*/, const Extents3& extents) {
   LorenzoParams params;
-  switch (rank_of(dims.as_3d())) {
+  switch (rank_of(extents)) {
     case 1: params.chunk = {1, 1, 256}; break;
     case 2: params.chunk = {1, 16, 16}; break;
     default: params.chunk = {8, 8, 8};
@@ -34,7 +34,7 @@ void LorenzoParams::write(ByteWriter& out) const {
   out.put(half_step);
 }
 
-LorenzoParams LorenzoParams::read(ByteReader& in, const Dims& /*dims*/, DType dtype) {
+LorenzoParams LorenzoParams::read(ByteReader& in, const Extents3& /*extents*/, DType dtype) {
   LorenzoParams params;
   std::uint64_t points = 1;
   for (std::uint64_t& extent : params.chunk) {

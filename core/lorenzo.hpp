@@ -27,7 +27,7 @@ struct LorenzoParams {
   double half_step = 0;
 
   /// The default chunk for a frame of these extents: 256, 16x16 or 8x8x8.
-  static LorenzoParams draft(const PredictorConfig& config, const Dims& dims);
+  static LorenzoParams draft(const PredictorConfig& config, const Extents3& extents);
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
   /// One pass: every point at once.
@@ -36,7 +36,7 @@ struct LorenzoParams {
   bool is_usable(DType dtype) const;
 
   void write(ByteWriter& out) const;
-  static LorenzoParams read(ByteReader& in, const Dims& dims, DType dtype);
+  static LorenzoParams read(ByteReader& in, const Extents3& extents, DType dtype);
 };
 
 /// An integer of this magnitude or more is not made from a value: sums of eight stay exact.

@@ -1,5 +1,6 @@
 #include "core/predictor.hpp"
 
+#include <type_traits>
 #include <utility>
 
 namespace cuszi {
@@ -18,6 +19,16 @@ auto with_predictor(PredictorId id, F&& f)
   } else {
     throw ArchiveError("predictor " + std::to_string(static_cast<int>(id)) +
                        " is unknown to this version");
+  }
+}
+
+/// A frame's geometry as a predictor takes it.
+template <class Params>
+auto shape_for(const Dims& dims) {
+  if constexpr (std::is_same_v<Params, MultilevelParams>) {
+    return dims;
+  } else {
+    return dims.as_3d();
   }
 }
 
@@ -41,7 +52,7 @@ std::optional<PredictorId> predictor_named(std::string_view name) {
 
 PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims) {
   return with_predictor(config.id, [&](auto row) -> PredictorParams {
-    return decltype(row)::draft(config, dims);
+    return decltype(row)::draft(config, shape_for<decltype(row)>(dims));
   });
 }
 
@@ -52,7 +63,7 @@ void write_predictor(const PredictorParams& params, ByteWriter& out) {
 
 PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype) {
   return with_predictor(in.get<PredictorId>(), [&](auto row) -> PredictorParams {
-    return decltype(row)::read(in, dims, dtype);
+    return decltype(row)::read(in, shape_for<decltype(row)>(dims), dtype);
   });
 }
 
