@@ -80,7 +80,7 @@ std::uint64_t trial_bytes(const LorenzoParams& params, double bound, const Frame
 
 /// The Lorenzo predictor with the step of `other`; tokens make a large radius free.
 LorenzoParams lorenzo_like(const MultilevelParams& other, const Dims& dims) {
-  LorenzoParams params = LorenzoParams::draft({}, dims);
+  LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
   params.half_step = other.half_step;
   params.radius = other.radius;
   return params;
