@@ -115,17 +115,16 @@ std::string parts_text(const Inspection& inspection) {
 }
 
 std::string schedule_text(const Json& passes) {
-  std::string text = fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11} {:>10} {:>9}  {}\n", "level",
-                                 "spacing", "points", "coeffs", "half step", "bytes", "bits/pt",
-                                 "classes");
+  std::string text =
+      fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11} {:>10} {:>9}  {}\n", "level", "spacing",
+                  "points", "coeffs", "half step", "bytes", "bits/pt", "classes");
   for (const Json& pass : passes) {
     const auto points = pass["points"].get<std::uint64_t>();
     const auto bytes = pass["bytes"].get<ByteCount>();
     text += fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11.4g} {:>10} {:>9.4f}  {}\n",
                         pass["level"].get<int>(), pass["spacing"].get<std::uint64_t>(), points,
-                        pass["coefficients"].get<std::uint64_t>(),
-                        pass["half_step"].get<double>(), bytes,
-                        8 * static_cast<double>(bytes) / static_cast<double>(points),
+                        pass["coefficients"].get<std::uint64_t>(), pass["half_step"].get<double>(),
+                        bytes, 8 * static_cast<double>(bytes) / static_cast<double>(points),
                         pass["classes"].get<std::string>());
   }
   return text;
@@ -149,7 +148,8 @@ std::string text_of(const Inspection& inspection, const InspectOptions& options)
   text += fmt::format("  layout      {}\n  sections\n{}", list_of(inspection.layout),
                       parts_text(inspection));
   const std::size_t shown = options.frames ? inspection.frames.size() : 1;
-  for (std::size_t i = 0; i < shown; ++i) text += frame_text(inspection.frames[i], options.schedule);
+  for (std::size_t i = 0; i < shown; ++i)
+    text += frame_text(inspection.frames[i], options.schedule);
   if (shown < inspection.frames.size()) {
     text += fmt::format("  and {} more frames; --frames tells them too\n",
                         inspection.frames.size() - shown);
@@ -162,8 +162,8 @@ std::string text_of(const Inspection& inspection, const InspectOptions& options)
 ExitCode execute(const InspectOptions& options) {
   return for_each_file(options.archives, [&](const std::string& archive) {
     const Inspection inspection = look_into(archive);
-    fmt::print("{}", options.run.json ? line_of(json_of(inspection))
-                                      : text_of(inspection, options));
+    fmt::print("{}",
+               options.run.json ? line_of(json_of(inspection)) : text_of(inspection, options));
     std::fflush(stdout);
   });
 }

@@ -149,7 +149,8 @@ std::optional<AxisChoice> parse_axes(std::string_view option, std::string_view t
 std::optional<int> parse_reach(std::string_view option, std::string_view text) {
   if (text == "auto") return std::nullopt;
   const auto reach = number_in<int>(text);
-  if (!reach || (*reach != 3 && *reach != 5 && *reach != 7)) refuse(option, text, "auto, 3, 5 or 7");
+  if (!reach || (*reach != 3 && *reach != 5 && *reach != 7))
+    refuse(option, text, "auto, 3, 5 or 7");
   return reach;
 }
 

@@ -46,7 +46,8 @@ Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
   Cost cost = 0;
   for (unsigned t = 0; t < token_count; ++t) {
     if (counts[t] == 0) continue;
-    cost += counts[t] * ((std::uint32_t{probability_bits} << cost_bits) - log2_of(table.frequencies[t]));
+    cost += counts[t] *
+            ((std::uint32_t{probability_bits} << cost_bits) - log2_of(table.frequencies[t]));
   }
   return cost;
 }
@@ -60,7 +61,8 @@ std::uint16_t rounded_frequency(std::uint32_t frequency, int mantissa) {
 /// The next smaller frequency of this precision.
 std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
   const int shift = static_cast<int>(std::bit_width(frequency - 1)) - 1 - mantissa;
-  return static_cast<std::uint16_t>(shift <= 0 ? frequency - 1 : ((frequency - 1) >> shift) << shift);
+  return static_cast<std::uint16_t>(shift <= 0 ? frequency - 1
+                                               : ((frequency - 1) >> shift) << shift);
 }
 
 FrequencyTable normalise(const Counts& counts, int precision) {
@@ -77,13 +79,13 @@ FrequencyTable normalise(const Counts& counts, int precision) {
     if (t == table.commonest) continue;
     const std::uint64_t share = (counts[t] * probability_one + total / 2) / total;
     table.frequencies[t] = rounded_frequency(
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, 1, probability_one / 2)), mantissa);
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, 1, probability_one / 2)),
+        mantissa);
     others += table.frequencies[t];
   }
   table.last = std::max(table.last, table.commonest);
   while (others >= probability_one - 64) {
-    std::uint16_t& largest =
-        *std::max_element(table.frequencies.begin(), table.frequencies.end());
+    std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
     const std::uint16_t less = smaller_frequency(largest, mantissa);
     others -= static_cast<std::uint32_t>(largest - less);
     largest = less;
@@ -240,8 +242,8 @@ AnsParams AnsParams::read(ByteReader& in) {
 std::uint32_t log2_of(std::uint64_t x) {
   static const auto table = make_log2_table();
   const int exponent = static_cast<int>(std::bit_width(x)) - 1;
-  const std::uint64_t mantissa = exponent >= mantissa_bits ? x >> (exponent - mantissa_bits)
-                                                           : x << (mantissa_bits - exponent);
+  const std::uint64_t mantissa =
+      exponent >= mantissa_bits ? x >> (exponent - mantissa_bits) : x << (mantissa_bits - exponent);
   return (static_cast<std::uint32_t>(exponent) << cost_bits) +
          table[mantissa & ((1U << mantissa_bits) - 1)];
 }
@@ -264,7 +266,8 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
     clusters[best].counts = clusters[best].counts + clusters[best + 1].counts;
     clusters[best].best = best_table(clusters[best].counts);
     clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    if (best + 1 < clusters.size()) clusters[best].saving = saving_of(clusters[best], clusters[best + 1]);
+    if (best + 1 < clusters.size())
+      clusters[best].saving = saving_of(clusters[best], clusters[best + 1]);
     if (best > 0) clusters[best - 1].saving = saving_of(clusters[best - 1], clusters[best]);
   }
   ContextTables result;
@@ -272,7 +275,8 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const std::size_t end = i + 1 < clusters.size() ? clusters[i + 1].first : counts.size();
     std::fill(result.table_of.begin() + static_cast<std::ptrdiff_t>(clusters[i].first),
-              result.table_of.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(i));
+              result.table_of.begin() + static_cast<std::ptrdiff_t>(end),
+              static_cast<std::uint8_t>(i));
     result.tables.push_back(clusters[i].best.table);
   }
   return result;

@@ -12,14 +12,14 @@ namespace cuszi {
 /// known (the error energy of CALIC, Wu and Memon 1997), a linear combination of what its
 /// neighbours tell. Everything from the features on is integer, so that all backends agree.
 enum EnergyFeature : unsigned {
-  constant,    ///< 16
-  direct,      ///< sums of magnitudes, see EnergyTaps
+  constant,  ///< 16
+  direct,    ///< sums of magnitudes, see EnergyTaps
   diagonal,
   parent,
   same_point,
   slices,
-  gradient,    ///< mean |f(1) - f(-1)| over the odd axes, in sixteenths of the level's bound
-  roughness,   ///< mean |f(1) + f(-1) - f(3) - f(-3)|, and how far the axes' splines disagree
+  gradient,   ///< mean |f(1) - f(-1)| over the odd axes, in sixteenths of the level's bound
+  roughness,  ///< mean |f(1) + f(-1) - f(3) - f(-3)|, and how far the axes' splines disagree
   gradient_root,
   slice_error,  ///< how wrong interpolation is at the same point of the enclosing slices
   energy_features
@@ -31,9 +31,9 @@ using EnergyFeatures = std::array<std::int32_t, energy_features>;
 using EnergyWeights = std::array<std::int16_t, energy_features>;
 inline constexpr int energy_weight_bits = 14;
 
-inline constexpr std::int32_t energy_one = 16;       ///< 1.0 of a feature that is not a sum
+inline constexpr std::int32_t energy_one = 16;  ///< 1.0 of a feature that is not a sum
 inline constexpr std::int32_t max_slope = 200 * energy_one;
-inline constexpr std::uint8_t max_magnitude = 64;    ///< larger ones count as this
+inline constexpr std::uint8_t max_magnitude = 64;  ///< larger ones count as this
 
 /// Buckets are octaves of the estimate from 2^-8 on; a context is 16 times its group plus a bucket.
 inline constexpr unsigned energy_buckets = 14;

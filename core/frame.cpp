@@ -16,9 +16,9 @@ constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 
-constexpr std::array<std::string_view, 11> section_names{"raw",      "mask-bits", "mask-values",
-                                                        "anchors",  "outliers",  "patches",
-                                                        "codebook", "index",     "codes", "weights", "lattice-hash"};
+constexpr std::array<std::string_view, 11> section_names{
+    "raw",      "mask-bits", "mask-values", "anchors", "outliers",    "patches",
+    "codebook", "index",     "codes",       "weights", "lattice-hash"};
 
 /// A section's id has the low bits of a byte; the others say how many passes further it is than the
 /// section before, as far as they can: more passes without sections take a filler.

@@ -13,16 +13,16 @@ namespace cuszi {
 
 /// The parts of a frame's payload; the numbers stand in archives.
 enum class SectionId : std::uint8_t {
-  raw = 0,          ///< the values themselves, of a frame that is not coded
-  mask_bits = 1,    ///< which points are missing
-  mask_values = 2,  ///< what they come back as
-  anchors = 3,      ///< values of interp's anchors
-  outliers = 4,     ///< points that the quant-codes do not reach
-  patches = 5,      ///< exact values put in last
-  codebook = 6,     ///< Huffman code lengths
-  index = 7,        ///< where the chunks start
-  codes = 8,        ///< the quant-codes, entropy-coded
-  weights = 9,      ///< of the context estimates of a pass
+  raw = 0,            ///< the values themselves, of a frame that is not coded
+  mask_bits = 1,      ///< which points are missing
+  mask_values = 2,    ///< what they come back as
+  anchors = 3,        ///< values of interp's anchors
+  outliers = 4,       ///< points that the quant-codes do not reach
+  patches = 5,        ///< exact values put in last
+  codebook = 6,       ///< Huffman code lengths
+  index = 7,          ///< where the chunks start
+  codes = 8,          ///< the quant-codes, entropy-coded
+  weights = 9,        ///< of the context estimates of a pass
   lattice_hash = 10,  ///< of what multilevel's coarse lattice was restored to
 };
 

@@ -71,7 +71,8 @@ Tap tap_at(unsigned axis, int offset) {
 
 Tap operator+(const Tap& a, const Tap& b) {
   Tap sum{};
-  for (unsigned axis = 0; axis < max_axes; ++axis) sum[axis] = static_cast<std::int8_t>(a[axis] + b[axis]);
+  for (unsigned axis = 0; axis < max_axes; ++axis)
+    sum[axis] = static_cast<std::int8_t>(a[axis] + b[axis]);
   return sum;
 }
 
@@ -84,7 +85,9 @@ TapGroup products(const TapGroup& a, const TapGroup& b) {
   return all;
 }
 
-TapGroup pair_on(unsigned axis, int offset) { return {tap_at(axis, -offset), tap_at(axis, offset)}; }
+TapGroup pair_on(unsigned axis, int offset) {
+  return {tap_at(axis, -offset), tap_at(axis, offset)};
+}
 
 /// The axes of a class along which it has neighbours on the lattice.
 struct ClassAxes {
@@ -277,7 +280,8 @@ void MultilevelParams::set_axes(const Dims& dims, bool merge, const Roles& axis_
   slice_levels = 0;
   if (const int axis = layered_axis(roles); axis >= 0) {
     const std::uint64_t extent = extents[static_cast<unsigned>(axis)];
-    while (slice_levels < max_slice_levels && lattice_points(extent, slice_levels) > 1) ++slice_levels;
+    while (slice_levels < max_slice_levels && lattice_points(extent, slice_levels) > 1)
+      ++slice_levels;
   }
   std::uint64_t longest = 1;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -295,8 +299,9 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
   if (config.multilevel.axes) {
     const AxisChoice choice = *config.multilevel.axes;
     if (choice.axis < 0 || choice.axis >= rank) {
-      throw UsageError("--axes: axis " + std::to_string(choice.axis) + " is not one of the field's " +
-                       std::to_string(rank) + " axes longer than 1");
+      throw UsageError("--axes: axis " + std::to_string(choice.axis) +
+                       " is not one of the field's " + std::to_string(rank) +
+                       " axes longer than 1");
     }
     roles[pad + static_cast<unsigned>(choice.axis)] = choice.role;
   }
@@ -403,7 +408,8 @@ std::vector<TapGroup> stencil_of(const MultilevelParams& params, const PointClas
   std::vector<TapGroup> groups;
   for (int offset = 1; offset <= params.reach; offset += 2) {
     for (const unsigned axis : odd) {
-      const bool real = offset == 1 || params.extents[axis] > static_cast<unsigned>(offset) * points.unit[axis];
+      const bool real =
+          offset == 1 || params.extents[axis] > static_cast<unsigned>(offset) * points.unit[axis];
       if (real) groups.push_back(pair_on(axis, offset));
     }
   }
@@ -413,7 +419,8 @@ std::vector<TapGroup> stencil_of(const MultilevelParams& params, const PointClas
     }
   }
   if (odd.size() == 3) {
-    groups.push_back(products(products(pair_on(odd[0], 1), pair_on(odd[1], 1)), pair_on(odd[2], 1)));
+    groups.push_back(
+        products(products(pair_on(odd[0], 1), pair_on(odd[1], 1)), pair_on(odd[2], 1)));
   }
   if (odd.size() < 3) {
     for (const unsigned near : odd) {
@@ -466,8 +473,9 @@ EnergyTaps energy_taps(const MultilevelParams& params, const PointClass& points)
       classify(points, layered, tap, taps);
       return;
     }
-    const bool moves = (params.roles[axis] == AxisRole::lattice && params.extents[axis] > points.unit[axis]) ||
-                       static_cast<int>(axis) == layered;
+    const bool moves =
+        (params.roles[axis] == AxisRole::lattice && params.extents[axis] > points.unit[axis]) ||
+        static_cast<int>(axis) == layered;
     for (int offset = moves ? -1 : 0; offset <= (moves ? 1 : 0); ++offset) {
       self(self, axis + 1, tap + tap_at(axis, offset));
     }

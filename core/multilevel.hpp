@@ -35,7 +35,7 @@ struct MultilevelParams {
   static constexpr std::string_view name = "multilevel";
   static constexpr bool codes_missing_points = false;  ///< they stand in no stream
 
-  Index4 extents{};  ///< of the frame as the axes below see it; follows from dims and `merged`
+  Index4 extents{};     ///< of the frame as the axes below see it; follows from dims and `merged`
   bool merged = false;  ///< the two slowest of four axes count as one
   std::array<AxisRole, max_axes> roles{};
   int levels = 0;        ///< level l has spacing 2^(l-1) along lattice axes; anchors have 2^levels
@@ -67,15 +67,16 @@ struct PointClass {
   Index4 first{};
   Index4 step{};
   Index4 count{};
-  Index4 unit{};  ///< points per unit of a tap: the level's spacing, the distance to enclosing slices
-  std::uint64_t start = 0;     ///< how many points of the pass come before
-  std::uint32_t index = 0;     ///< among all classes
-  std::uint32_t group = 0;     ///< classes of one order and stage share their contexts
+  Index4
+      unit{};  ///< points per unit of a tap: the level's spacing, the distance to enclosing slices
+  std::uint64_t start = 0;  ///< how many points of the pass come before
+  std::uint32_t index = 0;  ///< among all classes
+  std::uint32_t group = 0;  ///< classes of one order and stage share their contexts
   std::uint8_t level = 0;
-  std::uint8_t order = 0;      ///< how many coordinates are odd; 0 for anchors
-  std::uint8_t odd = 0;        ///< bit a: coordinate a is an odd multiple of the spacing
-  std::uint8_t stage = 0;      ///< of the layered axis
-  bool enclosed = false;       ///< slices on both sides are known (on the last one perhaps one)
+  std::uint8_t order = 0;  ///< how many coordinates are odd; 0 for anchors
+  std::uint8_t odd = 0;    ///< bit a: coordinate a is an odd multiple of the spacing
+  std::uint8_t stage = 0;  ///< of the layered axis
+  bool enclosed = false;   ///< slices on both sides are known (on the last one perhaps one)
 
   std::uint64_t points() const { return count[0] * count[1] * count[2] * count[3]; }
   CUSZI_HD bool is_odd(unsigned axis) const { return ((odd >> axis) & 1U) != 0; }
@@ -111,7 +112,8 @@ using Tap = std::array<std::int8_t, max_axes>;
 /// Taps that share a weight, in the order in which they are added up (by pairs).
 using TapGroup = std::vector<Tap>;
 
-/// The stencil of a class: near pairs of the odd axes, far pairs, diagonals, corners, sides, slices.
+/// The stencil of a class: near pairs of the odd axes, far pairs, diagonals, corners, sides,
+/// slices.
 std::vector<TapGroup> stencil_of(const MultilevelParams& params, const PointClass& points);
 
 /// The weight of each tap of each group: the fitted ones, or the cubic spline's on each odd axis.

@@ -156,8 +156,7 @@ void restore_pass(Backend& backend, const FrameHeader& header, int pass, const S
     times.measure("contexts", [&] { backend.contexts(*header.predictor, pass, sections); });
   }
   times.measure("decode", [&] { backend.decode(*header.coder, pass, sections); });
-  times.measure("reconstruct",
-                [&] { backend.reconstruct(*header.predictor, pass, sections); });
+  times.measure("reconstruct", [&] { backend.reconstruct(*header.predictor, pass, sections); });
 }
 
 void restore_kept_frame(const FrameShape& shape, const FrameHeader& header, Bytes payload,
@@ -215,7 +214,8 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
   for (std::size_t pass = 0; pass < level_of_pass.size(); ++pass) {
     if (pass == 0 || level_of_pass[pass] != level_of_pass[first]) {
       first = pass;
-      level = times.measure("check", [&] { return read_passes(header, level_of_pass, pass, payload); });
+      level =
+          times.measure("check", [&] { return read_passes(header, level_of_pass, pass, payload); });
     }
     if (pass == 0) {
       mask = times.measure("mask", [&] { return read_mask(shape, header, level.front()); });

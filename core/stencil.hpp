@@ -16,7 +16,8 @@ struct PointAt {
 /// Whether the point `units` along `axis` is in the array.
 template <class T>
 CUSZI_HD inline bool is_inside(const PointAt<T>& p, unsigned axis, int units) {
-  const auto offset = static_cast<std::int64_t>(units) * static_cast<std::int64_t>(p.points.unit[axis]);
+  const auto offset =
+      static_cast<std::int64_t>(units) * static_cast<std::int64_t>(p.points.unit[axis]);
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(p.at[axis]) + offset) <
          p.grid.extents[axis];
 }
@@ -33,9 +34,9 @@ CUSZI_HD inline T near_value(const PointAt<T>& p, unsigned axis, const T* value,
   return value[units * stride_of(p.grid, p.points, axis)];
 }
 
-/// The value at +-3, +-5 or +-7 along an odd axis. Where that is outside, the polynomial through the
-/// nearest three (or two) known values of the axis stands in for it, so that the same weights hold
-/// everywhere; with the cubic's weights this is the published quadratic form.
+/// The value at +-3, +-5 or +-7 along an odd axis. Where that is outside, the polynomial through
+/// the nearest three (or two) known values of the axis stands in for it, so that the same weights
+/// hold everywhere; with the cubic's weights this is the published quadratic form.
 template <class T>
 CUSZI_HD inline T far_value(const PointAt<T>& p, unsigned axis, const T* value, int units) {
   const std::ptrdiff_t stride = stride_of(p.grid, p.points, axis);

@@ -30,9 +30,12 @@ std::vector<Axes> axes_to_try(int rank, Effort effort) {
     both.roles[1] = AxisRole::layered;
     Axes neither = both;
     neither.roles[1] = AxisRole::independent;
-    return {with_role(0, AxisRole::independent),    with_role(0, AxisRole::layered),
-            with_role(1, AxisRole::layered, true),  both,
-            neither,                                with_role(1, AxisRole::lattice, true)};
+    return {with_role(0, AxisRole::independent),
+            with_role(0, AxisRole::layered),
+            with_role(1, AxisRole::layered, true),
+            both,
+            neither,
+            with_role(1, AxisRole::lattice, true)};
   }
   std::vector<Axes> all{Axes{}, with_role(slowest, AxisRole::layered),
                         with_role(slowest, AxisRole::independent)};
@@ -104,15 +107,18 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
   const int rank = dims.squeezed().rank();
   MultilevelParams trial = params;
   Axes axes{params.merged, params.roles};
-  const auto set_axes = [&](MultilevelParams& p, const Axes& a) { p.set_axes(box.dims, a.merged, a.roles); };
+  const auto set_axes = [&](MultilevelParams& p, const Axes& a) {
+    p.set_axes(box.dims, a.merged, a.roles);
+  };
   set_axes(trial, axes);
   if (!config.axes && box.dims.rank() == rank) {
     axes = cheapest(axes_to_try(rank, config.effort), trial, cost, set_axes, lowest);
     set_axes(trial, axes);
   }
   if (!config.reach) {
-    trial.reach = cheapest(std::vector<int>{3, 5, 7}, trial, cost,
-                           [](MultilevelParams& p, int reach) { p.reach = reach; }, lowest);
+    trial.reach = cheapest(
+        std::vector<int>{3, 5, 7}, trial, cost,
+        [](MultilevelParams& p, int reach) { p.reach = reach; }, lowest);
   }
   if (!config.alpha && !config.beta) {
     const LevelBounds bounds = cheapest(

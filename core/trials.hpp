@@ -9,7 +9,7 @@ namespace cuszi {
 
 /// The part of a frame that trials compress: a box around its middle.
 struct TrialBox {
-  Dims dims;                                         ///< squeezed like the frame's
+  Dims dims;                                          ///< squeezed like the frame's
   std::array<std::uint64_t, Dims::max_rank> first{};  ///< along the frame's squeezed axes
 };
 
@@ -22,9 +22,10 @@ using TrialCost = std::function<std::uint64_t(const MultilevelParams&)>;
 
 /// Chooses axis roles, then reach, then level-wise bounds, each by what the candidates cost in the
 /// trial box; the earlier candidate on ties. What the user has forced, and with little effort
-/// nearly everything, is not tried. `params` keeps the axes of the frame. Returns the lowest cost, if
-/// anything was tried.
-std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params, const MultilevelConfig& config, const Dims& dims,
-                      const TrialBox& box, const TrialCost& cost);
+/// nearly everything, is not tried. `params` keeps the axes of the frame. Returns the lowest cost,
+/// if anything was tried.
+std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
+                                              const MultilevelConfig& config, const Dims& dims,
+                                              const TrialBox& box, const TrialCost& cost);
 
 }  // namespace cuszi

@@ -176,8 +176,8 @@ std::vector<std::uint8_t> block_contexts(std::span<const std::uint8_t> contexts,
   parallel_for(ceil_div(result.size(), blocks_per_task), [&](std::uint64_t task) {
     const std::uint64_t end = std::min<std::uint64_t>(result.size(), (task + 1) * blocks_per_task);
     for (std::uint64_t b = task * blocks_per_task; b < end; ++b) {
-      result[b] = block_context(contexts, b * block_symbols,
-                                std::min(symbols, (b + 1) * block_symbols));
+      result[b] =
+          block_context(contexts, b * block_symbols, std::min(symbols, (b + 1) * block_symbols));
     }
   });
   return result;
@@ -205,8 +205,8 @@ std::vector<T> significant_part(std::span<const T> all, std::span<const QuantCod
   part.reserve(symbols);
   for (std::size_t b = 0; b < flags.size() && !all.empty(); ++b) {
     if (flags[b] == flag_centre) continue;
-    const auto block = all.subspan(b * block_symbols,
-                                   std::min<std::size_t>(block_symbols, all.size() - b * block_symbols));
+    const auto block = all.subspan(
+        b * block_symbols, std::min<std::size_t>(block_symbols, all.size() - b * block_symbols));
     part.insert(part.end(), block.begin(), block.end());
   }
   return part;
@@ -218,16 +218,18 @@ std::vector<Counts> significant_counts(std::span<const Counts> counts, const Tok
   std::vector<Counts> result(counts.begin(), counts.end());
   for (std::size_t b = 0; b < significance.flags.size(); ++b) {
     if (significance.flags[b] != flag_centre) continue;
-    const std::uint64_t end = std::min<std::uint64_t>(source.symbols.size(), (b + 1) * block_symbols);
+    const std::uint64_t end =
+        std::min<std::uint64_t>(source.symbols.size(), (b + 1) * block_symbols);
     for (std::uint64_t i = b * block_symbols; i < end; ++i) --result[source.context(i)][0];
   }
   return result;
 }
 
-PlannedStream plan(const AnsParams& params, const TokenSource& source, std::span<const Counts> counts) {
+PlannedStream plan(const AnsParams& params, const TokenSource& source,
+                   std::span<const Counts> counts) {
   PlannedStream stream{source, ContextTables::fit(counts), {}};
   stream.layout = StreamLayout::choose(params.index, source.symbols.size(),
-                                        payload_bits(stream.contexts, counts));
+                                       payload_bits(stream.contexts, counts));
   return stream;
 }
 
@@ -269,7 +271,8 @@ struct DecoderTable {
     std::uint32_t slot = 0;
     for (std::uint32_t token = 0; token < token_count; ++token) {
       const std::uint32_t frequency = table.frequencies[token];
-      for (std::uint32_t i = 0; i < frequency; ++i) entries[slot++] = token | frequency << 6 | i << 19;
+      for (std::uint32_t i = 0; i < frequency; ++i)
+        entries[slot++] = token | frequency << 6 | i << 19;
     }
   }
 };
@@ -302,8 +305,9 @@ class SegmentDecoder {
                symbols.data() + at, count);
     }
     const bool complete =
-        next_ == end_ && std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(lanes),
-                                     [](std::uint32_t state) { return state == lane_start; });
+        next_ == end_ &&
+        std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(lanes),
+                    [](std::uint32_t state) { return state == lane_start; });
     if (!complete) throw ArchiveError("an ANS segment does not end as it should");
   }
 
@@ -317,7 +321,8 @@ class SegmentDecoder {
       const std::uint32_t entry = entries_[contexts[lane]][state & (probability_one - 1)];
       tokens[lane] = entry & 63U;
       any |= entry & 63U;
-      states_[lane] = refill(((entry >> 6) & 0x1FFFU) * (state >> probability_bits) + (entry >> 19));
+      states_[lane] =
+          refill(((entry >> 6) & 0x1FFFU) * (state >> probability_bits) + (entry >> 19));
     }
     if (any == 0) {
       std::fill_n(symbols, count, static_cast<QuantCode>(centre));
@@ -406,7 +411,8 @@ void decode_segments(const StreamHead& head, const SegmentBytes& bytes, std::uin
   const std::vector<DecoderTable> tables(head.contexts.tables.begin(), head.contexts.tables.end());
   parallel_for(head.layout.segments(), [&](std::uint64_t i) {
     const std::uint64_t first = i << head.layout.log_segment;
-    const std::uint64_t count = std::min<std::uint64_t>(head.layout.segment(), symbols.size() - first);
+    const std::uint64_t count =
+        std::min<std::uint64_t>(head.layout.segment(), symbols.size() - first);
     SegmentDecoder(bytes.at(first_segment + i), head.contexts, tables, head.layout)
         .decode(contexts.empty() ? contexts : contexts.subspan(first, count), centre,
                 symbols.subspan(first, count));
@@ -418,8 +424,9 @@ void spread(std::span<const QuantCode> part, std::span<const QuantCode> flags, Q
             std::span<QuantCode> symbols) {
   auto next = part.begin();
   for (std::size_t b = 0; b < flags.size(); ++b) {
-    const auto block = symbols.subspan(
-        b * block_symbols, std::min<std::size_t>(block_symbols, symbols.size() - b * block_symbols));
+    const auto block =
+        symbols.subspan(b * block_symbols,
+                        std::min<std::size_t>(block_symbols, symbols.size() - b * block_symbols));
     if (flags[b] == flag_centre) {
       std::fill(block.begin(), block.end(), centre);
     } else {
@@ -498,7 +505,8 @@ void ans_decode(const AnsParams& params, Bytes index, Bytes codes,
   const SegmentBytes segments(in.rest(), starts);
 
   std::vector<QuantCode> flags(heads[0].layout.symbols);
-  decode_segments(heads[0], segments, 0, block_contexts(contexts, symbols.size()), flag_centre, flags);
+  decode_segments(heads[0], segments, 0, block_contexts(contexts, symbols.size()), flag_centre,
+                  flags);
   if (significant_symbols(flags, symbols.size()) != part_symbols) {
     throw ArchiveError("the blocks' flags do not agree with the number of symbols");
   }

@@ -189,7 +189,9 @@ class CpuBackend final : public Backend {
     begin_pass(pass, codes_missing_points_);
     if (engine_ && engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
     const auto gaps = static_cast<std::size_t>(
-        has_gaps_ && !engine_ ? mask_.count : static_cast<std::uint64_t>(std::count(gaps_.begin(), gaps_.end(), 1)));
+        has_gaps_ && !engine_
+            ? mask_.count
+            : static_cast<std::uint64_t>(std::count(gaps_.begin(), gaps_.end(), 1)));
     symbols_ = std::span(codes_).first(codes_.size() - gaps);
     const Bytes index = sections.find(SectionId::index);
     const Bytes codes = sections.find(SectionId::codes);
@@ -206,7 +208,8 @@ class CpuBackend final : public Backend {
 
   void reconstruct(const PredictorParams& params, int pass, const Sections& sections) override {
     const SparseList outliers =
-        engine_ ? SparseList::decode(sections.find(SectionId::outliers), codes_.size()) : SparseList{};
+        engine_ ? SparseList::decode(sections.find(SectionId::outliers), codes_.size())
+                : SparseList{};
     if (engine_) {
       engine_->reconstruct(pass, codes_, outliers);
       return;
@@ -281,7 +284,7 @@ class CpuBackend final : public Backend {
   std::vector<std::uint8_t> gaps_;            ///< of the pass
   std::vector<std::uint8_t> contexts_;        ///< of the symbols; empty: all alike
   std::vector<QuantCode> codes_;              ///< one per point of the pass
-  std::span<QuantCode> symbols_;  ///< the part of codes_ that is coded
+  std::span<QuantCode> symbols_;              ///< the part of codes_ that is coded
   std::deque<std::vector<std::byte>> sections_;
 };
 

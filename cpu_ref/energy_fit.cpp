@@ -102,7 +102,8 @@ Cost cost_of(const EnergySample& sample, const BucketAt& bucket_at) {
 }
 
 Cost cost_of(const EnergySample& sample, const EnergyWeights& weights) {
-  return cost_of(sample, [&](const EnergyFeatures& f) { return bucket_of(weighted_sum(weights, f)); });
+  return cost_of(sample,
+                 [&](const EnergyFeatures& f) { return bucket_of(weighted_sum(weights, f)); });
 }
 
 void put_weights(const EnergyWeights& weights, ByteWriter& out) {
@@ -125,7 +126,8 @@ GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& las
     best = candidate;
   };
   constexpr Cost a_byte = Cost{8} << cost_bits;
-  offer(cost_of(sample, [](const EnergyFeatures&) { return 0U; }) + a_byte, {WeightsKind::none, {}});
+  offer(cost_of(sample, [](const EnergyFeatures&) { return 0U; }) + a_byte,
+        {WeightsKind::none, {}});
   if (sample.features.size() >= fewest_points) {
     const EnergyWeights own = fit_sample(sample, last);
     offer(cost_of(sample, own) + a_byte + size_of_weights(own), {WeightsKind::own, own});
@@ -153,9 +155,9 @@ std::vector<GroupWeights> fit_weights(const MultilevelParams& params, const Grid
 }
 
 std::vector<std::byte> write_weights(std::span<const GroupWeights> weights) {
-  const bool all_remembered = std::all_of(weights.begin(), weights.end(), [](const GroupWeights& w) {
-    return w.kind == WeightsKind::remembered;
-  });
+  const bool all_remembered =
+      std::all_of(weights.begin(), weights.end(),
+                  [](const GroupWeights& w) { return w.kind == WeightsKind::remembered; });
   ByteWriter out;
   if (all_remembered) return out.take();
   for (const GroupWeights& w : weights) {
@@ -165,7 +167,8 @@ std::vector<std::byte> write_weights(std::span<const GroupWeights> weights) {
   return out.take();
 }
 
-std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass, RememberedWeights& remembered) {
+std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass,
+                                       RememberedWeights& remembered) {
   std::vector<GroupWeights> result(pass.groups);
   ByteReader in(bytes, "the context weights");
   std::uint32_t group = 0;
@@ -177,7 +180,8 @@ std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass, Remembered
     weights.weights = last;
     if (bytes.empty()) continue;
     weights.kind = in.get<WeightsKind>();
-    if (weights.kind > WeightsKind::none) throw ArchiveError("context weights are of an unknown kind");
+    if (weights.kind > WeightsKind::none)
+      throw ArchiveError("context weights are of an unknown kind");
     if (weights.kind != WeightsKind::own) continue;
     for (std::int16_t& w : weights.weights) w = static_cast<std::int16_t>(unzigzag(in.varint()));
     last = weights.weights;

@@ -40,6 +40,7 @@ std::vector<GroupWeights> fit_weights(const MultilevelParams& params, const Grid
 /// No bytes if all groups use remembered weights.
 std::vector<std::byte> write_weights(std::span<const GroupWeights> weights);
 /// Throws ArchiveError.
-std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass, RememberedWeights& remembered);
+std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass,
+                                       RememberedWeights& remembered);
 
 }  // namespace cuszi::cpu

@@ -190,7 +190,8 @@ class RowEnergy {
   void add_slice_errors(const T* first, T* errors, std::size_t count, Step step) const {
     std::fill_n(errors, count, T{0});
     const auto n = static_cast<std::ptrdiff_t>(count);
-    for (const std::ptrdiff_t slice : slices_.empty() ? std::vector<std::ptrdiff_t>{} : offsets_[same_point - direct]) {
+    for (const std::ptrdiff_t slice :
+         slices_.empty() ? std::vector<std::ptrdiff_t>{} : offsets_[same_point - direct]) {
       for (std::ptrdiff_t k = 0; k < n; ++k) {
         const T* const at = first + slice + k * step;
         T sum = 0;

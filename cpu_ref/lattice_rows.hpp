@@ -19,8 +19,8 @@ struct Row {
   Index4 at;             ///< coordinates of the first
   std::uint64_t offset;  ///< of the first in the array
   std::size_t count;
-  std::uint64_t begin;   ///< which point of the class's row it is, a multiple of the tile
-  std::uint64_t place;   ///< of the row's first tile in the pass
+  std::uint64_t begin;  ///< which point of the class's row it is, a multiple of the tile
+  std::uint64_t place;  ///< of the row's first tile in the pass
   std::uint64_t rows_of_tile;
   std::uint64_t row_of_tile;
 };
@@ -52,11 +52,55 @@ inline Row make_row(const PointClass& points, const Grid& grid, const Index4& j,
   const std::uint64_t first2 = j[2] - j[2] % grid.tile[2];
   const std::uint64_t height1 = std::min(grid.tile[1], count[1] - first1);
   const std::uint64_t height2 = std::min(grid.tile[2], count[2] - first2);
-  row.place = points.start +
-              ((j[0] * count[1] + first1) * count[2] + height1 * first2) * count[3];
+  row.place = points.start + ((j[0] * count[1] + first1) * count[2] + height1 * first2) * count[3];
   row.rows_of_tile = height1 * height2;
   row.row_of_tile = (j[1] - first1) * height2 + (j[2] - first2);
   return row;
+}
+
+/// A box of a class's points, in units of its steps.
+struct Task {
+  std::size_t index;  ///< of the class in its pass
+  Index4 begin;
+  Index4 end;
+};
+
+inline std::vector<Task> tasks_of(const Pass& pass) {
+  constexpr Index4 block{1, 8, 32, 64 * row_points};
+  std::vector<Task> tasks;
+  for (std::size_t c = 0; c < pass.classes.size(); ++c) {
+    const Index4& count = pass.classes[c].count;
+    Index4 blocks{};
+    std::uint64_t all = 1;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      blocks[axis] = ceil_div(count[axis], block[axis]);
+      all *= blocks[axis];
+    }
+    for (std::uint64_t i = 0; i < all; ++i) {
+      Task task{c, {}, {}};
+      std::uint64_t rest = i;
+      for (unsigned axis = max_axes; axis-- > 0; rest /= blocks[axis]) {
+        task.begin[axis] = rest % blocks[axis] * block[axis];
+        task.end[axis] = std::min(task.begin[axis] + block[axis], count[axis]);
+      }
+      tasks.push_back(task);
+    }
+  }
+  return tasks;
+}
+
+/// Calls work(row) for all rows of a task; the slowest axis has one index in it.
+template <class Work>
+void for_each_row_of_task(const Task& task, const PointClass& points, const Grid& grid,
+                          const Work& work) {
+  Index4 j = task.begin;
+  for (j[1] = task.begin[1]; j[1] < task.end[1]; ++j[1]) {
+    for (j[2] = task.begin[2]; j[2] < task.end[2]; ++j[2]) {
+      for (j[3] = task.begin[3]; j[3] < task.end[3]; j[3] += row_points) {
+        work(make_row(points, grid, j, std::min(j[3] + row_points, task.end[3])));
+      }
+    }
+  }
 }
 
 /// Passes with no more points are not worth waking other threads for.
@@ -66,45 +110,17 @@ inline constexpr std::uint64_t serial_points = std::uint64_t{1} << 15;
 template <class MakeState, class Work, class Finish>
 void for_each_row(const Pass& pass, const Grid& grid, const MakeState& make_state, const Work& work,
                   const Finish& finish) {
-  constexpr Index4 block{1, 8, 32, 64 * row_points};
-  struct Task {
-    std::size_t index;
-    Index4 first;
-  };
-  std::vector<Task> tasks;
-  for (std::size_t c = 0; c < pass.classes.size(); ++c) {
-    const Index4& count = pass.classes[c].count;
-    Index4 j{};
-    for (j[0] = 0; j[0] < count[0]; j[0] += block[0]) {
-      for (j[1] = 0; j[1] < count[1]; j[1] += block[1]) {
-        for (j[2] = 0; j[2] < count[2]; j[2] += block[2]) {
-          for (j[3] = 0; j[3] < count[3]; j[3] += block[3]) tasks.push_back({c, j});
-        }
-      }
-    }
-  }
+  const std::vector<Task> tasks = tasks_of(pass);
   const std::uint64_t share = pass.points <= serial_points ? tasks.size() : 1;
-  const auto run = [&](auto& state, std::uint64_t i) {
-        const PointClass& points = pass.classes[tasks[i].index];
-        const Index4& first = tasks[i].first;
-        Index4 end{};
-        for (unsigned axis = 0; axis < max_axes; ++axis) {
-          end[axis] = std::min(first[axis] + block[axis], points.count[axis]);
-        }
-        Index4 j = first;
-        for (j[1] = first[1]; j[1] < end[1]; ++j[1]) {
-          for (j[2] = first[2]; j[2] < end[2]; ++j[2]) {
-            for (j[3] = first[3]; j[3] < end[3]; j[3] += row_points) {
-              work(state, tasks[i].index,
-                   make_row(points, grid, j, std::min(j[3] + row_points, end[3])));
-            }
-          }
-        }
-      };
   parallel_for(
       ceil_div(tasks.size(), share), make_state,
       [&](auto& state, std::uint64_t i) {
-        for (std::uint64_t t = i * share; t < std::min<std::uint64_t>((i + 1) * share, tasks.size()); ++t) run(state, t);
+        const std::uint64_t end = std::min<std::uint64_t>((i + 1) * share, tasks.size());
+        for (std::uint64_t t = i * share; t < end; ++t) {
+          const PointClass& points = pass.classes[tasks[t].index];
+          for_each_row_of_task(tasks[t], points, grid,
+                               [&](const Row& row) { work(state, tasks[t].index, row); });
+        }
       },
       finish);
 }
@@ -118,7 +134,8 @@ struct Inner {
 inline Inner inner_part(const Row& row, const PointClass& points, const Grid& grid,
                         const Index4& margins) {
   for (unsigned axis = 0; axis < 3; ++axis) {
-    if (row.at[axis] < margins[axis] || row.at[axis] + margins[axis] >= grid.extents[axis]) return {0, 0};
+    if (row.at[axis] < margins[axis] || row.at[axis] + margins[axis] >= grid.extents[axis])
+      return {0, 0};
   }
   const std::uint64_t step = points.step[3];
   const std::uint64_t margin = margins[3];
@@ -172,7 +189,8 @@ class RowPredictor {
  public:
   RowPredictor(const MultilevelParams& params, const Grid& grid, const PointClass& points, T middle)
       : grid_(grid), points_(points), middle_(middle), stencil_(stencil_of(params, points)) {
-    for (const double w : tap_weights(params, points, stencil_)) weights_.push_back(static_cast<T>(w));
+    for (const double w : tap_weights(params, points, stencil_))
+      weights_.push_back(static_cast<T>(w));
     for (const TapGroup& group : stencil_) offsets_.push_back(offsets_of(group, grid, points));
     margins_ = margins_of(points, stencil_);
   }

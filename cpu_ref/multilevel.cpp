@@ -9,7 +9,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-
 template <class T>
 class Engine final : public MultilevelEngine {
  public:
@@ -34,11 +33,12 @@ class Engine final : public MultilevelEngine {
     if (!mask_.any()) return {};
     std::vector<std::uint8_t> result(pass(number).points);
     for_each_row_of(pass(number), [&](const PointClass& points, const Row& row) {
-      for_each_run(row, points, schedule_.grid, [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-        for (std::size_t i = 0; i < n; ++i) {
-          result[place + i] = mask_(row.offset + (k + i) * points.step[3]) ? 1 : 0;
-        }
-      });
+      for_each_run(row, points, schedule_.grid,
+                   [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                     for (std::size_t i = 0; i < n; ++i) {
+                       result[place + i] = mask_(row.offset + (k + i) * points.step[3]) ? 1 : 0;
+                     }
+                   });
     });
     return result;
   }
@@ -74,8 +74,8 @@ class Engine final : public MultilevelEngine {
         [&](int, const PointClass& points, const Row& row, const T* prediction) {
           for_each_run(row, points, schedule_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         restore_run(quantizer, points, row, prediction, k,
-                                     codes.subspan(place, n), place, outliers);
+                         restore_run(quantizer, points, row, prediction, k, codes.subspan(place, n),
+                                     place, outliers);
                        });
         },
         [](int) {});
@@ -173,9 +173,8 @@ class Engine final : public MultilevelEngine {
         continue;
       }
       magnitudes_[point] = magnitude_of_code(codes[i]);
-      values_[point] = codes[i] != outlier_code
-                           ? restore(quantizer, prediction[k + i], codes[i])
-                           : outlier_value(outliers, place + i);
+      values_[point] = codes[i] != outlier_code ? restore(quantizer, prediction[k + i], codes[i])
+                                                : outlier_value(outliers, place + i);
     }
   }
 
@@ -186,7 +185,8 @@ class Engine final : public MultilevelEngine {
   }
 
   std::uint8_t magnitude_of_code(QuantCode code) const {
-    const std::int32_t delta = static_cast<std::int32_t>(code) - static_cast<std::int32_t>(params_.radius);
+    const std::int32_t delta =
+        static_cast<std::int32_t>(code) - static_cast<std::int32_t>(params_.radius);
     const std::int32_t magnitude = delta < 0 ? -delta : delta;
     return code == outlier_code || magnitude > max_magnitude ? max_magnitude
                                                              : static_cast<std::uint8_t>(magnitude);

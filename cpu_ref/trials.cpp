@@ -94,9 +94,8 @@ PredictorParams refine(MultilevelParams params, const PredictorConfig& config, d
   const TrialBox box = trial_box(dims, config.multilevel.effort);
   const bool whole = box.dims.count() == dims.count();
   const Crop<T> crop = whole ? Crop<T>{} : crop_to(box, dims, frame);
-  const FrameInput<T> input = whole ? frame
-                                    : FrameInput<T>{box.dims.as_3d(), crop.values, crop.mask,
-                                                    frame.min, frame.max};
+  const FrameInput<T> input =
+      whole ? frame : FrameInput<T>{box.dims.as_3d(), crop.values, crop.mask, frame.min, frame.max};
   const auto lowest = choose_by_trials(
       params, config.multilevel, dims, box,
       [&](const MultilevelParams& candidate) { return trial_bytes(candidate, bound, input); });

@@ -1,8 +1,9 @@
+#include "cpu_ref/ans.hpp"
+
 #include <algorithm>
 
 #include "core/energy.hpp"
 #include "core/error.hpp"
-#include "cpu_ref/ans.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 
@@ -26,7 +27,8 @@ Coded random_codes(Random& random, std::size_t count, unsigned loudest) {
     const unsigned bucket = quiet_block ? 0 : static_cast<unsigned>(random.below(loudest + 1));
     const std::uint64_t magnitude = random.next() >> (64 - bucket) >> (bucket == 0 ? 1 : 0);
     const std::uint32_t delta = bucket == 0 ? 0 : static_cast<std::uint32_t>(magnitude);
-    coded.symbols.push_back(static_cast<QuantCode>(random.one_in(2) ? centre + delta : centre - delta));
+    coded.symbols.push_back(
+        static_cast<QuantCode>(random.one_in(2) ? centre + delta : centre - delta));
     coded.contexts.push_back(static_cast<std::uint8_t>(bucket + (random.one_in(2) ? 16 : 0)));
     if (random.one_in(500)) coded.symbols.back() = outlier_code;
   }
@@ -56,14 +58,13 @@ TEST_CASE("tokens and their raw bits give every code back") {
 TEST_CASE("streams under contexts come back") {
   Random random(1);
   for (const std::size_t count : {1U, 63U, 64U, 65U, 4'000U, 300'000U}) {
-    for (const IndexKind index : {IndexKind::none, IndexKind::offset, IndexKind::length,
-                                  IndexKind::hybrid}) {
+    for (const IndexKind index :
+         {IndexKind::none, IndexKind::offset, IndexKind::length, IndexKind::hybrid}) {
       for (const unsigned loudest : {0U, 1U, 5U, 13U}) {
         INFO(count << " symbols, index " << static_cast<int>(index) << ", bucket " << loudest);
         const Coded coded = random_codes(random, count, loudest);
         const AnsParams params{centre, index, 4};
-        const auto stream =
-            cpu::ans_encode(params, coded.symbols, coded.contexts, context_count);
+        const auto stream = cpu::ans_encode(params, coded.symbols, coded.contexts, context_count);
         REQUIRE(decode(params, stream, coded) == coded.symbols);
       }
     }
@@ -101,7 +102,8 @@ TEST_CASE("a changed or shortened stream is an error or other symbols, never mor
     if (random.one_in(3)) {
       stream.codes.resize(random.below(stream.codes.size()));
     } else {
-      stream.codes[random.below(stream.codes.size())] ^= static_cast<std::byte>(1 << random.below(8));
+      stream.codes[random.below(stream.codes.size())] ^=
+          static_cast<std::byte>(1 << random.below(8));
     }
     try {
       decode(params, stream, coded);

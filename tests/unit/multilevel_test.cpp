@@ -1,6 +1,7 @@
+#include "core/multilevel.hpp"
+
 #include <set>
 
-#include "core/multilevel.hpp"
 #include "core/stencil.hpp"
 #include "tests/support/catch.hpp"
 
@@ -31,7 +32,7 @@ void for_each_point(const Grid& grid, const PointClass& points, const Visit& vis
   }
 }
 
-const std::vector<Dims> many_dims{{1},     {2},        {700},         {1, 9},     {33, 17},
+const std::vector<Dims> many_dims{{1},     {2},         {700},        {1, 9},       {33, 17},
                                   {5, 64}, {9, 10, 11}, {40, 20, 30}, {3, 4, 5, 6}, {2, 9, 17, 8}};
 
 const std::vector<std::optional<AxisChoice>> many_axes{
@@ -74,8 +75,10 @@ TEST_CASE("whatever a pass looks at is known before it starts") {
           for_each_point(schedule.grid, c, [&](const Index4& at, std::uint64_t point) {
             const PointAt<double> p{schedule.grid, c, at, known.data() + point};
             double sum = 0;
-            if (is_at_edge(p)) sum += edge_prediction(p);
-            else for (const TapGroup& g : stencil) sum += group_sum(p, g.data(), g.size());
+            if (is_at_edge(p))
+              sum += edge_prediction(p);
+            else
+              for (const TapGroup& g : stencil) sum += group_sum(p, g.data(), g.size());
             for (const TapGroup& g : {energy.direct, energy.diagonal, energy.parent,
                                       energy.same_point, energy.slices}) {
               for (const Tap& tap : g) sum += *near_part(p, tap);
@@ -121,8 +124,8 @@ TEST_CASE("far values beyond the border continue a parabola") {
   for (const std::uint64_t x : {1U, 3U, 37U}) {
     const PointAt<double> p{schedule.grid, finest, {0, 0, 0, x}, values.data() + x};
     for (const int units : {-7, -5, -3, 3, 5, 7}) {
-      CHECK(std::abs(far_value(p, 3, p.value, units) -
-                     parabola(static_cast<double>(x) + units)) < 1e-9);
+      CHECK(std::abs(far_value(p, 3, p.value, units) - parabola(static_cast<double>(x) + units)) <
+            1e-9);
     }
   }
 }
