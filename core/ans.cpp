@@ -313,7 +313,7 @@ StreamLayout StreamLayout::choose(IndexKind index, std::uint64_t symbols,
                                   std::uint64_t payload_bits) {
   constexpr std::uint64_t payload_per_state = 2048;  // bits; a lane costs about 32
   constexpr int smallest_segment = 12;
-  constexpr int most_steps = 12;
+  constexpr int most_steps = 16;
   StreamLayout layout;
   layout.symbols = symbols;
   const std::uint64_t states = std::max<std::uint64_t>(payload_bits / payload_per_state, 1);
@@ -321,7 +321,7 @@ StreamLayout StreamLayout::choose(IndexKind index, std::uint64_t symbols,
   const int whole = static_cast<int>(std::bit_width(std::max<std::uint64_t>(symbols, 1) - 1));
   const int log_segments = static_cast<int>(std::bit_width(states >> layout.log_lanes)) - 1;
   layout.log_segment = std::max(whole - log_segments, std::min(whole, smallest_segment));
-  layout.log_segment = std::min(layout.log_segment, std::max(most_steps + layout.log_lanes, 16));
+  layout.log_segment = std::min(layout.log_segment, most_steps + layout.log_lanes);
   if (index == IndexKind::none) layout.log_segment = whole;
   return layout;
 }

@@ -305,7 +305,7 @@ class SegmentDecoder {
                symbols.data() + at, count);
     }
     const bool complete =
-        next_ == end_ &&
+        next_ == end_ && !overrun_ &&
         std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(lanes),
                     [](std::uint32_t state) { return state == lane_start; });
     if (!complete) throw ArchiveError("an ANS segment does not end as it should");
@@ -336,13 +336,15 @@ class SegmentDecoder {
     }
   }
 
-  /// Beyond the end zeros follow; decode() notices.
+  /// Beyond the end zeros follow.
   std::uint32_t refill(std::uint32_t state) {
     if (state >= lane_start) return state;
     std::uint16_t word = 0;
     if (next_ != end_) {
       std::memcpy(&word, next_, sizeof word);
       next_ += sizeof word;
+    } else {
+      overrun_ = true;
     }
     return state << 16 | word;
   }
@@ -352,6 +354,7 @@ class SegmentDecoder {
   std::array<const std::uint32_t*, 256> entries_{};
   const std::byte* next_ = nullptr;
   const std::byte* end_ = nullptr;
+  bool overrun_ = false;
 };
 
 /// A stream's layout and tables as read from an archive.
