@@ -73,8 +73,11 @@ std::string class_name(const PointClass& points) {
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (points.is_odd(axis)) name += letters[axis];
   }
-  if (name.empty()) name = "-";
-  return points.stage == 0 ? name : name + "/" + std::to_string(points.stage);
+  if (name.empty()) name.push_back('-');
+  if (points.stage == 0) return name;
+  name += '/';
+  name += std::to_string(points.stage);
+  return name;
 }
 
 }  // namespace
@@ -98,7 +101,8 @@ Json describe_schedule(const FrameHeader& header) {
     std::string classes;
     for (const PointClass& points : pass.classes) {
       coefficients += params->coefficients[points.index].size();
-      classes += (classes.empty() ? "" : " ") + class_name(points);
+      if (!classes.empty()) classes += ' ';
+      classes += class_name(points);
     }
     ByteCount bytes = 0;
     for (const SectionEntry& section :
