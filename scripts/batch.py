@@ -8,24 +8,19 @@ the same file (size and time of change) and the same setting is not measured aga
 """
 
 import argparse
-import csv
-import fnmatch
-import json
 import math
-import os
-import re
 import shutil
-import subprocess
 import sys
 import threading
-import time
 from array import array
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import pictures
+from fields import Field
+from measurements import (Failure, add_common_arguments, check, find_inputs, number, open_results,
+                          parse_report, rate_distortion_plot, run_jobs, run_tool, shown, table)
 
 EXAMPLES = """examples:
   scripts/batch.py SDRBENCH-Hurricane --out report
@@ -39,9 +34,6 @@ a dims file, whose lines 'GLOB DIMS [TYPE]' are tried first, in order:
   particles/x*.dat  1048576      f64
 """
 
-SUFFIX_TYPES = {".f32": "f32", ".f64": "f64", ".d64": "f64", ".dat": None, ".bin": None,
-                ".raw": None}
-TYPE_BYTES = {"f32": 4, "f64": 8}
 TYPE_CODES = {"f32": "f", "f64": "d"}
 PICTURE_SIDE = 512
 
@@ -52,89 +44,6 @@ METRICS = ["archive_bytes", "ratio", "bit_rate", "error_bound_abs", "psnr_db", "
            "masked", "outliers", "patches", "predictor", "coder", "lossless", "device",
            "compress_seconds", "compress_gb_per_s", "decompress_seconds", "decompress_gb_per_s"]
 COLUMNS = KEY + METRICS + ["failure"]
-
-
-# ---- which fields there are ------------------------------------------------------------------
-
-@dataclass(frozen=True)
-class Field:
-    path: Path
-    name: str  # relative to the folder
-    dims: tuple
-    dtype: str
-    size: int
-    mtime_ns: int
-
-    @property
-    def dims_text(self):
-        return "x".join(map(str, self.dims))
-
-
-def parse_dims(text):
-    """(100, 500, 500) for "100x500x500"; None if that is not what it says."""
-    if not re.fullmatch(r"\d+(x\d+){0,3}", text):
-        return None
-    dims = tuple(map(int, text.split("x")))
-    return dims if min(dims) > 0 else None
-
-
-def dims_from_name(name, size, dtype):
-    """The dims in a file's name, or None. The size decides where _1_1800_3600 can be read in two ways."""
-    stem = name
-    while Path(stem).suffix.lower() in SUFFIX_TYPES:
-        stem = Path(stem).stem
-    for text in reversed(re.findall(r"\d+(?:x\d+)+", stem)):
-        if parse_dims(text):
-            return parse_dims(text)
-    numbers = re.search(r"((?:_\d+)*)$", stem).group(1).split("_")[1:]
-    sizes = [TYPE_BYTES[dtype]] if dtype else TYPE_BYTES.values()
-    for count in range(min(len(numbers), 4), 0, -1):
-        dims = parse_dims("x".join(numbers[-count:]))
-        if dims and any(math.prod(dims) * b == size for b in sizes):
-            return dims
-    # One number may be anything; more are dims of a file that is truncated, which is to be told.
-    return parse_dims("x".join(numbers[-4:])) if len(numbers) > 1 else None
-
-
-def read_dims_file(path):
-    """The rules of a dims file, [(glob, dims, type or None)]."""
-    rules = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        words = line.split("#")[0].split()
-        if not words:
-            continue
-        dims = parse_dims(words[1]) if len(words) in (2, 3) else None
-        if dims is None or words[2:] not in ([], ["f32"], ["f64"]):
-            raise ValueError(f"{path}:{number}: '{line.strip()}' is not 'GLOB DIMS [f32|f64]'")
-        rules.append((words[0], dims, words[2] if words[2:] else None))
-    return rules
-
-
-def find_fields(folder, rules, report):
-    """The fields below the folder, and the names of those whose dims nothing tells."""
-    fields, unknown = [], []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders
-                            if not f.startswith(".") and (Path(parent) / f).resolve() != report)
-        for file_name in sorted(names):
-            path = Path(parent) / file_name
-            if path.suffix.lower() not in SUFFIX_TYPES or ".restored." in file_name:
-                continue
-            name = path.relative_to(folder).as_posix()
-            status = path.stat()
-            dims, dtype = None, SUFFIX_TYPES[path.suffix.lower()]
-            for glob, rule_dims, rule_type in rules:
-                if fnmatch.fnmatchcase(name, glob) or fnmatch.fnmatchcase(file_name, glob):
-                    dims, dtype = rule_dims, rule_type or dtype
-                    break
-            dims = dims or dims_from_name(file_name, status.st_size, dtype)
-            if dims is None:
-                unknown.append(name)
-                continue
-            if dtype is None:
-                dtype = "f64" if math.prod(dims) * TYPE_BYTES["f64"] == status.st_size else "f32"
-            fields.append(Field(path, name, dims, dtype, status.st_size, status.st_mtime_ns))
-    return fields, unknown
 
 
 # ---- one measurement -------------------------------------------------------------------------
@@ -173,6 +82,10 @@ class Job:
     archive: Path
     picture: Path = None
 
+    @property
+    def label(self):
+        return f"{self.setting.preset}, {self.setting.bound}"
+
     def run(self, cuszi):
         """A row of results.csv."""
         row = dict(zip(KEY, key_of(self.field, self.setting)), failure="")
@@ -201,29 +114,6 @@ class Job:
             draw_slice(self.picture, self.field, self.setting, restored)
         finally:
             restored.unlink(missing_ok=True)
-
-
-class Failure(Exception):
-    pass
-
-
-def run_tool(command):
-    return subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, errors="replace", check=False)
-
-
-def check(done):
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
-        raise Failure(f"{said[-1] if said else 'cuszi said nothing'} (exit {done.returncode})")
-
-
-def parse_report(text):
-    try:
-        report = json.loads(text)
-    except ValueError:
-        report = None
-    return report if isinstance(report, dict) else {}
 
 
 # ---- slices ----------------------------------------------------------------------------------
@@ -280,79 +170,7 @@ def draw_slice(path, field, setting, restored_path):
             pictures.Panel(f"error, at most {largest:.3g}", error, -largest, largest, True)])
 
 
-# ---- results.csv -----------------------------------------------------------------------------
-
-def as_text(value):
-    """What JSON has, as it stands in the table: nothing for null."""
-    return value if isinstance(value, str) else "" if value is None else json.dumps(value)
-
-
-class Results:
-    """The rows of results.csv by key. The file always holds whole rows, so that a run can go on."""
-
-    def __init__(self, path, fields):
-        self.rows = {}
-        stamps = {f.name: (str(f.size), str(f.mtime_ns)) for f in fields}
-        for row in self._read(path):
-            stamp = (row["input_bytes"], row["mtime_ns"])
-            if not row["failure"] and stamps.get(row["file"], stamp) == stamp:
-                self.rows[tuple(row[name] for name in KEY)] = row
-        beside = path.with_suffix(".new")
-        with open(beside, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows.values())
-        beside.replace(path)
-        self._file = open(path, "a", newline="", encoding="utf-8")
-
-    @staticmethod
-    def _read(path):
-        """The whole rows of a file that may end in the middle of one."""
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return
-        lines = csv.reader(text.replace("\0", "").split("\n")[:-1])
-        if next(lines, None) != COLUMNS:
-            return
-        for values in lines:
-            if len(values) == len(COLUMNS):
-                yield dict(zip(COLUMNS, values))
-
-    def add(self, row):
-        row = {name: as_text(row.get(name)) for name in COLUMNS}
-        self.rows[tuple(row[name] for name in KEY)] = row
-        csv.DictWriter(self._file, COLUMNS, lineterminator="\n").writerow(row)
-        self._file.flush()
-
-    def close(self):
-        self._file.close()
-
-
 # ---- report.md -------------------------------------------------------------------------------
-
-def number(row, name):
-    """A metric as a float, or None where there is none."""
-    try:
-        value = float(row[name])
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
-
-
-def shown(row, name):
-    value = number(row, name)
-    return "-" if value is None else f"{value:.4g}"
-
-
-def cell(text):
-    return str(text).replace("|", "\\|")
-
-
-def table(heads, rows):
-    lines = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(map(cell, line)) + " |" for line in lines] + [""]
-
 
 def geomean_table(rows, fields, settings):
     """Geometric means of the ratios, over the fields that every preset has managed at a bound."""
@@ -367,19 +185,6 @@ def geomean_table(rows, fields, settings):
                  for column in zip(*ratios)] or ["-"] * len(presets)
         lines.append([bound, len(ratios), *means])
     return table(["error bound", "fields", *presets], lines)
-
-
-def rate_distortion_plot(folder, field, rows):
-    """The path of the plot, or None if there is nothing to plot."""
-    series = {}
-    for row in rows:
-        point = number(row, "bit_rate"), number(row, "psnr_db")
-        if None not in point:
-            series.setdefault(row["preset"], []).append(point)
-    if not series:
-        return None
-    return pictures.line_plot(folder / "plots" / field.name, field.name, "bits per value",
-                              "PSNR, dB", {name: sorted(p) for name, p in series.items()})
 
 
 def write_report(folder, source, results, fields, settings, picture_of, failures, unknown, version):
@@ -404,7 +209,7 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
     lines += ["## Pictures", ""]
     for field in fields:
         rows = [good[key_of(field, s)] for s in settings if key_of(field, s) in good]
-        plot = rate_distortion_plot(folder, field, rows)
+        plot = rate_distortion_plot(folder, field, rows, "preset")
         image = picture_of(field)
         has_image = key_of(field, worst(settings)) in good and image.exists()
         if plot or has_image:
@@ -427,101 +232,32 @@ def worst(settings):
 
 # ---- the run ---------------------------------------------------------------------------------
 
-class Progress:
-    """A line on a terminal, nothing elsewhere."""
-
-    def __init__(self, jobs):
-        self.live = sys.stderr.isatty()
-        self.count, self.done = len(jobs), 0
-        self.bytes, self.bytes_done = sum(j.field.size for j in jobs), 0
-        self.start = time.monotonic()
-
-    def step(self, job):
-        self.done += 1
-        self.bytes_done += job.field.size
-        spent = time.monotonic() - self.start
-        left = spent * (self.bytes - self.bytes_done) / max(self.bytes_done, 1)
-        line = (f"[{self.done}/{self.count}] {job.field.name} {job.setting.label}, "
-                f"{round(left) // 60}:{round(left) % 60:02} left")
-        self._write(line[:shutil.get_terminal_size().columns - 1])
-
-    def clear(self):
-        self._write("")
-
-    def _write(self, line):
-        if self.live:
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-
-
-def find_cuszi():
-    built = Path(__file__).resolve().parent.parent / "build/default/app/cuszi"
-    return str(built) if built.exists() else shutil.which("cuszi")
-
-
 def parse_arguments(arguments):
-    def bounds(text):
-        values = [float(word) for word in text.split(",")]
-        if not all(math.isfinite(v) and v >= 0 for v in values):
-            raise ValueError
-        return list(dict.fromkeys(f"{v:.15g}" for v in values))
-
-    def fill_value(text):
-        if text != "netcdf":
-            float(text)
-        return text
-
     def names(text):
         return list(dict.fromkeys(text.split(",")))
 
     parser = argparse.ArgumentParser(
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="report folder")
-    parser.add_argument("--error-bounds", type=bounds, default="1e-2,1e-3,1e-4", metavar="LIST",
-                        help="separated by commas (default %(default)s)")
+    add_common_arguments(parser)
     parser.add_argument("--presets", type=names, default="ratio", metavar="LIST",
                         help="of cuszi: ratio, cuszi, cusz (default %(default)s)")
     parser.add_argument("--mode", choices=["rel", "abs"], default="rel",
                         help="bounds relative to the value range, or absolute (default rel)")
-    parser.add_argument("--fill-value", type=fill_value, action="append", default=[], metavar="V",
-                        help="value that means missing, or 'netcdf'; repeatable")
-    parser.add_argument("--dims-file", type=Path, metavar="FILE", help="dims of fields, see below")
     parser.add_argument("--device", default="", help="where cuszi computes: auto, cpu or cuda")
-    parser.add_argument("--cuszi", default=find_cuszi(), metavar="PATH",
-                        help="the tool (default: the one built here, else from PATH)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N",
-                        help="fields at a time (default 1; more disturb the measured speeds)")
     parser.add_argument("--keep-archives", action="store_true", help="keep them in REPORT/archives")
-    parser.add_argument("--fresh", action="store_true", help="measure everything again")
-    parsed = parser.parse_args(arguments)
-    if not parsed.folder.is_dir():
-        parser.error(f"{parsed.folder} is no folder")
-    if not parsed.cuszi or not shutil.which(parsed.cuszi):
-        parser.error(f"cannot run {parsed.cuszi or 'cuszi'}; build it or give --cuszi PATH")
-    try:
-        parsed.rules = read_dims_file(parsed.dims_file) if parsed.dims_file else []
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
-    return parser, parsed
+    return parser, parser.parse_args(arguments)
 
 
 def main(arguments=None):
     parser, options = parse_arguments(arguments)
     report = options.out
-    fields, unknown = find_fields(options.folder, options.rules, report.resolve())
-    for name in unknown:
-        print(f"left out, dims unknown: {name}", file=sys.stderr)
-    if not fields:
-        parser.error(f"{options.folder} holds no field with known dims; see --dims-file")
+    fields, unknown = find_inputs(parser, options)
     settings = [Setting(options.mode, bound, preset, tuple(options.fill_value), options.device)
                 for preset in options.presets for bound in options.error_bounds]
 
-    report.mkdir(parents=True, exist_ok=True)
+    results = open_results(report, options.fresh, fields, KEY, COLUMNS)
     work = report / "work"
     shutil.rmtree(work, ignore_errors=True)
-    if options.fresh:
-        (report / "results.csv").unlink(missing_ok=True)
-    results = Results(report / "results.csv", fields)
 
     def picture_of(field):
         return report / "pictures" / f"{field.name}.{worst(settings).label}.png"
@@ -543,26 +279,10 @@ def main(arguments=None):
             job.archive.unlink(missing_ok=True)
         return row
 
-    failures = []
-    progress = Progress(jobs)
-    with ThreadPoolExecutor(max(options.jobs, 1)) as pool:
-        running = {pool.submit(run, job): job for job in jobs}
-        try:
-            for done in as_completed(running):
-                job, row = running[done], done.result()
-                results.add(row)
-                if row["failure"]:
-                    failures.append(f"{job.field.name}, {job.setting.preset}, "
-                                    f"{job.setting.bound}: {row['failure']}")
-                progress.step(job)
-        except KeyboardInterrupt:
-            pool.shutdown(cancel_futures=True)
-            print("\nstopped; the same command goes on from here", file=sys.stderr)
-            return 130
-        finally:
-            results.close()
-            shutil.rmtree(work, ignore_errors=True)
-    progress.clear()
+    failures = run_jobs(jobs, run, results, options.jobs)
+    shutil.rmtree(work, ignore_errors=True)
+    if failures is None:
+        return 130
 
     version = run_tool([options.cuszi, "--version"]).stdout.strip() or "cuszi"
     write_report(report, options.folder, results, fields, settings, picture_of, failures, unknown,

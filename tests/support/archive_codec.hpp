@@ -15,6 +15,7 @@ class PipeSource final : public app::ByteSource {
   std::string name() const override { return "a pipe"; }
   std::size_t read(MutableBytes out) override { return memory_.read(out); }
   std::optional<ByteCount> size() const override { return std::nullopt; }
+  Bytes view() override { return {}; }
   void seek(ByteCount /*offset*/) override {}
 
  private:

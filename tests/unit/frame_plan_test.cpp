@@ -9,7 +9,8 @@ TEST_CASE("frames follow each other without gaps and cover every value once") {
   Random random(1);
   for (int i = 0; i < 2'000; ++i) {
     std::vector<std::uint64_t> extents(1 + random.below(4));
-    for (auto& extent : extents) extent = random.pick<std::uint64_t>({1, 2, 3, 7, 64, 65, 100, 600, 1100});
+    for (auto& extent : extents)
+      extent = random.pick<std::uint64_t>({1, 2, 3, 7, 64, 65, 100, 600, 1100});
     const Dims dims = *Dims::make(extents);
     const ByteCount frame_bytes = dims.count() / (1 + random.below(2'000)) * 4 + random.below(100);
     const FramePlan plan = plan_frames(dims, DType::f32, frame_bytes);
