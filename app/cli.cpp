@@ -143,6 +143,7 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
       ->required()
       ->type_name("");
   app.add_flag("--frames", options.frames, "Each of several frames, too");
+  app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one");
   app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
   choose_when_read(app, parsed, options);
 }

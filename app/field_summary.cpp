@@ -19,9 +19,10 @@ void FieldSummary::add(const FrameHeader& header, std::uint64_t points,
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload) {
   Exceptions count;
   for (std::size_t i = 0; i < header.levels.size(); ++i) {
-    const Sections level = read_level(header, i, payload);
-    count.outliers += SparseList::encoded_count(level.find(SectionId::outliers));
-    count.patches += SparseList::encoded_count(level.find(SectionId::patches));
+    for (const Sections& pass : read_level(header, i, header.levels[i].passes(), payload)) {
+      count.outliers += SparseList::encoded_count(pass.find(SectionId::outliers));
+      count.patches += SparseList::encoded_count(pass.find(SectionId::patches));
+    }
   }
   return count;
 }

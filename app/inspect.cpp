@@ -39,6 +39,7 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   json["coder"] = header.coder ? describe(*header.coder) : Json(nullptr);
   json["table_bytes"] = frame.table_bytes;
   json["sections"] = sections;
+  json["schedule"] = describe_schedule(header);
   return json;
 }
 
@@ -113,22 +114,42 @@ std::string parts_text(const Inspection& inspection) {
   return text;
 }
 
-std::string frame_text(Json frame) {
+std::string schedule_text(const Json& passes) {
+  std::string text =
+      fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11} {:>10} {:>9}  {}\n", "level", "spacing",
+                  "points", "coeffs", "half step", "bytes", "bits/pt", "classes");
+  for (const Json& pass : passes) {
+    const auto points = pass["points"].get<std::uint64_t>();
+    const auto bytes = pass["bytes"].get<ByteCount>();
+    text += fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11.4g} {:>10} {:>9.4f}  {}\n",
+                        pass["level"].get<int>(), pass["spacing"].get<std::uint64_t>(), points,
+                        pass["coefficients"].get<std::uint64_t>(), pass["half_step"].get<double>(),
+                        bytes, 8 * static_cast<double>(bytes) / static_cast<double>(points),
+                        pass["classes"].get<std::string>());
+  }
+  return text;
+}
+
+std::string frame_text(Json frame, bool with_schedule) {
   std::string text = fmt::format("  frame {}\n", frame["index"].get<std::uint64_t>());
   for (const char* part : {"predictor", "coder", "sections"}) {
     if (!frame[part].is_null()) text += fmt::format("    {:<11} {}\n", part, list_of(frame[part]));
     frame.erase(part);
   }
   frame.erase("index");
+  const Json schedule = frame["schedule"];
+  frame.erase("schedule");
+  if (with_schedule && !schedule.empty()) text += schedule_text(schedule);
   return text + fmt::format("    {:<11} {}\n", "values", list_of(frame));
 }
 
-std::string text_of(const Inspection& inspection, bool all_frames) {
+std::string text_of(const Inspection& inspection, const InspectOptions& options) {
   std::string text = to_text(inspection.report);
   text += fmt::format("  layout      {}\n  sections\n{}", list_of(inspection.layout),
                       parts_text(inspection));
-  const std::size_t shown = all_frames ? inspection.frames.size() : 1;
-  for (std::size_t i = 0; i < shown; ++i) text += frame_text(inspection.frames[i]);
+  const std::size_t shown = options.frames ? inspection.frames.size() : 1;
+  for (std::size_t i = 0; i < shown; ++i)
+    text += frame_text(inspection.frames[i], options.schedule);
   if (shown < inspection.frames.size()) {
     text += fmt::format("  and {} more frames; --frames tells them too\n",
                         inspection.frames.size() - shown);
@@ -141,8 +162,8 @@ std::string text_of(const Inspection& inspection, bool all_frames) {
 ExitCode execute(const InspectOptions& options) {
   return for_each_file(options.archives, [&](const std::string& archive) {
     const Inspection inspection = look_into(archive);
-    fmt::print("{}", options.run.json ? line_of(json_of(inspection))
-                                      : text_of(inspection, options.frames));
+    fmt::print("{}",
+               options.run.json ? line_of(json_of(inspection)) : text_of(inspection, options));
     std::fflush(stdout);
   });
 }

@@ -36,6 +36,14 @@ inline constexpr std::array<Named<IndexKind>, 4> index_names{{{"hybrid", IndexKi
 inline constexpr std::array<Named<HuffmanWidth>, 3> huffman_width_names{
     {{"auto", HuffmanWidth::automatic}, {"32", HuffmanWidth::u32}, {"64", HuffmanWidth::u64}}};
 
+inline constexpr std::array<Named<AxisRole>, 3> axis_role_names{
+    {{"lattice", AxisRole::lattice},
+     {"independent", AxisRole::independent},
+     {"layered", AxisRole::layered}}};
+
+inline constexpr std::array<Named<Effort>, 3> effort_names{
+    {{"fast", Effort::fast}, {"normal", Effort::normal}, {"best", Effort::best}}};
+
 inline constexpr std::array<Named<Lossless>, 2> lossless_names{
     {{"none", Lossless::none}, {"bitcomp", Lossless::bitcomp}}};
 

@@ -10,15 +10,43 @@ namespace cuszi::app {
 
 namespace {
 
-constexpr std::array<Named<PredictorId>, 3> preset_names{{{"ratio", PredictorId::interp},
-                                                          {"cuszi", PredictorId::interp},
-                                                          {"cusz", PredictorId::lorenzo}}};
+/// A predictor by name; `automatic` takes lorenzo where a trial finds it better.
+struct PredictorChoice {
+  PredictorId id;
+  bool automatic;
+};
 
-constexpr std::array<Named<PredictorId>, 2> predictor_names{
-    {{LorenzoParams::name, LorenzoParams::id}, {InterpParams::name, InterpParams::id}}};
+struct Preset {
+  PredictorChoice predictor;
+  CoderId coder;
+};
 
-constexpr std::array<Named<std::uint8_t>, 1> coder_names{
-    {{HuffmanParams::name, HuffmanParams::id}}};
+constexpr PredictorChoice automatic{MultilevelParams::id, true};
+constexpr Preset ratio_preset{automatic, CoderId::ans};
+
+constexpr std::array<Named<Preset>, 3> preset_names{
+    {{"ratio", ratio_preset},
+     {"cuszi", {{InterpParams::id, false}, CoderId::huffman}},
+     {"cusz", {{LorenzoParams::id, false}, CoderId::huffman}}}};
+
+constexpr std::array<Named<PredictorChoice>, 4> predictor_names{
+    {{"auto", automatic},
+     {LorenzoParams::name, {LorenzoParams::id, false}},
+     {InterpParams::name, {InterpParams::id, false}},
+     {MultilevelParams::name, {MultilevelParams::id, false}}}};
+
+constexpr std::array<Named<CoderId>, 2> coder_names{
+    {{HuffmanParams::name, CoderId::huffman}, {AnsParams::name, CoderId::ans}}};
+
+void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
+  predictor.id = choice.id;
+  predictor.automatic = choice.automatic;
+}
+
+void apply(const Preset& preset, FrameConfig& frame) {
+  apply(preset.predictor, frame.predictor);
+  frame.coder = preset.coder;
+}
 
 /// An option whose text `parse(option, text)` turns into `value`.
 template <class Value, class Parse>
@@ -31,18 +59,23 @@ void add_parsed(CLI::App& app, const std::string& names, Value& value, const Par
       ->type_name(type);
 }
 
+template <class Enum, std::size_t count>
+std::string list_of_names(const std::array<Named<Enum>, count>& table) {
+  std::string names;
+  for (const Named<Enum>& named : table) {
+    names += (names.empty() ? "" : "|") + std::string(named.name);
+  }
+  return names;
+}
+
 /// An option that takes one of a table's names. The table must be static.
 template <class Value, class Enum, std::size_t count>
 void add_named(CLI::App& app, const std::string& names, Value& value,
                const std::array<Named<Enum>, count>& table, const std::string& help) {
-  std::string type;
-  for (const Named<Enum>& named : table) {
-    type += (type.empty() ? "" : "|") + std::string(named.name);
-  }
   const auto parse = [&table](const std::string& option, const std::string& text) {
     return parse_name(option, text, table);
   };
-  add_parsed(app, names, value, parse, type, help);
+  add_parsed(app, names, value, parse, list_of_names(table), help);
 }
 
 auto count_between(std::uint64_t least, std::uint64_t most) {
@@ -51,22 +84,51 @@ auto count_between(std::uint64_t least, std::uint64_t most) {
   };
 }
 
-void add_predictor_options(CLI::App& app, PredictorConfig& predictor) {
+/// An option whose name, looked up in a table, is applied to `target`.
+template <class Choice, class Target, std::size_t count>
+void add_choice(CLI::App& app, const std::string& option, Target& target,
+                const std::array<Named<Choice>, count>& table, const std::string& help) {
+  app.add_option_function<std::string>(
+         option,
+         [&target, &table, option](const std::string& text) {
+           apply(parse_name(option, text, table), target);
+         },
+         help)
+      ->type_name(list_of_names(table));
+}
+
+void add_multilevel_options(CLI::App& app, MultilevelConfig& multilevel) {
+  add_parsed(app, "--axes", multilevel.axes, parse_axes, "ROLE[:AXIS]",
+             "multilevel: lattice, layered:0 or independent:0 (default auto)");
+  add_parsed(app, "--reach", multilevel.reach, parse_reach, "3|5|7|auto",
+             "multilevel: the farthest neighbours used (default auto)");
+  add_parsed(app, "--alpha", multilevel.alpha, parse_level_factor, "A|auto",
+             "multilevel: how much tighter the bound gets per level (default auto)");
+  add_parsed(app, "--beta", multilevel.beta, parse_level_factor, "B|auto",
+             "multilevel: how much tighter it gets at most (default auto)");
+  add_named(app, "--effort", multilevel.effort, effort_names,
+            "Time spent on trials: none, those that usually matter (default), or more");
+}
+
+void add_predictor_options(CLI::App& app, FrameConfig& frame) {
+  PredictorConfig& predictor = frame.predictor;
+  apply(ratio_preset, frame);
   // Their values are taken in this order, so that --predictor has the last word.
-  add_named(app, "--preset", predictor.id, preset_names,
-            "ratio (default), cuszi: interp + huffman; cusz: lorenzo + huffman");
-  add_named(app, "--predictor", predictor.id, predictor_names, "Instead of the preset's");
+  add_choice(app, "--preset", frame, preset_names,
+             "ratio (default): auto + ans; cuszi: interp + huffman; cusz: lorenzo + huffman");
+  add_choice(app, "--predictor", predictor, predictor_names,
+             "Instead of the preset's; auto tries lorenzo against multilevel");
+  add_multilevel_options(app, predictor.multilevel);
   add_parsed(app, "--interp", predictor.interp, parse_interp, "KEY=VALUE,...",
              "Force tile=16x16x16,anchor=16,alpha=1.5,cubic=natural|not-a-knot,order=zyx");
   add_parsed(app, "--radius", predictor.radius, parse_radius, "N|auto",
              "Quantisation codes on either side of 0 (default auto)");
 }
 
-void add_coder_options(CLI::App& app, HuffmanConfig& huffman) {
-  app.add_option_function<std::string>(
-         "--coder", [](const std::string& text) { parse_name("--coder", text, coder_names); },
-         "How quantisation codes are written")
-      ->type_name(std::string(HuffmanParams::name));
+void add_coder_options(CLI::App& app, FrameConfig& frame) {
+  HuffmanConfig& huffman = frame.huffman;
+  add_named(app, "--coder", frame.coder, coder_names,
+            "How quantisation codes are written, instead of the preset's");
   add_named(app, "--huffman-width", huffman.width, huffman_width_names,
             "Bits of a codeword unit while encoding (default auto)");
   add_named(app, "--index", huffman.index, index_names,
@@ -136,8 +198,8 @@ void add_method_options(CLI::App& app, FieldSettings& settings, Lossless& lossle
   add_fill_options(app, settings.fills);
   add_parsed(app, "--value-range", settings.range, parse_range, "MIN,MAX",
              "What a relative bound refers to; saves a look at the field");
-  add_predictor_options(app, settings.frame.predictor);
-  add_coder_options(app, settings.frame.huffman);
+  add_predictor_options(app, settings.frame);
+  add_coder_options(app, settings.frame);
   add_named(app, "--lossless", lossless, lossless_names, "A second lossless pass (default none)");
   add_parsed(app, "--frame-size", settings.frame_bytes, parse_size, "SIZE",
              "Size of the frames that large fields are cut into (default 1GiB)");

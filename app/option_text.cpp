@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/mask.hpp"
+#include "core/multilevel.hpp"
 #include "core/quantizer.hpp"
 
 namespace cuszi::app {
@@ -129,6 +130,37 @@ double parse_fill_value(std::string_view option, std::string_view text) {
 std::optional<std::uint32_t> parse_radius(std::string_view option, std::string_view text) {
   if (text == "auto") return std::nullopt;
   return static_cast<std::uint32_t>(parse_count(option, text, 1, max_radius));
+}
+
+std::optional<AxisChoice> parse_axes(std::string_view option, std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  std::string_view rest = text;
+  const std::string_view name = cut(rest, ':');
+  AxisChoice choice{parse_name(option, name, axis_role_names), 0};
+  if (choice.role == AxisRole::lattice && name == text) return choice;
+  const auto axis = number_in<int>(rest);
+  if (!axis || *axis < 0 || choice.role == AxisRole::lattice) {
+    refuse(option, text, "auto, lattice, layered:AXIS or independent:AXIS (0 is the slowest axis)");
+  }
+  choice.axis = *axis;
+  return choice;
+}
+
+std::optional<int> parse_reach(std::string_view option, std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  const auto reach = number_in<int>(text);
+  if (!reach || (*reach != 3 && *reach != 5 && *reach != 7))
+    refuse(option, text, "auto, 3, 5 or 7");
+  return reach;
+}
+
+std::optional<double> parse_level_factor(std::string_view option, std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  const double factor = parse_number(option, text);
+  if (!(factor >= 1 && factor <= max_level_factor)) {
+    refuse(option, text, fmt::format("auto or a number from 1 to {}", max_level_factor));
+  }
+  return factor;
 }
 
 DeviceChoice parse_device(std::string_view option, std::string_view text) {

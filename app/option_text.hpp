@@ -44,6 +44,15 @@ double parse_fill_value(std::string_view option, std::string_view text);
 /// "auto" or a radius.
 std::optional<std::uint32_t> parse_radius(std::string_view option, std::string_view text);
 
+/// "auto", "lattice", "layered:AXIS" or "independent:AXIS".
+std::optional<AxisChoice> parse_axes(std::string_view option, std::string_view text);
+
+/// "auto", "3", "5" or "7".
+std::optional<int> parse_reach(std::string_view option, std::string_view text);
+
+/// "auto" or a factor of level-wise bounds.
+std::optional<double> parse_level_factor(std::string_view option, std::string_view text);
+
 /// "auto", "cpu", "cuda" or "cuda:N".
 DeviceChoice parse_device(std::string_view option, std::string_view text);
 

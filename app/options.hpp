@@ -61,6 +61,7 @@ struct CompareOptions {
 struct InspectOptions {
   std::vector<std::string> archives;
   bool frames = false;
+  bool schedule = false;
   RunOptions run;
 };
 

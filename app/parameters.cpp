@@ -1,5 +1,7 @@
 #include "app/parameters.hpp"
 
+#include <algorithm>
+
 #include "app/names.hpp"
 #include "app/option_text.hpp"
 
@@ -32,6 +34,31 @@ Json describe_params(const InterpParams& params) {
            std::vector<double>(params.half_step.begin(), params.half_step.begin() + levels)}};
 }
 
+Json describe_params(const MultilevelParams& params) {
+  Json roles;
+  for (const AxisRole role : params.roles) roles.push_back(name_in(axis_role_names, role));
+  const auto is_fitted = [](const Coefficients& c) { return !c.empty(); };
+  return {{"name", params.name},
+          {"extents", params.extents},
+          {"axes", roles},
+          {"levels", params.levels},
+          {"slice_levels", params.slice_levels},
+          {"reach", params.reach},
+          {"alpha", params.alpha / 64.0},
+          {"beta", params.beta / 64.0},
+          {"fitted_classes",
+           std::count_if(params.coefficients.begin(), params.coefficients.end(), is_fitted)},
+          {"radius", params.radius},
+          {"half_step", params.half_step}};
+}
+
+Json describe_params(const AnsParams& params) {
+  return {{"name", params.name},
+          {"centre", params.centre},
+          {"index", name_in(index_names, params.index)},
+          {"partition", params.partition}};
+}
+
 Json describe_params(const HuffmanParams& params) {
   return {{"name", params.name},
           {"chunk", params.chunk},
@@ -39,10 +66,58 @@ Json describe_params(const HuffmanParams& params) {
           {"partition", params.partition}};
 }
 
+/// The odd axes of a class, slowest first, and its slice stage: "zy", "x/2"; "-" for anchors.
+std::string class_name(const PointClass& points) {
+  constexpr std::string_view letters = "wzyx";
+  std::string name;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (points.is_odd(axis)) name += letters[axis];
+  }
+  if (name.empty()) name.push_back('-');
+  if (points.stage == 0) return name;
+  name += '/';
+  name += std::to_string(points.stage);
+  return name;
+}
+
 }  // namespace
 
 Json describe(const PredictorParams& params) {
   return std::visit([](const auto& p) { return describe_params(p); }, params);
+}
+
+Json describe_schedule(const FrameHeader& header) {
+  Json passes = Json::array();
+  const auto* const params =
+      header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
+  if (params == nullptr) return passes;
+  const Schedule schedule = make_schedule(*params);
+  const std::vector<int> level_of_pass = params->level_of_pass();
+  std::size_t first = 0;  // pass of the payload's level
+  for (std::size_t i = 0; i < schedule.passes.size(); ++i) {
+    const Pass& pass = schedule.passes[i];
+    if (level_of_pass[i] != level_of_pass[first]) first = i;
+    std::size_t coefficients = 0;
+    std::string classes;
+    for (const PointClass& points : pass.classes) {
+      coefficients += params->coefficients[points.index].size();
+      if (!classes.empty()) classes += ' ';
+      classes += class_name(points);
+    }
+    ByteCount bytes = 0;
+    for (const SectionEntry& section :
+         header.levels.at(static_cast<std::size_t>(level_of_pass[i])).sections) {
+      if (section.pass == i - first) bytes += section.size;
+    }
+    passes.push_back({{"level", pass.level},
+                      {"spacing", std::uint64_t{1} << (pass.level - 1)},
+                      {"classes", classes},
+                      {"points", pass.points},
+                      {"coefficients", coefficients},
+                      {"half_step", params->half_step_of(pass.level)},
+                      {"bytes", bytes}});
+  }
+  return passes;
 }
 
 Json describe(const CoderParams& params) {

@@ -45,13 +45,16 @@ class Backend {
                          const PredictorParams& draft) = 0;
   /// The missing points of the loaded frame, in host memory.
   virtual Mask mask() const = 0;
-  /// Prepares the contexts under which the pass's codes are to be coded, from what earlier passes
-  /// restored; the same call precedes decode(). Without effect for predictors of one pass.
-  virtual void contexts(const PredictorParams& params, int pass) = 0;
+  /// Makes the choices that need more than one look at the frame: fits and trials.
+  virtual void refine(PredictorParams& /*params*/, const FrameConfig& /*config*/,
+                      double /*bound*/) {}
   /// Predicts and quantises the pass's points; keeps their quant-codes, adds what the codes cannot
   /// say: anchors, outliers, patches.
   virtual void predict_quantise(const PredictorParams& params, double bound, int pass,
                                 Sections& out) = 0;
+  /// Chooses how the pass's contexts follow from what earlier passes restored, and prepares them.
+  /// Without effect for predictors of one pass.
+  virtual void fit_contexts(const PredictorParams& /*params*/, int /*pass*/, Sections& /*out*/) {}
   /// Entropy-codes the pass's quant-codes.
   virtual void encode(const CoderParams& params, HuffmanWidth width, int pass, Sections& out) = 0;
   /// Copies sections one after the other to `out`, of exactly their size.
@@ -62,6 +65,9 @@ class Backend {
   /// Starts a frame whose values are to appear in `out`.
   virtual void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
                      MutableBytes out) = 0;
+  /// Prepares the pass's contexts again. Throws ArchiveError.
+  virtual void contexts(const PredictorParams& /*params*/, int /*pass*/,
+                        const Sections& /*sections*/) {}
   /// Decodes the pass's quant-codes. Throws ArchiveError.
   virtual void decode(const CoderParams& params, int pass, const Sections& sections) = 0;
   /// Restores the pass's points from their quant-codes and sections. Throws ArchiveError.

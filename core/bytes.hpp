@@ -72,6 +72,9 @@ class ByteReader {
     return part;
   }
 
+  /// What has not been read yet.
+  Bytes rest() const { return bytes_.subspan(at_); }
+
   ByteCount position() const { return at_; }
   ByteCount remaining() const { return bytes_.size() - at_; }
 

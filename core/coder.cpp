@@ -6,6 +6,16 @@ std::string_view name_of(const CoderParams& params) {
   return std::visit([](const auto& p) { return p.name; }, params);
 }
 
+bool uses_contexts(const CoderParams& params) {
+  return std::visit([](const auto& p) { return p.uses_contexts; }, params);
+}
+
+CoderParams coder_params(const FrameConfig& config, std::uint32_t centre) {
+  const HuffmanConfig& c = config.huffman;
+  if (config.coder == CoderId::ans) return AnsParams{centre, c.index, c.partition};
+  return HuffmanParams{c.chunk, c.index, c.partition};
+}
+
 void write_coder(const CoderParams& params, ByteWriter& out) {
   std::visit(
       [&](const auto& p) {
@@ -18,6 +28,7 @@ void write_coder(const CoderParams& params, ByteWriter& out) {
 CoderParams read_coder(ByteReader& in) {
   const auto id = in.get<std::uint8_t>();
   if (id == HuffmanParams::id) return HuffmanParams::read(in);
+  if (id == AnsParams::id) return AnsParams::read(in);
   throw ArchiveError("entropy coder " + std::to_string(id) + " is unknown to this version");
 }
 

@@ -2,15 +2,20 @@
 
 #include <variant>
 
+#include "core/ans.hpp"
 #include "core/huffman.hpp"
 
 namespace cuszi {
 
 /// The table of entropy coders, in the order of their ids: what an archive says of each. A new
 /// coder is one more row here, a file of the same name in each backend, and its tests.
-using CoderParams = std::variant<HuffmanParams>;
+using CoderParams = std::variant<HuffmanParams, AnsParams>;
 
 std::string_view name_of(const CoderParams& params);
+bool uses_contexts(const CoderParams& params);
+
+/// The coder's parameters for the codes of a predictor whose errors of 0 have the code `centre`.
+CoderParams coder_params(const FrameConfig& config, std::uint32_t centre);
 
 void write_coder(const CoderParams& params, ByteWriter& out);
 CoderParams read_coder(ByteReader& in);

@@ -16,10 +16,17 @@ enum class ErrorMode : std::uint8_t {
 };
 
 /// The predictors, in the order of PredictorParams; the numbers stand in archives.
-enum class PredictorId : std::uint8_t { lorenzo = 0, interp = 1 };
+enum class PredictorId : std::uint8_t { lorenzo = 0, interp = 1, multilevel = 2 };
 
 /// The cubic splines of cuSZ-i (SC'24, V-B); the numbers stand in archives.
 enum class Cubic : std::uint8_t { not_a_knot = 0, natural = 1 };
+
+/// What an axis of a field is to `multilevel`; the numbers stand in archives.
+enum class AxisRole : std::uint8_t {
+  lattice = 0,      ///< space: refined level by level
+  independent = 1,  ///< kept whole: every index is a field of its own
+  layered = 2,      ///< slices in the order of a B-pyramid, predicted from the enclosing ones too
+};
 
 /// How the side-channel index tells where chunks start (Noordsij 2019, chapter 4); the numbers
 /// stand in archives.
@@ -42,10 +49,30 @@ struct InterpConfig {
   std::optional<std::array<std::uint8_t, 3>> order;  ///< axes, 0 = z, first interpolated first
 };
 
+/// How many trials the encoder makes: none, those that usually matter, or all.
+enum class Effort : std::uint8_t { fast, normal, best };
+
+/// An axis, slowest first, and what it is; the others are lattice axes.
+struct AxisChoice {
+  AxisRole role = AxisRole::lattice;
+  int axis = 0;
+};
+
+/// What the user may force of `multilevel`; the rest is the encoder's choice.
+struct MultilevelConfig {
+  std::optional<AxisChoice> axes;
+  std::optional<int> reach;  ///< 3, 5 or 7
+  std::optional<double> alpha;
+  std::optional<double> beta;
+  Effort effort = Effort::normal;
+};
+
 struct PredictorConfig {
   PredictorId id = PredictorId::interp;
+  bool automatic = false;  ///< lorenzo instead of multilevel where a trial finds it better
   std::optional<std::uint32_t> radius;  ///< half the number of quant-codes; chosen from a sample
   InterpConfig interp;
+  MultilevelConfig multilevel;
 };
 
 struct HuffmanConfig {
@@ -55,10 +82,14 @@ struct HuffmanConfig {
   std::uint32_t partition = 32;  ///< chunks per offset of the hybrid index
 };
 
+/// The entropy coders, in the order of CoderParams; the numbers stand in archives.
+enum class CoderId : std::uint8_t { huffman = 0, ans = 1 };
+
 /// Everything that decides an archive's bytes besides the field, its bound and its fill values.
 struct FrameConfig {
   PredictorConfig predictor;
-  HuffmanConfig huffman;
+  CoderId coder = CoderId::huffman;
+  HuffmanConfig huffman;  ///< its index is that of any coder
 };
 
 inline constexpr ByteCount default_frame_bytes = ByteCount{1} << 30;

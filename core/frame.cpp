@@ -16,9 +16,35 @@ constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 
-constexpr std::array<std::string_view, 9> section_names{"raw",      "mask-bits", "mask-values",
-                                                        "anchors",  "outliers",  "patches",
-                                                        "codebook", "index",     "codes"};
+constexpr std::array<std::string_view, 11> section_names{
+    "raw",      "mask-bits", "mask-values", "anchors", "outliers",    "patches",
+    "codebook", "index",     "codes",       "weights", "lattice-hash"};
+
+/// A section's id has the low bits of a byte; the others say how many passes further it is than the
+/// section before, as far as they can: more passes without sections take a filler.
+constexpr unsigned id_bits = 4;
+constexpr unsigned id_mask = (1U << id_bits) - 1;
+constexpr unsigned filler = id_mask;
+constexpr std::size_t max_passes = 4096;
+
+void write_level_entry(const LevelEntry& level, ByteWriter& out) {
+  ByteWriter entries;
+  std::uint64_t count = 0;
+  std::size_t pass = 0;
+  const auto put = [&](unsigned id, std::size_t passes, ByteCount size) {
+    entries.put(static_cast<std::uint8_t>(id | passes << id_bits));
+    entries.varint(size);
+    pass += passes;
+    ++count;
+  };
+  for (const SectionEntry& section : level.sections) {
+    while (section.pass - pass > id_mask) put(filler, id_mask, 0);
+    put(static_cast<unsigned>(section.id), section.pass - pass, section.size);
+  }
+  out.varint(count);
+  out.append(entries.view());
+  out.put(level.hash);
+}
 
 /// Reads a level of a frame that may have `left` more bytes of sections, and takes its own off
 /// them.
@@ -26,15 +52,20 @@ LevelEntry read_level_entry(ByteReader& in, ByteCount& left) {
   LevelEntry level;
   const std::uint64_t sections = in.varint();
   if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
+  std::size_t pass = 0;
   for (std::uint64_t i = 0; i < sections; ++i) {
-    const auto id = in.get<SectionId>();
+    const auto packed = in.get<std::uint8_t>();
+    const auto id = static_cast<SectionId>(packed & id_mask);
+    pass += packed >> id_bits;
+    if (pass > max_passes) throw ArchiveError("a level has too many passes");
+    if ((packed & id_mask) == filler && in.varint() == 0) continue;
     if (static_cast<std::size_t>(id) >= section_names.size()) {
       throw ArchiveError("a frame has a section of an unknown kind");
     }
     const ByteCount size = in.varint();
     if (size > left) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
     left -= size;
-    level.sections.push_back({id, size});
+    level.sections.push_back({id, size, pass});
   }
   level.hash = in.get<std::uint64_t>();
   return level;
@@ -94,14 +125,7 @@ std::vector<std::byte> write_frame_header(const FrameHeader& header) {
     write_coder(header.coder.value(), body);
   }
   body.varint(header.levels.size());
-  for (const LevelEntry& level : header.levels) {
-    body.varint(level.sections.size());
-    for (const SectionEntry& section : level.sections) {
-      body.put(section.id);
-      body.varint(section.size);
-    }
-    body.put(level.hash);
-  }
+  for (const LevelEntry& level : header.levels) write_level_entry(level, body);
   ByteWriter out;
   out.put(frame_magic);
   out.put(static_cast<std::uint32_t>(body.size() + sizeof(std::uint64_t)));
@@ -141,7 +165,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
     throw ArchiveError("a frame's value range or its missing points are impossible");
   }
   if (header.kind == FrameKind::coded) {
-    header.predictor = read_predictor(in, dims.as_3d(), dtype);
+    header.predictor = read_predictor(in, dims, dtype);
     header.coder = read_coder(in);
   }
   const std::uint64_t levels = in.varint();
@@ -155,7 +179,8 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   return header;
 }
 
-Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload) {
+std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
+                                 Bytes payload) {
   if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
   ByteCount at = 0;
   for (std::size_t i = 0; i < level; ++i) at += header.levels[i].size();
@@ -167,9 +192,10 @@ Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload)
     throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(level) +
                        " does not match)");
   }
-  Sections sections;
+  std::vector<Sections> sections(passes);
   for (const SectionEntry& section : entry.sections) {
-    sections.add(section.id, payload.subspan(at, section.size));
+    if (section.pass >= passes) throw ArchiveError("a level has more passes than its predictor");
+    sections[section.pass].add(section.id, payload.subspan(at, section.size));
     at += section.size;
   }
   return sections;

@@ -13,15 +13,17 @@ namespace cuszi {
 
 /// The parts of a frame's payload; the numbers stand in archives.
 enum class SectionId : std::uint8_t {
-  raw = 0,          ///< the values themselves, of a frame that is not coded
-  mask_bits = 1,    ///< which points are missing
-  mask_values = 2,  ///< what they come back as
-  anchors = 3,      ///< values of interp's anchors
-  outliers = 4,     ///< points that the quant-codes do not reach
-  patches = 5,      ///< exact values put in last
-  codebook = 6,     ///< Huffman code lengths
-  index = 7,        ///< where the chunks start
-  codes = 8,        ///< the quant-codes, entropy-coded
+  raw = 0,            ///< the values themselves, of a frame that is not coded
+  mask_bits = 1,      ///< which points are missing
+  mask_values = 2,    ///< what they come back as
+  anchors = 3,        ///< values of interp's anchors
+  outliers = 4,       ///< points that the quant-codes do not reach
+  patches = 5,        ///< exact values put in last
+  codebook = 6,       ///< Huffman code lengths
+  index = 7,          ///< where the chunks start
+  codes = 8,          ///< the quant-codes, entropy-coded
+  weights = 9,        ///< of the context estimates of a pass
+  lattice_hash = 10,  ///< of what multilevel's coarse lattice was restored to
 };
 
 std::string_view name_of(SectionId id);
@@ -32,7 +34,7 @@ struct Section {
   Bytes bytes;
 };
 
-/// The sections of one level.
+/// The sections of one pass.
 class Sections {
  public:
   void add(SectionId id, Bytes bytes) { list_.push_back({id, bytes}); }
@@ -57,17 +59,21 @@ enum class FrameKind : std::uint8_t {
 
 std::string_view name_of(FrameKind kind);
 
+/// A section as a frame's table lists it; passes count from 0 in every level.
 struct SectionEntry {
   SectionId id;
   ByteCount size;
+  std::size_t pass = 0;
 };
 
-/// The sections of one level, one after the other, and the block_hash of their bytes.
+/// The sections of the passes of one level, one after the other, and the block_hash of their bytes.
 struct LevelEntry {
   std::vector<SectionEntry> sections;
   std::uint64_t hash = 0;
 
   ByteCount size() const;
+  /// How many passes have sections, or are in front of one that has.
+  std::size_t passes() const { return sections.empty() ? 0 : sections.back().pass + 1; }
 };
 
 /// The table in front of a frame: all that is needed to read it alone. Levels go from coarse to
@@ -98,7 +104,9 @@ ByteCount read_frame_prefix(Bytes prefix);
 /// or claims what cannot be.
 FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype);
 
-/// The sections of a level of `payload`, whose hash is checked. Throws ArchiveError.
-Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload);
+/// The sections of the `passes` passes of a level of `payload`, whose hash is checked. Throws
+/// ArchiveError.
+std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
+                                 Bytes payload);
 
 }  // namespace cuszi

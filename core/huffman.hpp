@@ -18,6 +18,7 @@ namespace cuszi {
 struct HuffmanParams {
   static constexpr std::string_view name = "huffman";
   static constexpr std::uint8_t id = 0;
+  static constexpr bool uses_contexts = false;
 
   std::uint32_t chunk = 1024;  ///< symbols per chunk, a power of two
   IndexKind index = IndexKind::hybrid;

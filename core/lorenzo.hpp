@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/bytes.hpp"
 #include "core/config.hpp"
@@ -30,7 +31,7 @@ struct LorenzoParams {
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
   /// One pass: every point at once.
-  int passes() const { return 1; }
+  std::vector<int> level_of_pass() const { return {0}; }
   /// False if a quantiser would under- or overflow in `dtype`: such a frame is coded losslessly.
   bool is_usable(DType dtype) const;
 

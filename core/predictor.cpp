@@ -1,5 +1,6 @@
 #include "core/predictor.hpp"
 
+#include <type_traits>
 #include <utility>
 
 namespace cuszi {
@@ -21,6 +22,16 @@ auto with_predictor(PredictorId id, F&& f)
   }
 }
 
+/// A frame's geometry as a predictor takes it.
+template <class Params>
+auto shape_for(const Dims& dims) {
+  if constexpr (std::is_same_v<Params, MultilevelParams>) {
+    return dims;
+  } else {
+    return dims.as_3d();
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(PredictorId id) {
@@ -39,9 +50,9 @@ std::optional<PredictorId> predictor_named(std::string_view name) {
   (std::make_index_sequence<std::variant_size_v<PredictorParams>>{});
 }
 
-PredictorParams draft_predictor(const PredictorConfig& config, const Extents3& extents) {
+PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims) {
   return with_predictor(config.id, [&](auto row) -> PredictorParams {
-    return decltype(row)::draft(config, extents);
+    return decltype(row)::draft(config, shape_for<decltype(row)>(dims));
   });
 }
 
@@ -50,9 +61,9 @@ void write_predictor(const PredictorParams& params, ByteWriter& out) {
   std::visit([&](const auto& p) { p.write(out); }, params);
 }
 
-PredictorParams read_predictor(ByteReader& in, const Extents3& extents, DType dtype) {
+PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype) {
   return with_predictor(in.get<PredictorId>(), [&](auto row) -> PredictorParams {
-    return decltype(row)::read(in, extents, dtype);
+    return decltype(row)::read(in, shape_for<decltype(row)>(dims), dtype);
   });
 }
 

@@ -6,12 +6,13 @@
 
 #include "core/interp.hpp"
 #include "core/lorenzo.hpp"
+#include "core/multilevel.hpp"
 
 namespace cuszi {
 
 /// The table of predictors, in the order of PredictorId: what an archive says of each. A new
 /// predictor is one more row here, a file of the same name in each backend, and its tests.
-using PredictorParams = std::variant<LorenzoParams, InterpParams>;
+using PredictorParams = std::variant<LorenzoParams, InterpParams, MultilevelParams>;
 
 inline PredictorId id_of(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.id; }, params);
@@ -20,9 +21,9 @@ std::string_view name_of(PredictorId id);
 std::optional<PredictorId> predictor_named(std::string_view name);
 
 /// What is known of the parameters before the field is looked at: its geometry.
-PredictorParams draft_predictor(const PredictorConfig& config, const Extents3& extents);
+PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims);
 
 void write_predictor(const PredictorParams& params, ByteWriter& out);
-PredictorParams read_predictor(ByteReader& in, const Extents3& extents, DType dtype);
+PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype);
 
 }  // namespace cuszi

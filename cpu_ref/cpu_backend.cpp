@@ -4,10 +4,14 @@
 #include <cstring>
 #include <deque>
 
+#include "core/energy.hpp"
+#include "cpu_ref/ans.hpp"
 #include "cpu_ref/huffman.hpp"
 #include "cpu_ref/interp.hpp"
 #include "cpu_ref/lorenzo.hpp"
+#include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/scan.hpp"
+#include "cpu_ref/trials.hpp"
 
 namespace cuszi::cpu {
 
@@ -29,26 +33,49 @@ std::vector<std::byte> to_bytes(const std::vector<T>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Moves the codes of points that are not missing to the front; returns how many there are.
-std::size_t remove_missing(std::span<QuantCode> codes, const Mask& mask) {
+/// Moves the codes or contexts of points that are not missing to the front; returns how many there
+/// are.
+template <class T, class IsMissing>
+std::size_t remove_missing(std::span<T> codes, const IsMissing& missing) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < codes.size(); ++i) {
     codes[kept] = codes[i];
-    kept += mask(i) ? 0 : 1;
+    kept += missing(i) ? 0 : 1;
   }
   return kept;
 }
 
-/// The inverse in place; the codes of missing points are undefined.
-void insert_missing(std::span<QuantCode> codes, const Mask& mask) {
-  std::size_t next = codes.size() - mask.count;
+/// The inverse in place for `kept` codes; those of missing points are undefined.
+template <class IsMissing>
+void insert_missing(std::span<QuantCode> codes, std::size_t kept, const IsMissing& missing) {
   for (std::size_t i = codes.size(); i-- > 0;) {
-    if (!mask(i)) codes[i] = codes[--next];
+    if (!missing(i)) codes[i] = codes[--kept];
   }
 }
 
 bool codes_missing_points(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.codes_missing_points; }, params);
+}
+
+/// The predictors of one pass.
+template <class T>
+void predict_at_once(const PredictorParams& params, double bound, const FrameInput<T>& frame,
+                     Predicted<T>& out) {
+  if (const auto* lorenzo = std::get_if<LorenzoParams>(&params)) {
+    predict_quantise(*lorenzo, bound, frame, out);
+  } else {
+    predict_quantise(std::get<InterpParams>(params), bound, frame, out);
+  }
+}
+
+template <class T>
+void restore_at_once(const PredictorParams& params, std::span<const QuantCode> codes,
+                     const Sections& sections, const FrameOutput<T>& frame) {
+  if (const auto* lorenzo = std::get_if<LorenzoParams>(&params)) {
+    reconstruct(*lorenzo, codes, sections, frame);
+  } else {
+    reconstruct(std::get<InterpParams>(params), codes, sections, frame);
+  }
 }
 
 class CpuBackend final : public Backend {
@@ -60,6 +87,7 @@ class CpuBackend final : public Backend {
     shape_ = shape;
     input_ = values;
     sections_.clear();
+    contexts_.clear();
     with_type_of(shape.dtype, [&](auto zero) {
       using T = decltype(zero);
       scan_ = scan_frame(shape.extents(), as_values<T>(values), fills, draft);
@@ -70,28 +98,56 @@ class CpuBackend final : public Backend {
 
   Mask mask() const override { return mask_; }
 
-  void contexts(const PredictorParams& /*params*/, int /*pass*/) override {}
-
-  void predict_quantise(const PredictorParams& params, double bound, int /*pass*/,
-                        Sections& out) override {
-    codes_.resize(shape_.points());
-    symbols_ = codes_;
-    with_type_of(shape_.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      const FrameInput<T> frame{shape_.extents(), as_values<T>(input_), mask_, scan_.min,
-                                scan_.max};
-      Predicted<T> predicted{codes_, {}, {}, {}};
-      std::visit([&](const auto& p) { cpu::predict_quantise(p, bound, frame, predicted); }, params);
-      keep(SectionId::anchors, to_bytes(predicted.anchors), out);
-      keep(SectionId::outliers, SparseList::encode(predicted.outliers, shape_.points()), out);
-      keep(SectionId::patches, SparseList::encode(predicted.patches, shape_.points()), out);
+  void refine(PredictorParams& params, const FrameConfig& config, double bound) override {
+    const auto* const multilevel = std::get_if<MultilevelParams>(&params);
+    if (multilevel == nullptr) return;
+    params = with_type_of(shape_.dtype, [&](auto zero) {
+      return cpu::refine(*multilevel, config.predictor, bound, shape_.dims,
+                         input<decltype(zero)>());
     });
-    if (mask_.any() && !codes_missing_points(params)) {
-      symbols_ = symbols_.first(remove_missing(codes_, mask_));
-    }
   }
 
-  void encode(const CoderParams& params, HuffmanWidth width, int /*pass*/, Sections& out) override {
+  void predict_quantise(const PredictorParams& params, double bound, int pass,
+                        Sections& out) override {
+    with_type_of(shape_.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      if (pass == 0) {
+        engine_.reset();
+        if (const auto* p = std::get_if<MultilevelParams>(&params)) {
+          engine_ = make_encoder(*p, bound, input<T>());
+        }
+      }
+      begin_pass(pass, codes_missing_points(params));
+      Predicted<T> predicted{codes_, {}, {}, {}};
+      if (engine_) {
+        if (engine_->follows_coarse_lattice(pass)) {
+          keep(SectionId::lattice_hash, to_bytes(std::vector{engine_->coarse_hash()}), out);
+        }
+        engine_->predict_quantise(pass, codes_, predicted.outliers);
+      } else {
+        predict_at_once(params, bound, input<T>(), predicted);
+      }
+      keep(SectionId::anchors, to_bytes(predicted.anchors), out);
+      keep(SectionId::outliers, SparseList::encode(predicted.outliers, codes_.size()), out);
+      keep(SectionId::patches, SparseList::encode(predicted.patches, codes_.size()), out);
+    });
+    symbols_ = without_gaps(std::span(codes_));
+  }
+
+  void fit_contexts(const PredictorParams& /*params*/, int pass, Sections& out) override {
+    if (!engine_) return;
+    contexts_.resize(codes_.size());
+    keep(SectionId::weights, engine_->fit_contexts(pass, contexts_), out);
+    contexts_.resize(without_gaps(std::span(contexts_)).size());
+  }
+
+  void encode(const CoderParams& params, HuffmanWidth width, int pass, Sections& out) override {
+    if (const auto* ans = std::get_if<AnsParams>(&params)) {
+      AnsStream stream = ans_encode(*ans, symbols_, contexts_, context_count(pass));
+      keep(SectionId::index, std::move(stream.index), out);
+      keep(SectionId::codes, std::move(stream.codes), out);
+      return;
+    }
     HuffmanStream stream = huffman_encode(std::get<HuffmanParams>(params), width, symbols_);
     keep(SectionId::codebook, std::move(stream.codebook), out);
     keep(SectionId::index, std::move(stream.index), out);
@@ -112,28 +168,54 @@ class CpuBackend final : public Backend {
     scan_.max = header.max;
     mask_ = mask;
     output_ = out;
-    without_missing_ = !codes_missing_points(header.predictor.value());
+    codes_missing_points_ = codes_missing_points(header.predictor.value());
+    engine_.reset();
+    contexts_.clear();
+    if (const auto* p = std::get_if<MultilevelParams>(&header.predictor.value())) {
+      with_type_of(shape_.dtype,
+                   [&](auto zero) { engine_ = make_decoder(*p, output<decltype(zero)>()); });
+    }
   }
 
-  void decode(const CoderParams& params, int /*pass*/, const Sections& sections) override {
-    const bool gaps = mask_.any() && without_missing_;
-    codes_.resize(shape_.points());
-    symbols_ = std::span(codes_).first(shape_.points() - (gaps ? mask_.count : 0));
-    huffman_decode(std::get<HuffmanParams>(params), sections.at(SectionId::codebook),
-                   sections.find(SectionId::index), sections.find(SectionId::codes), symbols_);
-    if (gaps) insert_missing(codes_, mask_);
+  void contexts(const PredictorParams& /*params*/, int pass, const Sections& sections) override {
+    if (!engine_) return;
+    begin_pass(pass, codes_missing_points_);
+    contexts_.resize(codes_.size());
+    engine_->contexts(pass, sections.find(SectionId::weights), contexts_);
+    contexts_.resize(without_gaps(std::span(contexts_)).size());
   }
 
-  void reconstruct(const PredictorParams& params, int /*pass*/, const Sections& sections) override {
+  void decode(const CoderParams& params, int pass, const Sections& sections) override {
+    begin_pass(pass, codes_missing_points_);
+    if (engine_ && engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
+    const auto gaps = static_cast<std::size_t>(
+        has_gaps_ && !engine_
+            ? mask_.count
+            : static_cast<std::uint64_t>(std::count(gaps_.begin(), gaps_.end(), 1)));
+    symbols_ = std::span(codes_).first(codes_.size() - gaps);
+    const Bytes index = sections.find(SectionId::index);
+    const Bytes codes = sections.find(SectionId::codes);
+    if (const auto* ans = std::get_if<AnsParams>(&params)) {
+      ans_decode(*ans, index, codes, contexts_, context_count(pass), symbols_);
+    } else if (!symbols_.empty()) {
+      huffman_decode(std::get<HuffmanParams>(params), sections.at(SectionId::codebook), index,
+                     codes, symbols_);
+    }
+    if (has_gaps_) {
+      insert_missing(std::span(codes_), symbols_.size(), [&](std::size_t i) { return is_gap(i); });
+    }
+  }
+
+  void reconstruct(const PredictorParams& params, int pass, const Sections& sections) override {
+    const SparseList outliers =
+        engine_ ? SparseList::decode(sections.find(SectionId::outliers), codes_.size())
+                : SparseList{};
+    if (engine_) {
+      engine_->reconstruct(pass, codes_, outliers);
+      return;
+    }
     with_type_of(shape_.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      const FrameOutput<T> frame{shape_.extents(), as_values<T>(output_), mask_, scan_.min,
-                                 scan_.max};
-      std::visit(
-          [&](const auto& p) {
-            cpu::reconstruct(p, std::span<const QuantCode>(codes_), sections, frame);
-          },
-          params);
+      restore_at_once(params, codes_, sections, output<decltype(zero)>());
     });
   }
 
@@ -149,6 +231,41 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  template <class T>
+  FrameInput<T> input() const {
+    return {shape_.extents(), as_values<T>(input_), mask_, scan_.min, scan_.max};
+  }
+  template <class T>
+  FrameOutput<T> output() const {
+    return {shape_.extents(), as_values<T>(output_), mask_, scan_.min, scan_.max};
+  }
+
+  /// Makes room for the codes of a pass and finds out which of them are missing points.
+  void begin_pass(int pass, bool codes_missing) {
+    codes_.resize(engine_ ? engine_->pass(pass).points : shape_.points());
+    has_gaps_ = mask_.any() && !codes_missing;
+    gaps_ = engine_ ? engine_->missing(pass) : std::vector<std::uint8_t>{};
+  }
+
+  bool is_gap(std::size_t i) const { return engine_ ? gaps_[i] != 0 : mask_(i); }
+
+  template <class T>
+  std::span<T> without_gaps(std::span<T> of_points) const {
+    if (!has_gaps_) return of_points;
+    return of_points.first(remove_missing(of_points, [&](std::size_t i) { return is_gap(i); }));
+  }
+
+  std::size_t context_count(int pass) const {
+    return engine_ && !contexts_.empty() ? engine_->pass(pass).groups * contexts_per_group : 1;
+  }
+
+  void check_coarse_lattice(const Sections& sections) const {
+    ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
+    if (in.get<std::uint64_t>() != engine_->coarse_hash()) {
+      throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
+    }
+  }
+
   /// Adds a section unless it is empty, and keeps its bytes.
   void keep(SectionId id, std::vector<std::byte> bytes, Sections& out) {
     if (bytes.empty()) return;
@@ -161,9 +278,13 @@ class CpuBackend final : public Backend {
   Mask mask_;
   Bytes input_;
   MutableBytes output_;
-  bool without_missing_ = false;
-  std::vector<QuantCode> codes_;  ///< one per point
-  std::span<QuantCode> symbols_;  ///< the part of codes_ that is coded
+  bool codes_missing_points_ = false;
+  bool has_gaps_ = false;                     ///< some points of the frame stand in no stream
+  std::unique_ptr<MultilevelEngine> engine_;  ///< of a predictor of several passes
+  std::vector<std::uint8_t> gaps_;            ///< of the pass
+  std::vector<std::uint8_t> contexts_;        ///< of the symbols; empty: all alike
+  std::vector<QuantCode> codes_;              ///< one per point of the pass
+  std::span<QuantCode> symbols_;              ///< the part of codes_ that is coded
   std::deque<std::vector<std::byte>> sections_;
 };
 

@@ -60,6 +60,11 @@ void sample_errors(const InterpParams& draft, const Extents3& extents, const T* 
   }
 }
 
+/// `multilevel` samples when it fits.
+template <class T>
+void sample_errors(const MultilevelParams& /*draft*/, const Extents3& /*extents*/,
+                   const T* /*values*/, const MissingTest<T>& /*missing*/, FieldScan& /*scan*/) {}
+
 }  // namespace
 
 template <class T>

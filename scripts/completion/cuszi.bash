@@ -4,8 +4,8 @@ _cuszi() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local commands='compress decompress compare inspect bench'
     local field='--dims --type --skip-bytes --byte-order --fill-value --error-bound --mode'
-    local method='--value-range --preset --predictor --interp --radius --coder --huffman-width
-        --index --chunk --partition --lossless --frame-size'
+    local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
+        --radius --coder --huffman-width --index --chunk --partition --lossless --frame-size'
     local output='--output --force'
     local device='--device --threads'
     local report='--json --quiet'
@@ -15,9 +15,13 @@ _cuszi() {
         -m | --mode) words='rel abs' ;;
         -t | --type) words='f32 f64' ;;
         --preset) words='ratio cuszi cusz' ;;
-        --predictor) words='lorenzo interp' ;;
+        --predictor) words='auto lorenzo interp multilevel' ;;
+        --axes) words='auto lattice layered:0 independent:0' ;;
+        --reach) words='auto 3 5 7' ;;
+        --alpha | --beta) words='auto' ;;
+        --effort) words='fast normal best' ;;
         --interp) words='tile= anchor= alpha= cubic=natural cubic=not-a-knot order=' ;;
-        --coder) words='huffman' ;;
+        --coder) words='huffman ans' ;;
         --huffman-width) words='auto 32 64' ;;
         --index) words='hybrid offset length none' ;;
         --lossless) words='none bitcomp' ;;
@@ -35,7 +39,7 @@ _cuszi() {
             compress) words+=" $field $method $output $device $report --verify" ;;
             decompress) words+=" $output $device $report --frame --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
-            inspect) words+=' --frames --json' ;;
+            inspect) words+=' --frames --schedule --json' ;;
             bench) words+=" $field $method $device $report --iterations" ;;
             *) words="$commands --help --version" ;;
         esac

@@ -87,7 +87,12 @@ class ExitCodes(CliTest):
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--chunk", "1000"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--radius", "0"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--frame-size", "0"],
-                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--interp", "tile=7x7x7"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi", "--interp",
+                 "tile=7x7x7"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--reach", "4"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--axes", "layered:3"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--axes", "diagonal"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--alpha", "0.5"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--threads", "0"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--value-range", "3,1"],
                 ["compress", "nameless.f32", "-e", "1e-3"],
@@ -182,6 +187,11 @@ class RoundTrips(CliTest):
         original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
         for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
                         ["--predictor", "lorenzo", "--coder", "huffman"],
+                        ["--predictor", "lorenzo", "--coder", "ans"],
+                        ["--predictor", "multilevel", "--coder", "huffman"],
+                        ["--predictor", "auto"], ["--axes", "layered:1", "--reach", "7"],
+                        ["--axes", "independent:0", "--alpha", "1.5", "--beta", "2.5"],
+                        ["--axes", "lattice", "--effort", "best"], ["--effort", "fast"],
                         ["--huffman-width", "32"], ["--huffman-width", "64"],
                         ["--index", "none"], ["--index", "offset"], ["--index", "length"],
                         ["--index", "hybrid", "--chunk", "256", "--partition", "4"],
@@ -252,7 +262,7 @@ class RoundTrips(CliTest):
 
     def test_threads_do_not_show(self):
         self.field("u_60x70x80.f32", dims="60x70x80")
-        for predictor in ["lorenzo", "interp"]:
+        for predictor in ["lorenzo", "interp", "multilevel"]:
             archives = set()
             for threads in [1, 2, 3]:
                 self.cuszi("compress", "u_60x70x80.f32", "-e", "1e-3", "--predictor", predictor,
@@ -374,7 +384,7 @@ class Reports(CliTest):
         values = array.array("f", original)
         self.assertEqual((report["value_min"], report["value_max"]), (min(values), max(values)))
         self.assertEqual(report["error_bound_abs"], 1e-3 * (max(values) - min(values)))
-        self.assertEqual((report["predictor"], report["coder"]), ("interp", "huffman"))
+        self.assertEqual((report["predictor"], report["coder"]), ("multilevel", "ans"))
         self.assertEqual((report["lossless"], report["device"], report["masked"]),
                          ("none", "cpu", 0))
 
@@ -439,8 +449,10 @@ class Reports(CliTest):
         self.assertEqual(sum(report["sections"].values()), self.path("m.cuszi").stat().st_size)
         self.assertIn("mask-bits", report["sections"])
         text = self.cuszi("inspect", "m.cuszi", "--frames").stdout.decode()
-        self.assertIn("interp", text)
+        self.assertIn("multilevel", text)
         self.assertIn("frame 2", text)
+        text = self.cuszi("inspect", "m.cuszi", "--schedule").stdout.decode()
+        self.assertIn("bits/pt", text)
 
     def test_bench(self):
         self.field("u_20x30x40.f32")

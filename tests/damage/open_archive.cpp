@@ -108,6 +108,31 @@ void change_params(InterpParams& params, Random& random) {
   }
 }
 
+void change_params(MultilevelParams& params, Random& random) {
+  switch (random.below(6)) {
+    case 0: params.roles.at(random.below(max_axes)) = static_cast<AxisRole>(random.below(4)); break;
+    case 1: params.merged = !params.merged; break;
+    case 2: params.reach = static_cast<int>(random.below(9)); break;
+    case 3: params.alpha = static_cast<std::uint8_t>(random.below(256)); break;
+    case 4:
+      if (!params.coefficients.empty()) {
+        for (auto& c : params.coefficients[random.below(params.coefficients.size())]) c = 16'000;
+      }
+      break;
+    default: params.half_step = changed(params.half_step, random);
+  }
+}
+
+void change_params(AnsParams& params, Random& random) {
+  switch (random.below(3)) {
+    case 0:
+      params.centre = static_cast<std::uint32_t>(changed(std::uint64_t{params.centre}, random));
+      break;
+    case 1: params.index = static_cast<IndexKind>(random.below(4)); break;
+    default: params.partition = static_cast<std::uint32_t>(1 + random.below(1 << 21));
+  }
+}
+
 void change_params(HuffmanParams& params, Random& random) {
   switch (random.below(3)) {
     case 0: params.chunk = 1U << random.below(21); break;

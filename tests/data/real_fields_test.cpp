@@ -56,10 +56,12 @@ TEST_CASE("real fields keep their promises at every bound") {
     FrameTask task;
     task.shape = {DType::f32, app::dims_in_name(name, values.size() / 4).value()};
     if (name.starts_with("tos_ipsl")) task.fills.add(1e20);
-    for (const PredictorId predictor : {PredictorId::lorenzo, PredictorId::interp}) {
+    for (const PredictorId predictor :
+         {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
       for (const double bound : {1e-2, 1e-3, 1e-4, 1e-6}) {
         INFO(name << ' ' << name_of(predictor) << " rel " << bound);
         task.config.predictor.id = predictor;
+        task.config.coder = predictor == PredictorId::multilevel ? CoderId::ans : CoderId::huffman;
         task.bound = bound;
         check_frame(*backend, task, values);
       }

@@ -49,9 +49,27 @@ InterpConfig random_interp(Random& random, const Extents3& extents) {
   return interp;
 }
 
-PredictorConfig random_predictor(Random& random, const Extents3& extents) {
+MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
+  MultilevelConfig multilevel;
+  const auto rank = static_cast<std::uint64_t>(dims.squeezed().rank());
+  multilevel.effort = random.one_in(8) ? Effort::normal : Effort::fast;
+  if (random.one_in(2)) {
+    multilevel.axes =
+        AxisChoice{random.pick({AxisRole::lattice, AxisRole::independent, AxisRole::layered}),
+                   static_cast<int>(random.below(rank))};
+  }
+  if (random.one_in(2)) multilevel.reach = random.pick({3, 5, 7});
+  if (random.one_in(2)) multilevel.alpha = 1 + random.uniform();
+  if (random.one_in(2)) multilevel.beta = 1 + 2.9 * random.uniform();
+  return multilevel;
+}
+
+PredictorConfig random_predictor(Random& random, const Dims& dims) {
+  const Extents3 extents = dims.as_3d();
   PredictorConfig predictor;
-  predictor.id = random.pick({PredictorId::lorenzo, PredictorId::interp});
+  predictor.id = random.pick({PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel});
+  predictor.automatic = random.one_in(2);
+  predictor.multilevel = random_multilevel(random, dims);
   if (random.one_in(2)) predictor.radius = random.pick({1U, 2U, 7U, 64U, 512U, max_radius});
   if (predictor.id == PredictorId::interp) predictor.interp = random_interp(random, extents);
   return predictor;
@@ -135,9 +153,16 @@ std::string RandomFrame::to_string() const {
        << ' ' << name_of(task.shape.dtype) << " seed " << seed << " holes "
        << static_cast<int>(holes) << (spikes ? " spikes" : "") << " fills " << task.fills.count
        << " bound " << task.bound << (task.mode == ErrorMode::relative ? " rel " : " abs ")
-       << name_of(predictor.id) << " radius " << predictor.radius.value_or(0) << " width "
-       << static_cast<int>(huffman.width) << " index " << static_cast<int>(huffman.index)
-       << " chunk " << huffman.chunk << " partition " << huffman.partition;
+       << name_of(predictor.id) << (predictor.automatic ? " auto" : "") << " coder "
+       << static_cast<int>(task.config.coder) << " effort "
+       << static_cast<int>(predictor.multilevel.effort) << " reach "
+       << predictor.multilevel.reach.value_or(0) << " radius " << predictor.radius.value_or(0)
+       << " width " << static_cast<int>(huffman.width) << " index "
+       << static_cast<int>(huffman.index) << " chunk " << huffman.chunk << " partition "
+       << huffman.partition;
+  if (const auto& axes = predictor.multilevel.axes) {
+    text << " axes " << static_cast<int>(axes->role) << ':' << axes->axis;
+  }
   if (interp.tile) {
     text << " tile " << (*interp.tile)[0] << 'x' << (*interp.tile)[1] << 'x' << (*interp.tile)[2];
   }
@@ -159,7 +184,8 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   frame.spikes = random.one_in(5);
   FrameTask& task = frame.task;
   task.shape = {random.pick({DType::f32, DType::f64}), random_dims(random, min_points, max_points)};
-  task.config.predictor = random_predictor(random, task.shape.extents());
+  task.config.predictor = random_predictor(random, task.shape.dims);
+  task.config.coder = random.pick({CoderId::huffman, CoderId::ans});
   task.config.huffman = random_huffman(random);
   task.fills = random_fills(random, frame.kind);
   task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;

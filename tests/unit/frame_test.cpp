@@ -97,7 +97,7 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   CHECK_THROWS_AS(read_changed([](H& h) { h.max = infinity; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.min = 2e30; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.predictor = LorenzoParams{}; }), ArchiveError);
-  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{9}; }),
+  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{11}; }),
                   ArchiveError);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("levels are found, cut into sections and checked") {
       {{{SectionId::codebook, 1}, {SectionId::codes, 3}}, block_hash(Bytes(payload).first(4))});
   header.levels.push_back({{{SectionId::codes, 2}}, block_hash(Bytes(payload).subspan(4))});
 
-  const Sections first = read_level(header, 0, payload);
+  const Sections first = read_level(header, 0, 1, payload).front();
   CHECK(first.has(SectionId::codebook));
   CHECK(first.at(SectionId::codes).size() == 3);
   CHECK(first.at(SectionId::codes)[0] == std::byte{2});
@@ -155,15 +155,31 @@ TEST_CASE("levels are found, cut into sections and checked") {
   CHECK_FALSE(first.has(SectionId::index));
   CHECK(first.find(SectionId::index).empty());
   CHECK_THROWS_AS(first.at(SectionId::index), ArchiveError);
-  CHECK(read_level(header, 1, payload).at(SectionId::codes)[0] == std::byte{5});
+  CHECK(read_level(header, 1, 1, payload).front().at(SectionId::codes)[0] == std::byte{5});
 
-  CHECK_THROWS_AS(read_level(header, 2, payload), ArchiveError);
-  CHECK_THROWS_AS(read_level(header, 1, Bytes(payload).first(5)), ArchiveError);
-  CHECK_THROWS_AS(read_level(header, 1, Bytes(payload).first(3)), ArchiveError);
+  CHECK_THROWS_AS(read_level(header, 2, 1, payload), ArchiveError);
+  CHECK_THROWS_AS(read_level(header, 1, 1, Bytes(payload).first(5)), ArchiveError);
+  CHECK_THROWS_AS(read_level(header, 1, 1, Bytes(payload).first(3)), ArchiveError);
   auto damaged = payload;
   damaged[5] = std::byte{0};
-  CHECK_NOTHROW(read_level(header, 0, damaged));
-  CHECK_THROWS_AS(read_level(header, 1, damaged), ArchiveError);
+  CHECK_NOTHROW(read_level(header, 0, 1, damaged));
+  CHECK_THROWS_AS(read_level(header, 1, 1, damaged), ArchiveError);
+}
+
+TEST_CASE("a level holds the sections of several passes") {
+  const auto payload = to_bytes({1, 2, 3, 4, 5, 6});
+  FrameHeader header = coded_header();
+  header.levels.clear();
+  header.levels.push_back(
+      {{{SectionId::codes, 2, 1}, {SectionId::index, 1, 1}, {SectionId::codes, 3, 40}},
+       block_hash(payload)});
+  const FrameHeader again = read(write_frame_header(header));
+  REQUIRE(again.levels[0].passes() == 41);
+  const std::vector<Sections> passes = read_level(again, 0, 41, payload);
+  CHECK(passes[0].list().empty());
+  CHECK(passes[1].at(SectionId::index)[0] == std::byte{3});
+  CHECK(passes[40].at(SectionId::codes)[0] == std::byte{4});
+  CHECK_THROWS_AS(read_level(again, 0, 40, payload), ArchiveError);
 }
 
 TEST_CASE("kinds and sections have names") {

@@ -7,7 +7,8 @@
 namespace cuszi::test {
 
 TEST_CASE("predictors have names") {
-  for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp}) {
+  for (const PredictorId id :
+       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
     CHECK(predictor_named(name_of(id)) == id);
   }
   CHECK(name_of(PredictorId::interp) == "interp");
@@ -16,24 +17,28 @@ TEST_CASE("predictors have names") {
 }
 
 TEST_CASE("a predictor is read as what it was written") {
-  const Extents3 extents{20, 30, 40};
-  for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp}) {
+  const Dims dims{20, 30, 40};
+  for (const PredictorId id :
+       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
     PredictorConfig config;
     config.id = id;
-    PredictorParams params = draft_predictor(config, extents);
+    PredictorParams params = draft_predictor(config, dims);
     FieldScan scan;
     scan.max = 1;
     std::visit([&](auto& p) { p.choose(config, scan, 1e-3, DType::f32); }, params);
+    if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
+      multilevel->coefficients.resize(make_schedule(*multilevel).classes);
+    }
     ByteWriter out;
     write_predictor(params, out);
     ByteReader in(out.view(), "the test");
-    CHECK(id_of(read_predictor(in, extents, DType::f32)) == id);
+    CHECK(id_of(read_predictor(in, dims, DType::f32)) == id);
     CHECK_NOTHROW(in.expect_end());
   }
 }
 
 TEST_CASE("an unknown predictor is refused") {
-  const auto bytes = to_bytes({2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const auto bytes = to_bytes({3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   ByteReader in(bytes, "the test");
   CHECK_THROWS_AS(read_predictor(in, {1, 1, 1}, DType::f32), ArchiveError);
 }

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/energy.hpp"
+#include "core/multilevel.hpp"
+#include "core/stencil.hpp"
+#include "cpu_ref/parallel.hpp"
+
+namespace cuszi::cpu {
+
+/// Points of a row are worked on this many at a time.
+inline constexpr std::uint64_t row_points = 1024;
+
+/// Some points of a class that follow each other along the fastest axis.
+struct Row {
+  Index4 at;             ///< coordinates of the first
+  std::uint64_t offset;  ///< of the first in the array
+  std::size_t count;
+  std::uint64_t begin;  ///< which point of the class's row it is, a multiple of the tile
+  std::uint64_t place;  ///< of the row's first tile in the pass
+  std::uint64_t rows_of_tile;
+  std::uint64_t row_of_tile;
+};
+
+/// Calls each(first point of the row, first place in the pass, points) for the parts of a row that
+/// are consecutive in the pass.
+template <class Each>
+void for_each_run(const Row& row, const PointClass& points, const Grid& grid, const Each& each) {
+  const std::uint64_t tile = grid.tile[3];
+  for (std::size_t i = 0; i < row.count; i += tile) {
+    const std::uint64_t j = row.begin + i;
+    const std::uint64_t width = std::min(tile, points.count[3] - j);
+    each(i, row.place + j * row.rows_of_tile + row.row_of_tile * width, width);
+  }
+}
+
+/// The row j of the class with coordinates in units of its steps.
+inline Row make_row(const PointClass& points, const Grid& grid, const Index4& j,
+                    std::uint64_t end) {
+  Row row{};
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    row.at[axis] = points.first[axis] + j[axis] * points.step[axis];
+    row.offset += row.at[axis] * grid.strides[axis];
+  }
+  row.count = static_cast<std::size_t>(end - j[3]);
+  row.begin = j[3];
+  const Index4& count = points.count;
+  const std::uint64_t first1 = j[1] - j[1] % grid.tile[1];
+  const std::uint64_t first2 = j[2] - j[2] % grid.tile[2];
+  const std::uint64_t height1 = std::min(grid.tile[1], count[1] - first1);
+  const std::uint64_t height2 = std::min(grid.tile[2], count[2] - first2);
+  row.place = points.start + ((j[0] * count[1] + first1) * count[2] + height1 * first2) * count[3];
+  row.rows_of_tile = height1 * height2;
+  row.row_of_tile = (j[1] - first1) * height2 + (j[2] - first2);
+  return row;
+}
+
+/// A box of a class's points, in units of its steps.
+struct Task {
+  std::size_t index;  ///< of the class in its pass
+  Index4 begin;
+  Index4 end;
+};
+
+inline std::vector<Task> tasks_of(const Pass& pass) {
+  constexpr Index4 block{1, 8, 32, 64 * row_points};
+  std::vector<Task> tasks;
+  for (std::size_t c = 0; c < pass.classes.size(); ++c) {
+    const Index4& count = pass.classes[c].count;
+    Index4 blocks{};
+    std::uint64_t all = 1;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      blocks[axis] = ceil_div(count[axis], block[axis]);
+      all *= blocks[axis];
+    }
+    for (std::uint64_t i = 0; i < all; ++i) {
+      Task task{c, {}, {}};
+      std::uint64_t rest = i;
+      for (unsigned axis = max_axes; axis-- > 0; rest /= blocks[axis]) {
+        task.begin[axis] = rest % blocks[axis] * block[axis];
+        task.end[axis] = std::min(task.begin[axis] + block[axis], count[axis]);
+      }
+      tasks.push_back(task);
+    }
+  }
+  return tasks;
+}
+
+/// Calls work(row) for all rows of a task; the slowest axis has one index in it.
+template <class Work>
+void for_each_row_of_task(const Task& task, const PointClass& points, const Grid& grid,
+                          const Work& work) {
+  Index4 j = task.begin;
+  for (j[1] = task.begin[1]; j[1] < task.end[1]; ++j[1]) {
+    for (j[2] = task.begin[2]; j[2] < task.end[2]; ++j[2]) {
+      for (j[3] = task.begin[3]; j[3] < task.end[3]; j[3] += row_points) {
+        work(make_row(points, grid, j, std::min(j[3] + row_points, task.end[3])));
+      }
+    }
+  }
+}
+
+/// Passes with no more points are not worth waking other threads for.
+inline constexpr std::uint64_t serial_points = std::uint64_t{1} << 15;
+
+/// Calls work(state, class number, row) for all points of a pass, on all threads.
+template <class MakeState, class Work, class Finish>
+void for_each_row(const Pass& pass, const Grid& grid, const MakeState& make_state, const Work& work,
+                  const Finish& finish) {
+  const std::vector<Task> tasks = tasks_of(pass);
+  const std::uint64_t share = pass.points <= serial_points ? tasks.size() : 1;
+  parallel_for(
+      ceil_div(tasks.size(), share), make_state,
+      [&](auto& state, std::uint64_t i) {
+        const std::uint64_t end = std::min<std::uint64_t>((i + 1) * share, tasks.size());
+        for (std::uint64_t t = i * share; t < end; ++t) {
+          const PointClass& points = pass.classes[tasks[t].index];
+          for_each_row_of_task(tasks[t], points, grid,
+                               [&](const Row& row) { work(state, tasks[t].index, row); });
+        }
+      },
+      finish);
+}
+
+/// The part of a row of which all taps within `margins` are in the array.
+struct Inner {
+  std::size_t begin;
+  std::size_t end;
+};
+
+inline Inner inner_part(const Row& row, const PointClass& points, const Grid& grid,
+                        const Index4& margins) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (row.at[axis] < margins[axis] || row.at[axis] + margins[axis] >= grid.extents[axis])
+      return {0, 0};
+  }
+  const std::uint64_t step = points.step[3];
+  const std::uint64_t margin = margins[3];
+  const std::uint64_t begin = row.at[3] >= margin ? 0 : ceil_div(margin - row.at[3], step);
+  if (row.at[3] + margin >= grid.extents[3]) return {0, 0};
+  const std::uint64_t end = (grid.extents[3] - margin - row.at[3] - 1) / step + 1;
+  const auto b = static_cast<std::size_t>(std::min<std::uint64_t>(begin, row.count));
+  const auto e = static_cast<std::size_t>(std::min<std::uint64_t>(end, row.count));
+  return b < e ? Inner{b, e} : Inner{0, 0};
+}
+
+/// Calls f with the step as a constant where it is a common one, so that loops vectorise.
+template <class F>
+void with_step(std::uint64_t step, const F& f) {
+  if (step == 2) {
+    f(std::integral_constant<std::ptrdiff_t, 2>{});
+  } else if (step == 1) {
+    f(std::integral_constant<std::ptrdiff_t, 1>{});
+  } else {
+    f(static_cast<std::ptrdiff_t>(step));
+  }
+}
+
+/// Taps as distances in the array.
+inline std::vector<std::ptrdiff_t> offsets_of(const TapGroup& group, const Grid& grid,
+                                              const PointClass& points) {
+  std::vector<std::ptrdiff_t> offsets;
+  for (const Tap& tap : group) {
+    std::ptrdiff_t offset = 0;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      offset += tap[axis] * stride_of(grid, points, axis);
+    }
+    offsets.push_back(offset);
+  }
+  return offsets;
+}
+
+/// The k-th point of a row, for the functions that look at one point.
+template <class T>
+PointAt<T> point_of(const Grid& grid, const PointClass& points, const Row& row, const T* values,
+                    std::size_t k) {
+  Index4 at = row.at;
+  at[3] += k * points.step[3];
+  return {grid, points, at, values + row.offset + k * points.step[3]};
+}
+
+/// Predicts the points of one class, row by row: the inner part of a row group by group, the rest
+/// point by point, with the same sums in the same order.
+template <class T>
+class RowPredictor {
+ public:
+  RowPredictor(const MultilevelParams& params, const Grid& grid, const PointClass& points, T middle)
+      : grid_(grid), points_(points), middle_(middle), stencil_(stencil_of(params, points)) {
+    for (const double w : tap_weights(params, points, stencil_))
+      weights_.push_back(static_cast<T>(w));
+    for (const TapGroup& group : stencil_) offsets_.push_back(offsets_of(group, grid, points));
+    margins_ = margins_of(points, stencil_);
+  }
+
+  void predict(const T* values, const Row& row, T* out) const {
+    if (stencil_.empty()) {
+      std::fill_n(out, row.count, middle_);
+      return;
+    }
+    const Inner inner = inner_part(row, points_, grid_, margins_);
+    for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(values, row, k);
+    predict_inner(values, row, inner, out);
+    for (std::size_t k = inner.end; k < row.count; ++k) out[k] = at(values, row, k);
+  }
+
+ private:
+  T at(const T* values, const Row& row, std::size_t k) const {
+    const PointAt<T> p = point_of(grid_, points_, row, values, k);
+    if (is_at_edge(p)) return edge_prediction(p);
+    T sum = 0;
+    for (std::size_t g = 0; g < stencil_.size(); ++g) {
+      sum += weights_[g] * group_sum(p, stencil_[g].data(), stencil_[g].size());
+    }
+    return sum;
+  }
+
+  void predict_inner(const T* values, const Row& row, const Inner& inner, T* out) const {
+    const std::size_t count = inner.end - inner.begin;
+    if (count == 0) return;
+    const T* const first = values + row.offset + inner.begin * points_.step[3];
+    T* const to = out + inner.begin;
+    std::fill_n(to, count, T{0});
+    with_step(points_.step[3], [&](auto step) {
+      T sums[row_points];
+      for (std::size_t g = 0; g < offsets_.size(); ++g) {
+        for (std::size_t i = 0; i < offsets_[g].size(); i += 2) {
+          const T* const a = first + offsets_[g][i];
+          const T* const b = first + offsets_[g][i + 1];
+          const auto n = static_cast<std::ptrdiff_t>(count);
+          if (i == 0) {
+            for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] = a[k * step] + b[k * step];
+          } else {
+            for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += a[k * step] + b[k * step];
+          }
+        }
+        const T weight = weights_[g];
+        for (std::size_t k = 0; k < count; ++k) to[k] += weight * sums[k];
+      }
+    });
+  }
+
+  const Grid& grid_;
+  const PointClass& points_;
+  T middle_;
+  std::vector<TapGroup> stencil_;
+  std::vector<T> weights_;
+  std::vector<std::vector<std::ptrdiff_t>> offsets_;
+  Index4 margins_{};
+};
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,269 @@
+#include "cpu_ref/multilevel.hpp"
+
+#include <cstring>
+
+#include "core/hash.hpp"
+#include "cpu_ref/energy_fit.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+template <class T>
+class Engine final : public MultilevelEngine {
+ public:
+  Engine(const MultilevelParams& params, double bound, double min, double max, const Mask& mask,
+         std::span<const T> original, std::span<T> output)
+      : params_(params),
+        schedule_(make_schedule(params_)),
+        bound_(bound),
+        min_(min),
+        max_(max),
+        mask_(mask),
+        original_(original),
+        owned_(output.empty() ? original.size() : 0),
+        values_(output.empty() ? std::span<T>(owned_) : output),
+        magnitudes_(values_.size(), 0) {}
+
+  const Pass& pass(int number) const override {
+    return schedule_.passes[static_cast<std::size_t>(number)];
+  }
+
+  std::vector<std::uint8_t> missing(int number) const override {
+    if (!mask_.any()) return {};
+    std::vector<std::uint8_t> result(pass(number).points);
+    for_each_row_of(pass(number), [&](const PointClass& points, const Row& row) {
+      for_each_run(row, points, schedule_.grid,
+                   [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                     for (std::size_t i = 0; i < n; ++i) {
+                       result[place + i] = mask_(row.offset + (k + i) * points.step[3]) ? 1 : 0;
+                     }
+                   });
+    });
+    return result;
+  }
+
+  void predict_quantise(int number, std::span<QuantCode> codes,
+                        std::vector<SparseEntry>& outliers) override {
+    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    for_each_predicted_row(
+        pass(number), [] { return std::vector<SparseEntry>{}; },
+        [&](std::vector<SparseEntry>& mine, const PointClass& points, const Row& row,
+            const T* prediction) {
+          QuantCode row_codes[row_points];
+          quantise_row(quantizer, points, row, prediction, row_codes);
+          for_each_run(row, points, schedule_.grid,
+                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                         std::copy_n(row_codes + k, n, codes.data() + place);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           if (row_codes[k + i] != outlier_code) continue;
+                           const std::uint64_t point = row.offset + (k + i) * points.step[3];
+                           mine.push_back(exact_value(place + i, original_[point]));
+                         }
+                       });
+        },
+        [&](const std::vector<SparseEntry>& mine) { append_entries(outliers, mine); });
+    sort_entries(outliers);
+  }
+
+  void reconstruct(int number, std::span<const QuantCode> codes,
+                   const SparseList& outliers) override {
+    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    for_each_predicted_row(
+        pass(number), [] { return 0; },
+        [&](int, const PointClass& points, const Row& row, const T* prediction) {
+          for_each_run(row, points, schedule_.grid,
+                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                         restore_run(quantizer, points, row, prediction, k, codes.subspan(place, n),
+                                     place, outliers);
+                       });
+        },
+        [](int) {});
+  }
+
+  std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
+    const std::vector<GroupWeights> weights =
+        fit_weights<T>(params_, schedule_.grid, pass(number), known(), mask_, remembered_);
+    fill_contexts(number, weights, contexts);
+    return write_weights(weights);
+  }
+
+  void contexts(int number, Bytes bytes, std::span<std::uint8_t> contexts) override {
+    fill_contexts(number, read_weights(bytes, pass(number), remembered_), contexts);
+  }
+
+  bool follows_coarse_lattice(int number) const override {
+    return number > 0 && pass(number).level == 1 && pass(number - 1).level > 1;
+  }
+
+  std::uint64_t coarse_hash() const override {
+    std::vector<T> coarse;
+    for (const Pass& pass : schedule_.passes) {
+      if (pass.level == 1) break;
+      const std::size_t at = coarse.size();
+      coarse.resize(at + pass.points);
+      for_each_row_of(pass, [&](const PointClass& points, const Row& row) {
+        for_each_run(row, points, schedule_.grid,
+                     [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                       for (std::size_t i = 0; i < n; ++i) {
+                         coarse[at + place + i] = values_[row.offset + (k + i) * points.step[3]];
+                       }
+                     });
+      });
+    }
+    return block_hash(std::as_bytes(std::span(coarse)));
+  }
+
+ private:
+  Known<T> known() const { return {values_.data(), magnitudes_.data()}; }
+
+  Quantizer<T> quantizer_of(const Pass& pass) const {
+    return Quantizer<T>(params_.half_step_of(pass.level), bound_, min_, max_, params_.radius);
+  }
+
+  template <class Work>
+  void for_each_row_of(const Pass& pass, const Work& work) const {
+    for_each_row(
+        pass, schedule_.grid, [] { return 0; },
+        [&](int, std::size_t c, const Row& row) { work(pass.classes[c], row); }, [](int) {});
+  }
+
+  template <class MakeState, class Work, class Finish>
+  void for_each_predicted_row(const Pass& pass, const MakeState& make_state, const Work& work,
+                              const Finish& finish) const {
+    std::vector<RowPredictor<T>> predictors;
+    const T middle = static_cast<T>(min_ + (max_ - min_) / 2);
+    for (const PointClass& points : pass.classes) {
+      predictors.emplace_back(params_, schedule_.grid, points, middle);
+    }
+    for_each_row(
+        pass, schedule_.grid, make_state,
+        [&](auto& state, std::size_t c, const Row& row) {
+          T prediction[row_points];
+          predictors[c].predict(values_.data(), row, prediction);
+          work(state, pass.classes[c], row, prediction);
+        },
+        finish);
+  }
+
+  void quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
+                    const T* prediction, QuantCode* codes) {
+    const std::uint64_t step = points.step[3];
+    for (std::size_t k = 0; k < row.count; ++k) {
+      const std::uint64_t point = row.offset + k * step;
+      if (mask_.any() && mask_(point)) {
+        codes[k] = static_cast<QuantCode>(params_.radius);
+        values_[point] = prediction[k];
+        continue;
+      }
+      const Quantised<T> q = quantise(quantizer, original_[point], prediction[k]);
+      codes[k] = q.code;
+      values_[point] = q.restored;
+      magnitudes_[point] = magnitude_of_code(q.code);
+    }
+  }
+
+  void restore_run(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
+                   const T* prediction, std::size_t k, std::span<const QuantCode> codes,
+                   std::uint64_t place, const SparseList& outliers) {
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const std::uint64_t point = row.offset + (k + i) * points.step[3];
+      if (mask_.any() && mask_(point)) {
+        values_[point] = prediction[k + i];
+        continue;
+      }
+      magnitudes_[point] = magnitude_of_code(codes[i]);
+      values_[point] = codes[i] != outlier_code ? restore(quantizer, prediction[k + i], codes[i])
+                                                : outlier_value(outliers, place + i);
+    }
+  }
+
+  static T outlier_value(const SparseList& outliers, std::uint64_t place) {
+    const auto bits = outliers.find(place);
+    if (!bits) throw ArchiveError("a quant-code stands for an outlier that is not listed");
+    return value_of<T>(*bits);
+  }
+
+  std::uint8_t magnitude_of_code(QuantCode code) const {
+    const std::int32_t delta =
+        static_cast<std::int32_t>(code) - static_cast<std::int32_t>(params_.radius);
+    const std::int32_t magnitude = delta < 0 ? -delta : delta;
+    return code == outlier_code || magnitude > max_magnitude ? max_magnitude
+                                                             : static_cast<std::uint8_t>(magnitude);
+  }
+
+  void fill_contexts(int number, std::span<const GroupWeights> weights,
+                     std::span<std::uint8_t> contexts) const {
+    const Pass& pass = this->pass(number);
+    std::vector<RowEnergy<T>> energies;
+    for (const PointClass& points : pass.classes) {
+      energies.emplace_back(params_, schedule_.grid, points);
+    }
+    for_each_row(
+        pass, schedule_.grid, [] { return 0; },
+        [&](int, std::size_t c, const Row& row) {
+          const PointClass& points = pass.classes[c];
+          std::uint8_t buckets[row_points];
+          fill_buckets(energies[c], weights[points.group], points, row, buckets);
+          for_each_run(row, points, schedule_.grid,
+                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                         std::copy_n(buckets + k, n, contexts.data() + place);
+                       });
+        },
+        [](int) {});
+  }
+
+  void fill_buckets(const RowEnergy<T>& energy, const GroupWeights& weights,
+                    const PointClass& points, const Row& row, std::uint8_t* buckets) const {
+    const unsigned first = points.group * contexts_per_group;
+    if (weights.kind == WeightsKind::none) {
+      std::fill_n(buckets, row.count, static_cast<std::uint8_t>(first));
+      return;
+    }
+    std::int32_t sums[row_points];
+    energy.estimate(known(), row, weights.weights, sums);
+    for (std::size_t k = 0; k < row.count; ++k) {
+      buckets[k] = static_cast<std::uint8_t>(first + bucket_of(sums[k]));
+    }
+  }
+
+  MultilevelParams params_;
+  Schedule schedule_;
+  double bound_;
+  double min_;
+  double max_;
+  const Mask& mask_;
+  std::span<const T> original_;
+  std::vector<T> owned_;
+  std::span<T> values_;
+  std::vector<std::uint8_t> magnitudes_;
+  RememberedWeights remembered_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params, double bound,
+                                               const FrameInput<T>& frame) {
+  return std::make_unique<Engine<T>>(params, bound, frame.min, frame.max, frame.mask, frame.values,
+                                     std::span<T>{});
+}
+
+template <class T>
+std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
+                                               const FrameOutput<T>& frame) {
+  const double no_bound = 0;
+  return std::make_unique<Engine<T>>(params, no_bound, frame.min, frame.max, frame.mask,
+                                     std::span<const T>{}, frame.values);
+}
+
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, double,
+                                                        const FrameInput<float>&);
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, double,
+                                                        const FrameInput<double>&);
+template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
+                                                        const FrameOutput<float>&);
+template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
+                                                        const FrameOutput<double>&);
+
+}  // namespace cuszi::cpu
