@@ -4,6 +4,7 @@
 
 #include "app/names.hpp"
 #include "app/option_text.hpp"
+#include "core/error.hpp"
 
 namespace cuszi::app {
 
@@ -104,9 +105,10 @@ Json describe_schedule(const FrameHeader& header) {
       if (!classes.empty()) classes += ' ';
       classes += class_name(points);
     }
+    const auto level = static_cast<std::size_t>(level_of_pass[i]);
+    if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
     ByteCount bytes = 0;
-    for (const SectionEntry& section :
-         header.levels.at(static_cast<std::size_t>(level_of_pass[i])).sections) {
+    for (const SectionEntry& section : header.levels[level].sections) {
       if (section.pass == i - first) bytes += section.size;
     }
     passes.push_back({{"level", pass.level},

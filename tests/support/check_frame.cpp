@@ -58,13 +58,16 @@ std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, B
 CompressedFrame check_frame(Backend& backend, const FrameTask& task, Bytes values) {
   const auto [frame, bound] = compress(backend, task, values);
   REQUIRE(frame.bytes.size() <= values.size() + allowed_growth);
-  REQUIRE(compress(backend, task, values).frame.bytes == frame.bytes);
-
-  const std::vector<std::byte> restored = restore(backend, task.shape, frame.bytes);
-  REQUIRE(restore(backend, task.shape, frame.bytes) == restored);
+  const auto restored = restore(backend, task.shape, frame.bytes);
   const auto broken = first_broken_promise(task.shape.dtype, values, restored, task.fills, bound);
   INFO("bound " << bound << ", first broken point " << broken.value_or(0));
   REQUIRE_FALSE(broken.has_value());
+  return frame;
+}
+
+CompressedFrame check_frame_twice(Backend& backend, const FrameTask& task, Bytes values) {
+  const CompressedFrame frame = check_frame(backend, task, values);
+  REQUIRE(compress(backend, task, values).frame.bytes == frame.bytes);
   return frame;
 }
 

@@ -12,4 +12,7 @@ std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, B
 /// Compresses and restores a frame and requires all that is promised of it. Returns the frame.
 CompressedFrame check_frame(Backend& backend, const FrameTask& task, Bytes values);
 
+/// The same, and that compressing again gives the same bytes.
+CompressedFrame check_frame_twice(Backend& backend, const FrameTask& task, Bytes values);
+
 }  // namespace cuszi::test

@@ -1,0 +1,150 @@
+#include "core/pipeline.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/error.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+#include "test_data/fields.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/check_frame.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+FrameTask task_for(const Dims& dims, DType dtype, PredictorId predictor, double bound) {
+  FrameTask task;
+  task.shape = {dtype, dims};
+  task.config.predictor.id = predictor;
+  task.bound = bound;
+  return task;
+}
+
+FrameHeader header_of(const FrameTask& task, const std::vector<std::byte>& values) {
+  return check_frame(*cpu::make_backend(), task, values).header;
+}
+
+constexpr PredictorId predictors[] = {PredictorId::lorenzo, PredictorId::interp};
+
+}  // namespace
+
+TEST_CASE("a smooth field is coded") {
+  const Dims dims{20, 30, 40};
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  for (const PredictorId predictor : predictors) {
+    const FrameHeader header = header_of(task_for(dims, DType::f32, predictor, 1e-3), values);
+    CHECK(header.kind == FrameKind::coded);
+    CHECK(id_of(header.predictor.value()) == predictor);
+    CHECK(header.levels.size() == 1);
+    CHECK(header.min < header.max);
+  }
+}
+
+TEST_CASE("what leaves nothing to lose is packed losslessly") {
+  const Dims dims{10, 100};
+  const auto kind_of = [&](FieldKind field, DType dtype, double bound) {
+    const auto values = make_field(field, dims, dtype, 1);
+    return header_of(task_for(dims, dtype, PredictorId::interp, bound), values).kind;
+  };
+  CHECK(kind_of(FieldKind::smooth, DType::f32, 0) == FrameKind::lossless);
+  CHECK(kind_of(FieldKind::constant, DType::f64, 1e-3) == FrameKind::lossless);
+  CHECK(kind_of(FieldKind::smooth, DType::f32, 1e-30) == FrameKind::lossless);
+}
+
+TEST_CASE("what cannot be packed is stored") {
+  const Dims dims{100};
+  const auto values = make_field(FieldKind::wide, dims, DType::f32, 1);
+  const auto frame =
+      check_frame(*cpu::make_backend(), task_for(dims, DType::f32, PredictorId::interp, 0), values);
+  CHECK(frame.header.kind == FrameKind::stored);
+  CHECK(frame.bytes.size() < values.size() + 100);
+}
+
+TEST_CASE("a range that overflows is no obstacle") {
+  constexpr double largest = std::numeric_limits<double>::max();
+  const std::vector<double> values{-largest, 0, 1, 2, largest};
+  for (const PredictorId predictor : predictors) {
+    const FrameTask task = task_for({5}, DType::f64, predictor, 1e-3);
+    const FrameHeader header = header_of(task, to_vector(bytes_of(values)));
+    CHECK(header.kind != FrameKind::coded);
+    CHECK(header.max == largest);
+  }
+}
+
+TEST_CASE("fields of nothing but missing values come back") {
+  const std::vector<float> values(1000, std::numeric_limits<float>::quiet_NaN());
+  for (const PredictorId predictor : predictors) {
+    const FrameTask task = task_for({1000}, DType::f32, predictor, 1e-3);
+    CHECK(header_of(task, to_vector(bytes_of(values))).missing == 1000);
+  }
+}
+
+TEST_CASE("missing values do not spoil their neighbours") {
+  const Dims dims{40, 50, 60};
+  auto values = make_values<float>(FieldKind::smooth, dims, 1);
+  for (const PredictorId predictor : predictors) {
+    const FrameTask task = task_for(dims, DType::f32, predictor, 1e-3);
+    const auto backend = cpu::make_backend();
+    const auto whole = check_frame(*backend, task, bytes_of(values)).bytes.size();
+    auto holes = values;
+    for (std::size_t i = 0; i < holes.size(); i += 1000) {
+      holes[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    const auto with_holes = check_frame(*backend, task, bytes_of(holes)).bytes.size();
+    CHECK(with_holes < whole + whole / 10);
+  }
+}
+
+TEST_CASE("restored values stay in the range of the original") {
+  const Dims dims{30, 40};
+  auto values = make_values<float>(FieldKind::rough, dims, 1);
+  for (float& value : values) value = std::max(value, 0.0F);
+  const auto backend = cpu::make_backend();
+  for (const PredictorId predictor : predictors) {
+    const FrameTask task = task_for(dims, DType::f32, predictor, 1e-1);
+    const auto frame = compress(*backend, task, bytes_of(values)).frame;
+    REQUIRE(frame.header.kind == FrameKind::coded);
+    const auto restored = restore(*backend, task.shape, frame.bytes);
+    const auto floats = values_of<float>(restored);
+    CHECK(*std::min_element(floats.begin(), floats.end()) >= 0);
+    CHECK(*std::max_element(floats.begin(), floats.end()) <=
+          *std::max_element(values.begin(), values.end()));
+  }
+}
+
+TEST_CASE("a codeword that does not fit a forced width is a usage error") {
+  FrameTask task = task_for({900'000}, DType::f32, PredictorId::lorenzo, 0.5);
+  task.mode = ErrorMode::absolute;
+  task.config.huffman.width = HuffmanWidth::u32;
+  // Steps as frequent as Fibonacci numbers make codewords of all lengths.
+  std::vector<float> values;
+  float value = 0;
+  std::size_t count = 1;
+  std::size_t next = 1;
+  for (int step = 0; values.size() < 900'000; ++step) {
+    for (std::size_t i = 0; i < count && values.size() < 900'000; ++i) {
+      value += (i % 2 == 0 ? 1.0F : -1.0F) * static_cast<float>(step);
+      values.push_back(value);
+    }
+    count = std::exchange(next, next + count);
+  }
+  const auto backend = cpu::make_backend();
+  CHECK_THROWS_AS(compress(*backend, task, bytes_of(values)), UsageError);
+  task.config.huffman.width = HuffmanWidth::automatic;
+  CHECK(check_frame(*backend, task, bytes_of(values)).header.kind == FrameKind::coded);
+}
+
+TEST_CASE("steps are timed under their names") {
+  StepTimes times;
+  CHECK(times.measure("one", [] { return 7; }) == 7);
+  times.measure("two", [] {});
+  times.measure("one", [] {});
+  REQUIRE(times.steps().size() == 2);
+  CHECK(times.steps()[0].name == "one");
+  CHECK(times.steps()[1].seconds >= 0);
+}
+
+}  // namespace cuszi::test
