@@ -16,8 +16,21 @@ TEST_CASE("a coder is read as what it was written") {
   CHECK(std::get<HuffmanParams>(params).chunk == 256);
 }
 
+TEST_CASE("ans is read as what it was written, and not with a centre of 0") {
+  ByteWriter out;
+  write_coder(AnsParams{300, IndexKind::offset, 9}, out);
+  ByteReader in(out.view(), "the test");
+  const auto params = std::get<AnsParams>(read_coder(in));
+  CHECK(params.centre == 300);
+  CHECK(params.index == IndexKind::offset);
+  CHECK(params.partition == 9);
+  const auto zero = to_bytes({1, 0, 3, 32});
+  ByteReader bad(zero, "the test");
+  CHECK_THROWS_AS(read_coder(bad), ArchiveError);
+}
+
 TEST_CASE("an unknown coder is refused") {
-  const auto bytes = to_bytes({1, 10, 3, 32});
+  const auto bytes = to_bytes({2, 10, 3, 32});
   ByteReader in(bytes, "the test");
   CHECK_THROWS_AS(read_coder(in), ArchiveError);
 }
