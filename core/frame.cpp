@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/bytes.hpp"
-#include "core/hash.hpp"
 #include "core/lossless.hpp"
 
 namespace cuszi {
@@ -150,7 +149,8 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   return header;
 }
 
-Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload) {
+Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload,
+                    const HashBytes& hash) {
   if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
   ByteCount at = 0;
   for (std::size_t i = 0; i < level; ++i) at += header.levels[i].size();
@@ -158,7 +158,7 @@ Sections read_level(const FrameHeader& header, std::size_t level, Bytes payload)
   if (at > payload.size() || entry.size() > payload.size() - at) {
     throw ArchiveError("a frame is truncated");
   }
-  if (block_hash(payload.subspan(at, entry.size())) != entry.hash) {
+  if (hash(payload.subspan(at, entry.size())) != entry.hash) {
     throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(level) +
                        " does not match)");
   }

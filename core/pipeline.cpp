@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "core/hash.hpp"
 #include "core/lossless.hpp"
-#include "core/sparse_list.hpp"
 
 namespace cuszi {
 
@@ -22,13 +21,12 @@ CoderParams coder_params(const HuffmanConfig& config) {
   return HuffmanParams{config.chunk, config.index, config.partition};
 }
 
-/// The table entry of a level whose payload is `bytes`.
-LevelEntry level_entry(const Sections& sections, Bytes bytes) {
+/// The table entry of a level, its hash yet unknown.
+LevelEntry level_entry(const Sections& sections) {
   LevelEntry level;
   for (const Section& section : sections.list()) {
     level.sections.push_back({section.id, section.bytes.size()});
   }
-  level.hash = block_hash(bytes);
   return level;
 }
 
@@ -42,49 +40,44 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   return header;
 }
 
-void join(CompressedFrame& frame, Bytes payload) {
-  frame.bytes = write_frame_header(frame.header);
-  frame.bytes.insert(frame.bytes.end(), payload.begin(), payload.end());
-}
-
-void gather_levels(Backend& backend, std::span<const Sections> levels, CompressedFrame& frame) {
-  ByteCount size = 0;
-  for (const Sections& level : levels) size += level.size();
-  std::vector<std::byte> payload(size);
-  MutableBytes rest(payload);
-  for (const Sections& level : levels) {
-    const MutableBytes bytes = rest.first(level.size());
-    backend.gather(level, bytes);
-    frame.header.levels.push_back(level_entry(level, bytes));
-    rest = rest.subspan(bytes.size());
+/// Puts the levels one after the other behind the frame's header, hashes them and completes it.
+void write_frame(Backend& backend, std::span<const Sections> levels, const Allocate& allocate,
+                 FrameHeader& header) {
+  const ByteCount header_bytes = write_frame_header(header).size();
+  const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
+  MutableBytes rest = bytes.subspan(header_bytes);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const MutableBytes level = rest.first(levels[i].size());
+    backend.gather(levels[i], level);
+    header.levels[i].hash = backend.hash(level);
+    rest = rest.subspan(level.size());
   }
-  join(frame, payload);
+  backend.copy(write_frame_header(header), bytes.first(header_bytes));
 }
 
 /// The values packed losslessly, or as they are if that is no larger.
-CompressedFrame keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index) {
+FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                       const Allocate& allocate) {
   std::vector<std::byte> values(frame.values.size());
-  Sections raw;
-  raw.add(SectionId::raw, frame.values);
-  backend.gather(raw, values);
-  std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
+  backend.copy(frame.values, values);
+  const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
   const bool pays = packed.size() < values.size();
-  const std::vector<std::byte>& payload = pays ? packed : values;
 
-  CompressedFrame result;
+  FrameReport result;
   result.header = frame_header(frame, index, pays ? FrameKind::lossless : FrameKind::stored);
   Sections sections;
-  sections.add(SectionId::raw, payload);
-  result.header.levels.push_back(level_entry(sections, payload));
-  join(result, payload);
+  sections.add(SectionId::raw, pays ? packed : values);
+  result.header.levels.push_back(level_entry(sections));
+  write_frame(backend, std::span(&sections, 1), allocate, result.header);
   return result;
 }
 
-/// The frame coded with these parameters: the loop over passes.
-CompressedFrame code_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
-                           const PredictorParams& predictor, std::uint64_t index, double bound,
-                           StepTimes& times) {
-  CompressedFrame result;
+/// The frame coded with these parameters: the loop over passes. Nothing if that does not pay.
+std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& config,
+                                      const LoadedFrame& frame, const PredictorParams& predictor,
+                                      std::uint64_t index, double bound, const Allocate& allocate,
+                                      StepTimes& times) {
+  FrameReport result;
   result.header = frame_header(frame, index, FrameKind::coded);
   result.header.predictor = predictor;
   result.header.coder = coder_params(config.huffman);
@@ -103,34 +96,47 @@ CompressedFrame code_frame(Backend& backend, const FrameConfig& config, const Lo
     Sections& level = levels[static_cast<std::size_t>(pass)];
     times.measure("predict", [&] {
       backend.contexts(predictor, pass);
-      backend.predict_quantise(predictor, bound, pass, level);
+      const PassCounts counts = backend.predict_quantise(predictor, bound, pass, level);
+      result.outliers += counts.outliers;
+      result.patches += counts.patches;
     });
     times.measure("encode", [&] {
       backend.encode(*result.header.coder, config.huffman.width, pass, level);
     });
-    result.outliers += SparseList::encoded_count(level.find(SectionId::outliers));
-    result.patches += SparseList::encoded_count(level.find(SectionId::patches));
   }
-  times.measure("gather", [&] { gather_levels(backend, levels, result); });
+  for (const Sections& level : levels) result.header.levels.push_back(level_entry(level));
+  const ByteCount size = write_frame_header(result.header).size() + result.header.payload_bytes();
+  if (size >= frame.values.size()) return std::nullopt;
+  times.measure("gather", [&] { write_frame(backend, levels, allocate, result.header); });
   return result;
 }
 
-Mask read_mask(const FrameShape& shape, const FrameHeader& header, const Sections& sections) {
+/// Copies a section out of the memory it lies in.
+std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
+  std::vector<std::byte> host(bytes.size());
+  backend.copy(bytes, host);
+  return host;
+}
+
+Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+               const Sections& sections) {
   if (header.missing == 0) return {};
-  const Bytes bits = sections.at(SectionId::mask_bits);
-  const Bytes values = sections.at(SectionId::mask_values);
-  const EncodedMask encoded{{bits.begin(), bits.end()}, {values.begin(), values.end()}};
+  const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
+                            to_host(backend, sections.at(SectionId::mask_values))};
   return decode_mask(encoded, shape.dims, shape.dtype, header.missing);
 }
 
-void restore_kept_frame(const FrameShape& shape, const FrameHeader& header, Bytes payload,
-                        MutableBytes out) {
-  const Sections sections = read_level(header, 0, payload);
+void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                        Bytes payload, MutableBytes out) {
+  const std::vector<std::byte> host = to_host(backend, payload);
+  const Sections sections = read_level(header, 0, host);
   const Bytes raw = sections.at(SectionId::raw);
   if (header.kind == FrameKind::lossless) {
-    unpack_values(raw, size_of(shape.dtype), out);
+    std::vector<std::byte> values(out.size());
+    unpack_values(raw, size_of(shape.dtype), values);
+    backend.copy(values, out);
   } else if (raw.size() == out.size()) {
-    std::copy(raw.begin(), raw.end(), out.begin());
+    backend.copy(raw, out);
   } else {
     throw ArchiveError("a stored frame has another size than its dims say");
   }
@@ -145,9 +151,9 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
   return frame;
 }
 
-CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
-                               const LoadedFrame& frame, std::uint64_t index, double bound,
-                               StepTimes& times) {
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
+                           std::uint64_t index, double bound, const Allocate& allocate,
+                           StepTimes& times) {
   PredictorParams predictor = frame.draft;
   bool quantisable = can_be_quantised(frame, bound);
   if (quantisable) {
@@ -158,25 +164,41 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
         },
         predictor);
   }
-  if (!quantisable) return keep_frame(backend, frame, index);
-  CompressedFrame coded = code_frame(backend, config, frame, predictor, index, bound, times);
-  if (coded.bytes.size() < frame.values.size()) return coded;
-  return keep_frame(backend, frame, index);
+  if (quantisable) {
+    auto coded = code_frame(backend, config, frame, predictor, index, bound, allocate, times);
+    if (coded) return *std::move(coded);
+  }
+  return keep_frame(backend, frame, index, allocate);
+}
+
+CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
+                               const LoadedFrame& frame, std::uint64_t index, double bound,
+                               StepTimes& times) {
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) =
+      compress_frame(backend, config, frame, index, bound, allocate, times);
+  return result;
 }
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times) {
   if (header.kind != FrameKind::coded) {
-    times.measure("unpack", [&] { restore_kept_frame(shape, header, payload, out); });
+    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
     return;
   }
   const int passes = std::visit([](const auto& p) { return p.passes(); }, *header.predictor);
-  Mask mask;
+  const Bytes bytes = times.measure("upload", [&] { return backend.resident(payload); });
+  const HashBytes hash = [&](Bytes level) { return backend.hash(level); };
   for (int pass = 0; pass < passes; ++pass) {
     const Sections level = times.measure(
-        "check", [&] { return read_level(header, static_cast<std::size_t>(pass), payload); });
+        "check", [&] { return read_level(header, static_cast<std::size_t>(pass), bytes, hash); });
     if (pass == 0) {
-      mask = times.measure("mask", [&] { return read_mask(shape, header, level); });
+      const Mask mask =
+          times.measure("mask", [&] { return read_mask(backend, shape, header, level); });
       backend.begin(shape, header, mask, out);
     }
     times.measure("decode", [&] {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 
+#include "core/hash.hpp"
 #include "cpu_ref/huffman.hpp"
 #include "cpu_ref/interp.hpp"
 #include "cpu_ref/lorenzo.hpp"
@@ -72,8 +73,9 @@ class CpuBackend final : public Backend {
 
   void contexts(const PredictorParams& /*params*/, int /*pass*/) override {}
 
-  void predict_quantise(const PredictorParams& params, double bound, int /*pass*/,
-                        Sections& out) override {
+  PassCounts predict_quantise(const PredictorParams& params, double bound, int /*pass*/,
+                              Sections& out) override {
+    PassCounts counts;
     codes_.resize(shape_.points());
     symbols_ = codes_;
     with_type_of(shape_.dtype, [&](auto zero) {
@@ -83,6 +85,7 @@ class CpuBackend final : public Backend {
       Predicted<T> predicted{codes_, {}, {}, {}};
       std::visit([&](const auto& p) { cpu::predict_quantise(p, bound, frame, predicted); },
                  params);
+      counts = {predicted.outliers.size(), predicted.patches.size()};
       keep(SectionId::anchors, to_bytes(predicted.anchors), out);
       keep(SectionId::outliers, SparseList::encode(predicted.outliers, shape_.points()), out);
       keep(SectionId::patches, SparseList::encode(predicted.patches, shape_.points()), out);
@@ -90,6 +93,7 @@ class CpuBackend final : public Backend {
     if (mask_.any() && !codes_missing_points(params)) {
       symbols_ = symbols_.first(remove_missing(codes_, mask_));
     }
+    return counts;
   }
 
   void encode(const CoderParams& params, HuffmanWidth width, int /*pass*/,
@@ -106,6 +110,12 @@ class CpuBackend final : public Backend {
       out = out.subspan(section.bytes.size());
     }
   }
+
+  std::uint64_t hash(Bytes bytes) override { return block_hash(bytes); }
+
+  void copy(Bytes from, MutableBytes to) override { std::copy(from.begin(), from.end(), to.begin()); }
+
+  Bytes resident(Bytes bytes) override { return bytes; }
 
   void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
              MutableBytes out) override {
