@@ -16,7 +16,8 @@ constexpr std::array<std::uint8_t, 8> magic{0x89, 'C', 'U', 'S', 'Z', 'I', '\r',
 constexpr std::uint32_t footer_magic = 0x5A535543;  // "CUSZ"
 constexpr ByteCount hash_bytes = sizeof(std::uint64_t);
 
-/// The part of `bytes` in front of the hash that ends them. Throws ArchiveError if it does not match.
+/// The part of `bytes` in front of the hash that ends them. Throws ArchiveError if it does not
+/// match.
 Bytes checked_body(Bytes bytes, const char* what) {
   if (bytes.size() < hash_bytes) throw ArchiveError(std::string(what) + " is truncated");
   const Bytes body = bytes.first(bytes.size() - hash_bytes);

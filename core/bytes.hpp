@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little,
 class ByteWriter {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T>
   void put(T value) {
     const std::size_t at = bytes_.size();
     bytes_.resize(at + sizeof(T));
@@ -47,8 +47,7 @@ class ByteReader {
   ByteReader(Bytes bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  T get() {
+  requires std::is_trivially_copyable_v<T> T get() {
     T value;
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;

@@ -58,7 +58,8 @@ std::vector<BitCount> decode_index(IndexKind kind, std::uint32_t partition, Byte
     throw ArchiveError("the chunk index has lengths of " + std::to_string(width) + " bytes");
   }
   const std::uint64_t offsets = kind == IndexKind::length ? 0 : ceil_div(chunks, chunks_per_offset);
-  if (offsets > in.remaining() / sizeof(BitCount)) throw ArchiveError("the chunk index is truncated");
+  if (offsets > in.remaining() / sizeof(BitCount))
+    throw ArchiveError("the chunk index is truncated");
   ByteReader offset_reader(in.take(offsets * sizeof(BitCount)), "the chunk index");
 
   std::vector<BitCount> starts(chunks);

@@ -52,9 +52,7 @@ Dims Dims::parse(std::string_view text) {
                    "' are not 1 to 4 positive extents, slowest first, like 100x500x500");
 }
 
-std::uint64_t Dims::count() const {
-  return extents_[0] * extents_[1] * extents_[2] * extents_[3];
-}
+std::uint64_t Dims::count() const { return extents_[0] * extents_[1] * extents_[2] * extents_[3]; }
 
 Dims Dims::squeezed() const {
   Dims result;

@@ -13,12 +13,15 @@ namespace {
 
 constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
+constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 
-constexpr std::array<std::string_view, 9> section_names{
-    "raw", "mask-bits", "mask-values", "anchors", "outliers", "patches", "codebook", "index",
-    "codes"};
+constexpr std::array<std::string_view, 9> section_names{"raw",      "mask-bits", "mask-values",
+                                                        "anchors",  "outliers",  "patches",
+                                                        "codebook", "index",     "codes"};
 
-LevelEntry read_level_entry(ByteReader& in) {
+/// Reads a level of a frame that may have `left` more bytes of sections, and takes its own off
+/// them.
+LevelEntry read_level_entry(ByteReader& in, ByteCount& left) {
   LevelEntry level;
   const std::uint64_t sections = in.varint();
   if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
@@ -28,7 +31,8 @@ LevelEntry read_level_entry(ByteReader& in) {
       throw ArchiveError("a frame has a section of an unknown kind");
     }
     const ByteCount size = in.varint();
-    if (size > (ByteCount{1} << 60)) throw ArchiveError("a section claims more than 2^60 bytes");
+    if (size > left) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
+    left -= size;
     level.sections.push_back({id, size});
   }
   level.hash = in.get<std::uint64_t>();
@@ -141,7 +145,8 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   }
   const std::uint64_t levels = in.varint();
   if (levels > in.remaining()) throw ArchiveError("a frame's table is truncated");
-  for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in));
+  ByteCount left = max_payload_bytes;
+  for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();
   if (dims.count() * size_of(dtype) / max_expansion > header.payload_bytes() + 64) {
     throw ArchiveError("a frame claims to hold more values than its bytes can");

@@ -17,7 +17,8 @@ Dims FramePlan::frame_dims(std::uint64_t i) const {
   std::array<std::uint64_t, Dims::max_rank> extents{1, 1, 1, 1};
   const std::uint64_t first = i % frames_per_axis() * height;
   for (int a = axis; a < dims.rank(); ++a) {
-    extents.at(static_cast<std::size_t>(a)) = a == axis ? std::min(height, dims[a] - first) : dims[a];
+    extents.at(static_cast<std::size_t>(a)) =
+        a == axis ? std::min(height, dims[a] - first) : dims[a];
   }
   return *Dims::make(std::span(extents).first(static_cast<std::size_t>(dims.rank())));
 }

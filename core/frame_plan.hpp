@@ -25,8 +25,8 @@ struct FramePlan {
   std::uint64_t frames_per_axis() const;
 };
 
-/// The plan that follows from dims, dtype and the wanted frame size alone: the slowest axis of which
-/// one slice fits, cut at a multiple of 64 slices if that many fit (of 512 values in one
+/// The plan that follows from dims, dtype and the wanted frame size alone: the slowest axis of
+/// which one slice fits, cut at a multiple of 64 slices if that many fit (of 512 values in one
 /// dimension), else of 8.
 FramePlan plan_frames(const Dims& dims, DType dtype, ByteCount frame_bytes);
 

@@ -8,7 +8,7 @@
 namespace cuszi {
 
 std::uint64_t block_hash(Bytes bytes) {
-  std::vector<std::uint64_t> hashes(ceil_div<ByteCount>(bytes.size(), hash_block_bytes));
+  std::vector<std::uint64_t> hashes(ceil_div(bytes.size(), hash_block_bytes));
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     const Bytes rest = bytes.subspan(i * hash_block_bytes);
     hashes[i] = XXH64(rest.data(), std::min<ByteCount>(rest.size(), hash_block_bytes), 0);

@@ -42,9 +42,8 @@ std::vector<std::uint8_t> code_lengths(std::span<const std::uint64_t> histogram)
   for (std::uint32_t symbol = 0; symbol < histogram.size(); ++symbol) {
     if (histogram[symbol] != 0) leaves.push_back(symbol);
   }
-  std::stable_sort(leaves.begin(), leaves.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return histogram[a] < histogram[b];
-  });
+  std::stable_sort(leaves.begin(), leaves.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return histogram[a] < histogram[b]; });
   std::vector<std::uint8_t> lengths(histogram.size(), 0);
   if (leaves.size() == 1) lengths[leaves[0]] = 1;
   if (leaves.size() < 2) return lengths;

@@ -54,8 +54,7 @@ struct Codeword {
   static constexpr int code_bits = 8 * static_cast<int>(sizeof(Unit)) - 8;
 
   static constexpr Unit pack(std::uint64_t code, int length) {
-    return static_cast<Unit>(static_cast<Unit>(code) |
-                             (static_cast<Unit>(length) << code_bits));
+    return static_cast<Unit>(static_cast<Unit>(code) | (static_cast<Unit>(length) << code_bits));
   }
   static constexpr int length(Unit unit) { return static_cast<int>(unit >> code_bits); }
   static constexpr Unit code(Unit unit) { return unit & ((Unit{1} << code_bits) - 1); }

@@ -30,6 +30,21 @@ const char* flaw_of(const InterpParams& params, const Extents3& extents) {
   return nullptr;
 }
 
+/// Tile extents of 1 where the frame has no more; where the user forced only one of tile and
+/// stride, the other follows.
+void fit_each_other(InterpParams& params, const Extents3& extents, const InterpConfig& forced) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    std::uint64_t& tile = params.tile[axis];
+    if (extents[axis] == 1) {
+      tile = 1;
+    } else if (forced.anchor && !forced.tile && params.anchor != 0) {
+      tile = ceil_div(tile, params.anchor) * params.anchor;
+    } else if (forced.tile && !forced.anchor) {
+      while (params.anchor > 2 && tile % params.anchor != 0) params.anchor /= 2;
+    }
+  }
+}
+
 /// Least smooth first; an axis too short to be profiled counts as the least smooth.
 std::array<std::uint8_t, 3> order_by_smoothness(const SplineErrors& splines) {
   std::array<double, 3> roughness{};
@@ -75,17 +90,14 @@ InterpParams InterpParams::draft(const PredictorConfig& config, const Extents3& 
       params.tile = {1, 16, 16};
       params.anchor = 16;
       break;
-    default:
-      params.tile = {8, 8, 32};
-      params.anchor = 8;
+    default: params.tile = {8, 8, 32}; params.anchor = 8;
   }
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    if (extents[axis] == 1) params.tile[axis] = 1;
-  }
-  if (config.interp.anchor) params.anchor = *config.interp.anchor;
-  if (config.interp.tile) params.tile = *config.interp.tile;
-  if (config.interp.order) params.order = *config.interp.order;
-  if (config.interp.cubic) params.cubic.fill(*config.interp.cubic);
+  const InterpConfig& forced = config.interp;
+  if (forced.tile) params.tile = *forced.tile;
+  if (forced.anchor) params.anchor = *forced.anchor;
+  fit_each_other(params, extents, forced);
+  if (forced.order) params.order = *forced.order;
+  if (forced.cubic) params.cubic.fill(*forced.cubic);
   if (const char* flaw = flaw_of(params, extents)) {
     throw UsageError(std::string("--interp: ") + flaw);
   }

@@ -24,8 +24,8 @@ struct InterpParams {
   static constexpr int max_levels = 16;
   static constexpr bool codes_missing_points = false;  ///< they stand in no stream
 
-  Extents3 tile{};              ///< multiples of the anchor stride, 1 along an axis of extent 1
-  std::uint32_t anchor = 0;     ///< the anchors' stride along axes of extent > 1, a power of two
+  Extents3 tile{};           ///< multiples of the anchor stride, 1 along an axis of extent 1
+  std::uint32_t anchor = 0;  ///< the anchors' stride along axes of extent > 1, a power of two
   std::array<Cubic, 3> cubic{};
   std::array<std::uint8_t, 3> order{0, 1, 2};  ///< axes, first interpolated first
   std::array<double, max_levels> half_step{};  ///< [level - 1]; level 1 has spacing 1
@@ -89,7 +89,8 @@ CUSZI_HD inline TileBox tile_box(const InterpParams& params, const Extents3& ext
     const std::uint64_t first = tile[axis] * params.tile[axis];
     const std::uint64_t left = extents[axis] - first;
     result.first[axis] = first;
-    result.own[axis] = static_cast<std::uint32_t>(left < params.tile[axis] ? left : params.tile[axis]);
+    result.own[axis] =
+        static_cast<std::uint32_t>(left < params.tile[axis] ? left : params.tile[axis]);
     result.box[axis] = result.own[axis] + (left > params.tile[axis] ? 1 : 0);
   }
   return result;
@@ -198,8 +199,8 @@ CUSZI_HD double sampled_interp_error(const InterpParams& params, const Extents3&
   if (axis < 0) return -1;
   spacing /= 2;
   const auto a = static_cast<unsigned>(axis);
-  const auto spline = spline_for<T>(params.cubic[a], static_cast<std::uint32_t>(at[a] - box.first[a]),
-                                    spacing, box.box[a]);
+  const auto spline = spline_for<T>(
+      params.cubic[a], static_cast<std::uint32_t>(at[a] - box.first[a]), spacing, box.box[a]);
   const Extents3 strides{extents[1] * extents[2], extents[2], 1};
   const T* const value = field + point_at(at, extents);
   const T prediction =
@@ -210,8 +211,8 @@ CUSZI_HD double sampled_interp_error(const InterpParams& params, const Extents3&
 
 inline constexpr std::uint64_t spline_sample_points = 64;
 
-/// The k-th of the 64 points of the profile (V-C.1): a uniform grid of 4x4x4, 8x8 or 64 points, kept
-/// away from the borders of axes that a cubic fits.
+/// The k-th of the 64 points of the profile (V-C.1): a uniform grid of 4x4x4, 8x8 or 64 points,
+/// kept away from the borders of axes that a cubic fits.
 CUSZI_HD inline Extents3 spline_sample_point(std::uint64_t k, const Extents3& extents) {
   const int rank = rank_of(extents);
   const std::uint64_t per_axis = rank == 1 ? 64 : rank == 2 ? 8 : 4;
@@ -221,9 +222,8 @@ CUSZI_HD inline Extents3 spline_sample_point(std::uint64_t k, const Extents3& ex
     if (extents[axis] == 1) continue;
     const std::uint64_t position = (2 * (k % per_axis) + 1) * extents[axis] / (2 * per_axis);
     k /= per_axis;
-    at[axis] = extents[axis] < 7
-                   ? position
-                   : clamp_to<std::uint64_t>(position, 3, extents[axis] - 4);
+    at[axis] =
+        extents[axis] < 7 ? position : clamp_to<std::uint64_t>(position, 3, extents[axis] - 4);
   }
   return at;
 }

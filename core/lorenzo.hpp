@@ -80,8 +80,10 @@ CUSZI_HD double sampled_lorenzo_error(const LorenzoParams& params, const Extents
     bool inside = true;
     for (unsigned axis = 0; axis < 3; ++axis) {
       if (((corner >> axis) & 1U) == 0) continue;
-      if (at[axis] % params.chunk[axis] == 0) inside = false;
-      else --from[axis];
+      if (at[axis] % params.chunk[axis] == 0)
+        inside = false;
+      else
+        --from[axis];
     }
     if (!inside) continue;
     const T value = field[point_at(from, extents)];

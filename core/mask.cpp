@@ -140,7 +140,7 @@ EncodedMask encode_mask(const Mask& mask, const Dims& dims, DType dtype) {
 Mask decode_mask(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count) {
   Mask mask;
   mask.count = count;
-  mask.words.resize(ceil_div<std::uint64_t>(dims.count(), 64));
+  mask.words.resize(ceil_div(dims.count(), 64));
   ByteReader in(encoded.bits, "the mask");
   const auto reference = in.get<std::uint8_t>();
   if (reference > static_cast<std::uint8_t>(Reference::slice)) {

@@ -53,7 +53,9 @@ struct Mask {
   std::vector<std::byte> values;     ///< their values in raster order
 
   bool any() const { return count != 0; }
-  bool operator()(std::uint64_t point) const { return ((words[point / 64] >> (point % 64)) & 1) != 0; }
+  bool operator()(std::uint64_t point) const {
+    return ((words[point / 64] >> (point % 64)) & 1) != 0;
+  }
 };
 
 /// A mask as it stands in an archive: two sections.

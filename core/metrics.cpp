@@ -13,7 +13,7 @@ void Quality::merge(const Quality& next) {
   }
   points += next.points;
   missing += next.missing;
-  max_error = std::max(max_error, next.max_error);
+  if (next.max_error > max_error || std::isnan(next.max_error)) max_error = next.max_error;
   squared_error += next.squared_error;
 }
 

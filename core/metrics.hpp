@@ -14,7 +14,8 @@ struct Quality {
   double max = 0;
   double max_error = 0;
   double squared_error = 0;
-  /// The first point whose error is over the bound, or that is missing and not bit for bit the same.
+  /// The first point whose error is over the bound, or that is missing and not bit for bit the
+  /// same.
   std::optional<std::uint64_t> first_bad;
 
   /// Appends the part of the field that follows; its `first_bad` counts from its own start.

@@ -86,9 +86,8 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
   std::vector<Sections> levels(static_cast<std::size_t>(passes));
   EncodedMask mask;
   if (frame.scan.missing != 0) {
-    times.measure("mask", [&] {
-      mask = encode_mask(backend.mask(), frame.shape.dims, frame.shape.dtype);
-    });
+    times.measure("mask",
+                  [&] { mask = encode_mask(backend.mask(), frame.shape.dims, frame.shape.dtype); });
     levels.front().add(SectionId::mask_bits, mask.bits);
     levels.front().add(SectionId::mask_values, mask.values);
   }
@@ -100,9 +99,8 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
       result.outliers += counts.outliers;
       result.patches += counts.patches;
     });
-    times.measure("encode", [&] {
-      backend.encode(*result.header.coder, config.huffman.width, pass, level);
-    });
+    times.measure("encode",
+                  [&] { backend.encode(*result.header.coder, config.huffman.width, pass, level); });
   }
   for (const Sections& level : levels) result.header.levels.push_back(level_entry(level));
   const ByteCount size = write_frame_header(result.header).size() + result.header.payload_bytes();

@@ -35,7 +35,8 @@ std::optional<PredictorId> predictor_named(std::string_view name) {
           : void()),
      ...);
     return found;
-  }(std::make_index_sequence<std::variant_size_v<PredictorParams>>{});
+  }
+  (std::make_index_sequence<std::variant_size_v<PredictorParams>>{});
 }
 
 PredictorParams draft_predictor(const PredictorConfig& config, const Extents3& extents) {

@@ -23,8 +23,8 @@ double half_step_in(double bound, double min, double max) {
 }  // namespace
 
 double half_step_for(double bound, double min, double max, DType dtype) {
-  return with_type_of(
-      dtype, [&](auto zero) { return half_step_in<decltype(zero)>(bound, min, max); });
+  return with_type_of(dtype,
+                      [&](auto zero) { return half_step_in<decltype(zero)>(bound, min, max); });
 }
 
 bool is_usable_half_step(double half_step, DType dtype) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "core/dtype.hpp"
@@ -13,12 +14,15 @@ using QuantCode = std::uint16_t;
 inline constexpr QuantCode outlier_code = 0;
 inline constexpr std::uint32_t max_radius = 32768;
 
+CUSZI_HD inline float magnitude_of(float x) { return std::fabs(x); }
+CUSZI_HD inline double magnitude_of(double x) { return std::fabs(x); }
+
 /// True if |original - restored| <= bound in exact arithmetic. The difference is rounded, and
 /// rounding is monotonic, so only a difference that rounds to the bound itself needs its rounding
 /// error (Knuth's TwoDiff).
 CUSZI_HD inline bool within_bound(double original, double restored, double bound) {
   const double difference = original - restored;
-  const double magnitude = difference < 0 ? -difference : difference;
+  const double magnitude = magnitude_of(difference);
   if (magnitude != bound) return magnitude < bound;
   const double minus_restored = difference - original;
   const double rounding = (original - (difference - minus_restored)) - (restored + minus_restored);
@@ -37,11 +41,6 @@ CUSZI_HD inline double round_half_even(double x) {
 }
 
 template <class T>
-CUSZI_HD inline T magnitude_of(T x) {
-  return x < 0 ? -x : x;
-}
-
-template <class T>
 CUSZI_HD inline T clamp_to(T value, T min, T max) {
   return value < min ? min : (value > max ? max : value);
 }
@@ -49,11 +48,11 @@ CUSZI_HD inline T clamp_to(T value, T min, T max) {
 /// Turns prediction errors into quant-codes and back (cuSZ 2, step 3), under a strict bound.
 template <class T>
 struct Quantizer {
-  T step;           ///< distance between restorable values: twice the half step
-  T inverse_step;   ///< 1 / step
-  T min;            ///< restored values are clamped to [min, max], the range of the original
+  T step;          ///< distance between restorable values: twice the half step
+  T inverse_step;  ///< 1 / step
+  T min;           ///< restored values are clamped to [min, max], the range of the original
   T max;
-  double bound;     ///< what |original - restored| must not exceed
+  double bound;  ///< what |original - restored| must not exceed
   std::int32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
@@ -84,7 +83,8 @@ CUSZI_HD inline T restore(const Quantizer<T>& quantizer, T prediction, QuantCode
 template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T value, T prediction) {
   const T scaled = (value - prediction) * quantizer.inverse_step;
-  const bool in_range = magnitude_of(scaled) < static_cast<T>(quantizer.radius) - static_cast<T>(0.5);
+  const bool in_range =
+      magnitude_of(scaled) < static_cast<T>(quantizer.radius) - static_cast<T>(0.5);
   if (!in_range) return {outlier_code, value};
   const auto delta = static_cast<std::int32_t>(round_half_even(scaled));
   const auto code = static_cast<QuantCode>(delta + quantizer.radius);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/hd.hpp"
+
 namespace cuszi {
 
 using ByteCount = std::uint64_t;
@@ -12,8 +14,7 @@ using BitCount = std::uint64_t;
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-template <class Int>
-constexpr Int ceil_div(Int numerator, Int denominator) {
+CUSZI_HD constexpr std::uint64_t ceil_div(std::uint64_t numerator, std::uint64_t denominator) {
   return numerator / denominator + (numerator % denominator != 0 ? 1 : 0);
 }
 

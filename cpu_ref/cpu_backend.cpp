@@ -83,8 +83,7 @@ class CpuBackend final : public Backend {
       const FrameInput<T> frame{shape_.extents(), as_values<T>(input_), mask_, scan_.min,
                                 scan_.max};
       Predicted<T> predicted{codes_, {}, {}, {}};
-      std::visit([&](const auto& p) { cpu::predict_quantise(p, bound, frame, predicted); },
-                 params);
+      std::visit([&](const auto& p) { cpu::predict_quantise(p, bound, frame, predicted); }, params);
       counts = {predicted.outliers.size(), predicted.patches.size()};
       keep(SectionId::anchors, to_bytes(predicted.anchors), out);
       keep(SectionId::outliers, SparseList::encode(predicted.outliers, shape_.points()), out);
@@ -96,8 +95,7 @@ class CpuBackend final : public Backend {
     return counts;
   }
 
-  void encode(const CoderParams& params, HuffmanWidth width, int /*pass*/,
-              Sections& out) override {
+  void encode(const CoderParams& params, HuffmanWidth width, int /*pass*/, Sections& out) override {
     HuffmanStream stream = huffman_encode(std::get<HuffmanParams>(params), width, symbols_);
     keep(SectionId::codebook, std::move(stream.codebook), out);
     keep(SectionId::index, std::move(stream.index), out);
@@ -141,9 +139,11 @@ class CpuBackend final : public Backend {
       using T = decltype(zero);
       const FrameOutput<T> frame{shape_.extents(), as_values<T>(output_), mask_, scan_.min,
                                  scan_.max};
-      std::visit([&](const auto& p) { cpu::reconstruct(p, std::span<const QuantCode>(codes_),
-                                                       sections, frame); },
-                 params);
+      std::visit(
+          [&](const auto& p) {
+            cpu::reconstruct(p, std::span<const QuantCode>(codes_), sections, frame);
+          },
+          params);
     });
   }
 

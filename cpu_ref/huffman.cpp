@@ -19,7 +19,7 @@ constexpr std::uint64_t symbols_per_task = std::uint64_t{1} << 18;
 std::vector<std::uint64_t> histogram_of(std::span<const QuantCode> symbols) {
   std::vector<std::uint64_t> total(alphabet, 0);
   parallel_for(
-      ceil_div<std::uint64_t>(symbols.size(), symbols_per_task),
+      ceil_div(symbols.size(), symbols_per_task),
       [] { return std::vector<std::uint64_t>(alphabet, 0); },
       [&](std::vector<std::uint64_t>& counts, std::uint64_t task) {
         const std::uint64_t first = task * symbols_per_task;
@@ -43,7 +43,7 @@ std::span<const QuantCode> chunk_of(std::span<const QuantCode> symbols, std::uin
 template <class Unit>
 std::vector<std::uint32_t> bits_per_chunk(std::span<const QuantCode> symbols, std::uint32_t chunk,
                                           std::span<const Unit> units) {
-  std::vector<std::uint32_t> bits(ceil_div<std::uint64_t>(symbols.size(), chunk));
+  std::vector<std::uint32_t> bits(ceil_div(symbols.size(), chunk));
   parallel_for(bits.size(), [&](std::uint64_t i) {
     std::uint32_t sum = 0;
     for (const QuantCode symbol : chunk_of(symbols, chunk, i)) {
@@ -85,7 +85,8 @@ class BitWriter {
     pending_bits_ += static_cast<unsigned>(length);
     if (pending_bits_ < half) return;
     pending_bits_ -= half;
-    const std::uint32_t word = __builtin_bswap32(static_cast<std::uint32_t>(pending_ >> pending_bits_));
+    const std::uint32_t word =
+        __builtin_bswap32(static_cast<std::uint32_t>(pending_ >> pending_bits_));
     std::memcpy(out_, &word, sizeof word);
     out_ += sizeof word;
   }
@@ -102,18 +103,18 @@ std::vector<std::byte> encode_chunks(std::span<const QuantCode> symbols, std::ui
                                      std::span<const Unit> units,
                                      std::span<const std::uint32_t> chunk_bits) {
   const std::uint64_t chunks_per_task = std::max<std::uint64_t>(symbols_per_task / chunk, 1);
-  const std::uint64_t tasks = ceil_div<std::uint64_t>(chunk_bits.size(), chunks_per_task);
+  const std::uint64_t tasks = ceil_div(chunk_bits.size(), chunks_per_task);
   std::vector<BitCount> starts(tasks + 1, 0);
   for (std::uint64_t i = 0; i < chunk_bits.size(); ++i) {
     starts[i / chunks_per_task + 1] += chunk_bits[i];
   }
   for (std::uint64_t task = 0; task < tasks; ++task) starts[task + 1] += starts[task];
 
-  std::vector<std::byte> out(ceil_div<BitCount>(starts[tasks], 8));
+  std::vector<std::byte> out(ceil_div(starts[tasks], 8));
   std::vector<std::byte> first_bytes(tasks);
   parallel_for(tasks, [&](std::uint64_t task) {
     const BitCount first_byte = starts[task] / 8;
-    std::vector<std::byte> run(ceil_div<BitCount>(starts[task + 1], 8) - first_byte + 8);
+    std::vector<std::byte> run(ceil_div(starts[task + 1], 8) - first_byte + 8);
     BitWriter writer(run.data(), static_cast<unsigned>(starts[task] % 8));
     for (const QuantCode symbol : chunk_of(symbols, chunks_per_task * chunk, task)) {
       const Unit unit = units[symbol];
@@ -121,7 +122,8 @@ std::vector<std::byte> encode_chunks(std::span<const QuantCode> symbols, std::ui
     }
     writer.flush();
     first_bytes[task] = run[0];
-    std::copy(run.begin() + 1, run.end() - 8, out.begin() + static_cast<std::ptrdiff_t>(first_byte) + 1);
+    std::copy(run.begin() + 1, run.end() - 8,
+              out.begin() + static_cast<std::ptrdiff_t>(first_byte) + 1);
   });
   for (std::uint64_t task = 0; task < tasks; ++task) out[starts[task] / 8] |= first_bytes[task];
   return out;
@@ -130,7 +132,7 @@ std::vector<std::byte> encode_chunks(std::span<const QuantCode> symbols, std::ui
 template <class Unit>
 void encode_with(const HuffmanParams& params, std::span<const std::uint8_t> lengths,
                  std::span<const QuantCode> symbols, HuffmanStream& stream) {
-  const std::vector<Unit> units = codewords<Unit>(lengths);
+  const auto units = codewords<Unit>(lengths);
   const auto chunk_bits = bits_per_chunk<Unit>(symbols, params.chunk, units);
   stream.index = encode_index(params.index, params.partition, chunk_bits);
   stream.codes = encode_chunks<Unit>(symbols, params.chunk, units, chunk_bits);
@@ -154,7 +156,8 @@ BitCount decode_run(const HuffmanDecoder& decoder, int symbols_per_window, Bytes
   std::size_t i = 0;
   while (i < symbols.size()) {
     std::uint64_t window = window_at(stream, at);
-    const std::size_t end = std::min(symbols.size(), i + static_cast<std::size_t>(symbols_per_window));
+    const std::size_t end =
+        std::min(symbols.size(), i + static_cast<std::size_t>(symbols_per_window));
     for (; i < end; ++i) {
       const DecodedSymbol entry = decoder.decode(window);
       symbols[i] = entry.symbol;
@@ -190,7 +193,7 @@ void huffman_decode(const HuffmanParams& params, Bytes codebook, Bytes index, By
   const CanonicalCode code(read_lengths(codebook, alphabet));
   const HuffmanDecoder decoder(code);
   const int symbols_per_window = std::max(57 / std::max(code.longest, 1), 1);
-  const std::uint64_t chunks = ceil_div<std::uint64_t>(symbols.size(), params.chunk);
+  const std::uint64_t chunks = ceil_div(symbols.size(), params.chunk);
   const auto starts = decode_index(params.index, params.partition, index, chunks, stream_bits);
 
   const std::uint64_t run = params.index == IndexKind::none ? symbols.size() : params.chunk;

@@ -48,13 +48,12 @@ std::vector<T> complete_anchors(const InterpParams& params, const Extents3& exte
 template <class T>
 struct Box {
   TileBox tile{};
-  std::vector<T> values;              ///< original, then restored
+  std::vector<T> values;  ///< original, then restored
   std::vector<QuantCode> codes;
   std::vector<std::uint8_t> missing;  ///< empty if the frame has no missing points
 
   Box(const InterpParams& params, bool any_missing) {
-    const std::uint64_t points =
-        (params.tile[0] + 1) * (params.tile[1] + 1) * (params.tile[2] + 1);
+    const std::uint64_t points = (params.tile[0] + 1) * (params.tile[1] + 1) * (params.tile[2] + 1);
     values.resize(points);
     codes.resize(points);
     if (any_missing) missing.resize(points);
@@ -83,7 +82,8 @@ template <class T>
 void load_missing(Box<T>& box, const Mask& mask, const Extents3& extents) {
   if (!mask.any()) return;
   for_each_row(box, box.tile.box, extents, [&](std::uint64_t point, std::uint32_t offset) {
-    for (std::uint32_t x = 0; x < box.tile.box[2]; ++x) box.missing[offset + x] = mask(point + x) ? 1 : 0;
+    for (std::uint32_t x = 0; x < box.tile.box[2]; ++x)
+      box.missing[offset + x] = mask(point + x) ? 1 : 0;
   });
 }
 
@@ -115,13 +115,12 @@ void run_stage(Box<T>& box, const InterpParams& params, const InterpStage& stage
                                     stage.spacing, box.tile.box[axis]));
   }
   const Extents32 strides{box.tile.box[1] * box.tile.box[2], box.tile.box[2], 1};
-  const auto stride = static_cast<std::ptrdiff_t>(strides[axis] * stage.spacing);
+  const auto stride = std::ptrdiff_t{strides[axis]} * stage.spacing;
   T* const values = box.values.data();
   for (std::uint32_t z = 0; z < stage.count[0]; ++z) {
     for (std::uint32_t y = 0; y < stage.count[1]; ++y) {
-      std::uint32_t offset =
-          box.offset(stage.first[0] + z * stage.step[0], stage.first[1] + y * stage.step[1],
-                     stage.first[2]);
+      std::uint32_t offset = box.offset(stage.first[0] + z * stage.step[0],
+                                        stage.first[1] + y * stage.step[1], stage.first[2]);
       for (std::uint32_t x = 0; x < stage.count[2]; ++x, offset += stage.step[2]) {
         const Spline<T>& spline = splines[axis == 2 ? x : axis == 1 ? y : z];
         values[offset] = point(offset, predict_on_line(spline, values + offset, stride));
@@ -306,12 +305,12 @@ class TileDecoder {
 template <class T>
 void predict_quantise(const InterpParams& params, double bound, const FrameInput<T>& frame,
                       Predicted<T>& out) {
-  const std::vector<T> anchors = complete_anchors<T>(
-      params, frame.extents, frame.mask, static_cast<T>(frame.min), static_cast<T>(frame.max),
-      [&](std::uint64_t point) {
-        out.anchors.push_back(frame.values[point]);
-        return frame.values[point];
-      });
+  const std::vector<T> anchors =
+      complete_anchors<T>(params, frame.extents, frame.mask, static_cast<T>(frame.min),
+                          static_cast<T>(frame.max), [&](std::uint64_t point) {
+                            out.anchors.push_back(frame.values[point]);
+                            return frame.values[point];
+                          });
   const auto quantizers = level_quantizers<T>(params, bound, frame.min, frame.max);
   for_each_tile(
       params, frame.extents,

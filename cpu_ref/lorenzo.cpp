@@ -191,9 +191,8 @@ void reconstruct(const LorenzoParams& params, std::span<const QuantCode> codes,
     for_each_row(chunk, frame.extents, [&](std::uint64_t point, std::uint64_t offset) {
       for (std::uint64_t x = 0; x < chunk.size[2]; ++x) {
         const QuantCode code = codes[point + x];
-        q[offset + x] = code != outlier_code
-                            ? delta_of_code(code, radius)
-                            : unzigzag(outliers.find(point + x).value_or(0));
+        q[offset + x] = code != outlier_code ? delta_of_code(code, radius)
+                                             : unzigzag(outliers.find(point + x).value_or(0));
       }
     });
     accumulate(q, chunk.size);

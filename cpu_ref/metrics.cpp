@@ -39,7 +39,7 @@ template <class T>
 Quality measure(std::span<const T> original, std::span<const T> restored, const FillValues& fills,
                 double bound) {
   const MissingTest<T> missing(fills);
-  std::vector<Quality> blocks(ceil_div<std::uint64_t>(original.size(), block_points));
+  std::vector<Quality> blocks(ceil_div(original.size(), block_points));
   parallel_for(blocks.size(), [&](std::uint64_t i) {
     const std::uint64_t first = i * block_points;
     const std::uint64_t end = std::min<std::uint64_t>(first + block_points, original.size());

@@ -7,8 +7,8 @@
 
 namespace cuszi::cpu {
 
-/// Runs work(state, i) for every i in [0, count) on all of OpenMP's threads. Each thread has its own
-/// make_state(), which it hands to finish(state) at the end, one thread at a time. Which thread
+/// Runs work(state, i) for every i in [0, count) on all of OpenMP's threads. Each thread has its
+/// own make_state(), which it hands to finish(state) at the end, one thread at a time. Which thread
 /// takes which i is not defined: results must not depend on it. The first exception is thrown again
 /// when all threads are done.
 template <class MakeState, class Work, class Finish>

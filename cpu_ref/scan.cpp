@@ -37,8 +37,8 @@ void sample_errors(const LorenzoParams& draft, const Extents3& extents, const T*
   for (std::uint64_t k = 0; k < sample_points; ++k) {
     const std::uint64_t point = sample_point(k, count_of(extents));
     if (missing(values[point])) continue;
-    scan.errors.add(sampled_lorenzo_error(draft, extents, values,
-                                          coordinates_of(point, extents), missing));
+    scan.errors.add(
+        sampled_lorenzo_error(draft, extents, values, coordinates_of(point, extents), missing));
   }
 }
 
@@ -66,7 +66,7 @@ template <class T>
 FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
                      const PredictorParams& draft) {
   const MissingTest<T> missing(fills);
-  std::vector<BlockRange<T>> ranges(ceil_div<std::uint64_t>(values.size(), block_points));
+  std::vector<BlockRange<T>> ranges(ceil_div(values.size(), block_points));
   parallel_for(ranges.size(), [&](std::uint64_t i) {
     const std::uint64_t first = i * block_points;
     ranges[i] = range_of(
@@ -95,7 +95,7 @@ Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_
   mask.count = missing_points;
   if (missing_points == 0) return mask;
   const MissingTest<T> missing(fills);
-  mask.words.resize(ceil_div<std::uint64_t>(values.size(), 64), 0);
+  mask.words.resize(ceil_div(values.size(), 64), 0);
   mask.values.resize(missing_points * sizeof(T));
   std::byte* next = mask.values.data();
   for (std::uint64_t i = 0; i < values.size(); ++i) {

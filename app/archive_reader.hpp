@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "app/byte_source.hpp"
+#include "core/archive.hpp"
+#include "core/backend.hpp"
+#include "core/frame.hpp"
+
+namespace cuszi::app {
+
+/// A frame as it stands in an archive, ready to be restored.
+struct ArchiveFrame {
+  FrameShape shape;
+  FrameHeader header;
+  ByteCount table_bytes = 0;  ///< in front of the payload
+  std::vector<std::byte> payload;
+
+  ByteCount size() const { return table_bytes + payload.size(); }
+};
+
+/// Reads an archive from a file or a pipe. Everything is checked before it is believed: every
+/// function throws ArchiveError, and none allocates more than the bytes that are there justify.
+class ArchiveReader {
+ public:
+  /// Reads the header. `source` must outlive the reader.
+  explicit ArchiveReader(ByteSource& source);
+
+  const ArchiveHeader& header() const { return header_; }
+  ByteCount header_bytes() const { return header_bytes_; }
+  std::uint64_t frames() const { return header_.plan.frames(); }
+
+  /// The frame after the last one read.
+  ArchiveFrame next_frame();
+
+  /// To be called after the last frame: the footer must agree with the frames, and nothing may
+  /// follow it. Returns its size.
+  ByteCount finish();
+
+  /// Frame `i` alone, found through the footer; in a pipe by reading all before it.
+  ArchiveFrame frame(std::uint64_t i);
+
+  /// The bytes of the header and of the frames and footer that were read.
+  ByteCount bytes_read() const { return bytes_read_; }
+
+ private:
+  std::vector<std::byte> take(ByteCount size, const char* what);
+  std::vector<ByteCount> read_footer();
+
+  ByteSource& source_;
+  ArchiveHeader header_;
+  ByteCount header_bytes_ = 0;
+  ByteCount bytes_read_ = 0;
+  std::uint64_t next_ = 0;
+  std::vector<ByteCount> frame_bytes_;  ///< of the frames read in order
+};
+
+}  // namespace cuszi::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "app/byte_sink.hpp"
+#include "core/archive.hpp"
+
+namespace cuszi::app {
+
+/// Writes an archive from front to back, as to a pipe.
+class ArchiveWriter {
+ public:
+  ArchiveWriter(ByteSink& sink, const ArchiveHeader& header);
+
+  /// The next frame, its table and payload.
+  void add_frame(Bytes frame);
+
+  /// The footer; to be called after the last frame.
+  void finish();
+
+  ByteCount bytes_written() const { return written_; }
+
+ private:
+  void write(Bytes bytes);
+
+  ByteSink& sink_;
+  ByteCount written_ = 0;
+  std::vector<ByteCount> frame_bytes_;
+};
+
+}  // namespace cuszi::app

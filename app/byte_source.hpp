@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/file_descriptor.hpp"
+#include "core/units.hpp"
+
+namespace cuszi::app {
+
+/// Bytes to read one after the other; where their number is known, also from anywhere.
+class ByteSource {
+ public:
+  ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+  virtual ~ByteSource() = default;
+
+  /// What to call it in messages.
+  virtual std::string name() const = 0;
+
+  /// Fills `out` with the next bytes. Returns how many there were: fewer only at the end. Throws
+  /// InputError if they cannot be read.
+  virtual std::size_t read(MutableBytes out) = 0;
+
+  /// How many bytes there are in all; nothing for a pipe.
+  virtual std::optional<ByteCount> size() const = 0;
+
+  /// Goes on reading at `offset`. Only where the size is known.
+  virtual void seek(ByteCount offset) = 0;
+};
+
+/// A file, or standard input for "-". Throws InputError if it cannot be opened.
+class FileSource final : public ByteSource {
+ public:
+  explicit FileSource(const std::string& path);
+
+  std::string name() const override { return name_; }
+  std::size_t read(MutableBytes out) override;
+  std::optional<ByteCount> size() const override { return size_; }
+  void seek(ByteCount offset) override;
+
+ private:
+  std::string name_;
+  FileDescriptor file_;
+  std::optional<ByteCount> size_;
+  ByteCount start_ = 0;  ///< standard input may have been read before
+  ByteCount at_ = 0;
+};
+
+/// Bytes in memory, which must stay valid.
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(Bytes bytes) : bytes_(bytes) {}
+
+  std::string name() const override { return "memory"; }
+  std::size_t read(MutableBytes out) override;
+  std::optional<ByteCount> size() const override { return bytes_.size(); }
+  void seek(ByteCount offset) override { at_ = offset; }
+
+ private:
+  Bytes bytes_;
+  ByteCount at_ = 0;
+};
+
+/// Reads `count` bytes and forgets them. Returns how many there were.
+ByteCount discard(ByteSource& source, ByteCount count);
+
+/// True for "-", which stands for standard input or output.
+inline bool is_standard_stream(const std::string& path) { return path == "-"; }
+
+/// What to call an input in messages.
+inline std::string input_name(const std::string& path) {
+  return is_standard_stream(path) ? "standard input" : path;
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,209 @@
+#include "app/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/option_groups.hpp"
+#include "app/option_text.hpp"
+#include "core/archive.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+constexpr std::string_view dims_order =
+    "Dimensions are slowest first, as in NumPy, HDF5 and SDRBench names: 100x500x500 is 100 "
+    "slices\n"
+    "(z, slowest) of 500 rows (y) of 500 values (x).";
+
+/// Lists subcommands by the first line of what they say of themselves.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(34); }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string description = sub->get_description();
+    return fmt::format("  {:<{}}{}\n", sub->get_name(), get_column_width() - 2,
+                       description.substr(0, description.find('\n')));
+  }
+};
+
+CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& summary,
+                      const std::string& notes, const std::string& examples) {
+  CLI::App* const app = program.add_subcommand(name, summary);
+  app->description(summary + ".\n" + notes);
+  app->footer("EXAMPLES\n" + examples);
+  return *app;
+}
+
+/// What the command line says, as it is being read.
+struct Parsed {
+  CompressOptions compress;
+  DecompressOptions decompress;
+  CompareOptions compare;
+  InspectOptions inspect;
+  BenchOptions bench;
+  std::optional<double> bound;  ///< of compress or bench
+  std::optional<Command> command;
+};
+
+/// Makes `options` the command when all of them have been read.
+template <class Options>
+void choose_when_read(CLI::App& app, Parsed& parsed, Options& options) {
+  app.callback([&parsed, &options] { parsed.command = options; });
+}
+
+template <class Options>
+void choose_when_bound_is_checked(CLI::App& app, Parsed& parsed, Options& options) {
+  app.callback([&parsed, &options] {
+    options.settings.bound = parsed.bound.value();
+    check_bound(options.settings.bound, options.settings.mode);
+    parsed.command = options;
+  });
+}
+
+void add_compress(CLI::App& program, Parsed& parsed) {
+  CompressOptions& options = parsed.compress;
+  CLI::App& app = add_command(
+      program, "compress", "Compress raw fields under an error bound",
+      fmt::format("{}\nThey and the type are taken from names like U_100x500x500.f32 or "
+                  "CLDHGH_1_1800_3600.f32.",
+                  dims_order),
+      "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
+      "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
+      "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
+      "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
+      "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
+  app.add_option("INPUT", options.inputs, "Raw fields; - for standard input")
+      ->required()
+      ->type_name("");
+  add_bound_options(app, parsed.bound, options.settings.mode)->required();
+  add_field_options(app, options.field);
+  add_output_options(app, options.output, options.run);
+  app.add_flag("--verify", options.verify, "Decode what was written and measure its quality");
+  add_method_options(app, options.settings, options.lossless);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+  choose_when_bound_is_checked(app, parsed, options);
+}
+
+void add_decompress(CLI::App& program, Parsed& parsed) {
+  DecompressOptions& options = parsed.decompress;
+  CLI::App& app =
+      add_command(program, "decompress", "Restore fields from archives",
+                  "NAME.f32.cuszi becomes NAME.restored.f32, never the original's name.\n" +
+                      std::string(dims_order),
+                  "  cuszi decompress U_100x500x500.f32.cuszi\n"
+                  "  cuszi decompress U_100x500x500.f32.cuszi --compare U_100x500x500.f32\n"
+                  "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
+                  "  cuszi decompress *.cuszi -o restored/");
+  app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")
+      ->required()
+      ->type_name("");
+  add_output_options(app, options.output, options.run);
+  add_frame_option(app, options.frame);
+  app.add_option("--compare", options.original, "Measure the error against this field")
+      ->type_name("ORIGINAL");
+  add_byte_order_option(app, options.byte_order);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+  choose_when_read(app, parsed, options);
+}
+
+void add_compare(CLI::App& program, Parsed& parsed) {
+  CompareOptions& options = parsed.compare;
+  CLI::App& app = add_command(
+      program, "compare", "Measure a restored field against its original",
+      fmt::format("{}\nExits with 4 if a bound is given and a value is over it.", dims_order),
+      "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
+      "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
+  app.add_option("ORIGINAL", options.original, "The original field")->required()->type_name("");
+  app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
+  add_field_options(app, options.field);
+  add_fill_options(app, options.fills);
+  add_bound_options(app, options.bound, options.mode);
+  add_report_options(app, options.run);
+  app.callback([&parsed, &options] {
+    if (options.bound) check_bound(*options.bound, options.mode);
+    parsed.command = options;
+  });
+}
+
+void add_inspect(CLI::App& program, Parsed& parsed) {
+  InspectOptions& options = parsed.inspect;
+  CLI::App& app =
+      add_command(program, "inspect", "Tell everything that archives know",
+                  "Also checks every checksum; does not decode. " + std::string(dims_order),
+                  "  cuszi inspect U_100x500x500.f32.cuszi\n"
+                  "  cuszi inspect big.cuszi --frames\n"
+                  "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections");
+  app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")
+      ->required()
+      ->type_name("");
+  app.add_flag("--frames", options.frames, "Each of several frames, too");
+  app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
+  choose_when_read(app, parsed, options);
+}
+
+void add_bench(CLI::App& program, Parsed& parsed) {
+  BenchOptions& options = parsed.bench;
+  CLI::App& app =
+      add_command(program, "bench", "Measure the speed in memory, step by step",
+                  "Files are read before the clock runs. " + std::string(dims_order),
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json");
+  app.add_option("INPUT", options.inputs, "Raw fields")->required()->type_name("");
+  add_bound_options(app, parsed.bound, options.settings.mode)->required();
+  add_field_options(app, options.field);
+  app.add_option("--iterations", options.iterations, "Times to repeat; the median counts")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_method_options(app, options.settings, options.lossless);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+  choose_when_bound_is_checked(app, parsed, options);
+}
+
+}  // namespace
+
+std::optional<Command> parse_command_line(int argc, const char* const* argv) {
+  CLI::App program(
+      fmt::format("Error-bounded lossy compression of scientific fields.\n{}", dims_order),
+      "cuszi");
+  program.footer(
+      "EXAMPLES\n"
+      "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
+      "  cuszi decompress U_100x500x500.f32.cuszi\n"
+      "  cuszi inspect U_100x500x500.f32.cuszi\n\n"
+      "EXIT STATUS\n"
+      "  0 ok, 1 usage, 2 input, 3 archive damaged, 4 bound violated, 5 device or library "
+      "missing,\n"
+      "  6 output. With several inputs, that of the first failure.");
+  program.set_version_flag("--version", fmt::format("cuszi {} (archive format {}, {})",
+                                                    CUSZI_VERSION, format_version, built_for()));
+  program.require_subcommand(1);
+  program.formatter(std::make_shared<HelpFormatter>());
+
+  Parsed parsed;
+  add_compress(program, parsed);
+  add_decompress(program, parsed);
+  add_compare(program, parsed);
+  add_inspect(program, parsed);
+  add_bench(program, parsed);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) {
+      const auto commands = program.get_subcommands();
+      const std::string command = commands.empty() ? "" : commands.front()->get_name() + ' ';
+      throw UsageError(fmt::format("{}; see cuszi {}--help", error.what(), command));
+    }
+    program.exit(error);
+  }
+  return parsed.command;
+}
+
+}  // namespace cuszi::app

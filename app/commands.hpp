@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/options.hpp"
+#include "core/error.hpp"
+
+namespace cuszi::app {
+
+/// The subcommands. Each prints its reports, tells the failures of single files on stderr, and
+/// returns ok or the first failure's code. What concerns no single file is thrown.
+ExitCode execute(const CompressOptions& options);
+ExitCode execute(const DecompressOptions& options);
+ExitCode execute(const CompareOptions& options);
+ExitCode execute(const InspectOptions& options);
+ExitCode execute(const BenchOptions& options);
+
+}  // namespace cuszi::app

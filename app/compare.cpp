@@ -1,0 +1,60 @@
+#include <limits>
+
+#include "app/commands.hpp"
+#include "app/field_source.hpp"
+#include "app/measure.hpp"
+#include "app/report.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+QualityMeter measure(FieldSource& original, FieldSource& restored, const FillValues& fills,
+                     double bound) {
+  QualityMeter meter(original, fills, bound);
+  for (std::uint64_t i = 0; i < original.plan().frames(); ++i) meter.add(i, restored.frame(i));
+  return meter;
+}
+
+/// A relative bound refers to the original's range, which takes a first pass.
+QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored,
+                              const CompareOptions& options) {
+  constexpr double any_error = std::numeric_limits<double>::infinity();
+  if (options.bound && options.mode == ErrorMode::absolute) {
+    return measure(original, restored, options.fills, *options.bound);
+  }
+  const QualityMeter meter = measure(original, restored, options.fills, any_error);
+  if (!options.bound) return meter;
+  const ValueRange range{meter.quality().min, meter.quality().max, true};
+  return measure(original, restored, options.fills,
+                 absolute_bound(*options.bound, options.mode, range));
+}
+
+}  // namespace
+
+ExitCode execute(const CompareOptions& options) {
+  FieldSource original = open_field(options.original, options.field, default_frame_bytes);
+  const FieldLayout& layout = original.layout();
+  FieldSource restored(std::make_unique<FileSource>(options.restored), layout, original.plan());
+  const QualityMeter meter = measure_as_asked(original, restored, options);
+
+  Report report;
+  report.input = options.original;
+  report.restored = options.restored;
+  report.dtype = layout.dtype;
+  report.dims = layout.dims;
+  report.measured = {meter.quality(), std::nullopt};
+  if (options.bound) {
+    report.mode = options.mode;
+    report.bound_asked = options.bound;
+    report.bound_absolute = meter.bound();
+    report.measured->bound = meter.bound();
+  }
+  print(report, options.run, stdout);
+  if (options.bound) {
+    require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace cuszi::app

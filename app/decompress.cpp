@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include "app/archive_reader.hpp"
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+#include "app/field_source.hpp"
+#include "app/measure.hpp"
+#include "app/output_file.hpp"
+#include "app/output_plan.hpp"
+#include "app/progress.hpp"
+#include "app/report.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// One archive on its way to a field, and what there is to tell of it.
+class Decompression {
+ public:
+  Decompression(const DecompressOptions& options, Backend& backend, const std::string& archive)
+      : options_(options),
+        backend_(backend),
+        archive_(archive),
+        source_(archive),
+        reader_(source_) {}
+
+  /// What the restored field is called if the user does not name it.
+  std::string default_name() const {
+    const std::string part = options_.frame ? fmt::format(".frame{}", *options_.frame) : "";
+    return field_stem(archive_) + part + ".restored." +
+           std::string(name_of(reader_.header().dtype));
+  }
+
+  void run(const std::string& output) {
+    OutputFile file(output, options_.run.force);
+    open_original();
+    {
+      Progress progress(archive_, options_.frame ? 1 : reader_.frames(), !options_.run.quiet);
+      restore_to(file, progress);
+    }
+    file.commit();
+    tell(output);
+  }
+
+ private:
+  void open_original() {
+    if (!options_.original) return;
+    const ArchiveHeader& header = reader_.header();
+    const FieldLayout layout{header.dtype, header.plan.dims, 0, options_.byte_order};
+    original_.emplace(std::make_unique<FileSource>(*options_.original), layout, header.plan);
+    meter_.emplace(*original_, header.fills, header.bound_absolute);
+  }
+
+  void restore_to(OutputFile& file, Progress& progress) {
+    const FrameUser write = [&](std::uint64_t i, MutableBytes values) {
+      if (meter_) meter_->add(i, values);
+      to_native(values, reader_.header().dtype, options_.byte_order);
+      file.write(values);
+      progress.advance();
+    };
+    if (options_.frame) {
+      summary_ = restore_frame(backend_, reader_, *options_.frame, times_, write, archive_bytes_);
+    } else {
+      summary_ = restore_field(backend_, reader_, times_, write);
+      archive_bytes_ = reader_.bytes_read();
+    }
+  }
+
+  void tell(const std::string& output) const {
+    Report report = report_on(reader_.header(), summary_, archive_bytes_);
+    report.input = options_.original;
+    report.archive = archive_;
+    report.restored = output;
+    report.frame = options_.frame;
+    if (options_.frame) report.dims = reader_.header().plan.frame_dims(*options_.frame);
+    report.device = backend_.name();
+    report.decompress_seconds = times_.seconds();
+    if (meter_) report.measured = {meter_->quality(), meter_->bound()};
+    print(report, options_.run, is_standard_stream(output) ? stderr : stdout);
+    if (meter_) {
+      require_within_bound(*meter_, report.dims,
+                           *options_.original +
+                               " is not what this archive was made of, or the "
+                               "restored field is wrong");
+    }
+  }
+
+  const DecompressOptions& options_;
+  Backend& backend_;
+  std::string archive_;
+  FileSource source_;
+  ArchiveReader reader_;
+  std::optional<FieldSource> original_;
+  std::optional<QualityMeter> meter_;
+  FieldSummary summary_;
+  ByteCount archive_bytes_ = 0;
+  CallTimes times_;
+};
+
+}  // namespace
+
+ExitCode execute(const DecompressOptions& options) {
+  if (options.original && options.archives.size() > 1) {
+    throw UsageError("--compare takes one archive; restore several one by one to compare them");
+  }
+  const auto backend = make_backend(options.run.device);
+  OutputPlan outputs(options.archives, options.output);
+  return for_each_file(options.archives, [&](const std::string& archive) {
+    Decompression decompression(options, *backend, archive);
+    decompression.run(outputs.claim(archive, decompression.default_name()));
+  });
+}
+
+}  // namespace cuszi::app

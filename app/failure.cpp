@@ -1,0 +1,35 @@
+#include "app/failure.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+namespace cuszi::app {
+
+namespace {
+
+void tell(std::string_view subject, std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  const bool named = subject.empty() || message.find(subject) != std::string::npos;
+  fmt::print(stderr, "cuszi: {}{}{}\n", named ? "" : subject, named ? "" : ": ", message);
+}
+
+}  // namespace
+
+ExitCode tell_failure(std::string_view subject) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    tell(subject, error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    tell(subject, "not enough memory; a smaller --frame-size needs less when compressing");
+  } catch (const std::exception& error) {
+    tell(subject, error.what());
+  }
+  return ExitCode::device;
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "app/byte_sink.hpp"
+#include "app/call_times.hpp"
+#include "app/field_summary.hpp"
+#include "core/archive.hpp"
+#include "core/backend.hpp"
+#include "core/config.hpp"
+#include "core/pipeline.hpp"
+
+namespace cuszi::app {
+
+class ArchiveReader;
+class FieldSource;
+
+/// How a field is to be compressed.
+struct FieldSettings {
+  double bound = 0;
+  ErrorMode mode = ErrorMode::relative;
+  std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
+  FillValues fills;
+  FrameConfig frame;
+  ByteCount frame_bytes = default_frame_bytes;
+
+  /// True if the field's range must be known before its first frame can be compressed.
+  bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
+};
+
+/// What a caller may want to know while a field is being compressed.
+struct CompressionEvents {
+  std::function<void(const LoadedFrame&)> frame_loaded = [](const LoadedFrame&) {};
+  std::function<void()> frame_done = [] {};
+};
+
+struct CompressedField {
+  ArchiveHeader header;
+  FieldSummary summary;
+  ByteCount archive_bytes = 0;
+};
+
+/// Compresses a field to an archive. A relative bound of a field of several frames takes two
+/// passes over it.
+CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                               ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events = {});
+
+/// Takes a restored frame, whose values it may change.
+using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
+
+/// Restores all of an archive, frame by frame, and checks its footer. Throws ArchiveError, possibly
+/// after some frames have been used.
+FieldSummary restore_field(Backend& backend, ArchiveReader& archive, CallTimes& times,
+                           const FrameUser& use);
+
+/// Restores one frame of an archive. `frame_bytes` is set to its size there.
+FieldSummary restore_frame(Backend& backend, ArchiveReader& archive, std::uint64_t index,
+                           CallTimes& times, const FrameUser& use, ByteCount& frame_bytes);
+
+}  // namespace cuszi::app

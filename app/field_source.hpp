@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/buffer.hpp"
+#include "app/byte_source.hpp"
+#include "app/field_name.hpp"
+#include "core/frame_plan.hpp"
+
+namespace cuszi::app {
+
+/// A raw field, read frame by frame into memory that holds one of them. Every function that reads
+/// throws InputError.
+class FieldSource {
+ public:
+  /// Refuses a source whose size is not that of the field.
+  FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FramePlan& plan);
+
+  const FieldLayout& layout() const { return layout_; }
+  const FramePlan& plan() const { return plan_; }
+
+  /// True if frames can be read only once and in their order.
+  bool is_stream() const { return !source_->size() && !whole_; }
+
+  /// Reads the whole field into memory, so that all frames can be read again.
+  void hold();
+
+  /// The values of frame `i` in the machine's byte order, valid until the next call. The last frame
+  /// asked for can be asked for again, whatever the source.
+  Bytes frame(std::uint64_t i);
+
+ private:
+  void move_to(ByteCount offset);
+  void read(MutableBytes values);
+  void expect_end();
+
+  std::unique_ptr<ByteSource> source_;
+  FieldLayout layout_;
+  FramePlan plan_;
+  Buffer buffer_;
+  std::optional<std::uint64_t> held_;  ///< the frame in the buffer
+  bool whole_ = false;                 ///< the buffer holds the field
+  ByteCount position_ = 0;             ///< in a stream
+};
+
+/// Opens a field as the options say and cuts it into frames of about `frame_bytes`.
+FieldSource open_field(const std::string& path, const FieldOptions& options, ByteCount frame_bytes);
+
+}  // namespace cuszi::app

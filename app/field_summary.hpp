@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/value_range.hpp"
+#include "core/coder.hpp"
+#include "core/frame.hpp"
+#include "core/units.hpp"
+
+namespace cuszi::app {
+
+/// What there is to tell of a field's frames, whether they have just been made or read.
+struct FieldSummary {
+  std::uint64_t frames = 0;
+  ValueRange range;
+  std::uint64_t masked = 0;
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+  std::string predictor = "none";  ///< of the first frame that is coded
+  std::string coder = "none";
+
+  void add(const FrameHeader& header, std::uint64_t points, std::uint64_t frame_outliers,
+           std::uint64_t frame_patches);
+};
+
+/// How many outliers and patches a frame's payload holds, without decoding it.
+struct Exceptions {
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+};
+
+/// Checks the payload's hashes. Throws ArchiveError.
+Exceptions count_exceptions(const FrameHeader& header, Bytes payload);
+
+}  // namespace cuszi::app

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+
+#include "app/options.hpp"
+
+namespace cuszi::app {
+
+// Options that several commands share. The values must outlive the parsing.
+
+/// --dims, --type, --skip-bytes, --byte-order.
+void add_field_options(CLI::App& app, FieldOptions& field);
+void add_byte_order_option(CLI::App& app, ByteOrder& order);
+
+/// --fill-value.
+void add_fill_options(CLI::App& app, FillValues& fills);
+
+/// --error-bound, which is returned, and --mode. check_bound() is left to the caller.
+CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode);
+
+/// --frame, counted from 0.
+void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
+
+/// Everything that decides an archive's bytes besides the field and the bound.
+void add_method_options(CLI::App& app, FieldSettings& settings, Lossless& lossless);
+
+/// --device, --threads.
+void add_device_options(CLI::App& app, RunOptions& run);
+
+/// --json, --quiet.
+void add_report_options(CLI::App& app, RunOptions& run);
+
+/// -o, --force.
+void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run);
+
+}  // namespace cuszi::app

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/backend_choice.hpp"
+#include "app/field_summary.hpp"
+#include "app/names.hpp"
+#include "core/config.hpp"
+#include "core/error.hpp"
+
+namespace cuszi::app {
+
+// What stands after an option, as a value. Every function throws UsageError, naming the option, the
+// text and what would be accepted.
+
+/// The axes in `--interp order=`, slowest first.
+inline constexpr std::string_view axis_letters = "zyx";
+
+/// A number that is not NaN; infinities are numbers only where the caller accepts them.
+double parse_number(std::string_view option, std::string_view text);
+
+/// A whole number from `least` to `most`.
+std::uint64_t parse_count(std::string_view option, std::string_view text, std::uint64_t least,
+                          std::uint64_t most);
+
+/// The same, a power of two.
+std::uint32_t parse_power_of_two(std::string_view option, std::string_view text,
+                                 std::uint64_t least, std::uint64_t most);
+
+/// A number of bytes: "4096", "64K", "256MiB", "1G", in powers of 1024.
+ByteCount parse_size(std::string_view option, std::string_view text);
+
+/// Throws UsageError unless a bound is at least 0, a relative one below 1.
+void check_bound(double bound, ErrorMode mode);
+
+/// "MIN,MAX".
+ValueRange parse_range(std::string_view option, std::string_view text);
+
+/// A number or "netcdf".
+double parse_fill_value(std::string_view option, std::string_view text);
+
+/// "auto" or a radius.
+std::optional<std::uint32_t> parse_radius(std::string_view option, std::string_view text);
+
+/// "auto", "cpu", "cuda" or "cuda:N".
+DeviceChoice parse_device(std::string_view option, std::string_view text);
+
+/// "tile=16x16x16,anchor=16,alpha=1.5,cubic=natural,order=zyx", any of them.
+InterpConfig parse_interp(std::string_view option, std::string_view text);
+
+/// Throws UsageError: `text` is none of what `accepted` describes.
+[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view accepted);
+
+/// One of a table's names.
+template <class Enum, std::size_t count>
+Enum parse_name(std::string_view option, std::string_view text,
+                const std::array<Named<Enum>, count>& names) {
+  std::string accepted;
+  for (const Named<Enum>& named : names) {
+    if (named.name == text) return named.value;
+    accepted += (accepted.empty() ? "" : ", ") + std::string(named.name);
+  }
+  refuse(option, text, "one of " + accepted);
+}
+
+}  // namespace cuszi::app

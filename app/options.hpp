@@ -1,0 +1,76 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/backend_choice.hpp"
+#include "app/byte_order.hpp"
+#include "app/field_codec.hpp"
+#include "core/dims.hpp"
+#include "core/dtype.hpp"
+
+namespace cuszi::app {
+
+/// What the user says of a raw field; the rest stands in its name.
+struct FieldOptions {
+  std::optional<Dims> dims;
+  std::optional<DType> dtype;
+  ByteCount skip_bytes = 0;
+  ByteOrder byte_order = ByteOrder::little;
+};
+
+/// What every command takes.
+struct RunOptions {
+  DeviceChoice device;
+  std::optional<int> threads;
+  bool json = false;
+  bool quiet = false;
+  bool force = false;
+};
+
+struct CompressOptions {
+  std::vector<std::string> inputs;
+  std::optional<std::string> output;
+  FieldOptions field;
+  FieldSettings settings;
+  Lossless lossless = Lossless::none;
+  bool verify = false;
+  RunOptions run;
+};
+
+struct DecompressOptions {
+  std::vector<std::string> archives;
+  std::optional<std::string> output;
+  std::optional<std::uint64_t> frame;
+  std::optional<std::string> original;
+  ByteOrder byte_order = ByteOrder::little;
+  RunOptions run;
+};
+
+struct CompareOptions {
+  std::string original;
+  std::string restored;
+  FieldOptions field;
+  FillValues fills;
+  std::optional<double> bound;
+  ErrorMode mode = ErrorMode::relative;
+  RunOptions run;
+};
+
+struct InspectOptions {
+  std::vector<std::string> archives;
+  bool frames = false;
+  RunOptions run;
+};
+
+struct BenchOptions {
+  std::vector<std::string> inputs;
+  FieldOptions field;
+  FieldSettings settings;
+  Lossless lossless = Lossless::none;
+  int iterations = 3;
+  RunOptions run;
+};
+
+}  // namespace cuszi::app

@@ -1,0 +1,216 @@
+#include "app/report.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "app/names.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// The largest error as a share of the bound; 0 without error, whatever the bound.
+double error_over_bound(double max_error, double bound) {
+  return max_error == 0 ? 0 : max_error / bound;
+}
+
+std::optional<double> ratio(const Report& report) {
+  if (!report.archive_bytes) return std::nullopt;
+  return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
+}
+
+std::optional<double> bit_rate(const Report& report) {
+  if (!report.archive_bytes) return std::nullopt;
+  return 8 * static_cast<double>(*report.archive_bytes) / static_cast<double>(report.dims.count());
+}
+
+void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
+  for (const char* key :
+       {"psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound"}) {
+    json[key] = nullptr;
+  }
+  if (!measured) return;
+  const Quality& quality = measured->quality;
+  json["psnr_db"] = or_null(quality.psnr());
+  json["nrmse"] = quality.nrmse();
+  json["max_abs_error"] = quality.max_error;
+  if (!measured->bound) return;
+  json["max_error_over_bound"] = error_over_bound(quality.max_error, *measured->bound);
+  json["within_bound"] = !quality.first_bad.has_value();
+}
+
+/// The range and missing points as the frames say, else as measured.
+void add_values(Json& json, const Report& report) {
+  ValueRange range;
+  std::optional<std::uint64_t> masked;
+  if (report.summary) {
+    range = report.summary->range;
+    masked = report.summary->masked;
+  } else if (report.measured) {
+    const Quality& quality = report.measured->quality;
+    if (quality.points != 0) range.add(quality.min, quality.max);
+    masked = quality.missing;
+  }
+  json["value_min"] = range.any ? Json(range.min) : Json(nullptr);
+  json["value_max"] = range.any ? Json(range.max) : Json(nullptr);
+  json["masked"] = or_null(masked);
+}
+
+void add_coding(Json& json, const std::optional<FieldSummary>& summary) {
+  json["outliers"] = summary ? Json(summary->outliers) : Json(nullptr);
+  json["patches"] = summary ? Json(summary->patches) : Json(nullptr);
+  json["predictor"] = summary ? Json(summary->predictor) : Json(nullptr);
+  json["coder"] = summary ? Json(summary->coder) : Json(nullptr);
+  json["lossless"] = summary ? Json("none") : Json(nullptr);
+}
+
+void add_speed(Json& json, const Report& report) {
+  const auto add = [&](const std::string& what, const std::optional<double>& seconds) {
+    json[what + "_seconds"] = or_null(seconds);
+    json[what + "_gb_per_s"] =
+        or_null(seconds ? gb_per_s(report.field_bytes(), *seconds) : std::nullopt);
+  };
+  add("compress", report.compress_seconds);
+  add("decompress", report.decompress_seconds);
+}
+
+std::string values_text(const Report& report) {
+  const Json json = to_json(report);
+  std::string text = json["value_min"].is_null()
+                         ? "no values"
+                         : fmt::format("values {:.6g} to {:.6g}", json["value_min"].get<double>(),
+                                       json["value_max"].get<double>());
+  if (json["masked"].is_number() && json["masked"] != 0) {
+    text += fmt::format(", {} missing", json["masked"].get<std::uint64_t>());
+  }
+  return text;
+}
+
+std::string quality_text(const MeasuredQuality& measured) {
+  const Quality& quality = measured.quality;
+  const auto psnr = quality.psnr();
+  std::string text =
+      psnr ? fmt::format("PSNR {:.2f} dB, NRMSE {:.3g}, ", *psnr, quality.nrmse()) : std::string();
+  text += fmt::format("largest error {:.6g}", quality.max_error);
+  if (!measured.bound) return text;
+  return text + fmt::format(", {:.4f} of the bound: {}",
+                            error_over_bound(quality.max_error, *measured.bound),
+                            quality.first_bad ? "OVER THE BOUND" : "within the bound");
+}
+
+std::string speed_text(const Report& report, double seconds) {
+  return fmt::format("{:.3f} GB/s ({:.3g} s)", gb_per_s(report.field_bytes(), seconds).value_or(0),
+                     seconds);
+}
+
+std::string title_of(const Report& report) {
+  std::string title;
+  for (const auto& name : {report.input, report.archive, report.restored}) {
+    if (name) title += (title.empty() ? "" : " -> ") + *name;
+  }
+  return title;
+}
+
+}  // namespace
+
+Report report_on(const ArchiveHeader& header, const FieldSummary& summary,
+                 ByteCount archive_bytes) {
+  Report report;
+  report.dtype = header.dtype;
+  report.dims = header.plan.dims;
+  report.archive_bytes = archive_bytes;
+  report.mode = header.mode;
+  report.bound_asked = header.bound_asked;
+  report.bound_absolute = header.bound_absolute;
+  report.summary = summary;
+  return report;
+}
+
+void print(const Report& report, const RunOptions& run, std::FILE* stream) {
+  if (run.json) {
+    fmt::print(stream, "{}", line_of(to_json(report)));
+  } else if (!run.quiet) {
+    fmt::print(stream, "{}", to_text(report));
+  }
+  std::fflush(stream);
+}
+
+Json to_json(const Report& report) {
+  Json json;
+  json["input"] = or_null(report.input);
+  json["archive"] = or_null(report.archive);
+  json["restored"] = or_null(report.restored);
+  json["dtype"] = name_of(report.dtype);
+  json["dims"] = report.dims.extents();
+  json["frame"] = or_null(report.frame);
+  json["input_bytes"] = report.field_bytes();
+  json["archive_bytes"] = or_null(report.archive_bytes);
+  json["ratio"] = or_null(ratio(report));
+  json["bit_rate"] = or_null(bit_rate(report));
+  json["error_mode"] = report.mode ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
+  json["error_bound"] = or_null(report.bound_asked);
+  json["error_bound_abs"] = or_null(report.bound_absolute);
+  add_quality(json, report.measured);
+  add_values(json, report);
+  add_coding(json, report.summary);
+  json["device"] = report.device;
+  json["frames"] = report.summary ? Json(report.summary->frames) : Json(nullptr);
+  add_speed(json, report);
+  return json;
+}
+
+std::string to_text(const Report& report) {
+  std::string text = title_of(report) + '\n';
+  const auto add = [&](const char* what, const std::string& line) {
+    text += fmt::format("  {:<11} {}\n", what, line);
+  };
+  add("field",
+      fmt::format("{}{} {}, {}, {}", report.dims.to_string(),
+                  report.frame ? fmt::format(" (frame {})", *report.frame) : "",
+                  name_of(report.dtype), bytes_text(report.field_bytes()), values_text(report)));
+  if (report.bound_absolute) {
+    add("bound", fmt::format("{} {:.6g}: {:.6g} absolute", name_in(error_mode_names, *report.mode),
+                             *report.bound_asked, *report.bound_absolute));
+  }
+  if (report.archive_bytes) {
+    add("archive",
+        fmt::format("{}, ratio {:.2f}, {:.3f} bits per value", bytes_text(*report.archive_bytes),
+                    *ratio(report), *bit_rate(report)));
+  }
+  if (const auto& summary = report.summary) {
+    add("coding", fmt::format("{} + {}, {} outliers, {} patches, {} frame{}", summary->predictor,
+                              summary->coder, summary->outliers, summary->patches, summary->frames,
+                              summary->frames == 1 ? "" : "s"));
+  }
+  if (report.measured) add("quality", quality_text(*report.measured));
+  if (report.compress_seconds) add("compress", speed_text(report, *report.compress_seconds));
+  if (report.decompress_seconds) add("decompress", speed_text(report, *report.decompress_seconds));
+  return text;
+}
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string bytes_text(ByteCount bytes) {
+  constexpr std::array<const char*, 5> units{"bytes", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
+  return unit == 0 ? fmt::format("{} bytes", bytes)
+                   : fmt::format("{:.2f} {}", value, units.at(unit));
+}
+
+std::optional<double> gb_per_s(ByteCount bytes, double seconds) {
+  if (!(seconds > 0)) return std::nullopt;
+  return static_cast<double>(bytes) / seconds / 1e9;
+}
+
+}  // namespace cuszi::app

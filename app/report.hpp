@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "app/measure.hpp"
+#include "app/options.hpp"
+#include "core/metrics.hpp"
+
+namespace cuszi::app {
+
+using Json = nlohmann::ordered_json;
+
+/// The measured quality of a restored field, and what it was measured by.
+struct MeasuredQuality {
+  Quality quality;
+  std::optional<double> bound;  ///< absolute
+};
+
+/// What is told of one file. What a command has not measured is not there: null in JSON, no line in
+/// text.
+struct Report {
+  std::optional<std::string> input;  ///< the original field
+  std::optional<std::string> archive;
+  std::optional<std::string> restored;  ///< the restored field
+  DType dtype = DType::f32;
+  Dims dims;
+  std::optional<std::uint64_t> frame;  ///< if only this one was restored
+  std::optional<ByteCount> archive_bytes;
+  std::optional<ErrorMode> mode;
+  std::optional<double> bound_asked;
+  std::optional<double> bound_absolute;
+  std::optional<FieldSummary> summary;
+  std::optional<MeasuredQuality> measured;
+  std::string device = "cpu";
+  std::optional<double> compress_seconds;
+  std::optional<double> decompress_seconds;
+
+  ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
+};
+
+/// What an archive and its frames say of themselves.
+Report report_on(const ArchiveHeader& header, const FieldSummary& summary, ByteCount archive_bytes);
+
+/// One JSON object, with the same keys whatever the command. Numbers that are not finite are null.
+Json to_json(const Report& report);
+
+/// A few lines for people.
+std::string to_text(const Report& report);
+
+/// Prints a report as the user wants it: as JSON, as text, or not at all.
+void print(const Report& report, const RunOptions& run, std::FILE* stream);
+
+/// A JSON object in one line.
+std::string line_of(const Json& json);
+
+/// A number of bytes for people: "12.3 MB", in powers of 1000.
+std::string bytes_text(ByteCount bytes);
+
+/// Billions of bytes per second; nothing if no time has passed.
+std::optional<double> gb_per_s(ByteCount bytes, double seconds);
+
+}  // namespace cuszi::app

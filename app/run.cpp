@@ -1,0 +1,47 @@
+#include "app/run.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+#include "app/cli.hpp"
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+void prepare(const RunOptions& options) {
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>("cuszi", std::move(sink));
+  logger->set_pattern("%n: %l: %v");
+  logger->set_level(options.quiet ? spdlog::level::err : spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+#ifdef _OPENMP
+  if (options.threads) omp_set_num_threads(*options.threads);
+#endif
+}
+
+}  // namespace
+
+ExitCode run(int argc, const char* const* argv) noexcept {
+  try {
+    const std::optional<Command> command = parse_command_line(argc, argv);
+    if (!command) return ExitCode::ok;
+    return std::visit(
+        [](const auto& options) {
+          prepare(options.run);
+          return execute(options);
+        },
+        *command);
+  } catch (...) {
+    return tell_failure({});
+  }
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,53 @@
+# bash completion for cuszi
+
+_cuszi() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local commands='compress decompress compare inspect bench'
+    local field='--dims --type --skip-bytes --byte-order --fill-value --error-bound --mode'
+    local method='--value-range --preset --predictor --interp --radius --coder --huffman-width
+        --index --chunk --partition --lossless --frame-size'
+    local output='--output --force'
+    local device='--device --threads'
+    local report='--json --quiet'
+    local words=
+
+    case $previous in
+        -m | --mode) words='rel abs' ;;
+        -t | --type) words='f32 f64' ;;
+        --preset) words='ratio cuszi cusz' ;;
+        --predictor) words='lorenzo interp' ;;
+        --interp) words='tile= anchor= alpha= cubic=natural cubic=not-a-knot order=' ;;
+        --coder) words='huffman' ;;
+        --huffman-width) words='auto 32 64' ;;
+        --index) words='hybrid offset length none' ;;
+        --lossless) words='none bitcomp' ;;
+        --byte-order) words='little big' ;;
+        --device) words='auto cpu cuda' ;;
+        --radius) words='auto' ;;
+        --fill-value) words='netcdf' ;;
+        -e | --error-bound | -d | --dims | --value-range | --skip-bytes | --chunk | --partition | \
+            --frame-size | --threads | --frame | --iterations) return ;;
+    esac
+
+    if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
+        [[ $COMP_CWORD -eq 1 ]] || words='--help'
+        case ${COMP_WORDS[1]} in
+            compress) words+=" $field $method $output $device $report --verify" ;;
+            decompress) words+=" $output $device $report --frame --compare --byte-order" ;;
+            compare) words+=" $field $report" ;;
+            inspect) words+=' --frames --json' ;;
+            bench) words+=" $field $method $device $report --iterations" ;;
+            *) words="$commands --help --version" ;;
+        esac
+    fi
+
+    if [[ -n $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+        [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace
+    else
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    fi
+}
+
+complete -F _cuszi cuszi
