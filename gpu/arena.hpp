@@ -41,7 +41,7 @@ class Arena {
   /// Room for `count` values, not initialised, valid until the next reset().
   template <class T>
   T* take(ByteCount count) {
-    const ByteCount size = ceil_div<ByteCount>(std::max<ByteCount>(count * sizeof(T), 1), alignment) * alignment;
+    const ByteCount size = ceil_div(std::max<ByteCount>(count * sizeof(T), 1), alignment) * alignment;
     if (blocks_.empty() || size > blocks_.back().size - used_) grow(size);
     std::byte* const memory = static_cast<std::byte*>(blocks_.back().memory) + used_;
     used_ += size;

@@ -86,7 +86,7 @@ class GpuBackend final : public Backend {
     Mask mask;
     mask.count = scan_.missing;
     if (mask.count == 0) return mask;
-    mask.words.resize(ceil_div<std::uint64_t>(shape_.points(), 64));
+    mask.words.resize(ceil_div(shape_.points(), 64));
     mask.values.resize(missing_values_.size());
     work_->copy(mask.words.data(), missing_.words, mask.words.size());
     work_->copy(mask.values.data(), missing_values_.data(), mask.values.size());

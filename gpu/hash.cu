@@ -13,7 +13,7 @@ constexpr std::uint64_t prime4 = 0x85EBCA77C2B2AE63U;
 constexpr std::uint64_t prime5 = 0x27D4EB2F165667C5U;
 
 constexpr unsigned lanes = 4;  ///< accumulators of a hash, a thread each
-constexpr unsigned threads = 128;
+constexpr unsigned threads = 32;
 constexpr unsigned stripe = lanes * sizeof(std::uint64_t);
 
 __device__ std::uint64_t rotated(std::uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
@@ -22,25 +22,39 @@ __device__ std::uint64_t round_of(std::uint64_t accumulator, std::uint64_t input
   return rotated(accumulator + input * prime2, 31) * prime1;
 }
 
-/// A thread's words of a string that may start at any byte, `stripe` bytes apart. Reads no word
-/// that has none of the string's bytes.
-class StripedReader {
- public:
-  __device__ StripedReader(const std::byte* bytes, unsigned lane) {
-    const auto address = reinterpret_cast<std::uintptr_t>(bytes);
-    shift_ = 8 * static_cast<int>(address % 8);
-    words_ = reinterpret_cast<const std::uint64_t*>(address - address % 8) + lane;
-  }
+/// The 8 bytes at `shift` bits into `words`: strings may start at any byte. Reads no word that has
+/// none of them.
+__device__ std::uint64_t word_at(const std::uint64_t* words, int shift) {
+  return shift == 0 ? words[0] : (words[0] >> shift) | (words[1] << (64 - shift));
+}
 
-  __device__ std::uint64_t operator()(unsigned i) const {
-    const std::uint64_t low = words_[i * lanes];
-    return shift_ == 0 ? low : (low >> shift_) | (words_[i * lanes + 1] << (64 - shift_));
+/// A thread's accumulator after all stripes; the words of the next few are on their way while
+/// those of the last few are added.
+__device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, unsigned lane,
+                                     unsigned stripes) {
+  constexpr unsigned few = 16;
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes);
+  const int shift = 8 * static_cast<int>(address % 8);
+  const auto* words = reinterpret_cast<const std::uint64_t*>(address - address % 8) + lane;
+  std::uint64_t next[few] = {};
+#pragma unroll
+  for (unsigned i = 0; i < few && few <= stripes; ++i) next[i] = word_at(words + i * lanes, shift);
+  unsigned done = 0;
+  for (; done + few <= stripes; done += few) {
+    std::uint64_t input[few];
+#pragma unroll
+    for (unsigned i = 0; i < few; ++i) input[i] = next[i];
+    words += few * lanes;
+    if (done + 2 * few <= stripes) {
+#pragma unroll
+      for (unsigned i = 0; i < few; ++i) next[i] = word_at(words + i * lanes, shift);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < few; ++i) sum = round_of(sum, input[i]);
   }
-
- private:
-  const std::uint64_t* words_;
-  int shift_;
-};
+  for (; done < stripes; ++done, words += lanes) sum = round_of(sum, word_at(words, shift));
+  return sum;
+}
 
 /// What follows the last whole stripe.
 __device__ std::uint64_t finish(std::uint64_t hash, const std::byte* at, const std::byte* end) {
@@ -66,13 +80,11 @@ __global__ void __launch_bounds__(threads)
   const std::uint64_t first = inside ? block * hash_block_bytes : 0;
   const std::uint64_t left = inside ? size - first : 0;
   const auto length = static_cast<unsigned>(left < hash_block_bytes ? left : hash_block_bytes);
-  const StripedReader read(bytes + first, lane);
   std::uint64_t sum = lane == 0   ? prime1 + prime2
                       : lane == 1 ? prime2
                       : lane == 2 ? 0
                                   : 0 - prime1;
-#pragma unroll 16
-  for (unsigned i = 0; i < length / stripe; ++i) sum = round_of(sum, read(i));
+  sum = add_stripes(sum, bytes + first, lane, length / stripe);
 
   std::uint64_t hash = 0;
   for (unsigned i = 0; i < lanes; ++i) {
@@ -90,7 +102,7 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 std::uint64_t block_hash(Work& work, Bytes bytes) {
-  const std::uint64_t blocks = ceil_div<ByteCount>(bytes.size(), hash_block_bytes);
+  const std::uint64_t blocks = ceil_div(bytes.size(), hash_block_bytes);
   if (blocks == 0) return cuszi::block_hash(bytes);
   auto* const hashes = work.take<std::uint64_t>(blocks);
   hash_blocks<<<blocks_for(blocks * lanes, threads), threads, 0, work.stream()>>>(

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::size_t alphabet = std::size_t{1} << 16;
 constexpr unsigned threads = 128;
-constexpr unsigned pack_symbols = 8;
+constexpr unsigned pack_symbols = 16;
 constexpr int table_entries = 1 << HuffmanDecoder::lookup_bits;
 
-struct alignas(16) Pack {
+struct alignas(32) Pack {
   QuantCode symbols[pack_symbols];
 };
 
@@ -25,103 +25,105 @@ struct DecodeTask {
   const BitCount* starts;
   std::uint64_t chunks;
   std::uint64_t chunk;         ///< symbols
+  std::uint32_t staged_words;  ///< that a thread block has room for
   std::uint64_t count;
   QuantCode* symbols;
   std::uint32_t* flaws;
 };
 
-/// The next bits of a stream of big-endian words, the first one highest; zeros beyond the end. The
-/// word after next is on its way while the others are decoded.
+/// The stream in global memory; zeros beyond its end.
+struct GlobalWords {
+  const DecodeTask* task;
+
+  __device__ std::uint32_t operator()(std::uint64_t at) const {
+    if (at * 4 + 4 <= task->stream_end) return __byte_perm(task->words[at], 0, 0x0123);
+    std::uint32_t word = 0;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(task->words);
+    for (std::uint64_t byte = at * 4; byte < task->stream_end; ++byte) {
+      word |= static_cast<std::uint32_t>(bytes[byte]) << (24 - 8 * (byte % 4));
+    }
+    return word;
+  }
+};
+
+extern __shared__ std::uint32_t staged_words[];
+
+/// A part of the stream in shared memory: lanes refill at different times, and each would wait for
+/// the others' loads.
+struct StagedWords {
+  std::uint64_t first;
+  std::uint32_t count;
+
+  __device__ std::uint32_t operator()(std::uint64_t at) const {
+    return at - first < count ? staged_words[at - first] : 0;
+  }
+};
+
+/// The next bits of a stream of big-endian words, the first one highest.
+template <class Words>
 class BitReader {
  public:
-  __device__ BitReader(const DecodeTask& task, BitCount at) : task_(&task), next_(at / 32) {
+  __device__ BitReader(const Words& words, BitCount at) : words_(words), next_(at / 32 + 2) {
     const int used = static_cast<int>(at % 32);
-    const std::uint64_t first = load();
-    window_ = ((first << 32) | load()) << used;
+    window_ = ((static_cast<std::uint64_t>(words(at / 32)) << 32) | words(at / 32 + 1)) << used;
     bits_ = 64 - used;
-    ahead_ = load();
   }
 
   /// At least 32 bits are valid after this.
   __device__ void refill() {
     if (bits_ > 32) return;
-    window_ |= static_cast<std::uint64_t>(ahead_) << (32 - bits_);
+    window_ |= static_cast<std::uint64_t>(words_(next_++)) << (32 - bits_);
     bits_ += 32;
-    ahead_ = load();
   }
 
   __device__ std::uint64_t window() const { return window_; }
 
+  /// All 64 bits from here on: for codewords that a refilled window may not hold.
+  __device__ std::uint64_t wide_window() const {
+    if (bits_ == 64) return window_;
+    const std::uint64_t more = (static_cast<std::uint64_t>(words_(next_)) << 32) | words_(next_ + 1);
+    return window_ | (more >> bits_);
+  }
+
   __device__ void skip(int length) {
-    window_ <<= length;
+    if (length > bits_) {
+      *this = BitReader(words_, position() + static_cast<unsigned>(length));
+      return;
+    }
+    window_ = length == 64 ? 0 : window_ << length;
     bits_ -= length;
   }
 
   /// How far it has read, from the first word.
-  __device__ BitCount position() const { return next_ * 32 - 32 - static_cast<unsigned>(bits_); }
+  __device__ BitCount position() const { return next_ * 32 - static_cast<unsigned>(bits_); }
 
  private:
-  __device__ std::uint32_t load() {
-    const std::uint64_t at = next_++;
-    if (at * 4 + 4 <= task_->stream_end) return __byte_perm(task_->words[at], 0, 0x0123);
-    std::uint32_t word = 0;
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(task_->words);
-    for (std::uint64_t byte = at * 4; byte < task_->stream_end; ++byte) {
-      word |= static_cast<std::uint32_t>(bytes[byte]) << (24 - 8 * (byte % 4));
-    }
-    return word;
-  }
-
-  const DecodeTask* task_;
+  Words words_;
   std::uint64_t next_;
   std::uint64_t window_;
-  std::uint32_t ahead_;
   int bits_;
 };
 
-/// The 64 bits from a position on: for codewords that a refilled window may not hold.
-__device__ std::uint64_t window_at(const DecodeTask& task, BitCount at) {
-  BitReader reader(task, at);
-  const std::uint64_t high = reader.window();
-  if (at % 32 == 0) return high;
-  return high | (BitReader(task, at + 64 - at % 32).window() >> (64 - at % 32));
-}
-
-/// One symbol; codewords of more than 32 bits take the slow way.
-template <bool Long>
-__device__ QuantCode decode_symbol(const DecodeTask& task, const DecodedSymbol* table, BitReader& reader) {
+/// One symbol. `Long`: some codewords have more than 32 bits.
+template <bool Long, class Reader>
+__device__ QuantCode decode_symbol(const DecodeTask& task, const DecodedSymbol* table, Reader& reader) {
   reader.refill();
   DecodedSymbol entry = table[reader.window() >> (64 - HuffmanDecoder::lookup_bits)];
   if (entry.length == 0) {
-    constexpr int shortest = HuffmanDecoder::lookup_bits + 1;
-    if constexpr (Long) {
-      const BitCount at = reader.position();
-      entry = task.code.find(window_at(task, at), shortest);
-      if (entry.length > 32) {
-        reader = BitReader(task, at + entry.length);
-        return entry.symbol;
-      }
-    } else {
-      entry = task.code.find(reader.window(), shortest);
-    }
+    entry = task.code.find(Long ? reader.wide_window() : reader.window(), HuffmanDecoder::lookup_bits + 1);
   }
   reader.skip(entry.length);
   return entry.symbol;
 }
 
-/// A thread per chunk.
-template <bool Long>
-__global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__ DecodeTask task) {
-  __shared__ DecodedSymbol table[table_entries];
-  for (int i = threadIdx.x; i < table_entries; i += threads) table[i] = task.table[i];
-  __syncthreads();
-  const std::uint64_t chunk = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
-  if (chunk >= task.chunks) return;
+template <bool Long, class Words>
+__device__ void decode_chunk(const DecodeTask& task, const DecodedSymbol* table, const Words& words,
+                             std::uint64_t chunk, BitCount start, BitCount end) {
   const std::uint64_t first = chunk * task.chunk;
   const std::uint64_t left = task.count - first;
   const std::uint64_t size = left < task.chunk ? left : task.chunk;
-  BitReader reader(task, task.starts[chunk] + task.skip);
-  QuantCode* out = task.symbols + first;
+  BitReader<Words> reader(words, start);
+  QuantCode* const out = task.symbols + first;
   std::uint64_t done = 0;
   for (; done + pack_symbols <= size; done += pack_symbols) {
     Pack pack;
@@ -130,7 +132,40 @@ __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__
     *reinterpret_cast<Pack*>(out + done) = pack;
   }
   for (; done < size; ++done) out[done] = decode_symbol<Long>(task, table, reader);
-  if (reader.position() > task.starts[chunk + 1] + task.skip) atomicOr(task.flaws, codes_leave_chunk);
+  if (reader.position() > end) atomicOr(task.flaws, codes_leave_chunk);
+}
+
+/// A thread per chunk. The block stages as many chunks at once as the shared memory holds, mostly
+/// all of its own; a chunk that does not fit alone is read where it is.
+template <bool Long>
+__global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__ DecodeTask task) {
+  constexpr unsigned lookahead = 3;
+  __shared__ DecodedSymbol table[table_entries];
+  for (int i = threadIdx.x; i < table_entries; i += threads) table[i] = task.table[i];
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * threads;
+  const auto chunks = static_cast<unsigned>(task.chunks - first < threads ? task.chunks - first : threads);
+  const bool inside = threadIdx.x < chunks;
+  const BitCount start = inside ? task.starts[first + threadIdx.x] + task.skip : 0;
+  const BitCount end = inside ? task.starts[first + threadIdx.x + 1] + task.skip : 0;
+  for (unsigned done = 0; done < chunks;) {
+    const std::uint64_t word = (task.starts[first + done] + task.skip) / 32;
+    const std::uint64_t words = end / 32 + lookahead - word;
+    const bool waiting = inside && threadIdx.x >= done;
+    const auto fit = static_cast<unsigned>(__syncthreads_count(waiting && end >= start && words <= task.staged_words));
+    if (fit == 0) {
+      if (threadIdx.x == done) decode_chunk<Long>(task, table, GlobalWords{&task}, first + done, start, end);
+      ++done;
+      continue;
+    }
+    const std::uint64_t last = (task.starts[first + done + fit] + task.skip) / 32 + lookahead;
+    const std::uint64_t needed = last > word ? last - word : 0;  // more than fits if damaged
+    const StagedWords staged{word, static_cast<std::uint32_t>(needed < task.staged_words ? needed : task.staged_words)};
+    for (std::uint32_t i = threadIdx.x; i < staged.count; i += threads) staged_words[i] = GlobalWords{&task}(word + i);
+    __syncthreads();
+    if (waiting && threadIdx.x < done + fit) decode_chunk<Long>(task, table, staged, first + threadIdx.x, start, end);
+    __syncthreads();
+    done += fit;
+  }
 }
 
 /// The lengths of the symbols up to the last one used.
@@ -140,6 +175,16 @@ std::vector<std::uint8_t> read_codebook(Bytes codebook) {
   const std::uint64_t used = in.varint();
   const bool possible = first <= alphabet && used <= alphabet - first;
   return read_lengths(codebook, possible ? first + used : alphabet);
+}
+
+/// Room for a thread block's part of a stream of uniform density and half as much again.
+std::uint32_t staged_words_for(BitCount stream_bits, std::uint64_t count, std::uint64_t chunk) {
+  constexpr std::uint64_t least = 256;
+  constexpr std::uint64_t most = 24576;
+  const std::uint64_t block_symbols = std::min(count, chunk * threads);
+  const double bits_per_symbol = static_cast<double>(stream_bits) / static_cast<double>(count);
+  const auto words = static_cast<std::uint64_t>(bits_per_symbol * static_cast<double>(block_symbols) / 32 * 1.5);
+  return static_cast<std::uint32_t>(std::clamp(words, least, most));
 }
 
 CanonicalCodeView upload_code(Work& work, const CanonicalCode& code) {
@@ -166,7 +211,7 @@ void huffman_decode(Work& work, const HuffmanParams& params, const Sections& sec
   const CanonicalCode code(read_codebook({book, codebook.size()}));
   const HuffmanDecoder decoder(code);
   const bool parallel = params.index != IndexKind::none;
-  const std::uint64_t chunks = ceil_div<std::uint64_t>(count, params.chunk);
+  const std::uint64_t chunks = ceil_div(count, params.chunk);
   DecodeTask task{};
   task.table = work.upload(decoder.table().data(), decoder.table().size());
   task.code = upload_code(work, code);
@@ -181,9 +226,16 @@ void huffman_decode(Work& work, const HuffmanParams& params, const Sections& sec
   task.count = count;
   task.symbols = symbols;
   task.flaws = work.flaws();
+  task.staged_words = staged_words_for(stream_bits, count, task.chunk);
   const unsigned blocks = blocks_for(task.chunks, threads);
-  if (code.longest > 32) decode_chunks<true><<<blocks, threads, 0, work.stream()>>>(task);
-  else decode_chunks<false><<<blocks, threads, 0, work.stream()>>>(task);
+  const unsigned shared = task.staged_words * static_cast<unsigned>(sizeof(std::uint32_t));
+  const auto launch = [&](auto* kernel) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+          "set aside shared memory");
+    kernel<<<blocks, threads, shared, work.stream()>>>(task);
+  };
+  if (code.longest > 32) launch(decode_chunks<true>);
+  else launch(decode_chunks<false>);
   check_launch("decode_chunks");
 }
 

@@ -153,17 +153,22 @@ class TileEncoder {
     }
   }
 
-  /// Sets where each pack starts within the warp; returns the warp's bits.
+  /// Merges each pack's codewords, as far as they fit 64 bits; sets where the packs start within
+  /// the warp and returns the warp's bits.
   __device__ std::uint32_t measure() {
     std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 256 x 56
 #pragma unroll
     for (unsigned k = 0; k < packs; ++k) {
-      std::uint32_t bits = 0;
+      merged_[k] = 0;
+      bits_[k] = 0;
 #pragma unroll
       for (unsigned i = 0; i < pack_symbols; ++i) {
-        if (i < valid(k)) bits += static_cast<std::uint32_t>(Codeword<Unit>::length(units_[packs_[k].symbols[i]]));
+        if (i >= valid(k)) break;
+        const Unit unit = units_[packs_[k].symbols[i]];
+        merged_[k] = (merged_[k] << Codeword<Unit>::length(unit)) | Codeword<Unit>::code(unit);
+        bits_[k] += Codeword<Unit>::length(unit);
       }
-      own |= static_cast<std::uint64_t>(bits) << (16 * k);
+      own |= static_cast<std::uint64_t>(bits_[k]) << (16 * k);
     }
     std::uint64_t sum = own;
     for (unsigned distance = 1; distance < 32; distance *= 2) {
@@ -185,12 +190,13 @@ class TileEncoder {
     for (unsigned k = 0; k < packs; ++k) {
       start_[k] += warp_start;
       SharedBitWriter writer(words_, start_[k]);
-#pragma unroll
-      for (unsigned i = 0; i < pack_symbols; ++i) {
-        if (i >= valid(k)) break;
-        const Unit unit = units_[packs_[k].symbols[i]];
-        if constexpr (sizeof(Unit) == 4) writer.put_short(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
-        else writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
+      if (bits_[k] <= 32) {
+        writer.put_short(merged_[k], bits_[k]);
+      } else if (bits_[k] <= 64) {
+        writer.put_short(merged_[k] >> 32, bits_[k] - 32);
+        writer.put_short(merged_[k] & 0xFFFFFFFFU, 32);
+      } else {
+        write_singly(k, writer);
       }
       writer.finish();
     }
@@ -218,6 +224,16 @@ class TileEncoder {
   }
 
  private:
+  /// A pack whose codewords do not fit 64 bits.
+  __device__ void write_singly(unsigned k, SharedBitWriter& writer) {
+#pragma unroll
+    for (unsigned i = 0; i < pack_symbols; ++i) {
+      if (i >= valid(k)) break;
+      const Unit unit = units_[packs_[k].symbols[i]];
+      writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
+    }
+  }
+
   __device__ std::uint64_t first(unsigned k) const { return first_ + k * 32 * pack_symbols; }
   __device__ unsigned valid(unsigned k) const {
     if (first(k) >= task_.count) return 0;
@@ -230,6 +246,8 @@ class TileEncoder {
   const Unit* units_;
   std::uint64_t first_;
   Pack packs_[packs];
+  std::uint64_t merged_[packs];
+  int bits_[packs];
   std::uint32_t start_[packs];
 };
 
@@ -286,7 +304,7 @@ Bytes encode_chunks(Work& work, const HuffmanParams& params, std::span<const std
                     BitCount* starts) {
   const std::vector<Unit> units = codewords<Unit>(lengths);
   const unsigned tiles = blocks_for(count, tile_symbols);
-  const ByteCount stream_words = ceil_div<BitCount>(total, 32) + 1;
+  const ByteCount stream_words = ceil_div(total, 32) + 1;
   auto* const stream = work.take_zeroed<std::uint32_t>(stream_words);
   EncodeTask<Unit> task{};
   task.symbols = symbols;
@@ -302,7 +320,7 @@ Bytes encode_chunks(Work& work, const HuffmanParams& params, std::span<const std
   task.next_tile = work.take_zeroed<unsigned>(1);
   if (task.bins <= most_shared_units) launch<Unit, true>(work, task, tiles);
   else launch<Unit, false>(work, task, tiles);
-  return {reinterpret_cast<const std::byte*>(stream), ceil_div<BitCount>(total, 8)};
+  return {reinterpret_cast<const std::byte*>(stream), ceil_div(total, 8)};
 }
 
 }  // namespace
@@ -322,7 +340,7 @@ HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWid
   const int longest = *std::max_element(lengths.begin(), lengths.end());
   BitCount total = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) total += histogram[i] * lengths[i];
-  const std::uint64_t chunks = ceil_div<std::uint64_t>(count, params.chunk);
+  const std::uint64_t chunks = ceil_div(count, params.chunk);
   auto* const starts = work.take<BitCount>(chunks + 1);
   result.codes = use_narrow_units(width, longest)
                      ? encode_chunks<std::uint32_t>(work, params, lengths, longest, symbols, count, total, starts)

@@ -2,37 +2,29 @@
 
 #include <algorithm>
 
-#include "gpu/interp_plan.cuh"
+#include "gpu/interp_cube.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned max_threads = 128;
-
-/// What all tiles of a frame share.
-template <class T>
-struct InterpFrame {
-  InterpParams params;
-  InterpPlan plan;
-  Extents3 extents;
-  RankedBits missing;
-  std::uint32_t tiles_x;
-  std::uint32_t tiles_y;
-  std::uint32_t rows_y_inverse;   ///< for divisions of row numbers by the box's height
-  const T* anchors;               ///< all of them, with stand-ins for the missing
-  Extents3 anchor_grid;
-  Quantizer<T> quantizers[InterpParams::max_levels];
-
-  __device__ TileBox tile() const {
-    const std::uint32_t line = blockIdx.x / tiles_x;
-    return tile_box(params, extents, {line / tiles_y, line % tiles_y, blockIdx.x % tiles_x});
-  }
+/// Which frames a kernel is for.
+struct Whole {  ///< no point is missing
+  static constexpr bool masked = false;
+  static constexpr bool shared = true;
+};
+struct Masked {
+  static constexpr bool masked = true;
+  static constexpr bool shared = true;
+};
+struct Large {  ///< boxes beyond the shared memory, masked or not
+  static constexpr bool masked = true;
+  static constexpr bool shared = false;
 };
 
 /// A tile's closed box in shared memory. Neighbours are as far apart as in a whole box, however
 /// much of it lies in the frame.
-template <class T, bool Masked>
+template <class T, class Mode>
 struct Box {
   const InterpFrame<T>& frame;
   TileBox tile;
@@ -41,17 +33,18 @@ struct Box {
   QuantCode* codes;
   std::uint8_t* missing;
 
-  __device__ Box(const InterpFrame<T>& f, std::byte* memory)
+  __device__ Box(const InterpFrame<T>& f, std::uint32_t i)
       : frame(f),
-        tile(f.tile()),
-        splines(reinterpret_cast<Spline<T>*>(memory)),
+        tile(f.tile(i)),
+        splines(reinterpret_cast<Spline<T>*>(Mode::shared ? shared_memory
+                                                          : f.boxes + blockIdx.x * f.box_bytes)),
         values(reinterpret_cast<T*>(splines + f.plan.splines)),
         codes(reinterpret_cast<QuantCode*>(values + f.plan.box_points())),
         missing(reinterpret_cast<std::uint8_t*>(codes + f.plan.box_points())) {}
 
   static ByteCount bytes(const InterpPlan& plan) {
     return plan.splines * sizeof(Spline<T>) +
-           plan.box_points() * (sizeof(T) + sizeof(QuantCode) + (Masked ? 1 : 0));
+           plan.box_points() * (sizeof(T) + sizeof(QuantCode) + (Mode::masked ? 1 : 0));
   }
 
   __device__ std::uint32_t offset(std::uint32_t z, std::uint32_t y, std::uint32_t x) const {
@@ -78,7 +71,7 @@ struct Box {
   __device__ void for_each_point(const Extents32& size, const Each& each) const {
     const std::uint32_t rows = frame.plan.size[1] * size[0];
     for (std::uint32_t row = threadIdx.y; row < rows; row += blockDim.y) {
-      const std::uint32_t z = frame.plan.size[1] == 1 ? row : __umulhi(row, frame.rows_y_inverse);
+      const std::uint32_t z = frame.row_to_z(row);
       const std::uint32_t y = row - z * frame.plan.size[1];
       if (y >= size[1]) continue;
       const std::uint64_t point =
@@ -86,6 +79,16 @@ struct Box {
       const std::uint32_t first = row * frame.plan.size[2];
       for (std::uint32_t x = threadIdx.x; x < size[2]; x += blockDim.x) each(point + x, first + x);
     }
+  }
+
+  __device__ void mark_missing(std::uint64_t point, std::uint32_t o) {
+    if constexpr (Mode::masked) {
+      missing[o] = frame.missing.words != nullptr && frame.missing.test(point) ? 1 : 0;
+    }
+  }
+  __device__ bool is_missing(std::uint32_t o) const {
+    if constexpr (Mode::masked) return missing[o] != 0;
+    return false;
   }
 
   /// Anchors in their places; they count as restored.
@@ -134,28 +137,22 @@ struct Box {
   }
 };
 
-extern __shared__ __align__(16) std::byte shared_memory[];
-
-template <class T, bool Masked>
-__global__ void __launch_bounds__(max_threads)
-    encode_tiles(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
-                 Exceptions exceptions) {
-  Box<T, Masked> box(frame, shared_memory);
-  const auto no_delta = static_cast<QuantCode>(frame.params.radius);
+template <class T, class Mode>
+__device__ void encode_tile(Box<T, Mode>& box, const T* values, QuantCode* codes,
+                            const Exceptions& exceptions) {
+  const auto no_delta = static_cast<QuantCode>(box.frame.params.radius);
   box.make_splines();
   box.for_each_point(box.tile.box, [&](std::uint64_t point, std::uint32_t offset) {
     box.values[offset] = values[point];
-    if constexpr (Masked) box.missing[offset] = frame.missing.test(point) ? 1 : 0;
+    box.mark_missing(point, offset);
   });
   __syncthreads();
   box.put_anchors(no_delta);
   __syncthreads();
   box.run_stages([&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-    if constexpr (Masked) {
-      if (box.missing[offset] != 0) {
-        box.codes[offset] = no_delta;
-        return prediction;
-      }
+    if (box.is_missing(offset)) {
+      box.codes[offset] = no_delta;
+      return prediction;
     }
     const Quantised<T> q = quantise(quantizer, box.values[offset], prediction);
     box.codes[offset] = q.code;
@@ -168,32 +165,49 @@ __global__ void __launch_bounds__(max_threads)
   });
 }
 
-template <class T, bool Masked>
+template <class T, class Mode>
 __global__ void __launch_bounds__(max_threads)
-    decode_tiles(const __grid_constant__ InterpFrame<T> frame, const QuantCode* codes,
-                 SparseView outliers, T* values) {
-  Box<T, Masked> box(frame, shared_memory);
-  const TileBox& tile = box.tile;
+    encode_tiles(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
+                 Exceptions exceptions) {
+  for (std::uint32_t i = blockIdx.x; i < frame.tiles; i += gridDim.x) {
+    Box<T, Mode> box(frame, i);
+    encode_tile(box, values, codes, exceptions);
+    __syncthreads();
+  }
+}
+
+template <class T, class Mode>
+__device__ void decode_tile(Box<T, Mode>& box, const QuantCode* codes, const SparseView& outliers,
+                            T* values) {
   box.make_splines();
-  box.for_each_point(tile.box, [&](std::uint64_t point, std::uint32_t offset) {
+  box.for_each_point(box.tile.box, [&](std::uint64_t point, std::uint32_t offset) {
     const QuantCode code = codes[point];
     box.codes[offset] = code;
-    if constexpr (Masked) box.missing[offset] = frame.missing.test(point) ? 1 : 0;
+    box.mark_missing(point, offset);
     if (code == outlier_code) box.values[offset] = value_of<T>(outliers.find(point));
   });
   __syncthreads();
-  box.put_anchors(static_cast<QuantCode>(frame.params.radius));
+  box.put_anchors(static_cast<QuantCode>(box.frame.params.radius));
   __syncthreads();
   box.run_stages([&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-    if constexpr (Masked) {
-      if (box.missing[offset] != 0) return prediction;
-    }
+    if (box.is_missing(offset)) return prediction;
     const QuantCode code = box.codes[offset];
     return code == outlier_code ? box.values[offset] : restore(quantizer, prediction, code);
   });
-  box.for_each_point(tile.own, [&](std::uint64_t point, std::uint32_t offset) {
+  box.for_each_point(box.tile.own, [&](std::uint64_t point, std::uint32_t offset) {
     values[point] = box.values[offset];
   });
+}
+
+template <class T, class Mode>
+__global__ void __launch_bounds__(max_threads)
+    decode_tiles(const __grid_constant__ InterpFrame<T> frame, const QuantCode* codes,
+                 SparseView outliers, T* values) {
+  for (std::uint32_t i = blockIdx.x; i < frame.tiles; i += gridDim.x) {
+    Box<T, Mode> box(frame, i);
+    decode_tile(box, codes, outliers, values);
+    __syncthreads();
+  }
 }
 
 /// Where the anchors lie; in the archive only those that are not missing have a place.
@@ -284,14 +298,18 @@ InterpFrame<T> interp_frame(Work& work, const InterpParams& params, double bound
                             const Extents3& extents, const RankedBits& missing, double min,
                             double max, const T* anchors) {
   const Quantizer<T> none(1, 0, 0, 0, 1);
-  InterpFrame<T> frame{params, make_plan(work, params), extents, missing, 0, 0, 0, anchors,
+  InterpFrame<T> frame{params, make_plan(work, params), extents, missing, 0, 0, 0, 0, nullptr, 0, anchors,
                        anchor_grid(params, extents),
                        {none, none, none, none, none, none, none, none, none, none, none, none,
                         none, none, none, none}};
   const Extents3 tiles = tile_grid(params, extents);
   frame.tiles_x = static_cast<std::uint32_t>(tiles[2]);
   frame.tiles_y = static_cast<std::uint32_t>(tiles[1]);
-  frame.rows_y_inverse = static_cast<std::uint32_t>((std::uint64_t{1} << 32) / frame.plan.size[1] + 1);
+  frame.tiles = static_cast<std::uint32_t>(count_of(tiles));
+  const std::uint64_t height = frame.plan.size[1];
+  const std::uint64_t whole = std::uint64_t{1} << 32;
+  const bool exact = height > 1 && frame.plan.size[0] * height * height < whole;
+  frame.height_inverse = exact ? static_cast<std::uint32_t>(whole / height + 1) : 0;
   for (int level = 1; level <= params.levels(); ++level) {
     const auto l = static_cast<std::size_t>(level - 1);
     frame.quantizers[l] = Quantizer<T>(params.half_step[l], bound, min, max, params.radius);
@@ -299,26 +317,53 @@ InterpFrame<T> interp_frame(Work& work, const InterpParams& params, double bound
   return frame;
 }
 
-/// Runs a kernel over all tiles: rows of threads for rows of points.
-template <class T, bool Masked, class Kernel, class... Args>
-void launch_tiles(Work& work, Kernel* kernel, const InterpFrame<T>& frame, const Args&... args) {
-  const ByteCount bytes = Box<T, Masked>::bytes(frame.plan);
+ByteCount most_shared_bytes() {
   int device = 0;
   int most = 0;
   check(cudaGetDevice(&device), "tell its number");
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "tell its limits");
-  if (bytes > static_cast<ByteCount>(most)) {
-    throw DeviceError("a tile of " + std::to_string(frame.plan.box_points()) +
-                      " points does not fit the GPU's shared memory; use --device cpu");
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "tell its limits");
+  return static_cast<ByteCount>(most);
+}
+
+/// Runs a kernel over all tiles: rows of threads for rows of points.
+template <class T, class Mode, class Kernel, class... Args>
+void launch_tiles(Work& work, Kernel* kernel, InterpFrame<T> frame, const Args&... args) {
+  constexpr std::uint32_t most_large = 1024;
+  const std::uint32_t blocks = Mode::shared ? frame.tiles : std::min(frame.tiles, most_large);
+  const auto bytes = static_cast<unsigned>(Box<T, Mode>::bytes(frame.plan));
+  if constexpr (Mode::shared) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          "set aside shared memory");
+  } else {
+    frame.box_bytes = ceil_div(bytes, 256) * 256;
+    frame.boxes = work.take<std::byte>(blocks * frame.box_bytes);
   }
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        "set aside shared memory");
   unsigned row_threads = 16;
   while (row_threads < max_threads && row_threads < frame.params.tile[2]) row_threads *= 2;
-  const Extents3 tiles = tile_grid(frame.params, frame.extents);
-  kernel<<<static_cast<unsigned>(count_of(tiles)), dim3(row_threads, max_threads / row_threads),
-           bytes, work.stream()>>>(frame, args...);
+  kernel<<<blocks, dim3(row_threads, max_threads / row_threads), Mode::shared ? bytes : 0,
+           work.stream()>>>(frame, args...);
+}
+
+/// Calls launch with the turn of x, if the tiles are those of InterpCube.
+template <int long_turn, class T, class Launch>
+bool try_cube(const InterpFrame<T>& frame, const Launch& launch) {
+  if (!InterpCube<T, long_turn>::matches(frame)) return false;
+  launch(std::integral_constant<int, long_turn>{});
+  return true;
+}
+template <class T, class Launch>
+bool with_cube(const InterpFrame<T>& frame, const Launch& launch) {
+  return try_cube<0>(frame, launch) || try_cube<1>(frame, launch) || try_cube<2>(frame, launch);
+}
+
+/// Calls launch with the mode that any other frame needs.
+template <class T, class Launch>
+void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
+  if (Box<T, Masked>::bytes(frame.plan) > most_shared_bytes()) launch(Large{});
+  else if (frame.missing.words != nullptr) launch(Masked{});
+  else launch(Whole{});
 }
 
 }  // namespace
@@ -340,10 +385,16 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
   const Exceptions exceptions{make_bits(work, points), RankedBits{}, work.take_zeroed<PassCounts>(1)};
   const auto interp = interp_frame<T>(work, params, bound, frame.extents, frame.missing, frame.min,
                                       frame.max, all);
-  with_flag(frame.missing.words != nullptr, [&](auto masked) {
-    launch_tiles<T, masked.value>(work, encode_tiles<T, masked.value>, interp, frame.values, codes,
-                                  exceptions);
+  const bool cubes = with_cube(interp, [&](auto turn) {
+    encode_cubes<T, turn.value><<<interp.tiles, max_threads, InterpCube<T, turn.value>::bytes, work.stream()>>>(
+        interp, frame.values, codes, exceptions);
   });
+  if (!cubes) {
+    with_mode(interp, [&](auto mode) {
+      using Mode = decltype(mode);
+      launch_tiles<T, Mode>(work, encode_tiles<T, Mode>, interp, frame.values, codes, exceptions);
+    });
+  }
   check_launch("encode_tiles");
   const PassCounts& counts = *work.download(exceptions.counts, 1);
   const std::uint64_t present = present_anchors(work, anchors, missing);
@@ -379,10 +430,16 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
       decode_sparse(work, {sections.find(SectionId::outliers)}, count_of(frame.extents))[0];
   const auto interp = interp_frame<T>(work, params, no_bound, frame.extents, frame.missing,
                                       frame.min, frame.max, all);
-  with_flag(frame.missing.words != nullptr, [&](auto masked) {
-    launch_tiles<T, masked.value>(work, decode_tiles<T, masked.value>, interp, codes, outliers,
-                                  frame.values);
+  const bool cubes = with_cube(interp, [&](auto turn) {
+    decode_cubes<T, turn.value><<<interp.tiles, max_threads, InterpCube<T, turn.value>::bytes, work.stream()>>>(
+        interp, codes, outliers, frame.values);
   });
+  if (!cubes) {
+    with_mode(interp, [&](auto mode) {
+      using Mode = decltype(mode);
+      launch_tiles<T, Mode>(work, decode_tiles<T, Mode>, interp, codes, outliers, frame.values);
+    });
+  }
   check_launch("decode_tiles");
 }
 

@@ -18,6 +18,7 @@ struct LorenzoFrame {
   double step;
   double inverse_step;
   double bound;
+  T certain;
   T min;
   T max;
   std::int32_t radius;
@@ -30,6 +31,7 @@ struct LorenzoFrame {
         step(2 * params.half_step),
         inverse_step(1 / step),
         bound(absolute_bound),
+        certain(certainly_within<T>(absolute_bound)),
         min(static_cast<T>(low)),
         max(static_cast<T>(high)),
         radius(static_cast<std::int32_t>(params.radius)),
@@ -89,9 +91,9 @@ struct Lane {
 template <class Shape>
 unsigned warp_blocks(const Extents3& extents) {
   const std::uint64_t rows = Shape::is_line ? 1 : Shape::rows;
-  const std::uint64_t tiles = ceil_div<std::uint64_t>(extents[2], Shape::warp_width) *
-                              ceil_div<std::uint64_t>(extents[1], rows) *
-                              ceil_div<std::uint64_t>(extents[0], Shape::slices);
+  const std::uint64_t tiles = ceil_div(extents[2], Shape::warp_width) *
+                              ceil_div(extents[1], rows) *
+                              ceil_div(extents[0], Shape::slices);
   return blocks_for(tiles, warps);
 }
 
@@ -132,7 +134,10 @@ __global__ void __launch_bounds__(threads)
       const bool present = inside && !(Masked && frame.missing.test(point));
       if (present) {
         const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
-        if (!q.in_range || !within_bound(value[row], restored, frame.bound)) exceptions.add_patch(point);
+        const bool certain = magnitude_of(value[row] - restored) < frame.certain;
+        if (!q.in_range || (!certain && !within_bound(value[row], restored, frame.bound))) {
+          exceptions.add_patch(point);
+        }
       }
       if constexpr (Masked) integer = fill_missing<Shape>(integer, present, at.lane, carry);
       Int left = __shfl_up_sync(~0U, integer, 1);

@@ -12,7 +12,7 @@ constexpr int sum_threads = 1024;
 constexpr int sums_per_thread = 8;
 
 /// A thread block per block of points.
-__global__ void rank_words(RankedBits bits, std::uint32_t* block_counts) {
+__global__ void __launch_bounds__(rank_threads) rank_words(RankedBits bits, std::uint32_t* block_counts) {
   using Scan = cub::BlockScan<unsigned, rank_threads>;
   __shared__ typename Scan::TempStorage storage;
   const std::uint64_t first =
@@ -30,7 +30,7 @@ __global__ void rank_words(RankedBits bits, std::uint32_t* block_counts) {
 }
 
 /// One thread block that walks the array: there are few counts.
-__global__ void sum_counts(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* out) {
+__global__ void __launch_bounds__(sum_threads) sum_counts(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* out) {
   using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
   __shared__ typename Scan::TempStorage storage;
   std::uint64_t before = 0;

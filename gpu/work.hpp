@@ -90,7 +90,7 @@ class Work {
 
 /// Blocks of `threads` threads for `count` items, one item a thread.
 inline unsigned blocks_for(std::uint64_t count, unsigned threads) {
-  return static_cast<unsigned>(ceil_div<std::uint64_t>(count, threads));
+  return static_cast<unsigned>(ceil_div(count, threads));
 }
 
 }  // namespace cuszi::gpu
