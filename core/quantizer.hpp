@@ -101,13 +101,12 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T value, T 
   const T scaled = (value - prediction) * quantizer.inverse_step;
   const bool in_range =
       magnitude_of(scaled) < static_cast<T>(quantizer.radius) - static_cast<T>(0.5);
-  if (!in_range) return {outlier_code, value};
-  const auto delta = static_cast<std::int32_t>(round_half_even(scaled));
+  const auto delta = static_cast<std::int32_t>(round_half_even(in_range ? scaled : T{0}));
   const auto code = static_cast<QuantCode>(delta + quantizer.radius);
   const T restored = restore(quantizer, prediction, code);
-  const bool certain = magnitude_of(value - restored) < quantizer.certain;
-  if (!certain && !within_bound(value, restored, quantizer.bound)) return {outlier_code, value};
-  return {code, restored};
+  bool reached = in_range && magnitude_of(value - restored) < quantizer.certain;
+  if (!reached && in_range) reached = within_bound(value, restored, quantizer.bound);
+  return {reached ? code : outlier_code, reached ? restored : value};
 }
 
 /// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a

@@ -33,6 +33,7 @@ struct DecodeTask {
 
 /// The stream in global memory; zeros beyond its end.
 struct GlobalWords {
+  using Position = std::uint64_t;
   const DecodeTask* task;
 
   __device__ std::uint32_t operator()(std::uint64_t at) const {
@@ -51,11 +52,11 @@ extern __shared__ std::uint32_t staged_words[];
 /// A part of the stream in shared memory: lanes refill at different times, and each would wait for
 /// the others' loads.
 struct StagedWords {
-  std::uint64_t first;
+  using Position = std::uint32_t;
   std::uint32_t count;
 
-  __device__ std::uint32_t operator()(std::uint64_t at) const {
-    return at - first < count ? staged_words[at - first] : 0;
+  __device__ std::uint32_t operator()(std::uint32_t at) const {
+    return at < count ? staged_words[at] : 0;
   }
 };
 
@@ -63,7 +64,9 @@ struct StagedWords {
 template <class Words>
 class BitReader {
  public:
-  __device__ BitReader(const Words& words, BitCount at) : words_(words), next_(at / 32 + 2) {
+  using Position = typename Words::Position;
+
+  __device__ BitReader(const Words& words, Position at) : words_(words), next_(at / 32 + 2) {
     const int used = static_cast<int>(at % 32);
     window_ = ((static_cast<std::uint64_t>(words(at / 32)) << 32) | words(at / 32 + 1)) << used;
     bits_ = 64 - used;
@@ -86,52 +89,62 @@ class BitReader {
   }
 
   __device__ void skip(int length) {
-    if (length > bits_) {
-      *this = BitReader(words_, position() + static_cast<unsigned>(length));
-      return;
-    }
-    window_ = length == 64 ? 0 : window_ << length;
+    window_ <<= length;
     bits_ -= length;
+  }
+  /// The same for a length that may be more than refill() makes valid.
+  __device__ void skip_far(int length) {
+    *this = BitReader(words_, position() + static_cast<unsigned>(length));
   }
 
   /// How far it has read, from the first word.
-  __device__ BitCount position() const { return next_ * 32 - static_cast<unsigned>(bits_); }
+  __device__ Position position() const { return next_ * 32 - static_cast<unsigned>(bits_); }
 
  private:
   Words words_;
-  std::uint64_t next_;
+  Position next_;
   std::uint64_t window_;
   int bits_;
 };
 
+/// The code in shared memory, but for its symbols.
+struct SharedCode {
+  const DecodedSymbol* table;
+  CanonicalCodeView view;
+};
+
 /// One symbol. `Long`: some codewords have more than 32 bits.
 template <bool Long, class Reader>
-__device__ QuantCode decode_symbol(const DecodeTask& task, const DecodedSymbol* table, Reader& reader) {
+__device__ QuantCode decode_symbol(const SharedCode& code, Reader& reader) {
   reader.refill();
-  DecodedSymbol entry = table[reader.window() >> (64 - HuffmanDecoder::lookup_bits)];
+  DecodedSymbol entry = code.table[reader.window() >> (64 - HuffmanDecoder::lookup_bits)];
   if (entry.length == 0) {
-    entry = task.code.find(Long ? reader.wide_window() : reader.window(), HuffmanDecoder::lookup_bits + 1);
+    entry = code.view.find(Long ? reader.wide_window() : reader.window(), HuffmanDecoder::lookup_bits + 1);
+    if (Long && entry.length > 32) {
+      reader.skip_far(entry.length);
+      return entry.symbol;
+    }
   }
   reader.skip(entry.length);
   return entry.symbol;
 }
 
 template <bool Long, class Words>
-__device__ void decode_chunk(const DecodeTask& task, const DecodedSymbol* table, const Words& words,
+__device__ void decode_chunk(const DecodeTask& task, const SharedCode& code, const Words& words,
                              std::uint64_t chunk, BitCount start, BitCount end) {
   const std::uint64_t first = chunk * task.chunk;
   const std::uint64_t left = task.count - first;
   const std::uint64_t size = left < task.chunk ? left : task.chunk;
-  BitReader<Words> reader(words, start);
+  BitReader<Words> reader(words, static_cast<typename Words::Position>(start));
   QuantCode* const out = task.symbols + first;
   std::uint64_t done = 0;
   for (; done + pack_symbols <= size; done += pack_symbols) {
     Pack pack;
 #pragma unroll
-    for (QuantCode& symbol : pack.symbols) symbol = decode_symbol<Long>(task, table, reader);
+    for (QuantCode& symbol : pack.symbols) symbol = decode_symbol<Long>(code, reader);
     *reinterpret_cast<Pack*>(out + done) = pack;
   }
-  for (; done < size; ++done) out[done] = decode_symbol<Long>(task, table, reader);
+  for (; done < size; ++done) out[done] = decode_symbol<Long>(code, reader);
   if (reader.position() > end) atomicOr(task.flaws, codes_leave_chunk);
 }
 
@@ -141,7 +154,16 @@ template <bool Long>
 __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__ DecodeTask task) {
   constexpr unsigned lookahead = 3;
   __shared__ DecodedSymbol table[table_entries];
+  __shared__ std::uint64_t first_code[max_code_length + 1];
+  __shared__ std::uint32_t first_index[max_code_length + 1];
+  __shared__ std::uint32_t count[max_code_length + 1];
   for (int i = threadIdx.x; i < table_entries; i += threads) table[i] = task.table[i];
+  if (threadIdx.x <= max_code_length) {
+    first_code[threadIdx.x] = task.code.first_code[threadIdx.x];
+    first_index[threadIdx.x] = task.code.first_index[threadIdx.x];
+    count[threadIdx.x] = task.code.count[threadIdx.x];
+  }
+  const SharedCode code{table, {first_code, first_index, count, task.code.symbols, task.code.longest}};
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads;
   const auto chunks = static_cast<unsigned>(task.chunks - first < threads ? task.chunks - first : threads);
   const bool inside = threadIdx.x < chunks;
@@ -153,16 +175,16 @@ __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__
     const bool waiting = inside && threadIdx.x >= done;
     const auto fit = static_cast<unsigned>(__syncthreads_count(waiting && end >= start && words <= task.staged_words));
     if (fit == 0) {
-      if (threadIdx.x == done) decode_chunk<Long>(task, table, GlobalWords{&task}, first + done, start, end);
+      if (threadIdx.x == done) decode_chunk<Long>(task, code, GlobalWords{&task}, first + done, start, end);
       ++done;
       continue;
     }
     const std::uint64_t last = (task.starts[first + done + fit] + task.skip) / 32 + lookahead;
     const std::uint64_t needed = last > word ? last - word : 0;  // more than fits if damaged
-    const StagedWords staged{word, static_cast<std::uint32_t>(needed < task.staged_words ? needed : task.staged_words)};
+    const StagedWords staged{static_cast<std::uint32_t>(needed < task.staged_words ? needed : task.staged_words)};
     for (std::uint32_t i = threadIdx.x; i < staged.count; i += threads) staged_words[i] = GlobalWords{&task}(word + i);
     __syncthreads();
-    if (waiting && threadIdx.x < done + fit) decode_chunk<Long>(task, table, staged, first + threadIdx.x, start, end);
+    if (waiting && threadIdx.x < done + fit) decode_chunk<Long>(task, code, staged, first + threadIdx.x, start - word * 32, end - word * 32);
     __syncthreads();
     done += fit;
   }

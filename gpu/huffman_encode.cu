@@ -252,7 +252,7 @@ class TileEncoder {
 };
 
 template <class Unit, bool SharedUnits>
-__global__ void __launch_bounds__(threads) encode_tiles(const __grid_constant__ EncodeTask<Unit> task) {
+__global__ void __launch_bounds__(threads, 4) encode_tiles(const __grid_constant__ EncodeTask<Unit> task) {
   __shared__ unsigned tile;
   __shared__ std::uint32_t warp_bits[warps];
   __shared__ BitCount tile_start;

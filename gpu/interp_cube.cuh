@@ -36,7 +36,9 @@ class InterpCube {
         frame_(f),
         y_turn_(f.params.order[first_short] == 1 ? first_short : second_short),
         z_turn_(y_turn_ == first_short ? second_short : first_short),
-        size_{size_at(0), size_at(1), size_at(2)} {}
+        size_{size_at(0), size_at(1), size_at(2)},
+        plane_(f.extents[1] * f.extents[2]),
+        first_point_(point_at(box.first, f.extents)) {}
 
   /// One spline per turn and coordinate: a coordinate tells its level.
   __device__ void make_splines() const {
@@ -59,7 +61,7 @@ class InterpCube {
     const std::uint32_t z = threadIdx.x / 9;
     const std::uint32_t y = threadIdx.x % 9;
     if (box.box[2] == 33 && z < box.box[0] && y < box.box[1]) {
-      each(row_point(z, y) + 32, row_offset(z, y) + 32 * stride(long_turn));
+      each(first_point_ + z * plane_ + y * frame_.extents[2] + 32, row_offset(z, y) + 32 * stride(long_turn));
     }
   }
 
@@ -81,13 +83,13 @@ class InterpCube {
     each(point_at(at, frame_.anchor_grid), row_offset(z, y) + x * stride(long_turn));
   }
 
-  /// Predicts all points, level by level and turn by turn: restored = point(quantizer, offset,
-  /// prediction).
-  template <class Point>
-  __device__ void run_stages(const Point& point) const {
-    run_level<3>(point);
-    run_level<2>(point);
-    run_level<1>(point);
+  /// Predicts all points, level by level and turn by turn: result = point(quantizer, offset,
+  /// prediction), then store(offset, result).
+  template <class Point, class Store>
+  __device__ void run_stages(const Point& point, const Store& store) const {
+    const bool whole = box.box[0] == 9 && box.box[1] == 9 && box.box[2] == 33;
+    if (whole) run_levels<true>(point, store);
+    else run_levels<false>(point, store);
   }
 
  private:
@@ -113,24 +115,26 @@ class InterpCube {
     constexpr std::uint32_t b = stride(second_short);
     return y_turn_ == first_short ? y * a + z * b : z * a + y * b;
   }
-  __device__ std::uint64_t row_point(std::uint32_t z, std::uint32_t y) const {
-    return point_at({box.first[0] + z, box.first[1] + y, box.first[2]}, frame_.extents);
-  }
-
   template <class Row>
   __device__ void for_each_row(std::uint32_t zs, std::uint32_t ys, const Row& row) const {
     for (std::uint32_t z = 0; z < zs; ++z) {
       for (std::uint32_t y = (threadIdx.x / 32 - z) % (max_threads / 32); y < ys; y += max_threads / 32) {
-        row(row_point(z, y), row_offset(z, y));
+        row(first_point_ + z * plane_ + y * frame_.extents[2], row_offset(z, y));
       }
     }
   }
 
-  template <int level, class Point>
-  __device__ void run_level(const Point& point) const {
-    run_stage<level, 0>(point);
-    run_stage<level, 1>(point);
-    run_stage<level, 2>(point);
+  template <bool whole, class Point, class Store>
+  __device__ void run_levels(const Point& point, const Store& store) const {
+    run_level<3, whole>(point, store);
+    run_level<2, whole>(point, store);
+    run_level<1, whole>(point, store);
+  }
+  template <int level, bool whole, class Point, class Store>
+  __device__ void run_level(const Point& point, const Store& store) const {
+    run_stage<level, 0, whole>(point, store);
+    run_stage<level, 1, whole>(point, store);
+    run_stage<level, 2, whole>(point, store);
   }
 
   /// How many points the stage has along the axis of turn `t`; without the far face at level 1
@@ -143,39 +147,41 @@ class InterpCube {
     return level == 1 ? extent(t) - 1 : (extent(t) - 1) / spacing + 1;
   }
 
-  /// Points of a stage do not depend on each other: a few are on their way at once.
-  template <int level, int turn, class Point>
-  __device__ void run_stage(const Point& point) const {
+  /// Points of a stage do not depend on each other: a few are on their way at once. What a thread
+  /// makes of a point that is not there is not stored: that is cheaper than a branch.
+  template <int level, int turn, bool whole, class Point, class Store>
+  __device__ void run_stage(const Point& point, const Store& store) const {
     constexpr std::uint32_t spacing = 1U << (level - 1);
-    constexpr std::uint32_t n0 = count<level, turn>(0);
     constexpr std::uint32_t n1 = count<level, turn>(1);
     constexpr std::uint32_t n2 = count<level, turn>(2);
-    constexpr std::uint32_t total = n0 * n1 * n2;
+    constexpr std::uint32_t total = count<level, turn>(0) * n1 * n2;
     constexpr std::uint32_t rounds = (total + max_threads - 1) / max_threads;
     constexpr std::uint32_t batch = rounds < 4 ? rounds : 4;
+    constexpr auto distance = static_cast<std::ptrdiff_t>(stride(turn) * spacing);
     constexpr auto step = [](int t) { return t < turn ? spacing : 2 * spacing; };
     constexpr auto first = [](int t) { return t == turn ? spacing : 0; };
     const Quantizer<T>& quantizer = frame_.quantizers[level - 1];
     for (std::uint32_t start = threadIdx.x; start < total; start += batch * max_threads) {
+      using Result = decltype(point(quantizer, 0U, T{}));
       std::uint32_t offset[batch];
-      T restored[batch];
+      bool inside[batch];
+      Result result[batch];
 #pragma unroll
       for (std::uint32_t k = 0; k < batch; ++k) {
-        const std::uint32_t i = start + k * max_threads;
+        const std::uint32_t own = start + k * max_threads;
+        const std::uint32_t i = own < total ? own : start;
         const std::uint32_t at0 = first(0) + i / (n1 * n2) * step(0);
         const std::uint32_t at1 = first(1) + i / n2 % n1 * step(1);
         const std::uint32_t at2 = first(2) + i % n2 * step(2);
-        const bool inside = i < total && at0 < size_[0] && at1 < size_[1] && at2 < size_[2];
-        offset[k] = inside ? at0 * stride(0) + at1 * stride(1) + at2 : points;
-        if (!inside) continue;
         const std::uint32_t at = turn == 0 ? at0 : turn == 1 ? at1 : at2;
+        inside[k] = own < total && (whole || (at0 < size_[0] && at1 < size_[1] && at2 < size_[2]));
+        offset[k] = at0 * stride(0) + at1 * stride(1) + at2;
         const Spline<T> spline = splines()[first_spline(turn) + at];
-        constexpr auto distance = static_cast<std::ptrdiff_t>(stride(turn) * spacing);
-        restored[k] = point(quantizer, offset[k], predict_on_line(spline, values + offset[k], distance));
+        result[k] = point(quantizer, offset[k], predict_on_line(spline, values + offset[k], distance));
       }
 #pragma unroll
       for (std::uint32_t k = 0; k < batch; ++k) {
-        if (offset[k] != points) values[offset[k]] = restored[k];
+        if (inside[k]) store(offset[k], result[k]);
       }
     }
     __syncthreads();
@@ -185,6 +191,8 @@ class InterpCube {
   int y_turn_;
   int z_turn_;
   Extents32 size_;  ///< of the box, by turn
+  std::uint64_t plane_;
+  std::uint64_t first_point_;
 };
 
 template <class T, int long_turn>
@@ -198,11 +206,14 @@ __global__ void __launch_bounds__(max_threads)
       [&](std::uint64_t point, std::uint32_t offset) { cube.values[offset] = values[point]; });
   cube.for_each_anchor([&](std::uint64_t, std::uint32_t offset) { cube.codes[offset] = no_delta; });
   __syncthreads();
-  cube.run_stages([&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-    const Quantised<T> q = quantise(quantizer, cube.values[offset], prediction);
-    cube.codes[offset] = q.code;
-    return q.restored;
-  });
+  cube.run_stages(
+      [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
+        return quantise(quantizer, cube.values[offset], prediction);
+      },
+      [&](std::uint32_t offset, const Quantised<T>& q) {
+        cube.values[offset] = q.restored;
+        cube.codes[offset] = q.code;
+      });
   cube.for_each_own_point([&](std::uint64_t point, std::uint32_t offset) {
     const QuantCode code = cube.codes[offset];
     codes[point] = code;
@@ -225,10 +236,14 @@ __global__ void __launch_bounds__(max_threads)
   cube.for_each_anchor(
       [&](std::uint64_t anchor, std::uint32_t offset) { cube.values[offset] = frame.anchors[anchor]; });
   __syncthreads();
-  cube.run_stages([&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-    const QuantCode code = cube.codes[offset];
-    return code == outlier_code ? cube.values[offset] : restore(quantizer, prediction, code);
-  });
+  cube.run_stages(
+      [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
+        const QuantCode code = cube.codes[offset];
+        const T exact = cube.values[offset];  // where the code is an outlier's
+        const T restored = restore(quantizer, prediction, code);
+        return code == outlier_code ? exact : restored;
+      },
+      [&](std::uint32_t offset, T restored) { cube.values[offset] = restored; });
   cube.for_each_own_point(
       [&](std::uint64_t point, std::uint32_t offset) { values[point] = cube.values[offset]; });
 }

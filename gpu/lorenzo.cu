@@ -117,27 +117,26 @@ __global__ void __launch_bounds__(threads)
   Int plane[Shape::rows] = {};  // differences along x and y of the slice before
   for (int z = 0; z < Shape::slices; ++z) {
     if (at.first[0] + z >= e[0]) return;
-    const std::uint64_t slice = (at.first[0] + z) * e[1];
+    const std::uint64_t start = ((at.first[0] + z) * e[1] + at.y(0)) * e[2] + at.x(0);
+    const std::uint64_t row_stride = Shape::is_line ? 32 : e[2];
     T value[Shape::rows] = {};
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-      if (at.y(row) < e[1] && at.x(row) < e[2]) value[row] = values[(slice + at.y(row)) * e[2] + at.x(row)];
+      if (at.y(row) < e[1] && at.x(row) < e[2]) value[row] = values[start + row * row_stride];
     }
     Int above = 0;   // differences along x of the row before
     Int carry = 0;   // of a line's part before: its last integer
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
       const bool inside = at.y(row) < e[1] && at.x(row) < e[2];
-      const std::uint64_t point = (slice + at.y(row)) * e[2] + at.x(row);
+      const std::uint64_t point = start + row * row_stride;
       const Prequantised q = prequantise(static_cast<double>(value[row]), frame.inverse_step);
       auto integer = static_cast<Int>(q.value);
       const bool present = inside && !(Masked && frame.missing.test(point));
-      if (present) {
-        const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
-        const bool certain = magnitude_of(value[row] - restored) < frame.certain;
-        if (!q.in_range || (!certain && !within_bound(value[row], restored, frame.bound))) {
-          exceptions.add_patch(point);
-        }
+      const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
+      const bool certain = q.in_range && magnitude_of(value[row] - restored) < frame.certain;
+      if (present && !certain) {
+        if (!q.in_range || !within_bound(value[row], restored, frame.bound)) exceptions.add_patch(point);
       }
       if constexpr (Masked) integer = fill_missing<Shape>(integer, present, at.lane, carry);
       Int left = __shfl_up_sync(~0U, integer, 1);
@@ -218,17 +217,18 @@ __global__ void __launch_bounds__(threads)
   UInt plane[Shape::rows] = {};
   for (int z = 0; z < Shape::slices; ++z) {
     if (at.first[0] + z >= e[0]) return;
-    const std::uint64_t slice = (at.first[0] + z) * e[1];
+    const std::uint64_t start = ((at.first[0] + z) * e[1] + at.y(0)) * e[2] + at.x(0);
+    const std::uint64_t row_stride = Shape::is_line ? 32 : e[2];
     QuantCode code[Shape::rows] = {};
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-      if (at.y(row) < e[1] && at.x(row) < e[2]) code[row] = codes[(slice + at.y(row)) * e[2] + at.x(row)];
+      if (at.y(row) < e[1] && at.x(row) < e[2]) code[row] = codes[start + row * row_stride];
     }
     UInt above = 0;
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
       const bool inside = at.y(row) < e[1] && at.x(row) < e[2];
-      const std::uint64_t point = (slice + at.y(row)) * e[2] + at.x(row);
+      const std::uint64_t point = start + row * row_stride;
       const auto delta = static_cast<UInt>(inside ? delta_at(frame, outliers, code[row], point) : 0);
       UInt sum = sum_along_x<Shape>(delta, at.lane) + above;
       above = Shape::is_line ? __shfl_sync(~0U, sum, 31) : sum;
