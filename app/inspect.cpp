@@ -52,8 +52,8 @@ struct Inspection {
 
 Json describe_layout(const ArchiveHeader& header) {
   Json fills = Json::array();
-  for (int i = 0; i < header.fills.count; ++i) {
-    fills.push_back(header.fills.values.at(static_cast<std::size_t>(i)));
+  for (std::size_t i = 0; i < header.fills.count; ++i) {
+    fills.push_back(header.fills.values.at(i));
   }
   return {{"format_version", format_version},
           {"fill_values", fills},

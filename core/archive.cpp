@@ -48,8 +48,8 @@ std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   body.put(header.bound_asked);
   body.put(header.bound_absolute);
   body.put(static_cast<std::uint8_t>(header.fills.count));
-  for (int i = 0; i < header.fills.count; ++i) {
-    body.put(header.fills.values.at(static_cast<std::size_t>(i)));
+  for (std::size_t i = 0; i < header.fills.count; ++i) {
+    body.put(header.fills.values.at(i));
   }
   body.put(static_cast<std::uint8_t>(header.plan.dims.rank()));
   for (const std::uint64_t extent : header.plan.dims.extents()) body.varint(extent);
@@ -95,7 +95,7 @@ ArchiveHeader read_archive_header(Bytes bytes) {
   }
   const auto fills = in.get<std::uint8_t>();
   if (fills > FillValues::max_count) throw ArchiveError("the header has too many fill values");
-  for (int i = 0; i < fills; ++i) header.fills.add(in.get<double>());
+  for (unsigned i = 0; i < fills; ++i) header.fills.add(in.get<double>());
   header.plan = read_plan(in);
   in.expect_end();
   return header;

@@ -36,7 +36,8 @@ inline constexpr int max_code_length = 56;
 std::vector<std::uint8_t> code_lengths(std::span<const std::uint64_t> histogram);
 
 /// Codewords by length: those of one length are consecutive, in the order of their symbols, and
-/// shorter ones are numerically smaller, so that the commonest symbol is all zero bits.
+/// shorter ones are numerically smaller, so that runs of the commonest symbol are zero bits (of the
+/// lowest one, where several share the shortest length).
 struct CanonicalCode {
   std::array<std::uint64_t, max_code_length + 1> first_code{};   ///< [length]
   std::array<std::uint32_t, max_code_length + 1> first_index{};  ///< [length] in `symbols`

@@ -128,7 +128,7 @@ void FillValues::add(double value) {
   if (count == max_count) {
     throw UsageError("more than " + std::to_string(max_count) + " fill values");
   }
-  values.at(static_cast<std::size_t>(count++)) = value;
+  values.at(count++) = value;
 }
 
 EncodedMask encode_mask(const Mask& mask, const Dims& dims, DType dtype) {

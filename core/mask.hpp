@@ -14,10 +14,10 @@ namespace cuszi {
 /// The values that mean "missing" besides NaN and the infinities, as doubles; in a field of f32
 /// each stands for its nearest f32.
 struct FillValues {
-  static constexpr int max_count = 16;
+  static constexpr std::size_t max_count = 16;
 
   std::array<double, max_count> values{};
-  int count = 0;
+  std::size_t count = 0;
 
   /// Throws UsageError beyond max_count.
   void add(double value);
@@ -30,16 +30,16 @@ inline constexpr double netcdf_fill_value = 9.9692099683868690e+36;
 template <class T>
 struct MissingTest {
   std::array<T, FillValues::max_count> fills{};
-  int count = 0;
+  std::size_t count = 0;
 
   explicit MissingTest(const FillValues& f) : count(f.count) {
-    for (int i = 0; i < count; ++i) fills[i] = static_cast<T>(f.values[i]);
+    for (std::size_t i = 0; i < count; ++i) fills[i] = static_cast<T>(f.values[i]);
   }
 
   CUSZI_HD bool operator()(T value) const {
     const bool finite = value - value == 0;
     if (!finite) return true;
-    for (int i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (value == fills[i]) return true;
     }
     return false;

@@ -8,6 +8,7 @@ bound, the archive is no larger than the input plus 1 KB, and both processes res
 examples:
   scripts/check_fields.py FOLDER
   scripts/check_fields.py FOLDER --fill tos=1e20 --ablation --markdown tables.md
+  scripts/check_fields.py FOLDER --peers real_fields.tsv    # adds what cuSZ-i reached there
 """
 import argparse
 import json
@@ -66,6 +67,16 @@ def geomean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
+def read_peers(path):
+    """{(field, bound): "ratio @ PSNR"} of cuSZ-i, from a table with a column cusz-i(gpu)."""
+    if path is None:
+        return {}
+    rows = [line.split("\t") for line in path.read_text().splitlines()]
+    column = rows[0].index("cusz-i(gpu)")
+    return {(row[0], row[1]): row[column].replace("@", " @ ") for row in rows[1:]
+            if "@" in row[column]}
+
+
 def fills_of(field, fills):
     return [part for name, value in fills if name in field.name for part in ("--fill-value", value)]
 
@@ -79,6 +90,7 @@ def main():
     parser.add_argument("--fill", action="append", default=[], metavar="NAME=VALUE",
                         help="a fill value for the fields whose name contains NAME")
     parser.add_argument("--ablation", action="store_true", help="also cuSZ-i's ablation at 1e-3")
+    parser.add_argument("--peers", type=Path, help="a table with a column cusz-i(gpu), to compare")
     parser.add_argument("--markdown", type=Path, help="write the tables here instead of stdout")
     options = parser.parse_args()
     fills = [tuple(fill.split("=", 1)) for fill in options.fill]
@@ -89,9 +101,10 @@ def main():
 
     faults, lines = [], []
 
-    def table(title, columns, arguments, bound_list):
-        lines.extend([f"| {title} | bound | " + " | ".join(columns) + " |",
-                      "| --- " * (len(columns) + 2) + "|"])
+    def table(title, columns, arguments, bound_list, peers):
+        heads = columns + (["cuSZ-i"] if peers else [])
+        lines.extend([f"| {title} | bound | " + " | ".join(heads) + " |",
+                      "| --- " * (len(heads) + 2) + "|"])
         ratios = {(bound, column): [] for bound in bound_list for column in columns}
         for field in fields:
             for bound in bound_list:
@@ -104,6 +117,8 @@ def main():
                         faults.append(f"{field.name} {bound} {column}: {report['fault']}")
                     else:
                         ratios[bound, column].append(report["ratio"])
+                if peers:
+                    cells.append(peers.get((field.stem.rsplit("_", 1)[0], bound), ""))
                 lines.append(f"| {field.stem} | {bound} | " + " | ".join(cells) + " |")
                 if sys.stderr.isatty():
                     print(lines[-1], file=sys.stderr)
@@ -113,10 +128,11 @@ def main():
         lines.append("")
 
     with tempfile.TemporaryDirectory() as folder:
-        table("field", PREDICTORS, lambda predictor: ["--predictor", predictor], bounds)
+        table("field", PREDICTORS, lambda predictor: ["--predictor", predictor], bounds,
+              read_peers(options.peers))
         if options.ablation:
             table("interp at 1e-3", list(ABLATION),
-                  lambda variant: ["--predictor", "interp", *ABLATION[variant]], ["1e-3"])
+                  lambda variant: ["--predictor", "interp", *ABLATION[variant]], ["1e-3"], {})
     text = "\n".join(lines)
     if options.markdown:
         options.markdown.write_text(text + "\n")

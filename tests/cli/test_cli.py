@@ -1,0 +1,490 @@
+"""Tests of the cuszi executable as a user meets it: files, pipes, exit codes and reports.
+
+CUSZI and MAKE_FIELD in the environment say where the executables are.
+"""
+
+import array
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+CUSZI = os.environ["CUSZI"]
+MAKE_FIELD = os.environ["MAKE_FIELD"]
+
+OK, USAGE, INPUT, ARCHIVE, BOUND, DEVICE, OUTPUT = range(7)
+
+REPORT_KEYS = {
+    "input", "archive", "dtype", "dims", "input_bytes", "archive_bytes", "ratio", "bit_rate",
+    "error_bound_abs", "psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound",
+    "value_min", "value_max", "masked", "outliers", "patches", "predictor", "coder", "lossless",
+    "device", "compress_seconds", "compress_gb_per_s", "decompress_seconds",
+    "decompress_gb_per_s"}
+QUALITY_KEYS = {"psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound"}
+
+
+class CliTest(unittest.TestCase):
+    """Runs the executable in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def path(self, name):
+        return self.folder / name
+
+    def field(self, name, kind="smooth", dims="20x30x40", dtype="f32", seed=1):
+        """Makes a field; returns its bytes."""
+        subprocess.run([MAKE_FIELD, kind, dims, dtype, str(seed), self.path(name)], check=True)
+        return self.path(name).read_bytes()
+
+    def cuszi(self, *arguments, code=OK, stdin=b""):
+        """Runs cuszi; requires the exit code, and one line on stderr for a failure."""
+        result = subprocess.run([CUSZI, *map(str, arguments)], cwd=self.folder, input=stdin,
+                                capture_output=True, timeout=120)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        if code != OK:
+            self.assertRegex(result.stderr.decode(), r"^(cuszi: .*\n)+$")
+        return result
+
+    def report(self, *arguments, code=OK):
+        """The objects that cuszi reports in JSON, one a line."""
+        lines = self.cuszi(*arguments, "--json", code=code).stdout.decode().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def files(self):
+        return sorted(str(path.relative_to(self.folder))
+                      for path in self.folder.rglob("*") if path.is_file())
+
+    def assert_close(self, original, restored, bound, type_code="f"):
+        a, b = array.array(type_code, original), array.array(type_code, restored)
+        self.assertEqual(len(a), len(b))
+        self.assertTrue(all(abs(x - y) <= bound for x, y in zip(a, b)))
+
+
+class ExitCodes(CliTest):
+    def test_usage(self):
+        self.field("u_20x30x40.f32")
+        self.field("nameless.f32")
+        for arguments in [
+                [], ["frobnicate"], ["compress"], ["compress", "u_20x30x40.f32"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--frobnicate"],
+                ["compress", "u_20x30x40.f32", "-e", "many"],
+                ["compress", "u_20x30x40.f32", "-e", "-1"],
+                ["compress", "u_20x30x40.f32", "-e", "nan"],
+                ["compress", "u_20x30x40.f32", "-e", "inf", "-m", "abs"],
+                ["compress", "u_20x30x40.f32", "-e", "2"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "-d", "20x0"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "-m", "percent"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "-t", "f16"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--predictor", "magic"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--preset", "magic"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--chunk", "1000"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--radius", "0"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--frame-size", "0"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--interp", "tile=7x7x7"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--threads", "0"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--value-range", "3,1"],
+                ["compress", "nameless.f32", "-e", "1e-3"],
+                ["compress", "-", "-e", "1e-3"],
+                ["decompress"], ["inspect"], ["bench", "u_20x30x40.f32"]]:
+            with self.subTest(arguments=arguments):
+                self.cuszi(*arguments, code=USAGE)
+        self.assertEqual(self.files(), ["nameless.f32", "u_20x30x40.f32"])
+
+    def test_input(self):
+        self.field("u_20x30x41.f32")  # made as 20x30x40
+        self.path("folder_2x2.f32").mkdir()
+        for name in ["missing_2x2.f32", "u_20x30x41.f32", "folder_2x2.f32"]:
+            with self.subTest(name=name):
+                self.cuszi("compress", name, "-e", "1e-3", code=INPUT)
+        self.cuszi("decompress", "missing.cuszi", code=INPUT)
+        self.cuszi("compress", "-", "-d", "10", "-t", "f32", "-e", "1e-3", "-o", "out",
+                   stdin=bytes(39), code=INPUT)
+        self.cuszi("compress", "-", "-d", "10", "-t", "f32", "-e", "1e-3", "-o", "out",
+                   stdin=bytes(41), code=INPUT)
+        self.assertEqual(self.files(), ["u_20x30x41.f32"])
+
+    def test_archive(self):
+        original = self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "good.cuszi")
+        good = self.path("good.cuszi").read_bytes()
+        damaged = {"flipped": good[:700] + bytes([good[700] ^ 1]) + good[701:],
+                   "truncated": good[:-1], "longer": good + b"\0", "field": original,
+                   "empty": b"", "headless": good[1:]}
+        for name, content in damaged.items():
+            with self.subTest(name=name):
+                self.path("bad.cuszi").write_bytes(content)
+                self.cuszi("decompress", "bad.cuszi", "-o", "out.f32", code=ARCHIVE)
+                self.cuszi("inspect", "bad.cuszi", code=ARCHIVE)
+                self.cuszi("decompress", "-", "-o", "out.f32", stdin=content, code=ARCHIVE)
+                self.assertFalse(self.path("out.f32").exists())
+
+    def test_bound(self):
+        self.field("u_20x30x40.f32", seed=1)
+        self.field("v_20x30x40.f32", seed=2)
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi")
+        result = self.cuszi("decompress", "u.cuszi", "--compare", "v_20x30x40.f32", code=BOUND)
+        self.assertRegex(result.stderr.decode(), r"\b0\b|index|point")
+        self.cuszi("decompress", "u.cuszi", "--compare", "u_20x30x40.f32", "--force")
+        compare = ["compare", "u_20x30x40.f32", "u.restored.f32"]
+        self.cuszi(*compare, "-e", "1e-3")
+        self.cuszi(*compare, "-e", "1e-6", code=BOUND)
+        self.cuszi(*compare)
+
+    def test_device(self):
+        self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--device", "cuda:99", code=DEVICE)
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
+    def test_output(self):
+        self.field("u_20x30x40.f32")
+        self.path("u_20x30x40.f32.cuszi").write_bytes(b"precious")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", code=OUTPUT)
+        self.assertEqual(self.path("u_20x30x40.f32.cuszi").read_bytes(), b"precious")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "no/such/folder/u.cuszi",
+                   code=OUTPUT)
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--force")
+        self.cuszi("decompress", "u_20x30x40.f32.cuszi")
+        self.cuszi("decompress", "u_20x30x40.f32.cuszi", code=OUTPUT)
+        self.cuszi("decompress", "u_20x30x40.f32.cuszi", "--force")
+        self.assertEqual(self.files(), ["u_20x30x40.f32", "u_20x30x40.f32.cuszi",
+                                        "u_20x30x40.restored.f32"])
+
+    def test_an_input_is_never_overwritten(self):
+        original = self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--force", "-o", "u_20x30x40.f32",
+                   code=USAGE)
+        self.assertEqual(self.path("u_20x30x40.f32").read_bytes(), original)
+
+    @unittest.skipIf(not Path("/dev/full").exists(), "there is no /dev/full")
+    def test_a_full_device(self):
+        self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "/dev/full", code=OUTPUT)
+
+
+class RoundTrips(CliTest):
+    def test_defaults(self):
+        original = self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", "-m", "abs")
+        self.cuszi("decompress", "u_20x30x40.f32.cuszi")
+        restored = self.path("u_20x30x40.restored.f32").read_bytes()
+        self.assertNotEqual(restored, original)
+        self.assert_close(original, restored, 1e-2)
+        self.assertEqual(self.path("u_20x30x40.f32").read_bytes(), original)
+
+    def test_every_method(self):
+        original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
+        for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
+                        ["--predictor", "lorenzo", "--coder", "huffman"],
+                        ["--huffman-width", "32"], ["--huffman-width", "64"],
+                        ["--index", "none"], ["--index", "offset"], ["--index", "length"],
+                        ["--index", "hybrid", "--chunk", "256", "--partition", "4"],
+                        ["--radius", "16"], ["--radius", "auto"], ["--lossless", "none"],
+                        ["--interp", "tile=16x16x16,anchor=16,alpha=1.5,cubic=natural,order=xyz"],
+                        ["--value-range", "-2,2"], ["--device", "cpu"]]:
+            with self.subTest(options=options):
+                self.cuszi("compress", "u_9x10x11x12.f64", "-e", "1e-2", "-m", "abs", *options,
+                           "-o", "u.cuszi", "--force", "--verify")
+                self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
+                self.assert_close(original, self.path("u.out").read_bytes(), 1e-2, "d")
+
+    def test_lossless(self):
+        original = self.field("w_100x90.f64", "wide", "100x90", "f64")
+        self.cuszi("compress", "w_100x90.f64", "-e", "0", "-o", "w.cuszi")
+        self.cuszi("decompress", "w.cuszi", "-o", "w.out")
+        self.assertEqual(self.path("w.out").read_bytes(), original)
+
+    def test_fill_values(self):
+        original = self.field("f_30x40x50.f32", "filled", "30x40x50")
+        report, = self.report("compress", "f_30x40x50.f32", "-e", "1e-3", "--fill-value", "1e20",
+                              "--fill-value", "netcdf", "--verify")
+        a = array.array("f", original)
+        filled = [x > 1e19 for x in a]
+        self.assertEqual(report["masked"], sum(filled))
+        self.assertLess(report["value_max"], 10)
+        self.cuszi("decompress", "f_30x40x50.f32.cuszi")
+        b = array.array("f", self.path("f_30x40x50.restored.f32").read_bytes())
+        self.assertTrue(all(x == y if fill else abs(x - y) <= report["error_bound_abs"]
+                            for x, y, fill in zip(a, b, filled)))
+
+    def test_missing_fill_value_is_suspected(self):
+        self.field("f_30x40x50.f32", "filled", "30x40x50")
+        result = self.cuszi("compress", "f_30x40x50.f32", "-e", "1e-3")
+        self.assertIn("--fill-value 1e+20", result.stderr.decode())
+
+    def test_dims_from_names(self):
+        for name, dims in [("U_20x30x40.f32", [20, 30, 40]), ("CLDHGH_1_600_40.f32", [1, 600, 40]),
+                           ("p_24000.f32", [24000])]:
+            with self.subTest(name=name):
+                self.field(name)
+                report, = self.report("compress", name, "-e", "1e-3")
+                self.assertEqual(report["dims"], dims)
+        self.field("d_6x7.d64", dims="6x7", dtype="f64")
+        self.assertEqual(self.report("compress", "d_6x7.d64", "-e", "0")[0]["dtype"], "f64")
+        self.field("b_6x7.dat", dims="6x7", dtype="f64")
+        self.cuszi("compress", "b_6x7.dat", "-e", "0", code=USAGE)
+        self.cuszi("compress", "b_6x7.dat", "-e", "0", "-t", "f64")
+        self.field("x_20x30x40.f32", dims="20x30x40")
+        report, = self.report("compress", "x_20x30x40.f32", "-e", "1e-3", "-d", "600x40")
+        self.assertEqual(report["dims"], [600, 40])
+
+    def test_byte_order_and_header(self):
+        original = self.field("u_20x30x40.f32")
+        swapped = array.array("f", original)
+        swapped.byteswap()
+        self.path("big.dat").write_bytes(b"seven b" + swapped.tobytes())
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "little.cuszi")
+        self.cuszi("compress", "big.dat", "-d", "20x30x40", "-t", "f32", "-e", "1e-3",
+                   "--skip-bytes", "7", "--byte-order", "big", "-o", "big.cuszi")
+        little = self.path("little.cuszi").read_bytes()
+        self.assertEqual(self.path("big.cuszi").read_bytes(), little)
+        self.cuszi("decompress", "big.cuszi", "-o", "little.out")
+        self.cuszi("decompress", "big.cuszi", "-o", "big.out", "--byte-order", "big")
+        restored = array.array("f", self.path("big.out").read_bytes())
+        restored.byteswap()
+        self.assertEqual(restored.tobytes(), self.path("little.out").read_bytes())
+
+    def test_threads_do_not_show(self):
+        self.field("u_60x70x80.f32", dims="60x70x80")
+        for predictor in ["lorenzo", "interp"]:
+            archives = set()
+            for threads in [1, 2, 3]:
+                self.cuszi("compress", "u_60x70x80.f32", "-e", "1e-3", "--predictor", predictor,
+                           "--threads", threads, "-o", "u.cuszi", "--force")
+                archives.add(self.path("u.cuszi").read_bytes())
+            self.assertEqual(len(archives), 1)
+
+
+class Frames(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.original = self.field("u_20x30x40.f32")
+        self.slice_bytes = 30 * 40 * 4
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi",
+                   "--frame-size", 8 * self.slice_bytes)
+
+    def test_a_field_in_frames_is_restored(self):
+        report, = self.report("decompress", "u.cuszi", "--compare", "u_20x30x40.f32")
+        self.assertEqual(report["frames"], 3)
+        self.assertTrue(report["within_bound"])
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "one.cuszi")
+        one, = self.report("decompress", "one.cuszi")
+        self.assertEqual(one["frames"], 1)
+        self.assertEqual(one["error_bound_abs"], report["error_bound_abs"])
+
+    def test_a_frame_alone(self):
+        self.cuszi("decompress", "u.cuszi", "-o", "whole.f32")
+        whole = self.path("whole.f32").read_bytes()
+        for i, (first, end) in enumerate([(0, 8), (8, 16), (16, 20)]):
+            part = whole[first * self.slice_bytes:end * self.slice_bytes]
+            report, = self.report("decompress", "u.cuszi", "--frame", i)
+            self.assertEqual(report["dims"], [end - first, 30, 40])
+            self.assertEqual(self.path(f"u.frame{i}.restored.f32").read_bytes(), part)
+            piped = self.cuszi("decompress", "-", "--frame", i,
+                               stdin=self.path("u.cuszi").read_bytes())
+            self.assertEqual(piped.stdout, part)
+        self.cuszi("decompress", "u.cuszi", "--frame", 3, code=USAGE)
+
+    def test_a_damaged_frame_leaves_the_others(self):
+        archive = bytearray(self.path("u.cuszi").read_bytes())
+        archive[len(archive) // 2] ^= 1
+        self.path("bad.cuszi").write_bytes(archive)
+        self.cuszi("decompress", "bad.cuszi", code=ARCHIVE)
+        self.cuszi("decompress", "bad.cuszi", "--frame", 0)
+        self.cuszi("decompress", "bad.cuszi", "--frame", 1, code=ARCHIVE)
+        self.cuszi("decompress", "bad.cuszi", "--frame", 2)
+
+
+class Streams(CliTest):
+    def test_pipes_give_the_bytes_of_files(self):
+        original = self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi")
+        archive = self.path("u.cuszi").read_bytes()
+        piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "-e", "1e-3",
+                           stdin=original)
+        self.assertEqual(piped.stdout, archive)
+        self.assertIn(b"ratio", piped.stderr)
+        self.cuszi("decompress", "u.cuszi", "-o", "u.out")
+        restored = self.cuszi("decompress", "-", stdin=archive)
+        self.assertEqual(restored.stdout, self.path("u.out").read_bytes())
+        to_stdout = self.cuszi("decompress", "u.cuszi", "-o", "-")
+        self.assertEqual(to_stdout.stdout, restored.stdout)
+
+    def test_frames_through_pipes(self):
+        original = self.field("u_20x30x40.f32")
+        options = ["-d", "20x30x40", "-t", "f32", "-e", "1e-3", "--frame-size", "40K"]
+        self.cuszi("compress", "u_20x30x40.f32", *options, "-o", "u.cuszi")
+        piped = self.cuszi("compress", "-", *options, "--verify", stdin=original)
+        self.assertEqual(piped.stdout, self.path("u.cuszi").read_bytes())
+
+    def test_reports_go_to_stderr_beside_data(self):
+        original = self.field("u_20x30x40.f32")
+        piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "-e", "1e-3", "--json",
+                           stdin=original)
+        self.assertEqual(json.loads(piped.stderr)["archive_bytes"], len(piped.stdout))
+
+    def test_nothing_is_written_for_a_bad_stream(self):
+        piped = self.cuszi("decompress", "-", stdin=b"no archive at all", code=ARCHIVE)
+        self.assertEqual(piped.stdout, b"")
+
+
+class SeveralInputs(CliTest):
+    def test_a_failure_does_not_stop_the_others(self):
+        self.field("a_20x30x40.f32", seed=1)
+        self.field("b_20x30x41.f32", seed=2)  # made as 20x30x40
+        self.field("c_20x30x40.f32", seed=3)
+        names = ["a_20x30x40.f32", "b_20x30x41.f32", "missing_2x2.f32", "c_20x30x40.f32"]
+        result = self.cuszi("compress", *names, "-e", "1e-3", "-o", "out", "--json", code=INPUT)
+        self.assertEqual(len(result.stdout.splitlines()), 2)
+        self.assertEqual(len(result.stderr.splitlines()), 2)
+        self.assertIn(b"b_20x30x41.f32", result.stderr)
+        self.assertIn(b"missing_2x2.f32", result.stderr)
+        archives = ["out/a_20x30x40.f32.cuszi", "out/c_20x30x40.f32.cuszi"]
+        self.assertEqual([name for name in self.files() if name.endswith(".cuszi")], archives)
+        self.cuszi("decompress", *archives, "-o", "restored")
+        self.assertIn("restored/a_20x30x40.restored.f32", self.files())
+
+    def test_the_first_failure_decides(self):
+        self.field("a_20x30x40.f32")
+        self.path("a_20x30x40.f32.cuszi").write_bytes(b"")
+        names = ["a_20x30x40.f32", "missing_2x2.f32"]
+        self.cuszi("compress", *names, "-e", "1e-3", code=OUTPUT)
+        self.cuszi("compress", *reversed(names), "-e", "1e-3", code=INPUT)
+
+
+class Reports(CliTest):
+    def test_compress(self):
+        original = self.field("u_20x30x40.f32")
+        report, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        self.assertTrue(all(report[key] is None for key in QUALITY_KEYS))
+        self.assertEqual(report["input"], "u_20x30x40.f32")
+        self.assertEqual(report["archive"], "u_20x30x40.f32.cuszi")
+        self.assertEqual(report["input_bytes"], len(original))
+        archive_bytes = self.path("u_20x30x40.f32.cuszi").stat().st_size
+        self.assertEqual(report["archive_bytes"], archive_bytes)
+        self.assertAlmostEqual(report["ratio"], len(original) / archive_bytes)
+        self.assertAlmostEqual(report["bit_rate"], 32 / report["ratio"])
+        values = array.array("f", original)
+        self.assertEqual((report["value_min"], report["value_max"]), (min(values), max(values)))
+        self.assertEqual(report["error_bound_abs"], 1e-3 * (max(values) - min(values)))
+        self.assertEqual((report["predictor"], report["coder"]), ("interp", "huffman"))
+        self.assertEqual((report["lossless"], report["device"], report["masked"]),
+                         ("none", "cpu", 0))
+
+    def test_verify(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify")
+        self.assertTrue(report["within_bound"])
+        self.assertGreater(report["psnr_db"], 60)
+        self.assertGreater(report["nrmse"], 0)
+        self.assertLessEqual(report["max_error_over_bound"], 1)
+        self.assertAlmostEqual(report["max_abs_error"] / report["error_bound_abs"],
+                               report["max_error_over_bound"])
+        self.assertGreater(report["decompress_seconds"], 0)
+        self.assertEqual(len(self.files()), 2)
+
+    def test_no_error_has_no_psnr(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("compress", "u_20x30x40.f32", "-e", "0", "--verify")
+        self.assertIsNone(report["psnr_db"])
+        self.assertEqual((report["nrmse"], report["max_abs_error"]), (0, 0))
+        self.assertTrue(report["within_bound"])
+
+    def test_quiet(self):
+        self.field("u_20x30x40.f32")
+        result = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify", "--quiet")
+        self.assertEqual((result.stdout, result.stderr), (b"", b""))
+
+    def test_text(self):
+        self.field("u_20x30x40.f32")
+        text = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify").stdout.decode()
+        for word in ["20x30x40", "ratio", "PSNR", "within the bound", "GB/s"]:
+            self.assertIn(word, text)
+
+    def test_decompress_with_its_original(self):
+        self.field("u_20x30x40.f32")
+        compressed, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify")
+        report, = self.report("decompress", "u_20x30x40.f32.cuszi", "--compare", "u_20x30x40.f32")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        for key in QUALITY_KEYS:
+            self.assertEqual(report[key], compressed[key])
+
+    def test_compare(self):
+        self.path("a.dat").write_bytes(array.array("f", [0, 1, 2, 4]).tobytes())
+        self.path("b.dat").write_bytes(array.array("f", [0, 1.5, 2, 3]).tobytes())
+        report, = self.report("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32")
+        self.assertEqual(report["max_abs_error"], 1)
+        self.assertAlmostEqual(report["nrmse"], (1.25 / 4) ** 0.5 / 4)
+        self.assertAlmostEqual(report["psnr_db"], 17.0927, places=3)
+        self.assertIsNone(report["within_bound"])
+
+    def test_inspect(self):
+        self.field("m_20x30x40.f32", "missing")
+        self.cuszi("compress", "m_20x30x40.f32", "-e", "1e-2", "-m", "abs", "--fill-value", "7",
+                   "--frame-size", "40K", "-o", "m.cuszi")
+        report, = self.report("inspect", "m.cuszi")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        self.assertEqual(report["dims"], [20, 30, 40])
+        self.assertEqual(report["error_bound_abs"], 1e-2)
+        self.assertEqual(report["fill_values"], [7])
+        self.assertGreater(report["masked"], 0)
+        self.assertEqual(len(report["frame_list"]), report["frames"])
+        self.assertEqual(sum(report["sections"].values()), self.path("m.cuszi").stat().st_size)
+        self.assertIn("mask-bits", report["sections"])
+        text = self.cuszi("inspect", "m.cuszi", "--frames").stdout.decode()
+        self.assertIn("interp", text)
+        self.assertIn("frame 2", text)
+
+    def test_bench(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--iterations", "2")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        for key in ["compress_gb_per_s", "decompress_gb_per_s", "copy_gb_per_s"]:
+            self.assertGreater(report[key], 0)
+        self.assertIn("predict", report["compress_steps"])
+        self.assertIn("decode", report["decompress_steps"])
+        self.assertIn("GB/s", self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3").stdout.decode())
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
+
+class Help(CliTest):
+    def test_help(self):
+        text = self.cuszi("--help").stdout.decode()
+        self.assertIn("slowest first", "\n".join(text.splitlines()[:3]))
+        for command in ["compress", "decompress", "compare", "inspect", "bench"]:
+            self.assertIn(command, text)
+            help_text = self.cuszi(command, "--help").stdout.decode()
+            self.assertIn("slowest first", "\n".join(help_text.splitlines()[:4]))
+            self.assertIn(f"  cuszi {command} ", help_text)
+
+    def test_version(self):
+        self.assertRegex(self.cuszi("--version").stdout.decode(), r"^cuszi \d+\.\d+\.\d+")
+
+
+class Interruption(CliTest):
+    def test_no_partial_output_is_left(self):
+        process = subprocess.Popen(
+            [CUSZI, "compress", "-", "-d", "1000000", "-t", "f32", "-e", "1e-3", "-m", "abs",
+             "--frame-size", "64K", "-o", "u.cuszi"], cwd=self.folder, stdin=subprocess.PIPE)
+        process.stdin.write(bytes(1 << 20))
+        process.stdin.flush()
+        deadline = time.monotonic() + 60
+        while not self.files() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(len(self.files()), 1)
+        self.assertNotIn("u.cuszi", self.files())
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

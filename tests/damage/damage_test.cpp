@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "app/archive_reader.hpp"
+#include "core/error.hpp"
+#include "test_data/fields.hpp"
+#include "test_data/random.hpp"
+#include "tests/damage/open_archive.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/checksums.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+struct Sample {
+  std::string name;
+  std::vector<std::byte> archive;
+  std::vector<std::byte> restored;
+};
+
+Sample sample(const std::string& name, FieldKind kind, const Dims& dims, DType dtype,
+              const std::function<void(app::FieldSettings&)>& choose) {
+  app::FieldSettings settings;
+  settings.bound = 1e-2;
+  choose(settings);
+  Sample result{name, make_archive(dims, dtype, make_field(kind, dims, dtype, 3), settings), {}};
+  result.restored = restore_archive(result.archive);
+  return result;
+}
+
+/// Archives of at most 2 KB with every kind of frame, section and index between them.
+const std::vector<Sample>& samples() {
+  using S = app::FieldSettings;
+  static const std::vector<Sample> all{
+      sample("lorenzo with a mask and outliers", FieldKind::missing, {8, 8, 9}, DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::lorenzo;
+               s.frame.predictor.radius = 4;
+               s.frame.huffman.chunk = 64;
+             }),
+      sample("interp with fill values and outliers", FieldKind::filled, {24, 40}, DType::f32,
+             [](S& s) {
+               s.fills.add(filled_value);
+               s.frame.predictor.radius = 2;
+               s.frame.huffman.index = IndexKind::length;
+               s.frame.huffman.chunk = 64;
+             }),
+      sample("interp of doubles, offsets", FieldKind::rough, {600}, DType::f64,
+             [](S& s) {
+               s.bound = 1e-1;
+               s.frame.huffman.index = IndexKind::offset;
+               s.frame.huffman.chunk = 64;
+             }),
+      sample("lorenzo with patches", FieldKind::wide, {250}, DType::f64,
+             [](S& s) {
+               s.mode = ErrorMode::absolute;
+               s.bound = 1e280;
+               s.frame.predictor.id = PredictorId::lorenzo;
+             }),
+      sample("several frames, no index", FieldKind::smooth, {4, 5, 6, 7}, DType::f32,
+             [](S& s) {
+               s.frame.huffman.index = IndexKind::none;
+               s.frame_bytes = 2 * 5 * 6 * 7 * 4;
+             }),
+      sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
+      sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
+  };
+  return all;
+}
+
+/// What became of reading a hostile archive; anything else than these two is a crash.
+enum class Outcome { refused, restored };
+
+/// Reads an archive whose checksums are right. What it restores must have the size it claims.
+Outcome read_hostile(Bytes archive) {
+  try {
+    app::MemorySource source(archive);
+    const ArchiveHeader header = app::ArchiveReader(source).header();
+    const ByteCount size = header.plan.dims.count() * size_of(header.dtype);
+    const std::vector<std::byte> restored = restore_archive(archive);
+    REQUIRE(restored.size() == size);
+    return Outcome::restored;
+  } catch (const ArchiveError&) {
+    return Outcome::refused;
+  }
+}
+
+/// Reads many archives that change(archive, random) has made of the samples.
+template <class Change>
+void check_hostile(std::uint64_t seed, const Change& change) {
+  Random random(seed);
+  std::array<int, 2> outcomes{};
+  for (const Sample& s : samples()) {
+    for (int i = 0; i < 2'000; ++i) {
+      INFO(s.name << ", change " << i << " of seed " << seed);
+      ++outcomes.at(static_cast<std::size_t>(read_hostile(change(s.archive, random))));
+    }
+  }
+  CHECK(outcomes[static_cast<std::size_t>(Outcome::refused)] > 2'000);
+  CHECK(outcomes[static_cast<std::size_t>(Outcome::restored)] > 2'000);
+}
+
+}  // namespace
+
+TEST_CASE("the samples are small and hold every kind of frame and section") {
+  std::array<bool, 3> kinds{};
+  std::array<bool, 9> sections{};
+  for (const Sample& s : samples()) {
+    INFO(s.name << ", " << s.archive.size() << " bytes");
+    CHECK(s.archive.size() <= 2048);
+    app::MemorySource source(s.archive);
+    app::ArchiveReader reader(source);
+    for (std::uint64_t i = 0; i < reader.frames(); ++i) {
+      const app::ArchiveFrame frame = reader.next_frame();
+      kinds.at(static_cast<std::size_t>(frame.header.kind)) = true;
+      for (const SectionEntry& section : frame.header.levels.at(0).sections) {
+        sections.at(static_cast<std::size_t>(section.id)) = true;
+      }
+    }
+  }
+  CHECK(std::count(kinds.begin(), kinds.end(), true) == 3);
+  CHECK(std::count(sections.begin(), sections.end(), true) == 9);
+}
+
+TEST_CASE("every flipped byte of an archive is noticed") {
+  for (const Sample& s : samples()) {
+    for (std::size_t i = 0; i < s.archive.size(); ++i) {
+      for (const unsigned pattern : {0x01U, 0x80U, 0x55U, 0xFFU}) {
+        INFO(s.name << ": byte " << i << " flipped by " << pattern);
+        auto archive = s.archive;
+        archive[i] ^= static_cast<std::byte>(pattern);
+        REQUIRE_THROWS_AS(restore_archive(archive), ArchiveError);
+      }
+    }
+  }
+}
+
+TEST_CASE("every truncation of an archive is noticed, and bytes behind it") {
+  for (const Sample& s : samples()) {
+    for (std::size_t size = 0; size < s.archive.size(); ++size) {
+      INFO(s.name << ", cut to " << size);
+      const Bytes part = Bytes(s.archive).first(size);
+      PipeSource pipe(part);
+      REQUIRE_THROWS_AS(restore_archive(part), ArchiveError);
+      REQUIRE_THROWS_AS(restore_archive(pipe), ArchiveError);
+    }
+    auto longer = s.archive;
+    longer.push_back(std::byte{0});
+    PipeSource pipe(longer);
+    REQUIRE_THROWS_AS(restore_archive(longer), ArchiveError);
+    REQUIRE_THROWS_AS(restore_archive(pipe), ArchiveError);
+  }
+}
+
+TEST_CASE("a frame is not read from a damaged archive") {
+  for (const Sample& s : samples()) {
+    const auto last_frame = [](Bytes archive) {
+      app::MemorySource source(archive);
+      app::ArchiveReader reader(source);
+      return reader.frame(reader.frames() - 1).header.index;
+    };
+    REQUIRE_NOTHROW(last_frame(s.archive));
+    for (std::size_t size = 0; size < s.archive.size(); ++size) {
+      REQUIRE_THROWS_AS(last_frame(Bytes(s.archive).first(size)), ArchiveError);
+    }
+  }
+}
+
+TEST_CASE("archives changed anywhere, with right checksums, are refused or keep their size") {
+  check_hostile(1, [](Bytes archive, Random& random) {
+    std::vector<std::byte> changed(archive.begin(), archive.end());
+    for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes) {
+      changed[random.below(changed.size())] = static_cast<std::byte>(random.next());
+    }
+    repair_checksums(changed);
+    return changed;
+  });
+}
+
+TEST_CASE("edited archives, with right checksums, are refused or keep their size") {
+  check_hostile(2, [](Bytes archive, Random& random) {
+    OpenArchive open(archive);
+    for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) edit(open, random);
+    return open.close();
+  });
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,46 @@
+"""Golden archives decode to what they did when they were made, and are made again.
+
+CUSZI and MAKE_FIELD in the environment say where the executables are.
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test_data"))
+import golden  # noqa: E402
+
+CUSZI = os.environ["CUSZI"]
+MAKE_FIELD = os.environ["MAKE_FIELD"]
+
+
+class Golden(unittest.TestCase):
+    def test_archives_restore_to_what_they_did(self):
+        for case in golden.read_manifest():
+            with self.subTest(name=case["name"]):
+                values = golden.restore(CUSZI, golden.archive_of(case))
+                self.assertEqual(len(values), int(case["restored_bytes"]))
+                self.assertEqual(golden.sha256(values), case["restored_sha256"])
+
+    def test_archives_are_made_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            archive = Path(folder) / "again.cuszi"
+            for case in golden.read_manifest():
+                with self.subTest(name=case["name"]):
+                    golden.compress(CUSZI, MAKE_FIELD, case, archive)
+                    self.assertEqual(golden.sha256(golden.restore(CUSZI, archive)),
+                                     case["restored_sha256"])
+                    if case["same_bytes"] == "yes":
+                        self.assertEqual(archive.read_bytes(),
+                                         golden.archive_of(case).read_bytes())
+
+    def test_the_manifest_and_the_folder_agree(self):
+        named = {golden.archive_of(case) for case in golden.read_manifest()}
+        self.assertGreater(len(named), 10)
+        self.assertEqual(named, set(golden.FOLDER.glob("*.cuszi")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+#include "tests/property/random_frame.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <sstream>
+
+namespace cuszi::test {
+
+namespace {
+
+/// Rank and extents around the sizes of tiles, chunks and words.
+Dims random_dims(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+  std::vector<std::uint64_t> extents(1 + random.below(Dims::max_rank));
+  for (std::uint64_t& extent : extents) {
+    extent = random.pick<std::uint64_t>({1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 64, 65, 129, 513});
+  }
+  for (;;) {
+    const Dims dims = *Dims::make(extents);
+    const bool too_many = dims.count() > max_points;
+    if (!too_many && dims.count() >= min_points) return dims;
+    std::uint64_t& extent = extents[random.below(extents.size())];
+    extent = too_many ? (extent + 1) / 2 : extent * 2;
+  }
+}
+
+std::array<std::uint8_t, 3> random_order(Random& random) {
+  std::array<std::uint8_t, 3> order{0, 1, 2};
+  for (std::uint64_t i = 2; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  return order;
+}
+
+InterpConfig random_interp(Random& random, const Extents3& extents) {
+  InterpConfig interp;
+  if (random.one_in(2)) {
+    const std::uint32_t anchor = random.pick({2U, 4U, 8U, 16U, 32U});
+    Extents3 tile{1, 1, 1};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (extents[axis] > 1) tile[axis] = anchor * (1 + random.below(2));
+    }
+    interp.anchor = anchor;
+    interp.tile = tile;
+  }
+  if (random.one_in(2)) interp.alpha = 1 + 1.5 * random.uniform();
+  if (random.one_in(2)) interp.cubic = random.pick({Cubic::not_a_knot, Cubic::natural});
+  if (random.one_in(2)) interp.order = random_order(random);
+  return interp;
+}
+
+PredictorConfig random_predictor(Random& random, const Extents3& extents) {
+  PredictorConfig predictor;
+  predictor.id = random.pick({PredictorId::lorenzo, PredictorId::interp});
+  if (random.one_in(2)) predictor.radius = random.pick({1U, 2U, 7U, 64U, 512U, max_radius});
+  if (predictor.id == PredictorId::interp) predictor.interp = random_interp(random, extents);
+  return predictor;
+}
+
+HuffmanConfig random_huffman(Random& random) {
+  HuffmanConfig huffman;
+  huffman.width = random.pick({HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64});
+  huffman.index =
+      random.pick({IndexKind::none, IndexKind::offset, IndexKind::length, IndexKind::hybrid});
+  huffman.chunk = random.pick({1U, 16U, 256U, 1024U, 1024U, 1U << 16});
+  huffman.partition = random.pick({1U, 3U, 32U, 32U, 1000U});
+  return huffman;
+}
+
+FillValues random_fills(Random& random, FieldKind kind) {
+  FillValues fills;
+  if (kind == FieldKind::filled || random.one_in(10)) fills.add(filled_value);
+  if (random.one_in(10)) fills.add(netcdf_fill_value);
+  if (kind == FieldKind::sparse && random.one_in(3)) fills.add(0);
+  return fills;
+}
+
+double random_bound(Random& random) {
+  if (random.one_in(20)) return 0;
+  if (random.one_in(20)) return std::ldexp(1.0, static_cast<int>(random.below(600)) - 300);
+  const double power = random.pick({1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7});
+  return random.one_in(2) ? power : power * (1 + 9 * random.uniform());
+}
+
+Holes random_holes(Random& random) {
+  if (!random.one_in(4)) return Holes::none;
+  return random.pick({Holes::few, Holes::few, Holes::most, Holes::all_but_one, Holes::all});
+}
+
+/// Replaces values by NaN, infinities and, where the task has one, its fill value.
+template <class T>
+void punch(std::span<T> values, Holes holes, const FillValues& fills, Random& random) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const T fill = fills.count == 0 ? infinity : static_cast<T>(fills.values[0]);
+  const std::uint64_t survivor = random.below(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool punched = (holes == Holes::few && random.one_in(30)) ||
+                         (holes == Holes::most && !random.one_in(30)) ||
+                         (holes == Holes::all_but_one && i != survivor) || holes == Holes::all;
+    const T hole = random.pick({std::numeric_limits<T>::quiet_NaN(), infinity, -infinity, fill});
+    if (punched) values[i] = hole;
+  }
+}
+
+/// Moves a few finite values far away.
+template <class T>
+void add_spikes(std::span<T> values, Random& random) {
+  for (T& value : values) {
+    const T height =
+        static_cast<T>(std::ldexp(random.uniform(), static_cast<int>(random.below(80))));
+    if (random.one_in(300) && std::isfinite(value) && magnitude_of(value) < 1) value += height;
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> RandomFrame::values() const {
+  std::vector<std::byte> bytes = make_field(kind, task.shape.dims, task.shape.dtype, seed);
+  Random random(seed);
+  with_type_of(task.shape.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const std::span values(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
+    if (spikes) add_spikes<T>(values, random);
+    punch<T>(values, holes, task.fills, random);
+  });
+  return bytes;
+}
+
+std::string RandomFrame::to_string() const {
+  const PredictorConfig& predictor = task.config.predictor;
+  const InterpConfig& interp = predictor.interp;
+  const HuffmanConfig& huffman = task.config.huffman;
+  std::ostringstream text;
+  text << field_kinds.at(static_cast<std::size_t>(kind)).name << ' ' << task.shape.dims.to_string()
+       << ' ' << name_of(task.shape.dtype) << " seed " << seed << " holes "
+       << static_cast<int>(holes) << (spikes ? " spikes" : "") << " fills " << task.fills.count
+       << " bound " << task.bound << (task.mode == ErrorMode::relative ? " rel " : " abs ")
+       << name_of(predictor.id) << " radius " << predictor.radius.value_or(0) << " width "
+       << static_cast<int>(huffman.width) << " index " << static_cast<int>(huffman.index)
+       << " chunk " << huffman.chunk << " partition " << huffman.partition;
+  if (interp.tile) {
+    text << " tile " << (*interp.tile)[0] << 'x' << (*interp.tile)[1] << 'x' << (*interp.tile)[2];
+  }
+  if (interp.anchor) text << " anchor " << *interp.anchor;
+  if (interp.alpha) text << " alpha " << *interp.alpha;
+  if (interp.cubic) text << " cubic " << static_cast<int>(*interp.cubic);
+  if (interp.order) {
+    text << " order ";
+    for (const std::uint8_t axis : *interp.order) text << "zyx"[axis];
+  }
+  return text.str();
+}
+
+RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+  RandomFrame frame;
+  frame.kind = field_kinds.at(random.below(field_kinds.size())).kind;
+  frame.seed = random.next();
+  frame.holes = random_holes(random);
+  frame.spikes = random.one_in(5);
+  FrameTask& task = frame.task;
+  task.shape = {random.pick({DType::f32, DType::f64}), random_dims(random, min_points, max_points)};
+  task.config.predictor = random_predictor(random, task.shape.extents());
+  task.config.huffman = random_huffman(random);
+  task.fills = random_fills(random, frame.kind);
+  task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;
+  task.bound = random_bound(random);
+  return frame;
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "test_data/fields.hpp"
+#include "test_data/random.hpp"
+#include "tests/support/frame_codec.hpp"
+
+namespace cuszi::test {
+
+/// Where values are missing, besides what the field's kind says.
+enum class Holes { none, few, most, all_but_one, all };
+
+/// A field and a way to compress it.
+struct RandomFrame {
+  FieldKind kind = FieldKind::smooth;
+  std::uint64_t seed = 0;
+  Holes holes = Holes::none;
+  bool spikes = false;  ///< a few values are far from the rest
+  FrameTask task;
+
+  std::vector<std::byte> values() const;
+  std::string to_string() const;
+};
+
+/// Any field of `min_points` to `max_points` points (at least twice as many) with any parameters
+/// that the tool accepts.
+RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
+
+}  // namespace cuszi::test

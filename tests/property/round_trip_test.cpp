@@ -1,0 +1,62 @@
+#include <array>
+
+#include "cpu_ref/cpu_backend.hpp"
+#include "tests/property/random_frame.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/check_frame.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+/// How often the random frames exercised what: a sample that misses a path proves nothing of it.
+struct Coverage {
+  std::array<int, 3> kinds{};  ///< [FrameKind]
+  int outliers = 0;
+  int patches = 0;
+  int coded_masks = 0;
+
+  void add(const CompressedFrame& frame) {
+    ++kinds.at(static_cast<std::size_t>(frame.header.kind));
+    outliers += frame.outliers != 0 ? 1 : 0;
+    patches += frame.patches != 0 ? 1 : 0;
+    const bool coded = frame.header.kind == FrameKind::coded;
+    coded_masks += coded && frame.header.missing != 0 ? 1 : 0;
+  }
+};
+
+Coverage check_random_frames(std::uint64_t seed, int count, std::uint64_t min_points,
+                             std::uint64_t max_points) {
+  const auto backend = cpu::make_backend();
+  Random random(seed);
+  Coverage coverage;
+  for (int i = 0; i < count; ++i) {
+    const RandomFrame frame = random_frame(random, min_points, max_points);
+    INFO("frame " << i << " of seed " << seed << ": " << frame.to_string());
+    coverage.add(check_frame(*backend, frame.task, frame.values()));
+  }
+  return coverage;
+}
+
+}  // namespace
+
+TEST_CASE("any tiny field with any parameters keeps its promises") {
+  const Coverage coverage = check_random_frames(1, 3000, 1, 300);
+  CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::stored)] > 50);
+}
+
+TEST_CASE("any field with any parameters keeps its promises") {
+  const Coverage coverage = check_random_frames(2, 700, 2'000, 30'000);
+  CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::lossless)] > 30);
+  CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::coded)] > 300);
+  CHECK(coverage.outliers > 100);
+  CHECK(coverage.patches > 3);
+  CHECK(coverage.coded_masks > 50);
+}
+
+TEST_CASE("fields of several blocks of every list and coder task keep their promises") {
+  const Coverage coverage = check_random_frames(3, 24, 270'000, 700'000);
+  CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::coded)] > 4);
+}
+
+}  // namespace cuszi::test

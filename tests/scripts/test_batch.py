@@ -1,0 +1,305 @@
+"""Tests of scripts/batch.py with a stand-in for cuszi."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import struct
+import sys
+import tempfile
+import unittest
+import zlib
+from array import array
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import batch  # noqa: E402
+import fields  # noqa: E402
+import pictures  # noqa: E402
+
+# Copies its input, claims a ratio that follows from the bound, and notes what it was asked to do.
+FAKE_CUSZI = """#!{python}
+import json, os, shutil, sys
+with open({log!r}, "a") as log:
+    log.write(json.dumps(sys.argv[1:]) + "\\n")
+if sys.argv[1] == "--version":
+    print("cuszi 1.2.3")
+    sys.exit()
+source, out = sys.argv[2], sys.argv[sys.argv.index("-o") + 1]
+if "bad" in source:
+    print("some progress", file=sys.stderr)
+    sys.exit("cuszi: the size of bad is not what its dims say | give -d")
+shutil.copy(source, out)
+if sys.argv[1] == "compress":
+    bound = float(sys.argv[sys.argv.index("-e") + 1])
+    size = os.path.getsize(source)
+    ratio = 1 / bound ** 0.5
+    print(json.dumps(dict(
+        input=source, archive=out, dtype="f32", dims=[1], input_bytes=size,
+        archive_bytes=int(size / ratio), ratio=ratio, bit_rate=32 / ratio, error_bound_abs=bound,
+        psnr_db=None if "constant" in source else 60.5, nrmse=1e-4, max_abs_error=bound,
+        max_error_over_bound=1.0, within_bound="violated" not in source, value_min=0,
+        value_max=1, masked=0, outliers=0, patches=0, predictor="interp", coder="huffman",
+        lossless="none", device="cpu", compress_seconds=0.1, compress_gb_per_s=0.12,
+        decompress_seconds=0.1, decompress_gb_per_s=0.24)))
+"""
+
+
+def write_field(path, count, code="f"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(array(code, [i % 17 for i in range(count)]).tobytes())
+    return path
+
+
+class BatchTest(unittest.TestCase):
+    def setUp(self):
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.fields = self.root / "fields"
+        self.report = self.root / "report"
+        self.log = self.root / "calls.log"
+        self.cuszi = self.root / "cuszi"
+        self.cuszi.write_text(FAKE_CUSZI.format(python=sys.executable, log=str(self.log)))
+        self.cuszi.chmod(0o755)
+
+    # Python 3.10 has no enterContext.
+    def enterContext(self, manager):
+        value = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return value
+
+    def run_batch(self, *options):
+        """(exit code, stdout, stderr); the calls of cuszi are in self.calls."""
+        self.log.unlink(missing_ok=True)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = batch.main([str(self.fields), "--out", str(self.report),
+                                   "--cuszi", str(self.cuszi), *options])
+            except SystemExit as stop:
+                code = stop.code
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        self.calls = [json.loads(line) for line in lines]
+        return code, out.getvalue(), err.getvalue()
+
+    def compressions(self):
+        return [call for call in self.calls if call[0] == "compress"]
+
+    def rows(self):
+        with open(self.report / "results.csv", newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def text(self):
+        return (self.report / "report.md").read_text(encoding="utf-8")
+
+
+class Names(unittest.TestCase):
+    def test_dims_between_crosses(self):
+        self.assertEqual(fields.dims_from_name("U_100x500x500.f32", 0, "f32"), (100, 500, 500))
+        self.assertEqual(fields.dims_from_name("v2_6x10x83x83_t1.bin.f32", 0, "f32"),
+                         (6, 10, 83, 83))
+
+    def test_dims_between_underscores(self):
+        size = 1800 * 3600 * 4
+        self.assertEqual(fields.dims_from_name("CLDHGH_1_1800_3600.f32", size, "f32"),
+                         (1, 1800, 3600))
+        self.assertEqual(fields.dims_from_name("T_2020_1800_3600.f32", size, "f32"), (1800, 3600))
+        self.assertEqual(fields.dims_from_name("T_1800_3600.dat", 2 * size, None), (1800, 3600))
+        self.assertEqual(fields.dims_from_name("vx_233217.f32", 233217 * 4, "f32"), (233217,))
+
+    def test_a_truncated_field_keeps_its_dims(self):
+        self.assertEqual(fields.dims_from_name("T_1800_3600.f32", 12, "f32"), (1800, 3600))
+
+    def test_no_dims(self):
+        for name in ("velocity.f32", "snapshot_0042.f32", "0x5.f32", "1x2x3x4x5.f32"):
+            self.assertIsNone(fields.dims_from_name(name, 1000, "f32"), name)
+
+
+class Runs(BatchTest):
+    def test_walks_measures_and_reports(self):
+        write_field(self.fields / "a" / "smooth_6x20x10.f32", 1200)
+        write_field(self.fields / "b" / "constant_30x40.d64", 1200, "d")
+        write_field(self.fields / "U_6x20x10.restored.f32", 1200)
+        write_field(self.fields / ".hidden" / "U_6x20x10.f32", 1200)
+        (self.fields / "readme_6x20x10.txt").write_text("no field")
+        code, out, err = self.run_batch("--error-bounds", "1e-2,1e-4", "--presets", "ratio,cusz",
+                                        "--fill-value", "-999", "--fill-value", "netcdf")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("2 fields, 8 measurements made, 0 failed", out)
+        call = next(c for c in self.compressions() if "smooth" in c[1])
+        for option in (["-d", "6x20x10"], ["-t", "f32"], ["-m", "rel"], ["--preset", "ratio"],
+                       ["--fill-value=-999"], ["--fill-value=netcdf"], ["--verify"], ["--json"]):
+            self.assertEqual(call[call.index(option[0]):][:len(option)], option)
+        self.assertEqual([row["dtype"] for row in self.rows()], ["f32"] * 4 + ["f64"] * 4)
+        self.assertEqual({row["psnr_db"] for row in self.rows()}, {"60.5", ""})
+        self.assertEqual({row["within_bound"] for row in self.rows()}, {"true"})
+        text = self.text()
+        self.assertIn("2 fields, rel error bounds, `--fill-value=-999 --fill-value=netcdf`, by "
+                      "cuszi 1.2.3.", text)
+        self.assertIn("| 0.01 | 2 | 10 | 10 |", text)
+        self.assertIn("| 0.0001 | 2 | 100 | 100 |", text)
+        self.assertIn(
+            "| a/smooth_6x20x10.f32 | 6x20x10 | f32 | cusz | 0.01 | 10 | 3.2 | 60.5 | 1 | 0.12 | "
+            "0.24 |", text)
+        self.assertNotIn("Failed", text)
+        for line in text.splitlines():
+            if line.startswith("!["):
+                self.assertTrue((self.report / line.split("(")[1][:-1]).exists(), line)
+        self.assertEqual(text.count("![slice]"), 2)
+        self.assertEqual(text.count("![rate and distortion]"), 1)  # the constant has no PSNR
+        self.assertFalse(list(self.report.rglob("*.cuszi")))
+        self.assertFalse((self.report / "work").exists())
+
+    def test_dims_file_comes_first_and_unknown_dims_are_told(self):
+        write_field(self.fields / "x" / "pressure.dat", 600, "d")
+        write_field(self.fields / "U_10x20.f32", 600)
+        write_field(self.fields / "mystery.f32", 600)
+        dims = self.root / "dims.txt"
+        dims.write_text("# ours\nx/*.dat  3x200  # inner\nU_* 600 f32\n")
+        code, _, err = self.run_batch("--dims-file", str(dims), "--error-bounds", "1e-3")
+        self.assertEqual(code, 0)
+        self.assertIn("left out, dims unknown: mystery.f32", err)
+        self.assertEqual([(r["file"], r["dims"], r["dtype"]) for r in self.rows()],
+                         [("U_10x20.f32", "600", "f32"), ("x/pressure.dat", "3x200", "f64")])
+        self.assertIn("- mystery.f32", self.text())
+
+    def test_usage_errors(self):
+        self.fields.mkdir()
+        self.assertEqual(self.run_batch()[0], 2)  # nothing there
+        write_field(self.fields / "U_10x20.f32", 200)
+        dims = self.root / "dims.txt"
+        dims.write_text("*.f32 10by20\n")
+        for options in (["--error-bounds", "1e-3,x"], ["--error-bounds", "-1"],
+                        ["--fill-value", "none"], ["--cuszi", "/no/such/cuszi"],
+                        ["--dims-file", str(dims)], ["--dims-file", "/no/such/file"]):
+            code, _, err = self.run_batch(*options)
+            self.assertEqual(code, 2, options)
+            self.assertIn("error:", err)
+
+    def test_goes_on_after_failures_and_tries_them_again(self):
+        for name in ("bad_10x20.f32", "good_10x20.f32", "violated_10x20.f32"):
+            write_field(self.fields / name, 200)
+        for _ in range(2):
+            code, out, err = self.run_batch("--error-bounds", "1e-3")
+            self.assertEqual(code, 1)
+            self.assertIn("2 failed", out)
+            self.assertIn("failed: bad_10x20.f32, ratio, 0.001: cuszi: the size of bad is not what "
+                          "its dims say | give -d (exit 1)", err)
+            self.assertIn("violated_10x20.f32", err)
+            self.assertIn("## Failed", self.text())
+            self.assertIn("| 0.001 | 1 | 31.62 |", self.text())
+            self.assertEqual({r["file"]: bool(r["failure"]) for r in self.rows()},
+                             {"bad_10x20.f32": True, "good_10x20.f32": False,
+                              "violated_10x20.f32": True})
+        self.assertEqual(len(self.compressions()), 2)
+
+    def test_goes_on_where_it_stopped(self):
+        first = write_field(self.fields / "a_10x20.f32", 200)
+        write_field(self.fields / "b_10x20.f32", 200)
+        self.run_batch("--error-bounds", "1e-2,1e-3")
+        self.assertEqual(len(self.compressions()), 4)
+        report = self.text()
+        self.run_batch("--error-bounds", "1e-2,1e-3")
+        self.assertEqual(self.compressions(), [])
+        self.assertEqual(self.text(), report)
+
+        # Stopped in the middle of the last row, with rubbish behind it.
+        path = self.report / "results.csv"
+        path.write_bytes(path.read_bytes()[:-30] + b"\0\xff\"")
+        self.run_batch("--error-bounds", "1e-2,1e-3")
+        self.assertEqual(len(self.compressions()), 1)
+        self.assertEqual(self.text(), report)
+
+        # A new bound, a changed file, a lost picture, another mode, a table that is not ours.
+        self.run_batch("--error-bounds", "1e-2,1e-3,1e-5")
+        self.assertEqual(len(self.compressions()), 2)
+        os.utime(first, ns=(1, 1))
+        self.run_batch("--error-bounds", "1e-2,1e-3")
+        self.assertEqual([c[1] for c in self.compressions()], [str(first)] * 2)
+        self.assertEqual(len(self.rows()), 5)
+        (self.report / "pictures" / "b_10x20.f32.ratio_0.01.png").unlink()
+        self.run_batch("--error-bounds", "1e-2,1e-3")
+        self.assertEqual(len(self.compressions()), 1)
+        self.run_batch("--error-bounds", "1e-2", "--mode", "abs")
+        self.assertEqual(len(self.compressions()), 2)
+        path.write_text("a,b\n1,2\n")
+        self.run_batch("--error-bounds", "1e-2")
+        self.assertEqual(len(self.compressions()), 2)
+        self.run_batch("--error-bounds", "1e-2", "--fresh")
+        self.assertEqual(len(self.compressions()), 2)
+
+    def test_jobs_archives_and_report_inside_the_folder(self):
+        for i in range(5):
+            write_field(self.fields / f"f{i}_10x20.f32", 200)
+        self.report = self.fields / "report"
+        for compressions in (10, 0):
+            code, _, _ = self.run_batch("--error-bounds", "1e-2,1e-3", "--jobs", "3",
+                                        "--keep-archives")
+            self.assertEqual((code, len(self.compressions())), (0, compressions))
+        archive = self.report / "archives" / "f3_10x20.f32.ratio_0.001.cuszi"
+        self.assertEqual(archive.stat().st_size, 800)
+        self.assertFalse(list(self.report.rglob("*.restored")))
+
+
+class Pictures(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def test_slices_are_the_middle_plane(self):
+        path = self.folder / "field"
+        path.write_bytes(array("d", range(4 * 3 * 2 * 5)).tobytes())
+        rows = batch.read_slice(path, (4, 3, 1, 2, 5), "f64")
+        first = (2 * 3 + 1) * 10
+        self.assertEqual([list(r) for r in rows], [list(range(first, first + 5)),
+                                                   list(range(first + 5, first + 10))])
+        self.assertEqual([len(r) for r in batch.read_slice(path, (120,), "f64")], [10] * 10)
+        self.assertEqual([list(r) for r in batch.read_slice(path, (1, 1), "f64")], [[0.0]])
+        wide = self.folder / "wide"
+        wide.write_bytes(bytes(4 * 3 * 2000))
+        self.assertEqual([len(r) for r in batch.read_slice(wide, (3, 2000), "f32")], [500] * 3)
+
+    @mock.patch.object(pictures, "Figure", None)
+    def test_plain_png(self):
+        path = self.folder / "p.png"
+        panels = [pictures.Panel("a", [[0.0, 1.0], [None, 0.5]], 0.0, 1.0),
+                  pictures.Panel("b", [[0.0, 1e308], [-1e308, 0.5]], -1e308, 1e308, True)]
+        pictures.slice_picture(path, "title", panels)
+        data = path.read_bytes()
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        chunks, at = {}, 8
+        while at < len(data):
+            length = struct.unpack(">I", data[at:at + 4])[0]
+            kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + length]
+            self.assertEqual(struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0],
+                             zlib.crc32(kind + body))
+            chunks[kind], at = body, at + 12 + length
+        self.assertEqual(struct.unpack(">IIBB", chunks[b"IHDR"][:10]), (12, 2, 8, 2))
+        pixels = zlib.decompress(chunks[b"IDAT"])
+        self.assertEqual(len(pixels), 2 * (1 + 3 * 12))
+        self.assertEqual(tuple(pixels[1:4]), pictures.VIRIDIS[0])
+        self.assertEqual(tuple(pixels[4:7]), pictures.VIRIDIS[-1])
+        self.assertEqual(tuple(pixels[38:41]), pictures.MISSING)
+
+    @mock.patch.object(pictures, "Figure", None)
+    def test_plain_svg(self):
+        path = pictures.line_plot(self.folder / "sub" / "u<1>", "u<1>", "bits", "dB",
+                                  {"ratio": [(1.0, 40.0), (3.0, 60.0)], "one": [(2.0, 50.0)]})
+        text = path.read_text()
+        self.assertEqual(path.name, "u<1>.svg")
+        self.assertIn("u&lt;1&gt;", text)
+        self.assertEqual((text.count("<circle"), text.count("<polyline")), (3, 2))
+
+    @unittest.skipUnless(pictures.Figure, "matplotlib is not installed")
+    def test_matplotlib(self):
+        path = pictures.line_plot(self.folder / "plot", "t", "x", "y", {"a": [(1, 2), (3, 4)]})
+        self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
+        pictures.slice_picture(self.folder / "s.png", "t",
+                               [pictures.Panel("a", [[0.0, None]], 0.0, 1.0)])
+        self.assertEqual((self.folder / "s.png").read_bytes()[:4], b"\x89PNG")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,37 @@
+#include "tests/support/archive_codec.hpp"
+
+#include "app/archive_reader.hpp"
+#include "app/field_source.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+
+namespace cuszi::test {
+
+std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
+                                    const app::FieldSettings& settings) {
+  app::FieldLayout layout;
+  layout.dims = dims;
+  layout.dtype = dtype;
+  app::FieldSource field(std::make_unique<app::MemorySource>(values), layout,
+                         plan_frames(dims, dtype, settings.frame_bytes));
+  app::MemorySink archive;
+  app::CallTimes times;
+  app::compress_field(*cpu::make_backend(), settings, field, archive, times);
+  return {archive.bytes().begin(), archive.bytes().end()};
+}
+
+std::vector<std::byte> restore_archive(app::ByteSource& archive) {
+  app::ArchiveReader reader(archive);
+  app::CallTimes times;
+  std::vector<std::byte> values;
+  app::restore_field(*cpu::make_backend(), reader, times, [&](std::uint64_t, Bytes frame) {
+    values.insert(values.end(), frame.begin(), frame.end());
+  });
+  return values;
+}
+
+std::vector<std::byte> restore_archive(Bytes archive) {
+  app::MemorySource source(archive);
+  return restore_archive(source);
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "app/byte_source.hpp"
+#include "app/field_codec.hpp"
+
+namespace cuszi::test {
+
+/// Bytes that come through a pipe: their number is not known before their end.
+class PipeSource final : public app::ByteSource {
+ public:
+  explicit PipeSource(Bytes bytes) : memory_(bytes) {}
+
+  std::string name() const override { return "a pipe"; }
+  std::size_t read(MutableBytes out) override { return memory_.read(out); }
+  std::optional<ByteCount> size() const override { return std::nullopt; }
+  void seek(ByteCount /*offset*/) override {}
+
+ private:
+  app::MemorySource memory_;
+};
+
+/// The archive of a field in memory.
+std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
+                                    const app::FieldSettings& settings);
+
+/// The values of all frames of an archive. Throws ArchiveError.
+std::vector<std::byte> restore_archive(app::ByteSource& archive);
+std::vector<std::byte> restore_archive(Bytes archive);
+
+}  // namespace cuszi::test

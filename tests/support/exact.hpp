@@ -1,0 +1,16 @@
+#pragma once
+
+#include <initializer_list>
+
+namespace cuszi::test {
+
+/// The sign (-1, 0, 1) of the exact sum of finite doubles, in integers of 2^-1074.
+int sign_of_sum(std::initializer_list<double> terms);
+
+/// |a - b| <= bound without any rounding, for finite doubles; made to check what core computes, so
+/// it shares nothing with it.
+inline bool differ_by_at_most(double a, double b, double bound) {
+  return sign_of_sum({a, -b, -bound}) <= 0 && sign_of_sum({b, -a, -bound}) <= 0;
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "core/pipeline.hpp"
+
+namespace cuszi::test {
+
+/// All that decides a frame's bytes besides its values.
+struct FrameTask {
+  FrameShape shape;
+  FrameConfig config;
+  FillValues fills;
+  ErrorMode mode = ErrorMode::relative;
+  double bound = 1e-3;
+};
+
+struct BoundedFrame {
+  CompressedFrame frame;
+  double bound;  ///< absolute
+};
+
+BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);
+
+/// The header of a frame's bytes. Throws ArchiveError.
+FrameHeader read_header(const FrameShape& shape, Bytes frame);
+
+/// The values of a frame's bytes. Throws ArchiveError.
+std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame);
+
+}  // namespace cuszi::test

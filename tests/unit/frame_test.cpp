@@ -1,0 +1,176 @@
+#include "core/frame.hpp"
+
+#include <limits>
+
+#include "core/bytes.hpp"
+#include "core/hash.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+const Dims dims{20, 30, 40};
+
+FrameHeader kept_header() {
+  FrameHeader header;
+  header.index = 300;
+  header.kind = FrameKind::lossless;
+  header.missing = 7;
+  header.min = -2.5;
+  header.max = 1e30;
+  header.levels.push_back({{{SectionId::raw, 9'000}}, 0x1234});
+  return header;
+}
+
+FrameHeader coded_header() {
+  FrameHeader header = kept_header();
+  header.kind = FrameKind::coded;
+  header.predictor = LorenzoParams{{8, 8, 8}, 512, 1e-3};
+  header.coder = HuffmanParams{};
+  header.levels = {{{{SectionId::codebook, 10}, {SectionId::codes, 3'000}}, 1}, {{}, 2}};
+  return header;
+}
+
+FrameHeader read(const std::vector<std::byte>& bytes) {
+  const Bytes all(bytes);
+  REQUIRE(read_frame_prefix(all.first(frame_prefix_bytes)) == bytes.size() - frame_prefix_bytes);
+  return read_frame_header(all.subspan(frame_prefix_bytes), dims, DType::f32);
+}
+
+}  // namespace
+
+TEST_CASE("frame headers come back") {
+  for (const FrameHeader& header : {kept_header(), coded_header()}) {
+    const FrameHeader back = read(write_frame_header(header));
+    CHECK(back.index == header.index);
+    CHECK(back.kind == header.kind);
+    CHECK(back.missing == header.missing);
+    CHECK(back.min == header.min);
+    CHECK(back.max == header.max);
+    CHECK(back.predictor.has_value() == header.predictor.has_value());
+    CHECK(back.coder.has_value() == header.coder.has_value());
+    CHECK(back.payload_bytes() == header.payload_bytes());
+    REQUIRE(back.levels.size() == header.levels.size());
+    for (std::size_t i = 0; i < header.levels.size(); ++i) {
+      CHECK(back.levels[i].hash == header.levels[i].hash);
+      REQUIRE(back.levels[i].sections.size() == header.levels[i].sections.size());
+      for (std::size_t s = 0; s < header.levels[i].sections.size(); ++s) {
+        CHECK(back.levels[i].sections[s].id == header.levels[i].sections[s].id);
+        CHECK(back.levels[i].sections[s].size == header.levels[i].sections[s].size);
+      }
+    }
+  }
+}
+
+TEST_CASE("every flipped bit of a frame header is noticed") {
+  const auto good = write_frame_header(coded_header());
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      auto bytes = good;
+      bytes[i] ^= static_cast<std::byte>(1U << bit);
+      const auto read_damaged = [&] {
+        const Bytes all(bytes);
+        const ByteCount size = read_frame_prefix(all.first(frame_prefix_bytes));
+        if (size != good.size() - frame_prefix_bytes) throw ArchiveError("another size");
+        return read_frame_header(all.subspan(frame_prefix_bytes), dims, DType::f32).index;
+      };
+      REQUIRE_THROWS_AS(read_damaged(), ArchiveError);
+    }
+  }
+}
+
+TEST_CASE("impossible frame headers are refused though their checksum is right") {
+  const auto read_changed = [](const auto& change) {
+    FrameHeader header = coded_header();
+    change(header);
+    return read(write_frame_header(header)).index;
+  };
+  using H = FrameHeader;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(read_changed([](H&) {}) == 300);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.kind = static_cast<FrameKind>(3); }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.missing = dims.count() + 1; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.min = nan; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.max = infinity; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.min = 2e30; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.predictor = LorenzoParams{}; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{9}; }),
+                  ArchiveError);
+}
+
+TEST_CASE("sections whose sizes wrap around are refused") {
+  constexpr ByteCount large = ByteCount{1} << 60;
+  FrameHeader header = coded_header();
+  header.levels[0].sections.assign(16, {SectionId::codes, large});
+  header.levels[0].sections.push_back({SectionId::codebook, 4'000});
+  REQUIRE(header.payload_bytes() == 4'000);
+  CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
+
+  header.levels.assign(16, {{{SectionId::codes, large}}, 0});
+  header.levels.push_back({{{SectionId::codes, 4'000}}, 0});
+  REQUIRE(header.payload_bytes() == 4'000);
+  CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
+}
+
+TEST_CASE("a frame cannot hold more values than its bytes expand to") {
+  const auto header = write_frame_header(kept_header());
+  const Bytes body = Bytes(header).subspan(frame_prefix_bytes);
+  const auto read_as = [&](const Dims& claimed) {
+    return read_frame_header(body, claimed, DType::f64).index;
+  };
+  CHECK(read_as({1000, 1000, 10}) == 300);
+  CHECK_THROWS_AS(read_as({1000, 1000, 100}), ArchiveError);
+  CHECK_THROWS_AS(read_as({(std::uint64_t{1} << 60) - 1}), ArchiveError);
+}
+
+TEST_CASE("a frame's prefix is checked") {
+  auto bytes = write_frame_header(kept_header());
+  const auto prefix = [&] { return read_frame_prefix(Bytes(bytes).first(frame_prefix_bytes)); };
+  REQUIRE(prefix() == bytes.size() - frame_prefix_bytes);
+  bytes[7] = std::byte{0x7F};  // a table of 2 GB
+  CHECK_THROWS_AS(prefix(), ArchiveError);
+  bytes[7] = bytes[6] = bytes[5] = std::byte{0};
+  bytes[4] = std::byte{7};  // not even a checksum
+  CHECK_THROWS_AS(prefix(), ArchiveError);
+  bytes[0] ^= std::byte{1};
+  CHECK_THROWS_AS(prefix(), ArchiveError);
+  CHECK_THROWS_AS(read_frame_prefix(Bytes(bytes).first(7)), ArchiveError);
+}
+
+TEST_CASE("levels are found, cut into sections and checked") {
+  const auto payload = to_bytes({1, 2, 3, 4, 5, 6});
+  FrameHeader header;
+  header.levels.push_back(
+      {{{SectionId::codebook, 1}, {SectionId::codes, 3}}, block_hash(Bytes(payload).first(4))});
+  header.levels.push_back({{{SectionId::codes, 2}}, block_hash(Bytes(payload).subspan(4))});
+
+  const Sections first = read_level(header, 0, payload);
+  CHECK(first.has(SectionId::codebook));
+  CHECK(first.at(SectionId::codes).size() == 3);
+  CHECK(first.at(SectionId::codes)[0] == std::byte{2});
+  CHECK(first.size() == 4);
+  CHECK_FALSE(first.has(SectionId::index));
+  CHECK(first.find(SectionId::index).empty());
+  CHECK_THROWS_AS(first.at(SectionId::index), ArchiveError);
+  CHECK(read_level(header, 1, payload).at(SectionId::codes)[0] == std::byte{5});
+
+  CHECK_THROWS_AS(read_level(header, 2, payload), ArchiveError);
+  CHECK_THROWS_AS(read_level(header, 1, Bytes(payload).first(5)), ArchiveError);
+  CHECK_THROWS_AS(read_level(header, 1, Bytes(payload).first(3)), ArchiveError);
+  auto damaged = payload;
+  damaged[5] = std::byte{0};
+  CHECK_NOTHROW(read_level(header, 0, damaged));
+  CHECK_THROWS_AS(read_level(header, 1, damaged), ArchiveError);
+}
+
+TEST_CASE("kinds and sections have names") {
+  CHECK(name_of(FrameKind::stored) == "stored");
+  CHECK(name_of(FrameKind::coded) == "coded");
+  CHECK(name_of(SectionId::raw) == "raw");
+  CHECK(name_of(SectionId::codes) == "codes");
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,41 @@
+#include "core/predictor.hpp"
+
+#include "core/error.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+TEST_CASE("predictors have names") {
+  for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp}) {
+    CHECK(predictor_named(name_of(id)) == id);
+  }
+  CHECK(name_of(PredictorId::interp) == "interp");
+  CHECK_FALSE(predictor_named("").has_value());
+  CHECK_FALSE(predictor_named("Interp").has_value());
+}
+
+TEST_CASE("a predictor is read as what it was written") {
+  const Extents3 extents{20, 30, 40};
+  for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp}) {
+    PredictorConfig config;
+    config.id = id;
+    PredictorParams params = draft_predictor(config, extents);
+    FieldScan scan;
+    scan.max = 1;
+    std::visit([&](auto& p) { p.choose(config, scan, 1e-3, DType::f32); }, params);
+    ByteWriter out;
+    write_predictor(params, out);
+    ByteReader in(out.view(), "the test");
+    CHECK(id_of(read_predictor(in, extents, DType::f32)) == id);
+    CHECK_NOTHROW(in.expect_end());
+  }
+}
+
+TEST_CASE("an unknown predictor is refused") {
+  const auto bytes = to_bytes({2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  ByteReader in(bytes, "the test");
+  CHECK_THROWS_AS(read_predictor(in, {1, 1, 1}, DType::f32), ArchiveError);
+}
+
+}  // namespace cuszi::test
