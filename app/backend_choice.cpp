@@ -1,18 +1,83 @@
 #include "app/backend_choice.hpp"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include "core/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
+#ifdef CUSZI_HAS_CUDA
+#include "gpu/gpu_backend.hpp"
+#endif
 
 namespace cuszi::app {
 
-std::unique_ptr<Backend> make_backend(const DeviceChoice& choice) {
-  if (choice.kind == DeviceChoice::Kind::cuda) {
-    throw DeviceError(
-        "--device cuda: this cuszi was built without CUDA; use --device cpu, or build it where "
-        "nvcc is");
-  }
-  return cpu::make_backend();
+namespace {
+
+#ifdef CUSZI_HAS_CUDA
+
+constexpr std::string_view built_with = "CUDA";
+
+int device_count() { return gpu::device_count(); }
+std::unique_ptr<Backend> make_device_backend(int index) { return gpu::make_backend(index); }
+bool device_has(PredictorId predictor, CoderId coder) { return gpu::has_steps(predictor, coder); }
+
+#else
+
+constexpr std::string_view built_with = "CPU only";
+
+int device_count() { return 0; }
+std::unique_ptr<Backend> make_device_backend(int /*index*/) {
+  throw DeviceError(
+      "--device cuda: this cuszi was built without CUDA; use --device cpu, or build it where "
+      "nvcc is");
 }
+bool device_has(PredictorId /*predictor*/, CoderId /*coder*/) { return false; }
+
+#endif
+
+std::string describe(PredictorId predictor, CoderId coder) {
+  return fmt::format("{} + {}", name_of(predictor), name_of(coder));
+}
+
+}  // namespace
+
+Backends::Backends(const DeviceChoice& choice) : choice_(choice) {
+  const bool wanted = choice.kind == DeviceChoice::Kind::cuda;
+  const bool there = choice.kind == DeviceChoice::Kind::automatic && device_count() > 0;
+  if (wanted || there) device_ = make_device_backend(choice.index);
+}
+
+Backend& Backends::for_config(const FrameConfig& config) {
+  const PredictorId predictor = config.predictor.id;
+  return choose(device_ && !config.predictor.automatic && device_has(predictor, config.coder),
+                describe(predictor, config.coder));
+}
+
+Backend& Backends::for_frame(const FrameHeader& header) {
+  if (!header.predictor) return choose(device_ != nullptr, {});
+  const PredictorId predictor = id_of(*header.predictor);
+  const CoderId coder = id_of(*header.coder);
+  return choose(device_ && device_has(predictor, coder), describe(predictor, coder));
+}
+
+std::string Backends::last_name() const { return last_ != nullptr ? last_->name() : ""; }
+
+Backend& Backends::choose(bool device_can, std::string_view what) {
+  if (device_ && !device_can) {
+    const auto message = fmt::format("{} is not on the GPU yet", what);
+    if (choice_.kind == DeviceChoice::Kind::cuda) {
+      throw DeviceError(message + "; use --device cpu or auto, or --preset cuszi or cusz");
+    }
+    if (!noticed_) spdlog::info("{}; the CPU does the work", message);
+    noticed_ = true;
+  }
+  if (!device_can && !cpu_) cpu_ = cpu::make_backend();
+  Backend& backend = device_can ? *device_ : *cpu_;
+  last_ = &backend;
+  return backend;
+}
+
+std::string_view built_for() { return built_with; }
 
 void require_available(Lossless lossless) {
   if (lossless == Lossless::none) return;
@@ -20,7 +85,5 @@ void require_available(Lossless lossless) {
       "--lossless bitcomp needs a GPU, a cuszi built with CUDA and nvCOMP (package "
       "nvidia-libnvcomp-cu13); use --lossless none");
 }
-
-std::string_view built_for() { return "CPU only"; }
 
 }  // namespace cuszi::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/backend.hpp"
@@ -15,8 +16,30 @@ struct DeviceChoice {
   int index = 0;  ///< which of several devices
 };
 
-/// The backend asked for. Throws DeviceError if it is not there.
-std::unique_ptr<Backend> make_backend(const DeviceChoice& choice);
+/// The backends of a run, each made when it is first needed. What the device asked for cannot do
+/// yet goes to the CPU if the choice is automatic, with one line of notice.
+class Backends {
+ public:
+  /// Throws DeviceError if a device asked for is not there.
+  explicit Backends(const DeviceChoice& choice);
+
+  /// The backend that makes frames with these settings. Throws DeviceError.
+  Backend& for_config(const FrameConfig& config);
+  /// The backend that restores this frame. Throws DeviceError.
+  Backend& for_frame(const FrameHeader& header);
+
+  /// The name of the backend that was used last.
+  std::string last_name() const;
+
+ private:
+  Backend& choose(bool device_can, std::string_view what);
+
+  DeviceChoice choice_;
+  std::unique_ptr<Backend> cpu_;
+  std::unique_ptr<Backend> device_;
+  const Backend* last_ = nullptr;
+  bool noticed_ = false;
+};
 
 /// A second lossless pass over an archive's sections.
 enum class Lossless { none, bitcomp };

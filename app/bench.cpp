@@ -49,7 +49,8 @@ CallTimes time_copy(FieldSource& field, Buffer& buffer) {
   return times;
 }
 
-Measurement measure(const BenchOptions& options, Backend& backend, const std::string& input) {
+Measurement measure(const BenchOptions& options, Backends& backends, const std::string& input) {
+  Backend& backend = backends.for_config(options.settings.frame);
   FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
   field.hold();
   Buffer buffer;
@@ -67,7 +68,7 @@ Measurement measure(const BenchOptions& options, Backend& backend, const std::st
     MemorySource source(archive.bytes());
     ArchiveReader reader(source);
     CallTimes decompress_times;
-    restore_field(backend, reader, decompress_times, [](std::uint64_t, MutableBytes) {});
+    restore_field(backends, reader, decompress_times, [](std::uint64_t, MutableBytes) {});
     decompress.add(decompress_times);
   }
   Measurement all{report_on(result.header, result.summary, result.archive_bytes), copy.median(),
@@ -115,9 +116,9 @@ std::string text_of(const Measurement& all, int iterations) {
 
 ExitCode execute(const BenchOptions& options) {
   require_available(options.lossless);
-  const auto backend = make_backend(options.run.device);
+  Backends backends(options.run.device);
   return for_each_file(options.inputs, [&](const std::string& input) {
-    const Measurement all = measure(options, *backend, input);
+    const Measurement all = measure(options, backends, input);
     fmt::print("{}", options.run.json ? line_of(json_of(all)) : text_of(all, options.iterations));
     std::fflush(stdout);
   });

@@ -18,10 +18,11 @@ namespace {
 /// One field on its way to an archive, and what there is to tell of it.
 class Compression {
  public:
-  Compression(const CompressOptions& options, Backend& backend, std::string input,
+  Compression(const CompressOptions& options, Backends& backends, std::string input,
               std::string output)
       : options_(options),
-        backend_(backend),
+        backends_(backends),
+        backend_(backends.for_config(options.settings.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
         field_(open_field(input_, options.field, options.settings.frame_bytes)) {}
@@ -82,7 +83,7 @@ class Compression {
   void verify(ByteSource& archive, Progress& progress) {
     ArchiveReader reader(archive);
     meter_.emplace(field_, reader.header().fills, reader.header().bound_absolute);
-    restore_field(backend_, reader, decompress_times_, [&](std::uint64_t i, Bytes values) {
+    restore_field(backends_, reader, decompress_times_, [&](std::uint64_t i, Bytes values) {
       meter_->add(i, values);
       progress.advance();
     });
@@ -108,6 +109,7 @@ class Compression {
   }
 
   const CompressOptions& options_;
+  Backends& backends_;
   Backend& backend_;
   std::string input_;
   std::string output_;
@@ -123,11 +125,11 @@ class Compression {
 
 ExitCode execute(const CompressOptions& options) {
   require_available(options.lossless);
-  const auto backend = make_backend(options.run.device);
+  Backends backends(options.run.device);
   OutputPlan outputs(options.inputs, options.output);
   return for_each_file(options.inputs, [&](const std::string& input) {
     const std::string output = outputs.claim(input, input + ".cuszi");
-    Compression(options, *backend, input, output).run();
+    Compression(options, backends, input, output).run();
   });
 }
 

@@ -17,9 +17,9 @@ namespace {
 /// One archive on its way to a field, and what there is to tell of it.
 class Decompression {
  public:
-  Decompression(const DecompressOptions& options, Backend& backend, const std::string& archive)
+  Decompression(const DecompressOptions& options, Backends& backends, const std::string& archive)
       : options_(options),
-        backend_(backend),
+        backends_(backends),
         archive_(archive),
         source_(archive),
         reader_(source_) {}
@@ -59,9 +59,9 @@ class Decompression {
       progress.advance();
     };
     if (options_.frame) {
-      summary_ = restore_frame(backend_, reader_, *options_.frame, times_, write, archive_bytes_);
+      summary_ = restore_frame(backends_, reader_, *options_.frame, times_, write, archive_bytes_);
     } else {
-      summary_ = restore_field(backend_, reader_, times_, write);
+      summary_ = restore_field(backends_, reader_, times_, write);
       archive_bytes_ = reader_.bytes_read();
     }
   }
@@ -73,7 +73,7 @@ class Decompression {
     report.restored = output;
     report.frame = options_.frame;
     if (options_.frame) report.dims = reader_.header().plan.frame_dims(*options_.frame);
-    report.device = backend_.name();
+    report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
     if (meter_) report.measured = {meter_->quality(), meter_->bound()};
     print(report, options_.run, is_standard_stream(output) ? stderr : stdout);
@@ -86,7 +86,7 @@ class Decompression {
   }
 
   const DecompressOptions& options_;
-  Backend& backend_;
+  Backends& backends_;
   std::string archive_;
   FileSource source_;
   ArchiveReader reader_;
@@ -103,10 +103,10 @@ ExitCode execute(const DecompressOptions& options) {
   if (options.original && options.archives.size() > 1) {
     throw UsageError("--compare takes one archive; restore several one by one to compare them");
   }
-  const auto backend = make_backend(options.run.device);
+  Backends backends(options.run.device);
   OutputPlan outputs(options.archives, options.output);
   return for_each_file(options.archives, [&](const std::string& archive) {
-    Decompression decompression(options, *backend, archive);
+    Decompression decompression(options, backends, archive);
     decompression.run(outputs.claim(archive, decompression.default_name()));
   });
 }

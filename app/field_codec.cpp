@@ -60,9 +60,10 @@ ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& f
   return header;
 }
 
-void restore(Backend& backend, const ArchiveFrame& frame, Buffer& buffer, CallTimes& times,
+void restore(Backends& backends, const ArchiveFrame& frame, Buffer& buffer, CallTimes& times,
              FieldSummary& summary, const FrameUser& use) {
   const MutableBytes values = buffer.resize(frame.shape.bytes());
+  Backend& backend = backends.for_frame(frame.header);
   times.measure([&] {
     decompress_frame(backend, frame.shape, frame.header, frame.payload, values, times.steps());
   });
@@ -95,24 +96,24 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   return result;
 }
 
-FieldSummary restore_field(Backend& backend, ArchiveReader& archive, CallTimes& times,
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUser& use) {
   FieldSummary summary;
   Buffer buffer;
   for (std::uint64_t i = 0; i < archive.frames(); ++i) {
-    restore(backend, archive.next_frame(), buffer, times, summary, use);
+    restore(backends, archive.next_frame(), buffer, times, summary, use);
   }
   archive.finish();
   return summary;
 }
 
-FieldSummary restore_frame(Backend& backend, ArchiveReader& archive, std::uint64_t index,
+FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            CallTimes& times, const FrameUser& use, ByteCount& frame_bytes) {
   FieldSummary summary;
   Buffer buffer;
   const ArchiveFrame frame = archive.frame(index);
   frame_bytes = frame.size();
-  restore(backend, frame, buffer, times, summary, use);
+  restore(backends, frame, buffer, times, summary, use);
   return summary;
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "app/backend_choice.hpp"
 #include "app/byte_sink.hpp"
 #include "app/call_times.hpp"
 #include "app/field_summary.hpp"
@@ -52,11 +53,11 @@ using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
 
 /// Restores all of an archive, frame by frame, and checks its footer. Throws ArchiveError, possibly
 /// after some frames have been used.
-FieldSummary restore_field(Backend& backend, ArchiveReader& archive, CallTimes& times,
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUser& use);
 
 /// Restores one frame of an archive. `frame_bytes` is set to its size there.
-FieldSummary restore_frame(Backend& backend, ArchiveReader& archive, std::uint64_t index,
+FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            CallTimes& times, const FrameUser& use, ByteCount& frame_bytes);
 
 }  // namespace cuszi::app

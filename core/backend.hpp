@@ -21,12 +21,18 @@ struct FrameShape {
   Extents3 extents() const { return dims.as_3d(); }
 };
 
+/// Points of a pass that its quant-codes could not express.
+struct PassCounts {
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+};
+
 /// The steps of a frame's way from values to sections and back. A backend decides who computes what
 /// and when; what is computed stands in core, the order of the steps in core/pipeline. It keeps the
 /// frame in work, and the memory it used for it, inside: one frame at a time, one thread.
 ///
-/// Spans of bytes are in the backend's memory. Sections that a step adds stay valid until the next
-/// load() or begin().
+/// Spans of bytes lie in the backend's memory or in the host's, wherever not said otherwise.
+/// Sections that a step adds stay valid until the next load() or begin().
 class Backend {
  public:
   Backend() = default;
@@ -50,8 +56,8 @@ class Backend {
                       double /*bound*/) {}
   /// Predicts and quantises the pass's points; keeps their quant-codes, adds what the codes cannot
   /// say: anchors, outliers, patches.
-  virtual void predict_quantise(const PredictorParams& params, double bound, int pass,
-                                Sections& out) = 0;
+  virtual PassCounts predict_quantise(const PredictorParams& params, double bound, int pass,
+                                      Sections& out) = 0;
   /// Chooses how the pass's contexts follow from what earlier passes restored, and prepares them.
   /// Without effect for predictors of one pass.
   virtual void fit_contexts(const PredictorParams& /*params*/, int /*pass*/, Sections& /*out*/) {}
@@ -60,8 +66,18 @@ class Backend {
   /// Copies sections one after the other to `out`, of exactly their size.
   virtual void gather(const Sections& sections, MutableBytes out) = 0;
 
+  // Both ways.
+
+  /// The block_hash of `bytes`.
+  virtual std::uint64_t hash(Bytes bytes) = 0;
+  /// Copies `from` to `to`, of the same size; complete on return.
+  virtual void copy(Bytes from, MutableBytes to) = 0;
+
   // Decompression, in the order of calls.
 
+  /// `bytes` in the backend's memory: themselves or a copy, valid until the next load() or the next
+  /// call.
+  virtual Bytes resident(Bytes bytes) = 0;
   /// Starts a frame whose values are to appear in `out`.
   virtual void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
                      MutableBytes out) = 0;

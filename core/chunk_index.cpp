@@ -8,13 +8,14 @@ namespace cuszi {
 
 namespace {
 
-std::uint8_t bytes_per_length(std::span<const std::uint32_t> chunk_bits) {
-  const auto largest = std::max_element(chunk_bits.begin(), chunk_bits.end());
-  return *largest > 0xFFFF ? 4 : 2;
-}
-
 void put_length(ByteWriter& out, std::uint8_t width, std::uint32_t bits) {
   out.append(std::as_bytes(std::span(&bits, 1)).first(width));
+}
+
+/// Chunks per offset; all of them where there are none.
+std::uint64_t run_length(IndexKind kind, std::uint32_t partition, std::uint64_t chunks) {
+  if (kind == IndexKind::offset) return 1;
+  return kind == IndexKind::hybrid ? partition : chunks;
 }
 
 /// Whether the length of chunk `i` stands in the index: the last one of a partition says nothing.
@@ -29,10 +30,9 @@ std::vector<std::byte> encode_index(IndexKind kind, std::uint32_t partition,
   ByteWriter out;
   const std::uint64_t chunks = chunk_bits.size();
   if (kind == IndexKind::none || chunks < 2) return out.take();
-  const std::uint64_t chunks_per_offset = kind == IndexKind::offset   ? 1
-                                          : kind == IndexKind::hybrid ? partition
-                                                                      : chunks;
-  const std::uint8_t width = bytes_per_length(chunk_bits);
+  const std::uint64_t chunks_per_offset = run_length(kind, partition, chunks);
+  const auto width = static_cast<std::uint8_t>(
+      bytes_per_length(*std::max_element(chunk_bits.begin(), chunk_bits.end())));
   if (kind != IndexKind::offset) out.put(width);
   BitCount offset = 0;
   for (std::uint64_t i = 0; i < chunks; ++i) {
@@ -52,9 +52,7 @@ std::vector<BitCount> decode_index(IndexKind kind, std::uint32_t partition, Byte
     in.expect_end();
     return {0};
   }
-  const std::uint64_t chunks_per_offset = kind == IndexKind::offset   ? 1
-                                          : kind == IndexKind::hybrid ? partition
-                                                                      : chunks;
+  const std::uint64_t chunks_per_offset = run_length(kind, partition, chunks);
   const std::uint8_t width = kind == IndexKind::offset ? 0 : in.get<std::uint8_t>();
   if (kind != IndexKind::offset && width != 2 && width != 4) {
     throw ArchiveError("the chunk index has lengths of " + std::to_string(width) + " bytes");
@@ -80,6 +78,19 @@ std::vector<BitCount> decode_index(IndexKind kind, std::uint32_t partition, Byte
   }
   in.expect_end();
   return starts;
+}
+
+IndexLayout index_layout(IndexKind kind, std::uint32_t partition, std::uint64_t chunks,
+                         unsigned length_bytes) {
+  IndexLayout layout;
+  if (kind == IndexKind::none || chunks < 2) return layout;
+  layout.chunks_per_offset = run_length(kind, partition, chunks);
+  layout.has_offsets = kind != IndexKind::length;
+  const std::uint64_t runs = ceil_div(chunks, layout.chunks_per_offset);
+  const ByteCount head = kind == IndexKind::offset ? 0 : 1;
+  layout.lengths_at = head + (layout.has_offsets ? runs * sizeof(BitCount) : 0);
+  layout.size = layout.lengths_at + (chunks - runs) * length_bytes;
+  return layout;
 }
 
 }  // namespace cuszi

@@ -26,4 +26,17 @@ std::vector<std::byte> encode_index(IndexKind kind, std::uint32_t partition,
 std::vector<BitCount> decode_index(IndexKind kind, std::uint32_t partition, Bytes index,
                                    std::uint64_t chunks, BitCount stream_bits);
 
+/// The parts of an index of `chunks` chunks whose lengths take `length_bytes` (2 or 4) bytes each.
+struct IndexLayout {
+  std::uint64_t chunks_per_offset = 1;  ///< the last chunk of each such run has no length
+  bool has_offsets = false;
+  ByteCount lengths_at = 0;
+  ByteCount size = 0;
+};
+IndexLayout index_layout(IndexKind kind, std::uint32_t partition, std::uint64_t chunks,
+                         unsigned length_bytes);
+
+/// The bytes per length where no chunk has more bits than this.
+constexpr unsigned bytes_per_length(std::uint64_t most_bits) { return most_bits > 0xFFFF ? 4 : 2; }
+
 }  // namespace cuszi

@@ -2,6 +2,14 @@
 
 namespace cuszi {
 
+CoderId id_of(const CoderParams& params) {
+  return std::visit([](const auto& p) { return static_cast<CoderId>(p.id); }, params);
+}
+
+std::string_view name_of(CoderId id) {
+  return id == CoderId::ans ? AnsParams::name : HuffmanParams::name;
+}
+
 std::string_view name_of(const CoderParams& params) {
   return std::visit([](const auto& p) { return p.name; }, params);
 }

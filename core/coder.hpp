@@ -11,6 +11,8 @@ namespace cuszi {
 /// coder is one more row here, a file of the same name in each backend, and its tests.
 using CoderParams = std::variant<HuffmanParams, AnsParams>;
 
+CoderId id_of(const CoderParams& params);
+std::string_view name_of(CoderId id);
 std::string_view name_of(const CoderParams& params);
 bool uses_contexts(const CoderParams& params);
 

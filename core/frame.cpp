@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/bytes.hpp"
-#include "core/hash.hpp"
 #include "core/lossless.hpp"
 
 namespace cuszi {
@@ -180,7 +179,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
 }
 
 std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
-                                 Bytes payload) {
+                                 Bytes payload, const HashBytes& hash) {
   if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
   ByteCount at = 0;
   for (std::size_t i = 0; i < level; ++i) at += header.levels[i].size();
@@ -188,7 +187,7 @@ std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, s
   if (at > payload.size() || entry.size() > payload.size() - at) {
     throw ArchiveError("a frame is truncated");
   }
-  if (block_hash(payload.subspan(at, entry.size())) != entry.hash) {
+  if (hash(payload.subspan(at, entry.size())) != entry.hash) {
     throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(level) +
                        " does not match)");
   }

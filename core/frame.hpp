@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "core/coder.hpp"
 #include "core/dims.hpp"
+#include "core/hash.hpp"
 #include "core/predictor.hpp"
 #include "core/units.hpp"
 
@@ -104,9 +106,12 @@ ByteCount read_frame_prefix(Bytes prefix);
 /// or claims what cannot be.
 FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype);
 
+/// Makes the block_hash of a string, in whose memory ever it lies.
+using HashBytes = std::function<std::uint64_t(Bytes)>;
+
 /// The sections of the `passes` passes of a level of `payload`, whose hash is checked. Throws
 /// ArchiveError.
 std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
-                                 Bytes payload);
+                                 Bytes payload, const HashBytes& hash = block_hash);
 
 }  // namespace cuszi

@@ -13,7 +13,11 @@ std::uint64_t block_hash(Bytes bytes) {
     const Bytes rest = bytes.subspan(i * hash_block_bytes);
     hashes[i] = XXH64(rest.data(), std::min<ByteCount>(rest.size(), hash_block_bytes), 0);
   }
-  return XXH64(hashes.data(), hashes.size() * sizeof(std::uint64_t), 0);
+  return combine_block_hashes(hashes);
+}
+
+std::uint64_t combine_block_hashes(std::span<const std::uint64_t> hashes) {
+  return XXH64(hashes.data(), hashes.size_bytes(), 0);
 }
 
 }  // namespace cuszi

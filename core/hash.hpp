@@ -13,4 +13,7 @@ inline constexpr ByteCount hash_block_bytes = 16 * 1024;
 /// independent, so that many threads can hash one string.
 std::uint64_t block_hash(Bytes bytes);
 
+/// The checksum, given the hashes of the blocks.
+std::uint64_t combine_block_hashes(std::span<const std::uint64_t> hashes);
+
 }  // namespace cuszi

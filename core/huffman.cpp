@@ -169,29 +169,26 @@ std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols) {
 }
 
 HuffmanDecoder::HuffmanDecoder(const CanonicalCode& code)
-    : code_(code), table_(std::size_t{1} << lookup_bits, Entry{0, 0}) {
+    : code_(code), table_(std::size_t{1} << lookup_bits, DecodedSymbol{0, 0}) {
   for (int length = 1; length <= std::min(code.longest, lookup_bits); ++length) {
     const auto l = static_cast<std::size_t>(length);
     const int free_bits = lookup_bits - length;
     for (std::uint32_t i = 0; i < code.count[l]; ++i) {
-      const Entry entry{code.symbols[code.first_index[l] + i], static_cast<std::uint8_t>(length)};
+      const DecodedSymbol entry{code.symbols[code.first_index[l] + i],
+                                static_cast<std::uint8_t>(length)};
       const auto at = static_cast<std::ptrdiff_t>((code.first_code[l] + i) << free_bits);
       std::fill_n(table_.begin() + at, std::size_t{1} << free_bits, entry);
     }
   }
   // The one bit pattern that a lone symbol leaves unused reads as that symbol.
-  if (code.symbols.size() == 1) std::fill(table_.begin(), table_.end(), Entry{code.symbols[0], 1});
+  if (code.symbols.size() == 1)
+    std::fill(table_.begin(), table_.end(), DecodedSymbol{code.symbols[0], 1});
 }
 
-HuffmanDecoder::Entry HuffmanDecoder::decode_long(std::uint64_t window) const {
-  for (int length = lookup_bits + 1; length <= code_.longest; ++length) {
-    const auto l = static_cast<std::size_t>(length);
-    const std::uint64_t offset = (window >> (64 - length)) - code_.first_code[l];
-    if (offset < code_.count[l]) {
-      return {code_.symbols[code_.first_index[l] + offset], static_cast<std::uint8_t>(length)};
-    }
-  }
-  return {0, 1};  // cannot be reached: the code is complete
+DecodedSymbol HuffmanDecoder::decode_long(std::uint64_t window) const {
+  const CanonicalCodeView view{code_.first_code.data(), code_.first_index.data(),
+                               code_.count.data(), code_.symbols.data(), code_.longest};
+  return view.find(window, lookup_bits + 1);
 }
 
 }  // namespace cuszi

@@ -8,6 +8,7 @@
 
 #include "core/bytes.hpp"
 #include "core/config.hpp"
+#include "core/hd.hpp"
 #include "core/quantizer.hpp"
 
 namespace cuszi {
@@ -61,6 +62,12 @@ struct Codeword {
   static constexpr Unit code(Unit unit) { return unit & ((Unit{1} << code_bits) - 1); }
 };
 
+/// Whether to keep codewords, the longest of `longest` bits, in 32-bit units.
+constexpr bool use_narrow_units(HuffmanWidth width, int longest) {
+  return width == HuffmanWidth::u32 ||
+         (width == HuffmanWidth::automatic && longest <= Codeword<std::uint32_t>::code_bits);
+}
+
 /// The encoder's table: the codeword of every symbol. Throws UsageError if the longest does not fit
 /// the unit.
 template <class Unit>
@@ -71,30 +78,53 @@ std::vector<std::byte> write_lengths(std::span<const std::uint8_t> lengths);
 /// Reads the lengths of `symbols` symbols. Throws ArchiveError.
 std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols);
 
+/// A decoded symbol and the bits it took.
+struct DecodedSymbol {
+  QuantCode symbol;
+  std::uint8_t length;  ///< in a lookup table, 0: the codeword is longer than the table's index
+};
+
+/// A CanonicalCode as any processor reads it.
+struct CanonicalCodeView {
+  const std::uint64_t* first_code;
+  const std::uint32_t* first_index;
+  const std::uint32_t* count;
+  const QuantCode* symbols;
+  int longest;
+
+  /// Searches the codeword, of at least `shortest` bits, that the bits of `window` begin with.
+  CUSZI_HD DecodedSymbol find(std::uint64_t window, int shortest) const {
+    for (int length = shortest; length <= longest; ++length) {
+      const std::uint64_t offset = (window >> (64 - length)) - first_code[length];
+      if (offset < count[length]) {
+        return {symbols[first_index[length] + offset], static_cast<std::uint8_t>(length)};
+      }
+    }
+    return {0, 1};  // cannot be reached: the code is complete
+  }
+};
+
 /// Decodes one symbol by a table over the next `lookup_bits` bits, by canonical search where the
 /// codeword is longer.
 class HuffmanDecoder {
  public:
   static constexpr int lookup_bits = 12;
 
-  struct Entry {
-    QuantCode symbol;
-    std::uint8_t length;  ///< 0: longer than lookup_bits
-  };
-
   explicit HuffmanDecoder(const CanonicalCode& code);
 
   /// `window` holds the next 64 bits of the stream, the first one highest.
-  Entry decode(std::uint64_t window) const {
-    const Entry entry = table_[window >> (64 - lookup_bits)];
+  DecodedSymbol decode(std::uint64_t window) const {
+    const DecodedSymbol entry = table_[window >> (64 - lookup_bits)];
     return entry.length != 0 ? entry : decode_long(window);
   }
 
+  std::span<const DecodedSymbol> table() const { return table_; }
+
  private:
-  Entry decode_long(std::uint64_t window) const;
+  DecodedSymbol decode_long(std::uint64_t window) const;
 
   CanonicalCode code_;
-  std::vector<Entry> table_;
+  std::vector<DecodedSymbol> table_;
 };
 
 }  // namespace cuszi

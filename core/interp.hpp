@@ -164,10 +164,9 @@ CUSZI_HD inline T predict(const Spline<T>& s, T far_left, T left, T right, T far
 /// The prediction of the point `value[0]` of a line through memory, neighbours `stride` apart.
 template <class T>
 CUSZI_HD inline T predict_on_line(const Spline<T>& s, const T* value, std::ptrdiff_t stride) {
-  const T left = value[-stride];
-  return predict<T>(s, s.far_left != 0 ? value[-3 * stride] : left, left,
-                    s.right != 0 ? value[stride] : left,
-                    s.far_right != 0 ? value[3 * stride] : left);
+  return predict<T>(s, value[s.far_left != 0 ? -3 * stride : -stride], value[-stride],
+                    value[s.right != 0 ? stride : -stride],
+                    value[s.far_right != 0 ? 3 * stride : -stride]);
 }
 
 /// Fills the places of missing anchors in a row of anchors: with the last value before them, else

@@ -51,7 +51,7 @@ struct Prequantised {
 CUSZI_HD inline Prequantised prequantise(double value, double inverse_step) {
   const double scaled = value * inverse_step;
   if (!(magnitude_of(scaled) < max_prequantised)) return {0, false};
-  return {static_cast<std::int64_t>(round_half_even(scaled)), true};
+  return {nearest_integer(scaled), true};
 }
 
 /// The value that a pre-quantised integer stands for.

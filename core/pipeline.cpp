@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "core/hash.hpp"
 #include "core/lossless.hpp"
-#include "core/sparse_list.hpp"
 
 namespace cuszi {
 
@@ -26,16 +25,29 @@ std::uint32_t radius_of(const PredictorParams& predictor) {
   return std::visit([](const auto& p) { return p.radius; }, predictor);
 }
 
-/// The table entry of a level that holds the given passes and whose payload is `bytes`.
-LevelEntry level_entry(std::span<const Sections> passes, Bytes bytes) {
+/// The table entry of a level that holds the given passes, its hash yet unknown.
+LevelEntry level_entry(std::span<const Sections> passes) {
   LevelEntry level;
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     for (const Section& section : passes[pass].list()) {
       level.sections.push_back({section.id, section.bytes.size(), pass});
     }
   }
-  level.hash = block_hash(bytes);
   return level;
+}
+
+/// The table entries of all levels: passes of one level are neighbours.
+std::vector<LevelEntry> level_entries(std::span<const int> level_of_pass,
+                                      std::span<const Sections> passes) {
+  std::vector<LevelEntry> levels;
+  for (auto first = level_of_pass.begin(); first != level_of_pass.end();) {
+    const auto end = std::upper_bound(first, level_of_pass.end(), *first);
+    levels.push_back(
+        level_entry(passes.subspan(static_cast<std::size_t>(first - level_of_pass.begin()),
+                                   static_cast<std::size_t>(end - first))));
+    first = end;
+  }
+  return levels;
 }
 
 FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKind kind) {
@@ -48,62 +60,48 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   return header;
 }
 
-void join(CompressedFrame& frame, Bytes payload) {
-  frame.bytes = write_frame_header(frame.header);
-  frame.bytes.insert(frame.bytes.end(), payload.begin(), payload.end());
-}
-
-ByteCount size_of_passes(std::span<const Sections> passes) {
-  ByteCount size = 0;
-  for (const Sections& pass : passes) size += pass.size();
-  return size;
-}
-
-void gather_levels(Backend& backend, std::span<const int> level_of_pass,
-                   std::span<const Sections> passes, CompressedFrame& frame) {
-  std::vector<std::byte> payload(size_of_passes(passes));
-  MutableBytes rest(payload);
-  for (auto first = level_of_pass.begin(); first != level_of_pass.end();) {
-    const auto end = std::upper_bound(first, level_of_pass.end(), *first);
-    const auto level = passes.subspan(static_cast<std::size_t>(first - level_of_pass.begin()),
-                                      static_cast<std::size_t>(end - first));
-    const MutableBytes bytes = rest.first(size_of_passes(level));
-    MutableBytes free = bytes;
-    for (const Sections& pass : level) {
-      backend.gather(pass, free.first(pass.size()));
-      free = free.subspan(pass.size());
-    }
-    frame.header.levels.push_back(level_entry(level, bytes));
-    rest = rest.subspan(bytes.size());
-    first = end;
+/// Puts the passes one after the other behind the frame's header, hashes each level and completes
+/// the header.
+void write_frame(Backend& backend, std::span<const Sections> passes, const Allocate& allocate,
+                 FrameHeader& header) {
+  const ByteCount header_bytes = write_frame_header(header).size();
+  const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
+  MutableBytes rest = bytes.subspan(header_bytes);
+  for (const Sections& pass : passes) {
+    backend.gather(pass, rest.first(pass.size()));
+    rest = rest.subspan(pass.size());
   }
-  join(frame, payload);
+  rest = bytes.subspan(header_bytes);
+  for (LevelEntry& level : header.levels) {
+    level.hash = backend.hash(rest.first(level.size()));
+    rest = rest.subspan(level.size());
+  }
+  backend.copy(write_frame_header(header), bytes.first(header_bytes));
 }
 
 /// The values packed losslessly, or as they are if that is no larger.
-CompressedFrame keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index) {
+FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                       const Allocate& allocate) {
   std::vector<std::byte> values(frame.values.size());
-  Sections raw;
-  raw.add(SectionId::raw, frame.values);
-  backend.gather(raw, values);
-  std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
+  backend.copy(frame.values, values);
+  const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
   const bool pays = packed.size() < values.size();
-  const std::vector<std::byte>& payload = pays ? packed : values;
 
-  CompressedFrame result;
+  FrameReport result;
   result.header = frame_header(frame, index, pays ? FrameKind::lossless : FrameKind::stored);
   Sections sections;
-  sections.add(SectionId::raw, payload);
-  result.header.levels.push_back(level_entry(std::span(&sections, 1), payload));
-  join(result, payload);
+  sections.add(SectionId::raw, pays ? packed : values);
+  result.header.levels.push_back(level_entry(std::span(&sections, 1)));
+  write_frame(backend, std::span(&sections, 1), allocate, result.header);
   return result;
 }
 
-/// The frame coded with these parameters: the loop over passes.
-CompressedFrame code_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
-                           const PredictorParams& predictor, std::uint64_t index, double bound,
-                           StepTimes& times) {
-  CompressedFrame result;
+/// The frame coded with these parameters: the loop over passes. Nothing if that does not pay.
+std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& config,
+                                      const LoadedFrame& frame, const PredictorParams& predictor,
+                                      std::uint64_t index, double bound, const Allocate& allocate,
+                                      StepTimes& times) {
+  FrameReport result;
   result.header = frame_header(frame, index, FrameKind::coded);
   result.header.predictor = predictor;
   result.header.coder = coder_params(config, radius_of(predictor));
@@ -119,35 +117,48 @@ CompressedFrame code_frame(Backend& backend, const FrameConfig& config, const Lo
   }
   for (int pass = 0; pass < static_cast<int>(passes.size()); ++pass) {
     Sections& sections = passes[static_cast<std::size_t>(pass)];
-    times.measure("predict", [&] { backend.predict_quantise(predictor, bound, pass, sections); });
+    times.measure("predict", [&] {
+      const PassCounts counts = backend.predict_quantise(predictor, bound, pass, sections);
+      result.outliers += counts.outliers;
+      result.patches += counts.patches;
+    });
     if (uses_contexts(*result.header.coder)) {
       times.measure("contexts", [&] { backend.fit_contexts(predictor, pass, sections); });
     }
     times.measure("encode", [&] {
       backend.encode(*result.header.coder, config.huffman.width, pass, sections);
     });
-    result.outliers += SparseList::encoded_count(sections.find(SectionId::outliers));
-    result.patches += SparseList::encoded_count(sections.find(SectionId::patches));
   }
-  times.measure("gather", [&] { gather_levels(backend, level_of_pass, passes, result); });
+  result.header.levels = level_entries(level_of_pass, passes);
+  const ByteCount size = write_frame_header(result.header).size() + result.header.payload_bytes();
+  if (size >= frame.values.size()) return std::nullopt;
+  times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
   return result;
 }
 
-Mask read_mask(const FrameShape& shape, const FrameHeader& header, const Sections& sections) {
+/// Copies a section out of the memory it lies in.
+std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
+  std::vector<std::byte> host(bytes.size());
+  backend.copy(bytes, host);
+  return host;
+}
+
+Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+               const Sections& sections) {
   if (header.missing == 0) return {};
-  const Bytes bits = sections.at(SectionId::mask_bits);
-  const Bytes values = sections.at(SectionId::mask_values);
-  const EncodedMask encoded{{bits.begin(), bits.end()}, {values.begin(), values.end()}};
+  const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
+                            to_host(backend, sections.at(SectionId::mask_values))};
   return decode_mask(encoded, shape.dims, shape.dtype, header.missing);
 }
 
 /// The sections of all passes of the level that begins with `pass`.
-std::vector<Sections> read_passes(const FrameHeader& header, const std::vector<int>& level_of_pass,
-                                  std::size_t pass, Bytes payload) {
+std::vector<Sections> read_passes(Backend& backend, const FrameHeader& header,
+                                  const std::vector<int>& level_of_pass, std::size_t pass,
+                                  Bytes payload) {
   const int level = level_of_pass[pass];
   const auto passes = std::count(level_of_pass.begin(), level_of_pass.end(), level);
   return read_level(header, static_cast<std::size_t>(level), static_cast<std::size_t>(passes),
-                    payload);
+                    payload, [&](Bytes bytes) { return backend.hash(bytes); });
 }
 
 void restore_pass(Backend& backend, const FrameHeader& header, int pass, const Sections& sections,
@@ -159,14 +170,17 @@ void restore_pass(Backend& backend, const FrameHeader& header, int pass, const S
   times.measure("reconstruct", [&] { backend.reconstruct(*header.predictor, pass, sections); });
 }
 
-void restore_kept_frame(const FrameShape& shape, const FrameHeader& header, Bytes payload,
-                        MutableBytes out) {
-  const Sections sections = read_level(header, 0, 1, payload).front();
+void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                        Bytes payload, MutableBytes out) {
+  const std::vector<std::byte> host = to_host(backend, payload);
+  const Sections sections = read_level(header, 0, 1, host).front();
   const Bytes raw = sections.at(SectionId::raw);
   if (header.kind == FrameKind::lossless) {
-    unpack_values(raw, size_of(shape.dtype), out);
+    std::vector<std::byte> values(out.size());
+    unpack_values(raw, size_of(shape.dtype), values);
+    backend.copy(values, out);
   } else if (raw.size() == out.size()) {
-    std::copy(raw.begin(), raw.end(), out.begin());
+    backend.copy(raw, out);
   } else {
     throw ArchiveError("a stored frame has another size than its dims say");
   }
@@ -181,9 +195,9 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
   return frame;
 }
 
-CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
-                               const LoadedFrame& frame, std::uint64_t index, double bound,
-                               StepTimes& times) {
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
+                           std::uint64_t index, double bound, const Allocate& allocate,
+                           StepTimes& times) {
   PredictorParams predictor = frame.draft;
   bool quantisable = can_be_quantised(frame, bound);
   if (quantisable) {
@@ -194,31 +208,47 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
         },
         predictor);
   }
-  if (!quantisable) return keep_frame(backend, frame, index);
-  times.measure("choose", [&] { backend.refine(predictor, config, bound); });
-  CompressedFrame coded = code_frame(backend, config, frame, predictor, index, bound, times);
-  if (coded.bytes.size() < frame.values.size()) return coded;
-  return keep_frame(backend, frame, index);
+  if (quantisable) {
+    times.measure("choose", [&] { backend.refine(predictor, config, bound); });
+    auto coded = code_frame(backend, config, frame, predictor, index, bound, allocate, times);
+    if (coded) return *std::move(coded);
+  }
+  return keep_frame(backend, frame, index, allocate);
+}
+
+CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
+                               const LoadedFrame& frame, std::uint64_t index, double bound,
+                               StepTimes& times) {
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) =
+      compress_frame(backend, config, frame, index, bound, allocate, times);
+  return result;
 }
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times) {
   if (header.kind != FrameKind::coded) {
-    times.measure("unpack", [&] { restore_kept_frame(shape, header, payload, out); });
+    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
     return;
   }
   const std::vector<int> level_of_pass = levels_of_passes(*header.predictor);
+  const Bytes bytes = times.measure("upload", [&] { return backend.resident(payload); });
   Mask mask;
   std::vector<Sections> level;
   std::size_t first = 0;  // pass of the level
   for (std::size_t pass = 0; pass < level_of_pass.size(); ++pass) {
     if (pass == 0 || level_of_pass[pass] != level_of_pass[first]) {
       first = pass;
-      level =
-          times.measure("check", [&] { return read_passes(header, level_of_pass, pass, payload); });
+      level = times.measure(
+          "check", [&] { return read_passes(backend, header, level_of_pass, pass, bytes); });
     }
     if (pass == 0) {
-      mask = times.measure("mask", [&] { return read_mask(shape, header, level.front()); });
+      mask =
+          times.measure("mask", [&] { return read_mask(backend, shape, header, level.front()); });
       backend.begin(shape, header, mask, out);
     }
     restore_pass(backend, header, static_cast<int>(pass), level[pass - first], times);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -17,13 +18,20 @@ struct LoadedFrame {
   FieldScan scan;
 };
 
-/// A frame as it stands in an archive, and what there is to tell of it.
-struct CompressedFrame {
+/// What there is to tell of a frame that has been compressed.
+struct FrameReport {
   FrameHeader header;
-  std::vector<std::byte> bytes;  ///< header and payload
   std::uint64_t outliers = 0;
   std::uint64_t patches = 0;
 };
+
+/// A frame as it stands in an archive, in host memory.
+struct CompressedFrame : FrameReport {
+  std::vector<std::byte> bytes;  ///< header and payload
+};
+
+/// Gives the memory, the host's or the backend's, for so many bytes of a frame.
+using Allocate = std::function<MutableBytes(ByteCount)>;
 
 /// First look at a frame: enough to know the range that a relative bound refers to.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
@@ -37,7 +45,13 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
                                const LoadedFrame& frame, std::uint64_t index, double bound,
                                StepTimes& times);
 
-/// Restores a frame of this shape into `out`. Throws ArchiveError.
+/// The same into memory from `allocate`, header first.
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
+                           std::uint64_t index, double bound, const Allocate& allocate,
+                           StepTimes& times);
+
+/// Restores a frame of this shape into `out`. `payload` and `out` may lie in the host's memory or
+/// the backend's. Throws ArchiveError.
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -29,6 +30,12 @@ CUSZI_HD inline bool within_bound(double original, double restored, double bound
   return difference < 0 ? rounding >= 0 : rounding <= 0;
 }
 
+/// A little less than the bound: a difference in T below this needs no within_bound().
+template <class T>
+inline T certainly_within(double bound) {
+  return static_cast<T>(bound) * static_cast<T>(1 - 1.0 / (1 << 20));
+}
+
 /// The nearest integer, ties to even, by addition alone so that every processor agrees and loops
 /// vectorise. |x| must be below 2^22 (float) or 2^51 (double).
 CUSZI_HD inline float round_half_even(float x) {
@@ -38,6 +45,13 @@ CUSZI_HD inline float round_half_even(float x) {
 CUSZI_HD inline double round_half_even(double x) {
   constexpr double shift = 6755399441055744.0;  // 1.5 x 2^52
   return (x + shift) - shift;
+}
+
+/// The same as an integer: around the shift, doubles are as far apart as their bit patterns.
+/// Conversions are slow on GPUs.
+CUSZI_HD inline std::int64_t nearest_integer(double x) {
+  constexpr double shift = 6755399441055744.0;
+  return std::bit_cast<std::int64_t>(x + shift) - std::bit_cast<std::int64_t>(shift);
 }
 
 template <class T>
@@ -53,6 +67,7 @@ struct Quantizer {
   T min;           ///< restored values are clamped to [min, max], the range of the original
   T max;
   double bound;  ///< what |original - restored| must not exceed
+  T certain;     ///< a rounded difference below this is within the bound in exact arithmetic too
   std::int32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
@@ -62,6 +77,7 @@ struct Quantizer {
         min(static_cast<T>(range_min)),
         max(static_cast<T>(range_max)),
         bound(absolute_bound),
+        certain(certainly_within<T>(absolute_bound)),
         radius(static_cast<std::int32_t>(code_radius)) {}
 };
 
@@ -85,12 +101,12 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T value, T 
   const T scaled = (value - prediction) * quantizer.inverse_step;
   const bool in_range =
       magnitude_of(scaled) < static_cast<T>(quantizer.radius) - static_cast<T>(0.5);
-  if (!in_range) return {outlier_code, value};
-  const auto delta = static_cast<std::int32_t>(round_half_even(scaled));
+  const auto delta = static_cast<std::int32_t>(round_half_even(in_range ? scaled : T{0}));
   const auto code = static_cast<QuantCode>(delta + quantizer.radius);
   const T restored = restore(quantizer, prediction, code);
-  if (!within_bound(value, restored, quantizer.bound)) return {outlier_code, value};
-  return {code, restored};
+  bool reached = in_range && magnitude_of(value - restored) < quantizer.certain;
+  if (!reached && in_range) reached = within_bound(value, restored, quantizer.bound);
+  return {reached ? code : outlier_code, reached ? restored : value};
 }
 
 /// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a

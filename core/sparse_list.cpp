@@ -7,15 +7,39 @@
 
 namespace cuszi {
 
-namespace {
-
-std::uint8_t bytes_for(std::uint64_t largest) {
+std::uint8_t SparseList::value_bytes(std::uint64_t largest) {
   if (largest > 0xFFFFFFFFU) return 8;
   if (largest > 0xFFFFU) return 4;
   return largest > 0xFFU ? 2 : 1;
 }
 
-}  // namespace
+std::vector<std::byte> SparseList::encode_head(std::uint64_t count, std::uint8_t value_bytes) {
+  ByteWriter out;
+  out.varint(count);
+  out.put(value_bytes);
+  return out.take();
+}
+
+SparseList::Layout SparseList::layout(Bytes head, ByteCount size, std::uint64_t points) {
+  ByteReader in(head, "a sparse list");
+  Layout layout;
+  layout.count = in.varint();
+  layout.value_bytes = in.get<std::uint8_t>();
+  const unsigned width = layout.value_bytes;
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    throw ArchiveError("a sparse list has values of " + std::to_string(width) + " bytes");
+  }
+  layout.counts_at = in.position();
+  layout.positions_at = layout.counts_at + ceil_div(points, block_points) * sizeof(std::uint32_t);
+  if (layout.positions_at > size || layout.count > size) {
+    throw ArchiveError("a sparse list is truncated");
+  }
+  layout.values_at = layout.positions_at + layout.count * sizeof(std::uint16_t);
+  const ByteCount end = layout.values_at + layout.count * width;
+  if (end > size) throw ArchiveError("a sparse list is truncated");
+  if (end < size) throw ArchiveError("a sparse list holds unknown bytes at its end");
+  return layout;
+}
 
 std::vector<std::byte> SparseList::encode(std::span<const SparseEntry> entries,
                                           std::uint64_t points) {
@@ -27,9 +51,8 @@ std::vector<std::byte> SparseList::encode(std::span<const SparseEntry> entries,
     ++counts[entry.point / block_points];
     largest = std::max(largest, entry.value);
   }
-  const std::uint8_t width = bytes_for(largest);
-  out.varint(entries.size());
-  out.put(width);
+  const std::uint8_t width = value_bytes(largest);
+  out.append(encode_head(entries.size(), width));
   for (const std::uint32_t count : counts) out.put(count);
   for (const SparseEntry& entry : entries) {
     out.put(static_cast<std::uint16_t>(entry.point % block_points));
@@ -48,18 +71,12 @@ std::uint64_t SparseList::encoded_count(Bytes bytes) {
 SparseList SparseList::decode(Bytes bytes, std::uint64_t points) {
   SparseList list;
   if (bytes.empty()) return list;
-  ByteReader in(bytes, "a sparse list");
-  const std::uint64_t count = in.varint();
-  const auto width = in.get<std::uint8_t>();
-  if (width != 1 && width != 2 && width != 4 && width != 8) {
-    throw ArchiveError("a sparse list has values of " + std::to_string(width) + " bytes");
-  }
+  const Layout parts = layout(bytes, bytes.size(), points);
+  const std::uint64_t count = parts.count;
   const std::uint64_t blocks = ceil_div(points, block_points);
-  const Bytes counts = in.take(blocks * sizeof(std::uint32_t));
-  if (count > in.remaining()) throw ArchiveError("a sparse list is truncated");
-  const Bytes positions = in.take(count * sizeof(std::uint16_t));
-  const Bytes values = in.take(count * width);
-  in.expect_end();
+  const Bytes counts = bytes.subspan(parts.counts_at);
+  const Bytes positions = bytes.subspan(parts.positions_at);
+  const Bytes values = bytes.subspan(parts.values_at);
 
   list.entries_.reserve(count);
   for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -73,7 +90,7 @@ SparseList SparseList::decode(Bytes bytes, std::uint64_t points) {
       std::uint16_t position = 0;
       SparseEntry entry{0, 0};
       std::memcpy(&position, positions.data() + at * sizeof position, sizeof position);
-      std::memcpy(&entry.value, values.data() + at * width, width);
+      std::memcpy(&entry.value, values.data() + at * parts.value_bytes, parts.value_bytes);
       entry.point = block * block_points + position;
       const bool ascending = at == 0 || entry.point > list.entries_.back().point;
       if (!ascending || entry.point >= points) {

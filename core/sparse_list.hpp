@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/hd.hpp"
 #include "core/units.hpp"
 
 namespace cuszi {
@@ -22,6 +23,24 @@ struct SparseEntry {
 class SparseList {
  public:
   static constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
+
+  /// Bytes per value of a list whose largest value this is: 1, 2, 4 or 8.
+  static std::uint8_t value_bytes(std::uint64_t largest);
+
+  /// What a list begins with, before its counts, positions and values.
+  static std::vector<std::byte> encode_head(std::uint64_t count, std::uint8_t value_bytes);
+
+  /// The sizes of the parts of an encoded list, whose head may be all that is given. Throws
+  /// ArchiveError if `size` bytes cannot be such a list.
+  struct Layout {
+    std::uint64_t count = 0;
+    std::uint8_t value_bytes = 0;
+    ByteCount counts_at = 0;
+    ByteCount positions_at = 0;
+    ByteCount values_at = 0;
+  };
+  static Layout layout(Bytes head, ByteCount size, std::uint64_t points);
+  static constexpr ByteCount max_head_bytes = 11;
 
   /// The bytes of entries sorted by point; no bytes for no entries.
   static std::vector<std::byte> encode(std::span<const SparseEntry> entries, std::uint64_t points);
@@ -42,10 +61,10 @@ class SparseList {
 };
 
 /// Signed to unsigned, small magnitudes to small numbers.
-constexpr std::uint64_t zigzag(std::int64_t value) {
+CUSZI_HD constexpr std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
-constexpr std::int64_t unzigzag(std::uint64_t value) {
+CUSZI_HD constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "core/energy.hpp"
+#include "core/hash.hpp"
 #include "cpu_ref/ans.hpp"
 #include "cpu_ref/huffman.hpp"
 #include "cpu_ref/interp.hpp"
@@ -107,8 +108,9 @@ class CpuBackend final : public Backend {
     });
   }
 
-  void predict_quantise(const PredictorParams& params, double bound, int pass,
-                        Sections& out) override {
+  PassCounts predict_quantise(const PredictorParams& params, double bound, int pass,
+                              Sections& out) override {
+    PassCounts counts;
     with_type_of(shape_.dtype, [&](auto zero) {
       using T = decltype(zero);
       if (pass == 0) {
@@ -127,11 +129,13 @@ class CpuBackend final : public Backend {
       } else {
         predict_at_once(params, bound, input<T>(), predicted);
       }
+      counts = {predicted.outliers.size(), predicted.patches.size()};
       keep(SectionId::anchors, to_bytes(predicted.anchors), out);
       keep(SectionId::outliers, SparseList::encode(predicted.outliers, codes_.size()), out);
       keep(SectionId::patches, SparseList::encode(predicted.patches, codes_.size()), out);
     });
     symbols_ = without_gaps(std::span(codes_));
+    return counts;
   }
 
   void fit_contexts(const PredictorParams& /*params*/, int pass, Sections& out) override {
@@ -160,6 +164,14 @@ class CpuBackend final : public Backend {
       out = out.subspan(section.bytes.size());
     }
   }
+
+  std::uint64_t hash(Bytes bytes) override { return block_hash(bytes); }
+
+  void copy(Bytes from, MutableBytes to) override {
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+
+  Bytes resident(Bytes bytes) override { return bytes; }
 
   void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
              MutableBytes out) override {

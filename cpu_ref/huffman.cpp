@@ -159,7 +159,7 @@ BitCount decode_run(const HuffmanDecoder& decoder, int symbols_per_window, Bytes
     const std::size_t end =
         std::min(symbols.size(), i + static_cast<std::size_t>(symbols_per_window));
     for (; i < end; ++i) {
-      const HuffmanDecoder::Entry entry = decoder.decode(window);
+      const DecodedSymbol entry = decoder.decode(window);
       symbols[i] = entry.symbol;
       window <<= entry.length;
       at += entry.length;
@@ -177,8 +177,7 @@ HuffmanStream huffman_encode(const HuffmanParams& params, HuffmanWidth width,
   stream.codebook = write_lengths(lengths);
   if (symbols.empty()) return stream;
   const int longest = *std::max_element(lengths.begin(), lengths.end());
-  const bool narrow = longest <= Codeword<std::uint32_t>::code_bits;
-  if (width == HuffmanWidth::u32 || (width == HuffmanWidth::automatic && narrow)) {
+  if (use_narrow_units(width, longest)) {
     encode_with<std::uint32_t>(params, lengths, symbols, stream);
   } else {
     encode_with<std::uint64_t>(params, lengths, symbols, stream);

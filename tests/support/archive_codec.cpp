@@ -23,7 +23,8 @@ std::vector<std::byte> restore_archive(app::ByteSource& archive) {
   app::ArchiveReader reader(archive);
   app::CallTimes times;
   std::vector<std::byte> values;
-  app::restore_field(*cpu::make_backend(), reader, times, [&](std::uint64_t, Bytes frame) {
+  app::Backends backends({app::DeviceChoice::Kind::cpu, 0});
+  app::restore_field(backends, reader, times, [&](std::uint64_t, Bytes frame) {
     values.insert(values.end(), frame.begin(), frame.end());
   });
   return values;

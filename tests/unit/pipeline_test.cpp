@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
-#include "core/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"
@@ -113,28 +111,6 @@ TEST_CASE("restored values stay in the range of the original") {
     CHECK(*std::max_element(floats.begin(), floats.end()) <=
           *std::max_element(values.begin(), values.end()));
   }
-}
-
-TEST_CASE("a codeword that does not fit a forced width is a usage error") {
-  FrameTask task = task_for({900'000}, DType::f32, PredictorId::lorenzo, 0.5);
-  task.mode = ErrorMode::absolute;
-  task.config.huffman.width = HuffmanWidth::u32;
-  // Steps as frequent as Fibonacci numbers make codewords of all lengths.
-  std::vector<float> values;
-  float value = 0;
-  std::size_t count = 1;
-  std::size_t next = 1;
-  for (int step = 0; values.size() < 900'000; ++step) {
-    for (std::size_t i = 0; i < count && values.size() < 900'000; ++i) {
-      value += (i % 2 == 0 ? 1.0F : -1.0F) * static_cast<float>(step);
-      values.push_back(value);
-    }
-    count = std::exchange(next, next + count);
-  }
-  const auto backend = cpu::make_backend();
-  CHECK_THROWS_AS(compress(*backend, task, bytes_of(values)), UsageError);
-  task.config.huffman.width = HuffmanWidth::automatic;
-  CHECK(check_frame(*backend, task, bytes_of(values)).header.kind == FrameKind::coded);
 }
 
 TEST_CASE("steps are timed under their names") {

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/units.hpp"
+#include "gpu/check.hpp"
+
+namespace cuszi::gpu {
+
+/// Where an arena's memory comes from.
+struct DeviceMemory {
+  static void* allocate(ByteCount size) {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, size), "allocate memory");
+    return memory;
+  }
+  static void release(void* memory) { cudaFree(memory); }
+};
+
+/// Page-locked host memory, which the device reads and writes too.
+struct PinnedMemory {
+  static void* allocate(ByteCount size) {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, size, cudaHostAllocDefault), "allocate page-locked memory");
+    return memory;
+  }
+  static void release(void* memory) { cudaFreeHost(memory); }
+};
+
+/// Memory that is taken piece by piece and given back all at once. The first frame finds its size;
+/// from the second on there is one block and nothing is allocated.
+template <class Memory>
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() { release(); }
+
+  /// Room for `count` values, not initialised, valid until the next reset().
+  template <class T>
+  T* take(ByteCount count) {
+    const ByteCount size =
+        ceil_div(std::max<ByteCount>(count * sizeof(T), 1), alignment) * alignment;
+    if (blocks_.empty() || size > blocks_.back().size - used_) grow(size);
+    std::byte* const memory = static_cast<std::byte*>(blocks_.back().memory) + used_;
+    used_ += size;
+    taken_ += size;
+    peak_ = std::max(peak_, taken_);
+    return reinterpret_cast<T*>(memory);
+  }
+
+  /// Takes everything back; several blocks become one.
+  void reset() {
+    taken_ = 0;
+    used_ = 0;
+    if (blocks_.size() < 2) return;
+    release();
+    grow(peak_);
+  }
+
+  /// The most that was ever in use.
+  ByteCount peak() const { return peak_; }
+
+ private:
+  static constexpr ByteCount alignment = 256;
+  static constexpr ByteCount smallest_block = ByteCount{1} << 20;
+
+  struct Block {
+    void* memory;
+    ByteCount size;
+  };
+
+  void grow(ByteCount size) {
+    const ByteCount block = std::max(size, smallest_block);
+    blocks_.reserve(blocks_.size() + 1);
+    blocks_.push_back({Memory::allocate(block), block});
+    used_ = 0;
+  }
+
+  void release() {
+    for (const Block& block : blocks_) Memory::release(block.memory);
+    blocks_.clear();
+  }
+
+  std::vector<Block> blocks_;
+  ByteCount used_ = 0;  ///< of the last block
+  ByteCount taken_ = 0;
+  ByteCount peak_ = 0;
+};
+
+}  // namespace cuszi::gpu

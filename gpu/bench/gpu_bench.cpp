@@ -1,0 +1,231 @@
+// Device-resident speed of the CUDA backend, and equality with the CPU's archives and values.
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "core/pipeline.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+#include "gpu/check.hpp"
+#include "gpu/gpu_backend.hpp"
+
+namespace cuszi {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+class DeviceBuffer {
+ public:
+  explicit DeviceBuffer(ByteCount size) : size_(size) {
+    gpu::check(cudaMalloc(&memory_, size), "allocate");
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  ~DeviceBuffer() { cudaFree(memory_); }
+  MutableBytes bytes() const { return {static_cast<std::byte*>(memory_), size_}; }
+
+ private:
+  void* memory_ = nullptr;
+  ByteCount size_;
+};
+
+/// Waves of several lengths and a little noise, or the values of a file.
+template <class T>
+void make_values(std::uint64_t n, double noise, T* out) {
+  const auto slice = [&](std::uint64_t z) {
+    for (std::uint64_t y = 0; y < n; ++y) {
+      for (std::uint64_t x = 0; x < n; ++x) {
+        std::uint64_t h = ((z * n + y) * n + x + 1) * 0x9E3779B97F4A7C15U;
+        h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9U;
+        h ^= h >> 27;
+        const double u = static_cast<double>(h >> 11) * 0x1p-53 - 0.5;
+        const auto zd = static_cast<double>(z);
+        const auto yd = static_cast<double>(y);
+        const auto xd = static_cast<double>(x);
+        out[(z * n + y) * n + x] =
+            static_cast<T>(std::sin(0.02 * zd + 0.031 * yd) * std::cos(0.017 * xd) +
+                           0.2 * std::sin(0.11 * xd + 0.07 * zd) * std::cos(0.09 * yd) + noise * u);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  const std::uint64_t workers = std::max(1U, std::thread::hardware_concurrency());
+  for (std::uint64_t t = 0; t < workers; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t z = t; z < n; z += workers) slice(z);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+struct Run {
+  Dims dims;
+  DType dtype = DType::f32;
+  PredictorId predictor = PredictorId::lorenzo;
+  double bound = 1e-3;
+  bool compare = false;
+  std::string field;
+};
+
+struct Archive {
+  FrameHeader header;
+  ByteCount size = 0;
+};
+
+Archive compress(Backend& backend, const Run& run, Bytes values, const Allocate& allocate,
+                 StepTimes& times) {
+  FrameConfig config;
+  config.predictor.id = run.predictor;
+  const FrameShape shape{run.dtype, run.dims};
+  const LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
+  Archive archive;
+  const Allocate counted = [&](ByteCount size) {
+    archive.size = size;
+    return allocate(size);
+  };
+  archive.header = compress_frame(backend, config, frame, 0,
+                                  run.bound * (frame.scan.max - frame.scan.min), counted, times)
+                       .header;
+  return archive;
+}
+
+void print_steps(const char* what, const StepTimes& times, int runs) {
+  std::printf("    %s:", what);
+  for (const auto& step : times.steps()) {
+    std::printf(" %.*s %.3f", static_cast<int>(step.name.size()), step.name.data(),
+                1e3 * step.seconds / runs);
+  }
+  std::printf(" ms\n");
+}
+
+void compare_with_cpu(const Run& run, Bytes values, Bytes archive, Bytes restored) {
+  const auto cpu = cpu::make_backend();
+  std::vector<std::byte> expected;
+  StepTimes times;
+  compress(
+      *cpu, run, values,
+      [&](ByteCount size) {
+        expected.resize(size);
+        return MutableBytes(expected);
+      },
+      times);
+  const bool same = expected.size() == archive.size() &&
+                    std::equal(expected.begin(), expected.end(), archive.begin());
+  std::vector<std::byte> back(values.size());
+  const ByteCount head =
+      frame_prefix_bytes + read_frame_prefix(Bytes(expected).first(frame_prefix_bytes));
+  const FrameHeader header = read_frame_header(
+      Bytes(expected).subspan(frame_prefix_bytes, head - frame_prefix_bytes), run.dims, run.dtype);
+  decompress_frame(*cpu, {run.dtype, run.dims}, header, Bytes(expected).subspan(head), back, times);
+  std::printf("    archive %s the CPU's, values %s\n", same ? "EQUALS" : "DIFFERS FROM",
+              std::equal(back.begin(), back.end(), restored.begin()) ? "EQUAL" : "DIFFER");
+}
+
+void bench(Backend& backend, const Run& run, Bytes values) {
+  constexpr int warm_up = 3;
+  constexpr int runs = 15;
+  const DeviceBuffer field(values.size());
+  const DeviceBuffer output(values.size());
+  const DeviceBuffer archive(values.size() + 65536);
+  gpu::check(cudaMemcpy(field.bytes().data(), values.data(), values.size(), cudaMemcpyDefault),
+             "copy");
+  std::vector<double> compressing;
+  std::vector<double> decompressing;
+  StepTimes steps;
+  StepTimes back_steps;
+  Archive made;
+  const FrameShape shape{run.dtype, run.dims};
+  for (int i = 0; i < warm_up + runs; ++i) {
+    StepTimes ignored;
+    auto start = Clock::now();
+    made = compress(
+        backend, run, field.bytes(), [&](ByteCount size) { return archive.bytes().first(size); },
+        i < warm_up ? ignored : steps);
+    gpu::check(cudaDeviceSynchronize(), "finish");
+    if (i >= warm_up)
+      compressing.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+
+    start = Clock::now();
+    std::byte prefix[frame_prefix_bytes];
+    gpu::check(cudaMemcpy(prefix, archive.bytes().data(), sizeof prefix, cudaMemcpyDefault),
+               "copy");
+    std::vector<std::byte> head(read_frame_prefix(prefix));
+    gpu::check(cudaMemcpy(head.data(), archive.bytes().data() + sizeof prefix, head.size(),
+                          cudaMemcpyDefault),
+               "copy");
+    const FrameHeader header = read_frame_header(head, run.dims, run.dtype);
+    const Bytes payload = archive.bytes().first(made.size).subspan(sizeof prefix + head.size());
+    decompress_frame(backend, shape, header, payload, output.bytes(),
+                     i < warm_up ? ignored : back_steps);
+    gpu::check(cudaDeviceSynchronize(), "finish");
+    if (i >= warm_up)
+      decompressing.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  const double gb = static_cast<double>(values.size()) * 1e-9;
+  std::printf(
+      "%-28s %s %-8s %.0e ratio %7.2f  compress %7.1f GB/s (%.3f ms)  decompress %7.1f GB/s (%.3f "
+      "ms)  arena %.2f x\n",
+      run.field.c_str(), name_of(run.dtype).data(), name_of(run.predictor).data(), run.bound,
+      static_cast<double>(values.size()) / static_cast<double>(made.size), gb / median(compressing),
+      1e3 * median(compressing), gb / median(decompressing), 1e3 * median(decompressing),
+      static_cast<double>(gpu::peak_device_bytes(backend)) / static_cast<double>(values.size()));
+  print_steps("compress", steps, runs);
+  print_steps("decompress", back_steps, runs);
+  if (!run.compare) return;
+  std::vector<std::byte> host(made.size);
+  std::vector<std::byte> restored(values.size());
+  backend.copy(archive.bytes().first(made.size), host);
+  backend.copy(output.bytes(), restored);
+  compare_with_cpu(run, values, host, restored);
+}
+
+}  // namespace
+
+}  // namespace cuszi
+
+/// gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare]; FIELD is a file or "waves:NOISE".
+int main(int argc, char** argv) {
+  using namespace cuszi;
+  try {
+    if (argc < 6) throw UsageError("gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare]");
+    Run run;
+    run.field = argv[1];
+    run.dims = Dims::parse(argv[2]);
+    run.dtype = std::string(argv[3]) == "f64" ? DType::f64 : DType::f32;
+    run.predictor = predictor_named(argv[4]).value();
+    run.bound = std::stod(argv[5]);
+    run.compare = argc > 6;
+    std::vector<std::byte> values(run.dims.count() * size_of(run.dtype));
+    if (run.field.starts_with("waves:")) {
+      const double noise = std::stod(run.field.substr(6));
+      with_type_of(run.dtype, [&](auto zero) {
+        make_values(run.dims[0], noise, reinterpret_cast<decltype(zero)*>(values.data()));
+      });
+    } else {
+      std::ifstream file(run.field, std::ios::binary);
+      if (!file.read(reinterpret_cast<char*>(values.data()),
+                     static_cast<std::streamsize>(values.size()))) {
+        throw InputError("cannot read " + run.field);
+      }
+      run.field = run.field.substr(run.field.rfind('/') + 1);
+    }
+    const auto backend = gpu::make_backend();
+    bench(*backend, run, values);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "gpu_bench: %s\n", e.what());
+    return 1;
+  }
+}

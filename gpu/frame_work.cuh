@@ -1,0 +1,66 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "gpu/ranked_bits.cuh"
+#include "gpu/sparse_list.cuh"
+
+namespace cuszi::gpu {
+
+/// A frame to compress, on the device.
+template <class T>
+struct FrameInput {
+  Extents3 extents;
+  const T* values;
+  RankedBits missing;  ///< no words if no point is missing
+  std::uint64_t missing_points;
+  double min;
+  double max;
+};
+
+/// A frame to restore, on the device.
+template <class T>
+struct FrameOutput {
+  Extents3 extents;
+  T* values;
+  RankedBits missing;
+  std::uint64_t missing_points;
+  double min;
+  double max;
+};
+
+/// What a predictor makes of a pass beside the quant-codes of all points: sections, and how many
+/// points the codes could not say.
+struct Predicted {
+  Bytes anchors;
+  Bytes outliers;
+  Bytes patches;
+  PassCounts counts;
+};
+
+/// Sets that a kernel fills while it makes codes, and their sizes.
+struct Exceptions {
+  RankedBits outliers;
+  RankedBits patches;
+  PassCounts* counts;
+
+  __device__ void add_outlier(std::uint64_t point) const { add(outliers, counts->outliers, point); }
+  __device__ void add_patch(std::uint64_t point) const { add(patches, counts->patches, point); }
+
+ private:
+  __device__ static void add(const RankedBits& set, std::uint64_t& count, std::uint64_t point) {
+    set.set(point);
+    atomicAdd(reinterpret_cast<unsigned long long*>(&count), 1ULL);
+  }
+};
+
+/// Calls f with a compile-time bool.
+template <class F>
+void with_flag(bool flag, const F& f) {
+  if (flag) {
+    f(std::true_type{});
+  } else {
+    f(std::false_type{});
+  }
+}
+
+}  // namespace cuszi::gpu

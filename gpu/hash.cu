@@ -1,0 +1,116 @@
+#include "gpu/bytes.cuh"
+#include "gpu/hash.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+// XXH64 (Yann Collet), seed 0.
+constexpr std::uint64_t prime1 = 0x9E3779B185EBCA87U;
+constexpr std::uint64_t prime2 = 0xC2B2AE3D27D4EB4FU;
+constexpr std::uint64_t prime3 = 0x165667B19E3779F9U;
+constexpr std::uint64_t prime4 = 0x85EBCA77C2B2AE63U;
+constexpr std::uint64_t prime5 = 0x27D4EB2F165667C5U;
+
+constexpr unsigned lanes = 4;  ///< accumulators of a hash, a thread each
+constexpr unsigned threads = 32;
+constexpr unsigned stripe = lanes * sizeof(std::uint64_t);
+
+__device__ std::uint64_t rotated(std::uint64_t x, int bits) {
+  return (x << bits) | (x >> (64 - bits));
+}
+
+__device__ std::uint64_t round_of(std::uint64_t accumulator, std::uint64_t input) {
+  return rotated(accumulator + input * prime2, 31) * prime1;
+}
+
+/// The 8 bytes at `shift` bits into `words`: strings may start at any byte. Reads no word that has
+/// none of them.
+__device__ std::uint64_t word_at(const std::uint64_t* words, int shift) {
+  return shift == 0 ? words[0] : (words[0] >> shift) | (words[1] << (64 - shift));
+}
+
+/// A thread's accumulator after all stripes; the words of the next few are on their way while
+/// those of the last few are added.
+__device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, unsigned lane,
+                                     unsigned stripes) {
+  constexpr unsigned few = 16;
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes);
+  const int shift = 8 * static_cast<int>(address % 8);
+  const auto* words = reinterpret_cast<const std::uint64_t*>(address - address % 8) + lane;
+  std::uint64_t next[few] = {};
+#pragma unroll
+  for (unsigned i = 0; i < few && few <= stripes; ++i) next[i] = word_at(words + i * lanes, shift);
+  unsigned done = 0;
+  for (; done + few <= stripes; done += few) {
+    std::uint64_t input[few];
+#pragma unroll
+    for (unsigned i = 0; i < few; ++i) input[i] = next[i];
+    words += few * lanes;
+    if (done + 2 * few <= stripes) {
+#pragma unroll
+      for (unsigned i = 0; i < few; ++i) next[i] = word_at(words + i * lanes, shift);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < few; ++i) sum = round_of(sum, input[i]);
+  }
+  for (; done < stripes; ++done, words += lanes) sum = round_of(sum, word_at(words, shift));
+  return sum;
+}
+
+/// What follows the last whole stripe.
+__device__ std::uint64_t finish(std::uint64_t hash, const std::byte* at, const std::byte* end) {
+  for (; end - at >= 8; at += 8) {
+    hash = rotated(hash ^ round_of(0, get_bytes(at, 8)), 27) * prime1 + prime4;
+  }
+  for (; end - at >= 4; at += 4) {
+    hash = rotated(hash ^ (get_bytes(at, 4) * prime1), 23) * prime2 + prime3;
+  }
+  for (; at < end; ++at) hash = rotated(hash ^ (get_bytes(at, 1) * prime5), 11) * prime1;
+  hash = (hash ^ (hash >> 33)) * prime2;
+  hash = (hash ^ (hash >> 29)) * prime3;
+  return hash ^ (hash >> 32);
+}
+
+/// Four neighbouring threads per block of bytes.
+__global__ void __launch_bounds__(threads)
+    hash_blocks(const std::byte* bytes, std::uint64_t size, std::uint64_t blocks,
+                std::uint64_t* hashes) {
+  const std::uint64_t self = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t block = self / lanes;
+  const unsigned lane = threadIdx.x % lanes;
+  const bool inside = block < blocks;
+  const std::uint64_t first = inside ? block * hash_block_bytes : 0;
+  const std::uint64_t left = inside ? size - first : 0;
+  const auto length = static_cast<unsigned>(left < hash_block_bytes ? left : hash_block_bytes);
+  std::uint64_t sum = lane == 0 ? prime1 + prime2 : lane == 1 ? prime2 : lane == 2 ? 0 : 0 - prime1;
+  sum = add_stripes(sum, bytes + first, lane, length / stripe);
+
+  std::uint64_t hash = 0;
+  for (unsigned i = 0; i < lanes; ++i) {
+    hash += rotated(__shfl_sync(~0U, sum, i, lanes), i == 0 ? 1 : i == 1 ? 7 : i == 2 ? 12 : 18);
+  }
+  for (unsigned i = 0; i < lanes; ++i) {
+    hash = (hash ^ round_of(0, __shfl_sync(~0U, sum, i, lanes))) * prime1 + prime4;
+  }
+  if (!inside || lane != 0) return;
+  if (length < stripe) hash = prime5;
+  const std::byte* const start = bytes + first;
+  hashes[block] = finish(hash + length, start + length / stripe * stripe, start + length);
+}
+
+}  // namespace
+
+std::uint64_t block_hash(Work& work, Bytes bytes) {
+  const std::uint64_t blocks = ceil_div(bytes.size(), hash_block_bytes);
+  if (blocks == 0) return cuszi::block_hash(bytes);
+  auto* const hashes = work.take<std::uint64_t>(blocks);
+  hash_blocks<<<blocks_for(blocks * lanes, threads), threads, 0, work.stream()>>>(
+      bytes.data(), bytes.size(), blocks, hashes);
+  check_launch("hash_blocks");
+  const std::uint64_t* const found = work.download(hashes, blocks);
+  work.sync();
+  return combine_block_hashes({found, blocks});
+}
+
+}  // namespace cuszi::gpu

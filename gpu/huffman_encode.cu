@@ -1,0 +1,367 @@
+#include <algorithm>
+
+#include "gpu/chunk_index.cuh"
+#include "gpu/huffman.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr std::size_t alphabet = std::size_t{1} << 16;
+constexpr unsigned threads = 256;
+constexpr unsigned warps = threads / 32;
+constexpr unsigned pack_symbols = 8;  ///< what a thread reads and merges at once
+constexpr unsigned packs = 4;         ///< per thread
+constexpr unsigned warp_symbols = 32 * pack_symbols * packs;
+constexpr unsigned tile_symbols = warps * warp_symbols;
+constexpr std::uint32_t most_shared_units = 16384;
+
+struct alignas(16) Pack {
+  QuantCode symbols[pack_symbols];
+};
+
+/// A tile's bits so far, as the tiles behind it see them: two bits of state, then a count.
+enum TileState : std::uint64_t {
+  state_shift = 62,
+  own_bits = 1,  ///< the tile's own bits are known
+  all_bits = 2,  ///< those of all tiles up to it
+  count_mask = (std::uint64_t{1} << state_shift) - 1,
+};
+
+template <class Unit>
+struct EncodeTask {
+  const QuantCode* symbols;
+  std::uint64_t count;
+  const Unit* units;
+  std::uint32_t bins;
+  std::uint32_t tile_words;  ///< that a tile's codewords can fill, and one
+  std::uint32_t log_chunk;
+  std::uint32_t* stream;
+  BitCount* chunk_starts;
+  unsigned long long* tile_states;
+  unsigned* next_tile;
+};
+
+/// Appends codewords to a bit string in shared memory that other threads append to before and
+/// after: whole words are stored, shared ones merged.
+class SharedBitWriter {
+ public:
+  __device__ SharedBitWriter(std::uint32_t* words, std::uint32_t first_bit)
+      : word_(words + first_bit / 32), used_(first_bit % 32) {}
+
+  __device__ void put(std::uint64_t code, int length) {
+    if (length > 32) {
+      put_short(code >> 32, length - 32);
+      put_short(code & 0xFFFFFFFFU, 32);
+    } else {
+      put_short(code, length);
+    }
+  }
+
+  __device__ void put_short(std::uint64_t code, int length) {
+    pending_ = (pending_ << length) | code;
+    used_ += length;
+    if (used_ < 32) return;
+    used_ -= 32;
+    const auto word = static_cast<std::uint32_t>(pending_ >> used_);
+    if (shared_)
+      atomicOr(word_, word);
+    else
+      *word_ = word;
+    shared_ = false;
+    ++word_;
+  }
+
+  __device__ void finish() {
+    if (used_ > 0) atomicOr(word_, static_cast<std::uint32_t>(pending_ << (32 - used_)));
+  }
+
+ private:
+  std::uint32_t* word_;
+  std::uint64_t pending_ = 0;
+  int used_;
+  bool shared_ = true;
+};
+
+/// The bits of all tiles before this one, by one warp that looks back over their states (Merrill
+/// and Garland's decoupled look-back).
+__device__ BitCount bits_before(volatile unsigned long long* states, unsigned tile, BitCount own) {
+  const unsigned lane = threadIdx.x % 32;
+  BitCount before = 0;
+  for (std::int64_t last = std::int64_t{tile} - 1; last >= 0; last -= 32) {
+    const std::int64_t at = last - lane;
+    std::uint64_t state = all_bits << state_shift;
+    do {
+      if (at >= 0) state = states[at];
+    } while (__any_sync(~0U, state >> state_shift == 0));
+    const unsigned complete = __ballot_sync(~0U, state >> state_shift == all_bits);
+    const unsigned needed =
+        complete == 0 ? 32 : static_cast<unsigned>(__ffs(static_cast<int>(complete)));
+    BitCount bits = lane < needed ? state & count_mask : 0;
+    for (int distance = 16; distance > 0; distance /= 2)
+      bits += __shfl_xor_sync(~0U, bits, distance);
+    before += bits;
+    if (complete != 0) break;
+  }
+  if (lane == 0) states[tile] = (std::uint64_t{all_bits} << state_shift) | (before + own);
+  return before;
+}
+
+/// Copies a tile's bits to their place in the stream, whose words are big-endian.
+__device__ void store_bits(const std::uint32_t* words, BitCount start, std::uint32_t bits,
+                           std::uint32_t* stream) {
+  const auto skip = static_cast<std::uint32_t>(start % 32);
+  const std::uint32_t count = (skip + bits + 31) / 32;
+  for (std::uint32_t i = threadIdx.x; i < count; i += threads) {
+    const std::uint32_t word = __funnelshift_r(words[i], i == 0 ? 0 : words[i - 1], skip);
+    const std::uint32_t bytes = __byte_perm(word, 0, 0x0123);
+    std::uint32_t* const to = stream + start / 32 + i;
+    if (i == 0 || i + 1 == count)
+      atomicOr(to, bytes);
+    else
+      *to = bytes;
+  }
+}
+
+extern __shared__ __align__(16) std::uint32_t shared_memory[];
+
+/// A tile of symbols per thread block, taken in order. A warp's symbols are consecutive, a thread
+/// has every 32nd pack of them.
+template <class Unit, bool SharedUnits>
+class TileEncoder {
+ public:
+  __device__ TileEncoder(const EncodeTask<Unit>& task, unsigned tile)
+      : task_(task),
+        words_(shared_memory),
+        units_(SharedUnits ? reinterpret_cast<const Unit*>(shared_memory + task.tile_words)
+                           : task.units),
+        first_(std::uint64_t{tile} * tile_symbols + threadIdx.x / 32 * warp_symbols +
+               threadIdx.x % 32 * pack_symbols) {}
+
+  static __device__ void prepare(const EncodeTask<Unit>& task) {
+    for (std::uint32_t i = threadIdx.x; i < task.tile_words; i += threads) shared_memory[i] = 0;
+    if constexpr (SharedUnits) {
+      auto* const units = reinterpret_cast<Unit*>(shared_memory + task.tile_words);
+      for (std::uint32_t i = threadIdx.x; i < task.bins; i += threads) units[i] = task.units[i];
+    }
+  }
+
+  __device__ void load() {
+#pragma unroll
+    for (unsigned k = 0; k < packs; ++k) {
+      if (valid(k) == pack_symbols) {
+        packs_[k] = *reinterpret_cast<const Pack*>(task_.symbols + first(k));
+      } else {
+#pragma unroll
+        for (unsigned i = 0; i < pack_symbols; ++i) {
+          packs_[k].symbols[i] = i < valid(k) ? task_.symbols[first(k) + i] : 0;
+        }
+      }
+    }
+  }
+
+  /// Merges each pack's codewords, as far as they fit 64 bits; sets where the packs start within
+  /// the warp and returns the warp's bits.
+  __device__ std::uint32_t measure() {
+    std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 256 x 56
+#pragma unroll
+    for (unsigned k = 0; k < packs; ++k) {
+      merged_[k] = 0;
+      bits_[k] = 0;
+#pragma unroll
+      for (unsigned i = 0; i < pack_symbols; ++i) {
+        if (i >= valid(k)) break;
+        const Unit unit = units_[packs_[k].symbols[i]];
+        merged_[k] = (merged_[k] << Codeword<Unit>::length(unit)) | Codeword<Unit>::code(unit);
+        bits_[k] += Codeword<Unit>::length(unit);
+      }
+      own |= static_cast<std::uint64_t>(bits_[k]) << (16 * k);
+    }
+    std::uint64_t sum = own;
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+      const std::uint64_t left = __shfl_up_sync(~0U, sum, distance);
+      if (threadIdx.x % 32 >= distance) sum += left;
+    }
+    const std::uint64_t all = __shfl_sync(~0U, sum, 31);
+    std::uint32_t before = 0;
+#pragma unroll
+    for (unsigned k = 0; k < packs; ++k) {
+      start_[k] = before + (static_cast<std::uint32_t>((sum - own) >> (16 * k)) & 0xFFFFU);
+      before += static_cast<std::uint32_t>(all >> (16 * k)) & 0xFFFFU;
+    }
+    return before;
+  }
+
+  __device__ void write(std::uint32_t warp_start) {
+#pragma unroll
+    for (unsigned k = 0; k < packs; ++k) {
+      start_[k] += warp_start;
+      SharedBitWriter writer(words_, start_[k]);
+      if (bits_[k] <= 32) {
+        writer.put_short(merged_[k], bits_[k]);
+      } else if (bits_[k] <= 64) {
+        writer.put_short(merged_[k] >> 32, bits_[k] - 32);
+        writer.put_short(merged_[k] & 0xFFFFFFFFU, 32);
+      } else {
+        write_singly(k, writer);
+      }
+      writer.finish();
+    }
+  }
+
+  /// Tells where the chunks start whose first symbol this thread has.
+  __device__ void mark_chunks(BitCount tile_start) const {
+    const std::uint64_t in_chunk = (std::uint64_t{1} << task_.log_chunk) - 1;
+#pragma unroll
+    for (unsigned k = 0; k < packs; ++k) {
+      if (in_chunk + 1 >= pack_symbols) {
+        if (valid(k) != 0 && (first(k) & in_chunk) == 0) {
+          task_.chunk_starts[first(k) >> task_.log_chunk] = tile_start + start_[k];
+        }
+        continue;
+      }
+      BitCount at = tile_start + start_[k];
+#pragma unroll
+      for (unsigned i = 0; i < pack_symbols; ++i) {
+        if (i >= valid(k)) break;
+        if (((first(k) + i) & in_chunk) == 0)
+          task_.chunk_starts[(first(k) + i) >> task_.log_chunk] = at;
+        at += static_cast<unsigned>(Codeword<Unit>::length(units_[packs_[k].symbols[i]]));
+      }
+    }
+  }
+
+ private:
+  /// A pack whose codewords do not fit 64 bits.
+  __device__ void write_singly(unsigned k, SharedBitWriter& writer) {
+#pragma unroll
+    for (unsigned i = 0; i < pack_symbols; ++i) {
+      if (i >= valid(k)) break;
+      const Unit unit = units_[packs_[k].symbols[i]];
+      writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
+    }
+  }
+
+  __device__ std::uint64_t first(unsigned k) const { return first_ + k * 32 * pack_symbols; }
+  __device__ unsigned valid(unsigned k) const {
+    if (first(k) >= task_.count) return 0;
+    const std::uint64_t left = task_.count - first(k);
+    return left < pack_symbols ? static_cast<unsigned>(left) : pack_symbols;
+  }
+
+  const EncodeTask<Unit>& task_;
+  std::uint32_t* words_;
+  const Unit* units_;
+  std::uint64_t first_;
+  Pack packs_[packs];
+  std::uint64_t merged_[packs];
+  int bits_[packs];
+  std::uint32_t start_[packs];
+};
+
+template <class Unit, bool SharedUnits>
+__global__ void __launch_bounds__(threads, 4)
+    encode_tiles(const __grid_constant__ EncodeTask<Unit> task) {
+  __shared__ unsigned tile;
+  __shared__ std::uint32_t warp_bits[warps];
+  __shared__ BitCount tile_start;
+  if (threadIdx.x == 0) tile = atomicAdd(task.next_tile, 1U);
+  TileEncoder<Unit, SharedUnits>::prepare(task);
+  __syncthreads();
+  TileEncoder<Unit, SharedUnits> encoder(task, tile);
+  encoder.load();
+  const std::uint32_t bits = encoder.measure();
+  if (threadIdx.x % 32 == 0) warp_bits[threadIdx.x / 32] = bits;
+  __syncthreads();
+  std::uint32_t warp_start = 0;
+  std::uint32_t tile_bits = 0;
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    if (warp < threadIdx.x / 32) warp_start += warp_bits[warp];
+    tile_bits += warp_bits[warp];
+  }
+  if (threadIdx.x == 0) {
+    atomicExch(task.tile_states + tile, (std::uint64_t{own_bits} << state_shift) | tile_bits);
+  }
+  encoder.write(warp_start);
+  if (threadIdx.x < 32) {
+    const BitCount before = bits_before(task.tile_states, tile, tile_bits);
+    if (threadIdx.x == 0) tile_start = before;
+    if (threadIdx.x == 0 && tile + 1 == gridDim.x) {
+      const std::uint64_t chunks = ((task.count - 1) >> task.log_chunk) + 1;
+      task.chunk_starts[chunks] = before + tile_bits;
+    }
+  }
+  __syncthreads();
+  encoder.mark_chunks(tile_start);
+  store_bits(shared_memory, tile_start, tile_bits, task.stream);
+}
+
+template <class Unit, bool SharedUnits>
+void launch(Work& work, const EncodeTask<Unit>& task, unsigned tiles) {
+  const ByteCount shared =
+      task.tile_words * sizeof(std::uint32_t) + (SharedUnits ? task.bins * sizeof(Unit) : 0);
+  check(cudaFuncSetAttribute(encode_tiles<Unit, SharedUnits>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+        "set aside shared memory");
+  encode_tiles<Unit, SharedUnits><<<tiles, threads, shared, work.stream()>>>(task);
+  check_launch("encode_tiles");
+}
+
+/// Codewords of all chunks without gaps; sets the chunks' first bits and the end of the last.
+template <class Unit>
+Bytes encode_chunks(Work& work, const HuffmanParams& params, std::span<const std::uint8_t> lengths,
+                    int longest, const QuantCode* symbols, std::uint64_t count, BitCount total,
+                    BitCount* starts) {
+  const std::vector<Unit> units = codewords<Unit>(lengths);
+  const unsigned tiles = blocks_for(count, tile_symbols);
+  const ByteCount stream_words = ceil_div(total, 32) + 1;
+  auto* const stream = work.take_zeroed<std::uint32_t>(stream_words);
+  EncodeTask<Unit> task{};
+  task.symbols = symbols;
+  task.count = count;
+  task.units = work.upload(units.data(), units.size());
+  task.bins = static_cast<std::uint32_t>(units.size());
+  // A multiple of 4 so that 64-bit units may follow; one word more than the bits for the shift.
+  task.tile_words = (tile_symbols / 32 * static_cast<std::uint32_t>(longest) + 1 + 3) / 4 * 4;
+  while ((1U << task.log_chunk) < params.chunk) ++task.log_chunk;
+  task.stream = stream;
+  task.chunk_starts = starts;
+  task.tile_states = work.take_zeroed<unsigned long long>(tiles);
+  task.next_tile = work.take_zeroed<unsigned>(1);
+  if (task.bins <= most_shared_units)
+    launch<Unit, true>(work, task, tiles);
+  else
+    launch<Unit, false>(work, task, tiles);
+  return {reinterpret_cast<const std::byte*>(stream), ceil_div(total, 8)};
+}
+
+}  // namespace
+
+HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWidth width,
+                             const QuantCode* symbols, std::uint64_t count, std::uint32_t bins) {
+  HuffmanStream result;
+  const auto histogram = count == 0 ? std::vector<std::uint64_t>(alphabet, 0)
+                                    : histogram_of(work, symbols, count, bins);
+  const auto lengths = code_lengths(histogram);
+  const auto codebook = write_lengths(lengths);
+  auto* const kept = work.take_pinned<std::byte>(codebook.size());
+  std::copy(codebook.begin(), codebook.end(), kept);
+  result.codebook = {kept, codebook.size()};
+  if (count == 0) return result;
+
+  const int longest = *std::max_element(lengths.begin(), lengths.end());
+  BitCount total = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) total += histogram[i] * lengths[i];
+  const std::uint64_t chunks = ceil_div(count, params.chunk);
+  auto* const starts = work.take<BitCount>(chunks + 1);
+  result.codes = use_narrow_units(width, longest)
+                     ? encode_chunks<std::uint32_t>(work, params, lengths, longest, symbols, count,
+                                                    total, starts)
+                     : encode_chunks<std::uint64_t>(work, params, lengths, longest, symbols, count,
+                                                    total, starts);
+  const std::uint64_t most_bits = std::uint64_t{params.chunk} * static_cast<unsigned>(longest);
+  result.index = encode_index(work, params.index, params.partition, starts, chunks, most_bits);
+  return result;
+}
+
+}  // namespace cuszi::gpu

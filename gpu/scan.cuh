@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "gpu/ranked_bits.cuh"
+
+namespace cuszi::gpu {
+
+/// Range, missing points and samples of a frame on the device (see Backend::load): one pass over
+/// the values, one wait of the host.
+template <class T>
+FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
+                     const PredictorParams& draft);
+
+/// The missing points of a frame, ranked, and their values in raster order.
+template <class T>
+struct MissingPoints {
+  RankedBits bits;
+  T* values = nullptr;
+};
+template <class T>
+MissingPoints<T> find_missing(Work& work, const T* values, std::uint64_t points,
+                              const FillValues& fills, std::uint64_t missing);
+
+}  // namespace cuszi::gpu

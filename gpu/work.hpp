@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/units.hpp"
+#include "gpu/arena.hpp"
+#include "gpu/stream.hpp"
+
+namespace cuszi::gpu {
+
+/// What kernels may find wrong with an archive, as bits of one word.
+enum Flaw : std::uint32_t {
+  codes_leave_chunk = 1,
+  bad_chunk_index = 2,
+  bad_sparse_list = 4,
+};
+
+/// Where a step runs and takes its memory from: one stream, one arena on the device, one of
+/// page-locked memory for what travels.
+class Work {
+ public:
+  Work() = default;
+
+  cudaStream_t stream() const { return stream_.get(); }
+  Arena<DeviceMemory>& device() { return device_; }
+
+  /// Forgets the last frame.
+  void reset() {
+    sync();
+    device_.reset();
+    pinned_.reset();
+    flaws_ = nullptr;
+  }
+
+  void sync() const { check(cudaStreamSynchronize(stream()), "finish its work"); }
+
+  template <class T>
+  T* take(ByteCount count) {
+    return device_.take<T>(count);
+  }
+
+  template <class T>
+  T* take_zeroed(ByteCount count) {
+    T* const memory = take<T>(count);
+    check(cudaMemsetAsync(memory, 0, count * sizeof(T), stream()), "clear memory");
+    return memory;
+  }
+
+  template <class T>
+  T* take_pinned(ByteCount count) {
+    return pinned_.take<T>(count);
+  }
+
+  /// A copy on the device of `count` values in host memory, which may change right after.
+  template <class T>
+  T* upload(const T* values, ByteCount count) {
+    T* const staged = pinned_.take<T>(count);
+    std::copy_n(values, count, staged);
+    T* const memory = take<T>(count);
+    copy(memory, staged, count);
+    return memory;
+  }
+
+  /// Values on their way to the host; they have arrived after the next sync().
+  template <class T>
+  const T* download(const T* values, ByteCount count) {
+    T* const host = pinned_.take<T>(count);
+    copy(host, values, count);
+    return host;
+  }
+
+  template <class T>
+  void copy(T* to, const T* from, ByteCount count) {
+    if (count == 0) return;
+    check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream()), "copy");
+  }
+
+  /// The word in which kernels set Flaw bits.
+  std::uint32_t* flaws() {
+    if (flaws_ == nullptr) flaws_ = take_zeroed<std::uint32_t>(1);
+    return flaws_;
+  }
+
+ private:
+  Stream stream_;
+  Arena<DeviceMemory> device_;
+  Arena<PinnedMemory> pinned_;
+  std::uint32_t* flaws_ = nullptr;
+};
+
+/// Blocks of `threads` threads for `count` items, one item a thread.
+inline unsigned blocks_for(std::uint64_t count, unsigned threads) {
+  return static_cast<unsigned>(ceil_div(count, threads));
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,109 @@
+#include "cpu_ref/cpu_backend.hpp"
+#include "gpu/gpu_backend.hpp"
+#include "tests/property/random_frame.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+/// The device's backend, one for all tests so that its memory is reused; none without a device.
+Backend* device() {
+  static const std::unique_ptr<Backend> backend =
+      gpu::device_count() == 0 ? nullptr : gpu::make_backend();
+  if (backend == nullptr) WARN("no GPU here: the test is skipped");
+  return backend.get();
+}
+
+/// What became of a frame: its bytes, or the error's message.
+struct Outcome {
+  std::vector<std::byte> bytes;
+  std::string error;
+};
+
+template <class Work>
+Outcome outcome_of(const Work& work) {
+  try {
+    return {work(), {}};
+  } catch (const UsageError& e) {
+    return {{}, e.what()};
+  }
+}
+
+void check_equality(Backend& cpu, Backend& gpu, const RandomFrame& frame) {
+  INFO(frame.to_string());
+  const std::vector<std::byte> values = frame.values();
+  const auto compress_on = [&](Backend& backend) {
+    return outcome_of([&] { return compress(backend, frame.task, values).frame.bytes; });
+  };
+  const Outcome expected = compress_on(cpu);
+  const Outcome made = compress_on(gpu);
+  REQUIRE(made.error == expected.error);
+  if (!expected.error.empty()) return;
+  REQUIRE(made.bytes.size() == expected.bytes.size());
+  REQUIRE(made.bytes == expected.bytes);
+  const auto restored = restore(gpu, frame.task.shape, made.bytes);
+  REQUIRE(restored == restore(cpu, frame.task.shape, made.bytes));
+}
+
+void check_frames(std::uint64_t seed, int frames, std::uint64_t min_points,
+                  std::uint64_t max_points) {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  Random random(seed);
+  for (int i = 0; i < frames; ++i) {
+    check_equality(*cpu, *gpu, random_frame(random, min_points, max_points));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("small frames have the same bytes and values on both backends", "[gpu][small]") {
+  check_frames(1, 1500, 1, 3000);
+}
+
+TEST_CASE("frames have the same bytes and values on both backends", "[gpu]") {
+  check_frames(2, 400, 3000, 300000);
+}
+
+TEST_CASE("frames of several blocks of points have the same bytes on both backends", "[gpu]") {
+  check_frames(3, 40, 300000, 4000000);
+}
+
+TEST_CASE("a handful of small frames, for memory and race checkers", "[gpu][.checker]") {
+  check_frames(4, 60, 1, 2000);
+}
+
+TEST_CASE("damaged frames are refused by the GPU or give what the CPU gives", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    const RandomFrame frame = random_frame(random, 1000, 20000);
+    INFO(frame.to_string());
+    const Outcome made =
+        outcome_of([&] { return compress(*cpu, frame.task, frame.values()).frame.bytes; });
+    if (made.bytes.empty()) continue;
+    std::vector<std::byte> bytes = made.bytes;
+    bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1 + random.below(255));
+    REQUIRE_THROWS_AS(restore(*gpu, frame.task.shape, bytes), ArchiveError);
+  }
+}
+
+TEST_CASE("a backend that ran out of device memory can be used again", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  FrameTask task;
+  task.shape = {DType::f32, Dims{std::uint64_t{1} << 40}};
+  const std::vector<std::byte> values(4096);
+  const Bytes claimed(values.data(), task.shape.bytes());
+  StepTimes times;
+  REQUIRE_THROWS_AS(load_frame(*gpu, task.config, task.shape, claimed, {}, times), DeviceError);
+  Random random(6);
+  const auto cpu = cpu::make_backend();
+  check_equality(*cpu, *gpu, random_frame(random, 3000, 30000));
+}
+
+}  // namespace cuszi::test
