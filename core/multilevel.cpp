@@ -14,7 +14,6 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t max_anchors = 64;
-constexpr int max_levels = 40;
 constexpr int max_slice_levels = 4;
 constexpr std::uint64_t points_of_first_level = 4096;
 constexpr int size_bits = 4;  ///< of a stored coefficient's bit count
@@ -59,7 +58,7 @@ const char* flaw_of(const Index4& extents, const Roles& roles) {
 }
 
 int layered_axis(const Roles& roles) {
-  const auto at = std::find(roles.begin(), roles.end(), AxisRole::layered);
+  const auto* const at = std::find(roles.begin(), roles.end(), AxisRole::layered);
   return at == roles.end() ? -1 : static_cast<int>(at - roles.begin());
 }
 

@@ -70,7 +70,7 @@ template <class T>
 CUSZI_HD inline const T* near_part(const PointAt<T>& p, const Tap& tap) {
   const T* value = p.value;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
-    const int units = tap[axis];
+    const auto units = int{tap[axis]};
     if (units == 0 || units > 2 || units < -2) continue;
     if (is_inside(p, axis, units)) {
       value += units * stride_of(p.grid, p.points, axis);

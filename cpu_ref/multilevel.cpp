@@ -1,6 +1,7 @@
 #include "cpu_ref/multilevel.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "core/hash.hpp"
 #include "cpu_ref/energy_fit.hpp"
@@ -12,9 +13,9 @@ namespace {
 template <class T>
 class Engine final : public MultilevelEngine {
  public:
-  Engine(const MultilevelParams& params, double bound, double min, double max, const Mask& mask,
+  Engine(MultilevelParams params, double bound, double min, double max, const Mask& mask,
          std::span<const T> original, std::span<T> output)
-      : params_(params),
+      : params_(std::move(params)),
         schedule_(make_schedule(params_)),
         bound_(bound),
         min_(min),

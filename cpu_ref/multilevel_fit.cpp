@@ -90,7 +90,7 @@ class ClassFit {
   /// False if the point or a tap of it is missing.
   bool has_values(const PointAt<T>& p, const Mask& mask) const {
     if (!mask.any()) return true;
-    double sum = static_cast<double>(*p.value);
+    auto sum = static_cast<double>(*p.value);
     for (const TapGroup& group : stencil_) {
       sum += static_cast<double>(group_sum(p, group.data(), group.size()));
     }

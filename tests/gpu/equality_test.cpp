@@ -15,6 +15,15 @@ Backend* device() {
   return backend.get();
 }
 
+/// A random frame whose predictor and coder have kernels.
+RandomFrame random_gpu_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+  for (;;) {
+    RandomFrame frame = random_frame(random, min_points, max_points);
+    const FrameConfig& config = frame.task.config;
+    if (gpu::has_steps(config.predictor.id, config.coder)) return frame;
+  }
+}
+
 /// What became of a frame: its bytes, or the error's message.
 struct Outcome {
   std::vector<std::byte> bytes;
@@ -53,7 +62,7 @@ void check_frames(std::uint64_t seed, int frames, std::uint64_t min_points,
   const auto cpu = cpu::make_backend();
   Random random(seed);
   for (int i = 0; i < frames; ++i) {
-    check_equality(*cpu, *gpu, random_frame(random, min_points, max_points));
+    check_equality(*cpu, *gpu, random_gpu_frame(random, min_points, max_points));
   }
 }
 
@@ -81,7 +90,7 @@ TEST_CASE("damaged frames are refused by the GPU or give what the CPU gives", "[
   const auto cpu = cpu::make_backend();
   Random random(5);
   for (int i = 0; i < 200; ++i) {
-    const RandomFrame frame = random_frame(random, 1000, 20000);
+    const RandomFrame frame = random_gpu_frame(random, 1000, 20000);
     INFO(frame.to_string());
     const Outcome made =
         outcome_of([&] { return compress(*cpu, frame.task, frame.values()).frame.bytes; });
@@ -90,6 +99,16 @@ TEST_CASE("damaged frames are refused by the GPU or give what the CPU gives", "[
     bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1 + random.below(255));
     REQUIRE_THROWS_AS(restore(*gpu, frame.task.shape, bytes), ArchiveError);
   }
+}
+
+TEST_CASE("a predictor or coder without kernels is refused", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  FrameTask task;
+  task.shape = {DType::f32, Dims{100}};
+  task.config.predictor.id = PredictorId::multilevel;
+  const std::vector<std::byte> values(400);
+  REQUIRE_THROWS_AS(compress(*gpu, task, values), DeviceError);
 }
 
 TEST_CASE("a backend that ran out of device memory can be used again", "[gpu]") {
@@ -103,7 +122,7 @@ TEST_CASE("a backend that ran out of device memory can be used again", "[gpu]") 
   REQUIRE_THROWS_AS(load_frame(*gpu, task.config, task.shape, claimed, {}, times), DeviceError);
   Random random(6);
   const auto cpu = cpu::make_backend();
-  check_equality(*cpu, *gpu, random_frame(random, 3000, 30000));
+  check_equality(*cpu, *gpu, random_gpu_frame(random, 3000, 30000));
 }
 
 }  // namespace cuszi::test
