@@ -18,9 +18,9 @@ constexpr bool has_steps(PredictorId predictor, CoderId coder) {
 /// A backend on the device of this number (as nvidia-smi counts them). Throws DeviceError if there
 /// is none.
 ///
-/// Fields, payloads and outputs may lie in host memory or in the device's, page-locked or not: see
-/// DeviceCodec for calls that leave everything on the device. Its memory is taken with the first
-/// frame and kept for the next ones.
+/// Fields, payloads and outputs may lie in host memory, page-locked or not, or in the device's:
+/// with device pointers, and compress_frame() in its form with `allocate`, nothing leaves the
+/// device. Its memory is taken with the first frame and kept for the next ones.
 std::unique_ptr<Backend> make_backend(int device = 0);
 
 /// The most device memory that `backend`, made by make_backend(), has used for one frame beside the

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Check every field of a folder and write the tables of docs/results.md.
 
-Each field (dims in its name, as in U_100x500x500.f32) is compressed by both predictors at each bound
-with --verify, and restored by a second process. A line of the table is good if no value is over the
+Each field (dims in its name, as in U_100x500x500.f32) is compressed under each preset and bound with
+--verify, and restored by a second process. A line of the table is good if no value is over the
 bound, the archive is no larger than the input plus 1 KB, and both processes restore the same errors.
 
 examples:
@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PREDICTORS = ["lorenzo", "interp"]
+PRESETS = ["cusz", "cuszi", "ratio"]
 ABLATION = {
     "none": ["--interp", "alpha=1,order=zyx"],
     "level-wise bounds": ["--interp", "order=zyx"],
@@ -128,11 +128,11 @@ def main():
         lines.append("")
 
     with tempfile.TemporaryDirectory() as folder:
-        table("field", PREDICTORS, lambda predictor: ["--predictor", predictor], bounds,
+        table("field", PRESETS, lambda preset: ["--preset", preset], bounds,
               read_peers(options.peers))
         if options.ablation:
             table("interp at 1e-3", list(ABLATION),
-                  lambda variant: ["--predictor", "interp", *ABLATION[variant]], ["1e-3"], {})
+                  lambda variant: ["--preset", "cuszi", *ABLATION[variant]], ["1e-3"], {})
     text = "\n".join(lines)
     if options.markdown:
         options.markdown.write_text(text + "\n")

@@ -25,8 +25,9 @@ Coded random_codes(Random& random, std::size_t count, unsigned loudest) {
   for (std::size_t i = 0; i < count; ++i) {
     const bool quiet_block = i / block_symbols % 3 != 0;
     const unsigned bucket = quiet_block ? 0 : static_cast<unsigned>(random.below(loudest + 1));
-    const std::uint64_t magnitude = random.next() >> (64 - bucket) >> (bucket == 0 ? 1 : 0);
-    const std::uint32_t delta = bucket == 0 ? 0 : static_cast<std::uint32_t>(magnitude);
+    const std::uint64_t noise = random.next();
+    const std::uint32_t delta =
+        bucket == 0 ? 0 : static_cast<std::uint32_t>(noise >> (64 - bucket));
     coded.symbols.push_back(
         static_cast<QuantCode>(random.one_in(2) ? centre + delta : centre - delta));
     coded.contexts.push_back(static_cast<std::uint8_t>(bucket + (random.one_in(2) ? 16 : 0)));
