@@ -90,7 +90,7 @@ smoke_fuzz() {
     local corpus=build/fuzz/corpus
     mkdir -p "$corpus"
     find test_data/golden -name '*.cuszi' -exec cp -t "$corpus" {} +
-    build/fuzz/tests/fuzz_archive -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+    build/fuzz/tests/fuzz_archive -seed=1 -max_total_time="$fuzz_seconds" -timeout=60 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix=build/fuzz/ "$corpus" 2>&1 |
         grep -v '^#.*\(NEW\|REDUCE\|pulse\)\|NEW_FUNC'
 }

@@ -12,7 +12,7 @@ namespace {
 using namespace cuszi;
 
 /// Fields that are larger take the fuzzer's time and memory, not new paths.
-constexpr std::uint64_t max_values = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_values = std::uint64_t{1} << 14;
 
 void read(Bytes archive) {
   try {

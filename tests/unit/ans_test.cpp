@@ -122,7 +122,7 @@ TEST_CASE("frequency tables come back as written") {
     std::vector<Counts> counts(1 + random.below(30), Counts{});
     for (Counts& some : counts) {
       const std::uint64_t tokens = random.below(token_count + 1);
-      for (std::uint64_t t = 0; t < tokens; ++t) some[t] = random.next() >> (20 + random.below(44));
+      for (std::uint64_t t = 0; t < tokens; ++t) some[t] = random.next() >> (32 + random.below(32));
     }
     const ContextTables tables = ContextTables::fit(counts);
     BitWriter bits;
