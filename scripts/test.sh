@@ -87,11 +87,11 @@ check_tidy() {
 }
 
 smoke_fuzz() {
-    local corpus=build/fuzz/corpus
+    local corpus=build/asan/corpus
     mkdir -p "$corpus"
     find test_data/golden -name '*.cuszi' -exec cp -t "$corpus" {} +
-    build/fuzz/tests/fuzz_archive -seed=1 -max_total_time="$fuzz_seconds" -timeout=60 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix=build/fuzz/ "$corpus" 2>&1 |
+    build/asan/tests/fuzz_archive -seed=1 -max_total_time="$fuzz_seconds" -timeout=60 -rss_limit_mb=2048 \
+        -print_final_stats=1 -artifact_prefix=build/asan/ "$corpus" 2>&1 |
         grep -v '^#.*\(NEW\|REDUCE\|pulse\)\|NEW_FUNC'
 }
 
@@ -121,10 +121,8 @@ if [[ $quick == no ]]; then
     step "Tests: asan"
     ctest --preset asan -j "$jobs"
 
-    step "Build: fuzz"
-    scripts/build.sh fuzz
     step "Fuzzing the archive reader for $fuzz_seconds s"
-    once "$fuzz_seconds $(sha256sum build/fuzz/tests/fuzz_archive)" smoke_fuzz
+    once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_archive)" smoke_fuzz
 fi
 
 step "Tests: default"

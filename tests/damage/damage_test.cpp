@@ -65,6 +65,26 @@ const std::vector<Sample>& samples() {
                s.frame.huffman.index = IndexKind::none;
                s.frame_bytes = 2 * 5 * 6 * 7 * 4;
              }),
+      sample("multilevel in layers with a mask and outliers", FieldKind::missing, {6, 12, 14},
+             DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::multilevel;
+               s.frame.predictor.multilevel.axes = AxisChoice{AxisRole::layered, 0};
+               s.frame.predictor.radius = 16;
+               s.frame.coder = CoderId::ans;
+             }),
+      sample("multilevel of doubles", FieldKind::steps, {40, 60}, DType::f64,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::multilevel;
+               s.frame.coder = CoderId::ans;
+             }),
+      sample("multilevel with Huffman", FieldKind::rough, {9, 9, 9}, DType::f32,
+             [](S& s) { s.frame.predictor.id = PredictorId::multilevel; }),
+      sample("lorenzo with ANS", FieldKind::rough, {700}, DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::lorenzo;
+               s.frame.coder = CoderId::ans;
+             }),
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
   };
@@ -107,7 +127,7 @@ void check_hostile(std::uint64_t seed, const Change& change) {
 
 TEST_CASE("the samples are small and hold every kind of frame and section") {
   std::array<bool, 3> kinds{};
-  std::array<bool, 9> sections{};
+  std::array<bool, 11> sections{};
   for (const Sample& s : samples()) {
     INFO(s.name << ", " << s.archive.size() << " bytes");
     CHECK(s.archive.size() <= 2048);
@@ -116,13 +136,18 @@ TEST_CASE("the samples are small and hold every kind of frame and section") {
     for (std::uint64_t i = 0; i < reader.frames(); ++i) {
       const app::ArchiveFrame frame = reader.next_frame();
       kinds.at(static_cast<std::size_t>(frame.header.kind)) = true;
-      for (const SectionEntry& section : frame.header.levels.at(0).sections) {
-        sections.at(static_cast<std::size_t>(section.id)) = true;
+      for (const LevelEntry& level : frame.header.levels) {
+        for (const SectionEntry& section : level.sections) {
+          sections.at(static_cast<std::size_t>(section.id)) = true;
+        }
       }
     }
   }
   CHECK(std::count(kinds.begin(), kinds.end(), true) == 3);
-  CHECK(std::count(sections.begin(), sections.end(), true) == 9);
+  for (std::size_t id = 0; id < sections.size(); ++id) {
+    INFO("section " << id);
+    CHECK(sections[id]);
+  }
 }
 
 TEST_CASE("every flipped byte of an archive is noticed") {

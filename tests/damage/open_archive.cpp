@@ -39,7 +39,7 @@ void change_kind_of_section(LevelEntry& level, Random& random) {
   if (random.one_in(2)) {
     std::swap(section.id, other.id);
   } else {
-    section.id = static_cast<SectionId>(random.below(9));
+    section.id = static_cast<SectionId>(random.below(11));
   }
 }
 
@@ -191,7 +191,8 @@ std::vector<std::byte> OpenArchive::close() const {
 void edit(OpenArchive& archive, Random& random) {
   ArchiveFrame& frame = archive.frames[random.below(archive.frames.size())];
   if (frame.header.levels.empty()) return;
-  LevelEntry& level = frame.header.levels.back();
+  LevelEntry& level = frame.header.levels[random.below(frame.header.levels.size())];
+  if (level.sections.empty()) return;
   switch (random.below(8)) {
     case 0: move_border(level, random); break;
     case 1: change_kind_of_section(level, random); break;
