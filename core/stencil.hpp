@@ -1,21 +1,29 @@
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "core/multilevel.hpp"
 
 namespace cuszi {
 
-/// Where one point stands: its coordinates and its value in the array.
-template <class T>
+/// Where one point stands: its coordinates and its value in the array. `Values` is a pointer, or
+/// what reads several points at once that have the same neighbours inside the array.
+template <class Values>
 struct PointAt {
   const Grid& grid;
   const PointClass& points;
   Index4 at;
-  const T* value;
+  Values value;
 };
 
+/// What such a pointer reads.
+template <class Values>
+using ValueAt = std::remove_cvref_t<decltype(*std::declval<const Values&>())>;
+
 /// Whether the point `units` along `axis` is in the array.
-template <class T>
-CUSZI_HD inline bool is_inside(const PointAt<T>& p, unsigned axis, int units) {
+template <class Values>
+CUSZI_HD inline bool is_inside(const PointAt<Values>& p, unsigned axis, int units) {
   const auto offset =
       static_cast<std::int64_t>(units) * static_cast<std::int64_t>(p.points.unit[axis]);
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(p.at[axis]) + offset) <
@@ -28,8 +36,9 @@ CUSZI_HD inline std::ptrdiff_t stride_of(const Grid& grid, const PointClass& poi
 }
 
 /// The value at +-1 along an odd axis; the other side's if that is outside.
-template <class T>
-CUSZI_HD inline T near_value(const PointAt<T>& p, unsigned axis, const T* value, int side) {
+template <class Values>
+CUSZI_HD inline ValueAt<Values> near_value(const PointAt<Values>& p, unsigned axis,
+                                           const Values& value, int side) {
   const int units = is_inside(p, axis, side) ? side : -side;
   return value[units * stride_of(p.grid, p.points, axis)];
 }
@@ -37,8 +46,10 @@ CUSZI_HD inline T near_value(const PointAt<T>& p, unsigned axis, const T* value,
 /// The value at +-3, +-5 or +-7 along an odd axis. Where that is outside, the polynomial through
 /// the nearest three (or two) known values of the axis stands in for it, so that the same weights
 /// hold everywhere; with the cubic's weights this is the published quadratic form.
-template <class T>
-CUSZI_HD inline T far_value(const PointAt<T>& p, unsigned axis, const T* value, int units) {
+template <class Values>
+CUSZI_HD inline ValueAt<Values> far_value(const PointAt<Values>& p, unsigned axis,
+                                          const Values& value, int units) {
+  using T = ValueAt<Values>;
   const std::ptrdiff_t stride = stride_of(p.grid, p.points, axis);
   if (is_inside(p, axis, units)) return value[units * stride];
   const int side = units < 0 ? -1 : 1;
@@ -66,9 +77,9 @@ CUSZI_HD inline T far_value(const PointAt<T>& p, unsigned axis, const T* value, 
 
 /// Where a tap reads, but for its part that is farther than 2. A missing neighbour at 1 or 2 is
 /// replaced by its mirror image.
-template <class T>
-CUSZI_HD inline const T* near_part(const PointAt<T>& p, const Tap& tap) {
-  const T* value = p.value;
+template <class Values>
+CUSZI_HD inline Values near_part(const PointAt<Values>& p, const Tap& tap) {
+  Values value = p.value;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     const auto units = int{tap[axis]};
     if (units == 0 || units > 2 || units < -2) continue;
@@ -82,9 +93,9 @@ CUSZI_HD inline const T* near_part(const PointAt<T>& p, const Tap& tap) {
 }
 
 /// The value of one tap.
-template <class T>
-CUSZI_HD inline T tap_value(const PointAt<T>& p, const Tap& tap) {
-  const T* const value = near_part(p, tap);
+template <class Values>
+CUSZI_HD inline ValueAt<Values> tap_value(const PointAt<Values>& p, const Tap& tap) {
+  const Values value = near_part(p, tap);
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (tap[axis] > 2 || tap[axis] < -2) return far_value(p, axis, value, tap[axis]);
   }
@@ -92,9 +103,10 @@ CUSZI_HD inline T tap_value(const PointAt<T>& p, const Tap& tap) {
 }
 
 /// The sum of a group's taps, pair by pair.
-template <class T>
-CUSZI_HD inline T group_sum(const PointAt<T>& p, const Tap* taps, std::size_t count) {
-  T sum = tap_value(p, taps[0]) + tap_value(p, taps[1]);
+template <class Values>
+CUSZI_HD inline ValueAt<Values> group_sum(const PointAt<Values>& p, const Tap* taps,
+                                          std::size_t count) {
+  ValueAt<Values> sum = tap_value(p, taps[0]) + tap_value(p, taps[1]);
   for (std::size_t i = 2; i < count; i += 2) {
     sum += tap_value(p, taps[i]) + tap_value(p, taps[i + 1]);
   }
@@ -108,8 +120,8 @@ CUSZI_HD inline T spline_from(T near_sum, T far_sum) {
 }
 
 /// Whether a neighbour at +1 along an odd axis is missing: the stencil cannot be used.
-template <class T>
-CUSZI_HD inline bool is_at_edge(const PointAt<T>& p) {
+template <class Values>
+CUSZI_HD inline bool is_at_edge(const PointAt<Values>& p) {
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (p.points.is_odd(axis) && !is_inside(p, axis, 1)) return true;
   }
@@ -118,8 +130,9 @@ CUSZI_HD inline bool is_at_edge(const PointAt<T>& p) {
 
 /// The prediction of a point at the edge: the mean of the splines along the odd axes that have both
 /// neighbours, else of the linear extrapolations.
-template <class T>
-CUSZI_HD inline T edge_prediction(const PointAt<T>& p) {
+template <class Values>
+CUSZI_HD inline ValueAt<Values> edge_prediction(const PointAt<Values>& p) {
+  using T = ValueAt<Values>;
   T inner = 0;
   T outer = 0;
   int inner_axes = 0;
@@ -139,7 +152,8 @@ CUSZI_HD inline T edge_prediction(const PointAt<T>& p) {
       ++outer_axes;
     }
   }
-  return inner_axes != 0 ? inner / static_cast<T>(inner_axes) : outer / static_cast<T>(outer_axes);
+  return inner_axes != 0 ? inner / static_cast<float>(inner_axes)
+                         : outer / static_cast<float>(outer_axes);
 }
 
 }  // namespace cuszi

@@ -8,7 +8,8 @@ namespace cuszi::cpu {
 
 namespace {
 
-constexpr std::uint64_t fit_points = 8192;
+constexpr std::uint64_t full_sample = 8192;
+constexpr std::uint64_t trial_sample = 2048;
 constexpr std::size_t fewest_points = 100;
 constexpr int fit_rounds = 4;
 constexpr double ridge = 1e-6;
@@ -33,7 +34,8 @@ Index4 steps_of(const PointClass& points, std::uint64_t i) {
 
 template <class T>
 EnergySample sample_group(const MultilevelParams& params, const Grid& grid, const Pass& pass,
-                          std::uint32_t group, const Known<T>& known, const Mask& mask) {
+                          std::uint32_t group, const Known<T>& known, const Mask& mask,
+                          std::uint64_t most_points) {
   EnergySample sample;
   for (const PointClass& points : pass.classes) {
     if (points.group == group) sample.points += points.points();
@@ -43,7 +45,7 @@ EnergySample sample_group(const MultilevelParams& params, const Grid& grid, cons
     const RowEnergy<T> energy(params, grid, points);
     const std::uint64_t all = points.points();
     const std::uint64_t wanted =
-        sample.points <= fit_points ? all : ceil_div(fit_points * all, sample.points);
+        sample.points <= most_points ? all : ceil_div(most_points * all, sample.points);
     for (std::uint64_t k = 0; k < wanted; ++k) {
       const Index4 j = steps_of(points, wanted == all ? k : sample_point(k, all));
       const Row row = make_row(points, grid, j, j[3] + 1);
@@ -140,7 +142,8 @@ GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& las
 template <class T>
 std::vector<GroupWeights> fit_weights(const MultilevelParams& params, const Grid& grid,
                                       const Pass& pass, const Known<T>& known, const Mask& mask,
-                                      RememberedWeights& remembered) {
+                                      FitSample size, RememberedWeights& remembered) {
+  const std::uint64_t most_points = size == FitSample::full ? full_sample : trial_sample;
   std::vector<GroupWeights> result(pass.groups);
   std::uint32_t group = 0;
   for (const PointClass& points : pass.classes) {
@@ -148,7 +151,8 @@ std::vector<GroupWeights> fit_weights(const MultilevelParams& params, const Grid
     group = points.group + 1;
     EnergyWeights& last = remembered.of(points);
     GroupWeights& weights = result[points.group];
-    weights = choose_weights(sample_group(params, grid, pass, points.group, known, mask), last);
+    weights = choose_weights(
+        sample_group(params, grid, pass, points.group, known, mask, most_points), last);
     if (weights.kind == WeightsKind::own) last = weights.weights;
   }
   return result;
@@ -191,10 +195,10 @@ std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass,
 }
 
 template std::vector<GroupWeights> fit_weights(const MultilevelParams&, const Grid&, const Pass&,
-                                               const Known<float>&, const Mask&,
+                                               const Known<float>&, const Mask&, FitSample,
                                                RememberedWeights&);
 template std::vector<GroupWeights> fit_weights(const MultilevelParams&, const Grid&, const Pass&,
-                                               const Known<double>&, const Mask&,
+                                               const Known<double>&, const Mask&, FitSample,
                                                RememberedWeights&);
 
 }  // namespace cuszi::cpu

@@ -4,6 +4,7 @@
 
 #include "core/mask.hpp"
 #include "cpu_ref/energy_rows.hpp"
+#include "cpu_ref/multilevel.hpp"
 
 namespace cuszi::cpu {
 
@@ -35,7 +36,7 @@ class RememberedWeights {
 template <class T>
 std::vector<GroupWeights> fit_weights(const MultilevelParams& params, const Grid& grid,
                                       const Pass& pass, const Known<T>& known, const Mask& mask,
-                                      RememberedWeights& remembered);
+                                      FitSample size, RememberedWeights& remembered);
 
 /// No bytes if all groups use remembered weights.
 std::vector<std::byte> write_weights(std::span<const GroupWeights> weights);

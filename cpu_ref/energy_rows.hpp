@@ -49,14 +49,15 @@ class RowEnergy {
   }
 
   EnergyFeatures features(const Known<T>& known, const Row& row, std::size_t k) const {
-    const PointAt<std::uint8_t> magnitude = point_of(grid_, points_, row, known.magnitudes, k);
+    const PointAt<const std::uint8_t*> magnitude =
+        point_of(grid_, points_, row, known.magnitudes, k);
     EnergyFeatures f{};
     f[constant] = energy_one;
     for (unsigned i = 0; i < sums_.size(); ++i) {
       for (const Tap& tap : sums_[i]) f[direct + i] += *near_part(magnitude, tap);
     }
     if (odd_.empty()) return f;
-    add_slopes(point_of(grid_, points_, row, known.values, k), f);
+    add_slopes(slopes_of(point_of(grid_, points_, row, known.values, k)), f);
     return f;
   }
 
@@ -76,10 +77,15 @@ class RowEnergy {
     const std::uint64_t first = row.offset + inner.begin * points_.step[3];
     std::fill_n(to, count, weights[constant] * energy_one);
     with_step(points_.step[3], [&](auto step) {
-      add_magnitudes(known.magnitudes + first, weights, to, count, step);
-      const bool slopes = weights[gradient] != 0 || weights[roughness] != 0 ||
-                          weights[gradient_root] != 0 || weights[slice_error] != 0;
-      if (slopes && !odd_.empty()) add_row_slopes(known.values + first, weights, to, count, step);
+      add_magnitudes(known.magnitudes + first,
+                     inner.complete ? offsets_ : mirrored_offsets(known.magnitudes, row, inner),
+                     weights, to, count, step);
+      if (!uses_slopes(weights)) return;
+      if (inner.complete) {
+        add_row_slopes(known.values + first, weights, to, count, step);
+      } else {
+        add_border_slopes(known.values, row, inner, weights, out);
+      }
     });
   }
 
@@ -90,9 +96,25 @@ class RowEnergy {
     return tap;
   }
 
+  bool uses_slopes(const EnergyWeights& weights) const {
+    return !odd_.empty() && (weights[gradient] != 0 || weights[roughness] != 0 ||
+                             weights[gradient_root] != 0 || weights[slice_error] != 0);
+  }
+
+  /// What the features of slopes are made from, of a point or a pack of points.
+  template <class V>
+  struct Slopes {
+    V slope;
+    V bend;
+    V spread;
+    V errors;
+  };
+
   /// How far the mean of the near neighbours is from the value in an enclosing slice.
-  T error_in_slice(const PointAt<T>& p, const Tap& slice) const {
-    T sum = 0;
+  template <class Values>
+  ValueAt<Values> error_in_slice(const PointAt<Values>& p, const Tap& slice) const {
+    using std::fabs;
+    ValueAt<Values> sum = 0;
     for (const unsigned axis : odd_) {
       Tap left = slice;
       Tap right = slice;
@@ -100,51 +122,99 @@ class RowEnergy {
       right[axis] = 1;
       sum += tap_value(p, left) + tap_value(p, right);
     }
-    return std::fabs(tap_value(p, slice) - sum * near_share());
+    return fabs(tap_value(p, slice) - sum * near_share());
   }
 
   T near_share() const { return static_cast<T>(0.5) / static_cast<T>(odd_.size()); }
 
-  void add_slopes(const PointAt<T>& p, EnergyFeatures& f) const {
-    T slope = 0;
-    T bend = 0;
-    T low = std::numeric_limits<T>::max();
-    T high = std::numeric_limits<T>::lowest();
+  template <class Values>
+  Slopes<ValueAt<Values>> slopes_of(const PointAt<Values>& p) const {
+    using std::fabs;
+    using V = ValueAt<Values>;
+    V slope = 0;
+    V bend = 0;
+    V low = std::numeric_limits<T>::max();
+    V high = std::numeric_limits<T>::lowest();
     for (const unsigned axis : odd_) {
-      const T left = near_value(p, axis, p.value, -1);
-      const T right = near_value(p, axis, p.value, 1);
-      const T near = left + right;
-      const T far = far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3);
-      slope += std::fabs(right - left);
-      bend += std::fabs(near - far);
-      const T spline = spline_from(near, far);
-      low = spline < low ? spline : low;
-      high = spline > high ? spline : high;
+      const V left = near_value(p, axis, p.value, -1);
+      const V right = near_value(p, axis, p.value, 1);
+      const V near = left + right;
+      const V far = far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3);
+      slope += fabs(right - left);
+      bend += fabs(near - far);
+      const V spline = spline_from(near, far);
+      low = lower(spline, low);
+      high = higher(spline, high);
     }
-    T errors = 0;
+    V errors = 0;
     for (const Tap& slice : slices_) errors += error_in_slice(p, slice);
-    f[gradient] = slope_feature(slope * slope_scale_);
-    f[roughness] = slope_feature(bend * slope_scale_ + (high - low) * spread_scale_);
-    f[gradient_root] = root_feature(f[gradient]);
-    f[slice_error] = slope_feature(errors * (spread_scale_ * static_cast<T>(0.25)));
+    return {slope, bend, high - low, errors};
+  }
+
+  void add_slopes(const Slopes<T>& s, EnergyFeatures& f) const {
+    f[gradient] = slope_feature(s.slope * slope_scale_);
+    f[roughness] = slope_feature(s.bend * slope_scale_ + s.spread * spread_scale_);
+    f[gradient_root] = root_features[static_cast<std::size_t>(f[gradient])];
+    f[slice_error] = slope_feature(s.errors * (spread_scale_ * static_cast<T>(0.25)));
+  }
+
+  /// The distances of taps in a row that lacks some: of those that stand in for them.
+  std::vector<std::vector<std::ptrdiff_t>> mirrored_offsets(const std::uint8_t* magnitudes,
+                                                            const Row& row,
+                                                            const Inner& inner) const {
+    const auto p = point_of(grid_, points_, row, magnitudes, inner.begin);
+    std::vector<std::vector<std::ptrdiff_t>> offsets;
+    for (const TapGroup& group : sums_) {
+      offsets.emplace_back();
+      for (const Tap& tap : group) offsets.back().push_back(near_part(p, tap) - p.value);
+    }
+    return offsets;
+  }
+
+  void add_border_slopes(const T* values, const Row& row, const Inner& inner,
+                         const EnergyWeights& weights, std::int32_t* out) const {
+    std::size_t k = inner.begin;
+    const auto add = [&](const Slopes<T>& slopes) {
+      EnergyFeatures f{};
+      add_slopes(slopes, f);
+      out[k++] += weighted_sum(weights, f);
+    };
+    while (k + Pack<T>::size <= inner.end) {
+      const Slopes<Pack<T>> pack = slopes_of(pack_of(grid_, points_, row, values, k));
+      for (std::size_t i = 0; i < Pack<T>::size; ++i) {
+        add({pack.slope.lanes[i], pack.bend.lanes[i], pack.spread.lanes[i], pack.errors.lanes[i]});
+      }
+    }
+    while (k < inner.end) add(slopes_of(point_of(grid_, points_, row, values, k)));
   }
 
   template <class Step>
-  void add_magnitudes(const std::uint8_t* first, const EnergyWeights& weights, std::int32_t* out,
-                      std::size_t count, Step step) const {
-    std::uint16_t sums[row_points];
+  void add_magnitudes(const std::uint8_t* first,
+                      const std::vector<std::vector<std::ptrdiff_t>>& offsets,
+                      const EnergyWeights& weights, std::int32_t* out, std::size_t count,
+                      Step step) const {
+    // The points between those of a fine row are summed up too: adjacent bytes take fewer
+    // instructions than every second one.
+    constexpr std::ptrdiff_t finest = 2;
+    const bool dense = step <= finest;
+    const std::ptrdiff_t stride = dense ? 1 : static_cast<std::ptrdiff_t>(step);
+    const std::ptrdiff_t spread = dense ? static_cast<std::ptrdiff_t>(step) : 1;
     const auto n = static_cast<std::ptrdiff_t>(count);
-    for (unsigned i = 0; i < offsets_.size(); ++i) {
+    const std::ptrdiff_t all = (n - 1) * spread + 1;
+    std::uint16_t sums[finest * row_points];
+    for (unsigned i = 0; i < offsets.size(); ++i) {
       const std::int32_t weight = weights[direct + i];
-      if (weight == 0 || offsets_[i].empty()) continue;
-      std::fill_n(sums, count, std::uint16_t{0});
-      for (const std::ptrdiff_t offset : offsets_[i]) {
+      if (weight == 0 || offsets[i].empty()) continue;
+      std::fill_n(sums, all, std::uint16_t{0});
+      for (const std::ptrdiff_t offset : offsets[i]) {
         const std::uint8_t* const at = first + offset;
-        for (std::ptrdiff_t k = 0; k < n; ++k) {
-          sums[k] = static_cast<std::uint16_t>(sums[k] + at[k * step]);
+#pragma omp simd
+        for (std::ptrdiff_t j = 0; j < all; ++j) {
+          sums[j] = static_cast<std::uint16_t>(sums[j] + at[j * stride]);
         }
       }
-      for (std::size_t k = 0; k < count; ++k) out[k] += weight * sums[k];
+#pragma omp simd
+      for (std::ptrdiff_t k = 0; k < n; ++k) out[k] += weight * sums[k * spread];
     }
   }
 
@@ -163,11 +233,15 @@ class RowEnergy {
     std::fill_n(high, count, std::numeric_limits<T>::lowest());
     for (const unsigned axis : odd_) {
       const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
+      const T* const left = first - unit;
+      const T* const right = first + unit;
+      const T* const far_left = left - 2 * unit;
+      const T* const far_right = right + 2 * unit;
+#pragma omp simd
       for (std::ptrdiff_t k = 0; k < n; ++k) {
-        const T* const at = first + k * step;
-        const T near = at[-unit] + at[unit];
-        const T far = at[-3 * unit] + at[3 * unit];
-        slope[k] += std::fabs(at[unit] - at[-unit]);
+        const T near = left[k * step] + right[k * step];
+        const T far = far_left[k * step] + far_right[k * step];
+        slope[k] += std::fabs(right[k * step] - left[k * step]);
         bend[k] += std::fabs(near - far);
         const T spline = spline_from(near, far);
         low[k] = spline < low[k] ? spline : low[k];
@@ -176,13 +250,18 @@ class RowEnergy {
     }
     add_slice_errors(first, errors, count, step);
     const T slice_scale = spread_scale_ * static_cast<T>(0.25);
+    std::int32_t gradients[row_points];
+#pragma omp simd
     for (std::size_t k = 0; k < count; ++k) {
-      const std::int32_t g = slope_feature(slope[k] * slope_scale_);
+      gradients[k] = slope_feature(slope[k] * slope_scale_);
       const std::int32_t r =
           slope_feature(bend[k] * slope_scale_ + (high[k] - low[k]) * spread_scale_);
-      out[k] += weights[gradient] * g + weights[roughness] * r +
-                weights[gradient_root] * root_features[static_cast<std::size_t>(g)] +
+      out[k] += weights[gradient] * gradients[k] + weights[roughness] * r +
                 weights[slice_error] * slope_feature(errors[k] * slice_scale);
+    }
+    if (weights[gradient_root] == 0) return;
+    for (std::size_t k = 0; k < count; ++k) {
+      out[k] += weights[gradient_root] * root_features[static_cast<std::size_t>(gradients[k])];
     }
   }
 
@@ -192,15 +271,19 @@ class RowEnergy {
     const auto n = static_cast<std::ptrdiff_t>(count);
     for (const std::ptrdiff_t slice :
          slices_.empty() ? std::vector<std::ptrdiff_t>{} : offsets_[same_point - direct]) {
-      for (std::ptrdiff_t k = 0; k < n; ++k) {
-        const T* const at = first + slice + k * step;
-        T sum = 0;
-        for (const unsigned axis : odd_) {
-          const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-          sum += at[-unit] + at[unit];
-        }
-        errors[k] += std::fabs(*at - sum * near_share());
+      const T* const at = first + slice;
+      T sums[row_points];
+      std::fill_n(sums, count, T{0});
+      for (const unsigned axis : odd_) {
+        const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
+        const T* const left = at - unit;
+        const T* const right = at + unit;
+#pragma omp simd
+        for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += left[k * step] + right[k * step];
       }
+      const T share = near_share();
+#pragma omp simd
+      for (std::ptrdiff_t k = 0; k < n; ++k) errors[k] += std::fabs(at[k * step] - sums[k] * share);
     }
   }
 

@@ -7,6 +7,7 @@
 #include "core/energy.hpp"
 #include "core/multilevel.hpp"
 #include "core/stencil.hpp"
+#include "cpu_ref/pack.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {
@@ -125,26 +126,29 @@ void for_each_row(const Pass& pass, const Grid& grid, const MakeState& make_stat
       finish);
 }
 
-/// The part of a row of which all taps within `margins` are in the array.
+/// The part of a row of which all taps within `margins` are in the array, but for those that the
+/// whole row lacks.
 struct Inner {
   std::size_t begin;
   std::size_t end;
+  bool complete;  ///< the row lacks none
 };
 
 inline Inner inner_part(const Row& row, const PointClass& points, const Grid& grid,
                         const Index4& margins) {
+  bool complete = true;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    if (row.at[axis] < margins[axis] || row.at[axis] + margins[axis] >= grid.extents[axis])
-      return {0, 0};
+    complete = complete && row.at[axis] >= margins[axis] &&
+               row.at[axis] + margins[axis] < grid.extents[axis];
   }
   const std::uint64_t step = points.step[3];
   const std::uint64_t margin = margins[3];
   const std::uint64_t begin = row.at[3] >= margin ? 0 : ceil_div(margin - row.at[3], step);
-  if (row.at[3] + margin >= grid.extents[3]) return {0, 0};
+  if (row.at[3] + margin >= grid.extents[3]) return {0, 0, complete};
   const std::uint64_t end = (grid.extents[3] - margin - row.at[3] - 1) / step + 1;
   const auto b = static_cast<std::size_t>(std::min<std::uint64_t>(begin, row.count));
   const auto e = static_cast<std::size_t>(std::min<std::uint64_t>(end, row.count));
-  return b < e ? Inner{b, e} : Inner{0, 0};
+  return b < e ? Inner{b, e, complete} : Inner{0, 0, complete};
 }
 
 /// Calls f with the step as a constant where it is a common one, so that loops vectorise.
@@ -175,15 +179,24 @@ inline std::vector<std::ptrdiff_t> offsets_of(const TapGroup& group, const Grid&
 
 /// The k-th point of a row, for the functions that look at one point.
 template <class T>
-PointAt<T> point_of(const Grid& grid, const PointClass& points, const Row& row, const T* values,
-                    std::size_t k) {
+PointAt<const T*> point_of(const Grid& grid, const PointClass& points, const Row& row,
+                           const T* values, std::size_t k) {
   Index4 at = row.at;
   at[3] += k * points.step[3];
   return {grid, points, at, values + row.offset + k * points.step[3]};
 }
 
-/// Predicts the points of one class, row by row: the inner part of a row group by group, the rest
-/// point by point, with the same sums in the same order.
+/// The points of a row from the k-th on, as many as a pack has; all of the row's inner part.
+template <class T>
+PointAt<PackPointer<T>> pack_of(const Grid& grid, const PointClass& points, const Row& row,
+                                const T* values, std::size_t k) {
+  const PointAt<const T*> first = point_of(grid, points, row, values, k);
+  return {grid, points, first.at, {first.value, static_cast<std::ptrdiff_t>(points.step[3])}};
+}
+
+/// Predicts the points of one class, row by row: the inner part of a row group by group, or pack by
+/// pack where the whole row lacks neighbours; the rest point by point. The sums and their order are
+/// the same.
 template <class T>
 class RowPredictor {
  public:
@@ -201,16 +214,31 @@ class RowPredictor {
       return;
     }
     const Inner inner = inner_part(row, points_, grid_, margins_);
+    const std::size_t end = inner.complete ? inner.end : predict_packs(values, row, inner, out);
     for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(values, row, k);
-    predict_inner(values, row, inner, out);
-    for (std::size_t k = inner.end; k < row.count; ++k) out[k] = at(values, row, k);
+    if (inner.complete) predict_inner(values, row, inner, out);
+    for (std::size_t k = end; k < row.count; ++k) out[k] = at(values, row, k);
   }
 
  private:
   T at(const T* values, const Row& row, std::size_t k) const {
-    const PointAt<T> p = point_of(grid_, points_, row, values, k);
+    return prediction(point_of(grid_, points_, row, values, k));
+  }
+
+  /// Returns where the packs end.
+  std::size_t predict_packs(const T* values, const Row& row, const Inner& inner, T* out) const {
+    std::size_t k = inner.begin;
+    for (; k + Pack<T>::size <= inner.end; k += Pack<T>::size) {
+      const Pack<T> pack = prediction(pack_of(grid_, points_, row, values, k));
+      std::copy(pack.lanes.begin(), pack.lanes.end(), out + k);
+    }
+    return k;
+  }
+
+  template <class Values>
+  ValueAt<Values> prediction(const PointAt<Values>& p) const {
     if (is_at_edge(p)) return edge_prediction(p);
-    T sum = 0;
+    ValueAt<Values> sum = 0;
     for (std::size_t g = 0; g < stencil_.size(); ++g) {
       sum += weights_[g] * group_sum(p, stencil_[g].data(), stencil_[g].size());
     }
@@ -231,12 +259,15 @@ class RowPredictor {
           const T* const b = first + offsets_[g][i + 1];
           const auto n = static_cast<std::ptrdiff_t>(count);
           if (i == 0) {
+#pragma omp simd
             for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] = a[k * step] + b[k * step];
           } else {
+#pragma omp simd
             for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += a[k * step] + b[k * step];
           }
         }
         const T weight = weights_[g];
+#pragma omp simd
         for (std::size_t k = 0; k < count; ++k) to[k] += weight * sums[k];
       }
     });

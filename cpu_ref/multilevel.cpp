@@ -14,7 +14,7 @@ template <class T>
 class Engine final : public MultilevelEngine {
  public:
   Engine(MultilevelParams params, double bound, double min, double max, const Mask& mask,
-         std::span<const T> original, std::span<T> output)
+         std::span<const T> original, std::span<T> output, FitSample sample)
       : params_(std::move(params)),
         schedule_(make_schedule(params_)),
         bound_(bound),
@@ -24,7 +24,8 @@ class Engine final : public MultilevelEngine {
         original_(original),
         owned_(output.empty() ? original.size() : 0),
         values_(output.empty() ? std::span<T>(owned_) : output),
-        magnitudes_(values_.size(), 0) {}
+        magnitudes_(values_.size(), 0),
+        sample_(sample) {}
 
   const Pass& pass(int number) const override {
     return schedule_.passes[static_cast<std::size_t>(number)];
@@ -84,7 +85,7 @@ class Engine final : public MultilevelEngine {
 
   std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
     const std::vector<GroupWeights> weights =
-        fit_weights<T>(params_, schedule_.grid, pass(number), known(), mask_, remembered_);
+        fit_weights<T>(params_, schedule_.grid, pass(number), known(), mask_, sample_, remembered_);
     fill_contexts(number, weights, contexts);
     return write_weights(weights);
   }
@@ -238,6 +239,7 @@ class Engine final : public MultilevelEngine {
   std::vector<T> owned_;
   std::span<T> values_;
   std::vector<std::uint8_t> magnitudes_;
+  FitSample sample_;
   RememberedWeights remembered_;
 };
 
@@ -245,9 +247,9 @@ class Engine final : public MultilevelEngine {
 
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params, double bound,
-                                               const FrameInput<T>& frame) {
+                                               const FrameInput<T>& frame, FitSample sample) {
   return std::make_unique<Engine<T>>(params, bound, frame.min, frame.max, frame.mask, frame.values,
-                                     std::span<T>{});
+                                     std::span<T>{}, sample);
 }
 
 template <class T>
@@ -255,13 +257,13 @@ std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
                                                const FrameOutput<T>& frame) {
   const double no_bound = 0;
   return std::make_unique<Engine<T>>(params, no_bound, frame.min, frame.max, frame.mask,
-                                     std::span<const T>{}, frame.values);
+                                     std::span<const T>{}, frame.values, FitSample::full);
 }
 
 template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, double,
-                                                        const FrameInput<float>&);
+                                                        const FrameInput<float>&, FitSample);
 template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, double,
-                                                        const FrameInput<double>&);
+                                                        const FrameInput<double>&, FitSample);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
                                                         const FrameOutput<float>&);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,

@@ -7,6 +7,9 @@
 
 namespace cuszi::cpu {
 
+/// How many points a fit looks at: what compares trials needs fewer than what is to be stored.
+enum class FitSample { full, trial };
+
 /// One frame on its way through the passes of a schedule, in either direction: both predict from
 /// the values restored so far, so they share everything but the look at the original.
 class MultilevelEngine {
@@ -38,13 +41,15 @@ class MultilevelEngine {
 
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params, double bound,
-                                               const FrameInput<T>& frame);
+                                               const FrameInput<T>& frame,
+                                               FitSample sample = FitSample::full);
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
                                                const FrameOutput<T>& frame);
 
 /// Fits the coefficients of all classes to the original values (see docs/multilevel.md).
 template <class T>
-void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame);
+void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame,
+                      FitSample sample = FitSample::full);
 
 }  // namespace cuszi::cpu

@@ -9,7 +9,7 @@ namespace cuszi::cpu {
 
 namespace {
 
-constexpr std::uint64_t least_fit_points = 2048;
+constexpr std::uint64_t least_fit_points = 2048;  ///< all that a trial takes
 constexpr std::uint64_t most_fit_points = 8192;
 constexpr std::size_t fewest_points = 40;
 constexpr int fit_rounds = 4;
@@ -28,8 +28,13 @@ struct ClassSample {
 template <class T>
 class ClassFit {
  public:
-  ClassFit(const MultilevelParams& params, const Grid& grid, const PointClass& points)
-      : params_(params), grid_(grid), points_(points), stencil_(stencil_of(params, points)) {
+  ClassFit(const MultilevelParams& params, const Grid& grid, const PointClass& points,
+           FitSample size)
+      : params_(params),
+        grid_(grid),
+        points_(points),
+        most_points_(size == FitSample::full ? most_fit_points : least_fit_points),
+        stencil_(stencil_of(params, points)) {
     bound_ = params.half_step_of(points.level);
   }
 
@@ -60,11 +65,10 @@ class ClassFit {
     sample.unknowns = stencil_.size() - 1;
     const std::uint64_t all = points_.points();
     sample.points = all;
-    const std::uint64_t wanted =
-        std::min(all, std::clamp(all / 4, least_fit_points, most_fit_points));
+    const std::uint64_t wanted = std::min(all, std::clamp(all / 4, least_fit_points, most_points_));
     std::vector<double> means(stencil_.size());
     for (std::uint64_t k = 0; k < wanted; ++k) {
-      const PointAt<T> p = point_at_steps(values, wanted == all ? k : sample_point(k, all));
+      const PointAt<const T*> p = point_at_steps(values, wanted == all ? k : sample_point(k, all));
       if (is_at_edge(p) || !has_values(p, mask)) continue;
       for (std::size_t g = 0; g < stencil_.size(); ++g) {
         means[g] = static_cast<double>(group_sum(p, stencil_[g].data(), stencil_[g].size())) /
@@ -76,7 +80,7 @@ class ClassFit {
     return sample;
   }
 
-  PointAt<T> point_at_steps(const T* values, std::uint64_t i) const {
+  PointAt<const T*> point_at_steps(const T* values, std::uint64_t i) const {
     Index4 at{};
     std::uint64_t offset = 0;
     for (unsigned axis = max_axes; axis-- > 0;) {
@@ -88,7 +92,7 @@ class ClassFit {
   }
 
   /// False if the point or a tap of it is missing.
-  bool has_values(const PointAt<T>& p, const Mask& mask) const {
+  bool has_values(const PointAt<const T*>& p, const Mask& mask) const {
     if (!mask.any()) return true;
     auto sum = static_cast<double>(*p.value);
     for (const TapGroup& group : stencil_) {
@@ -162,6 +166,7 @@ class ClassFit {
   const MultilevelParams& params_;
   const Grid& grid_;
   const PointClass& points_;
+  std::uint64_t most_points_;
   std::vector<TapGroup> stencil_;
   double bound_;
 };
@@ -180,7 +185,7 @@ std::vector<T> without_missing(const FrameInput<T>& frame) {
 }  // namespace
 
 template <class T>
-void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame) {
+void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame, FitSample sample) {
   const std::vector<T> cleaned = without_missing(frame);
   const T* const values = cleaned.empty() ? frame.values.data() : cleaned.data();
   const Schedule schedule = make_schedule(params);
@@ -191,12 +196,12 @@ void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame) {
   params.coefficients.clear();
   std::vector<Coefficients> fitted(classes.size());
   parallel_for(classes.size(), [&](std::uint64_t i) {
-    fitted[i] = ClassFit<T>(params, schedule.grid, classes[i]).fit(values, frame.mask);
+    fitted[i] = ClassFit<T>(params, schedule.grid, classes[i], sample).fit(values, frame.mask);
   });
   params.coefficients = std::move(fitted);
 }
 
-template void fit_coefficients(MultilevelParams&, const FrameInput<float>&);
-template void fit_coefficients(MultilevelParams&, const FrameInput<double>&);
+template void fit_coefficients(MultilevelParams&, const FrameInput<float>&, FitSample);
+template void fit_coefficients(MultilevelParams&, const FrameInput<double>&, FitSample);
 
 }  // namespace cuszi::cpu

@@ -45,8 +45,8 @@ Crop<T> crop_to(const TrialBox& box, const Dims& dims, const FrameInput<T>& fram
 /// What compressing the frame with these parameters takes, in bytes.
 template <class T>
 std::uint64_t trial_bytes(MultilevelParams params, double bound, const FrameInput<T>& frame) {
-  fit_coefficients(params, frame);
-  const auto engine = make_encoder(params, bound, frame);
+  fit_coefficients(params, frame, FitSample::trial);
+  const auto engine = make_encoder(params, bound, frame, FitSample::trial);
   const AnsParams coder{params.radius};
   ByteWriter head;
   params.write(head);

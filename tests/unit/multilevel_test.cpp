@@ -73,7 +73,7 @@ TEST_CASE("whatever a pass looks at is known before it starts") {
           const auto stencil = stencil_of(params, c);
           const EnergyTaps energy = energy_taps(params, c);
           for_each_point(schedule.grid, c, [&](const Index4& at, std::uint64_t point) {
-            const PointAt<double> p{schedule.grid, c, at, known.data() + point};
+            const PointAt<const double*> p{schedule.grid, c, at, known.data() + point};
             double sum = 0;
             if (is_at_edge(p))
               sum += edge_prediction(p);
@@ -122,7 +122,7 @@ TEST_CASE("far values beyond the border continue a parabola") {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = parabola(static_cast<double>(i));
   const PointClass& finest = schedule.passes.back().classes.front();
   for (const std::uint64_t x : {1U, 3U, 37U}) {
-    const PointAt<double> p{schedule.grid, finest, {0, 0, 0, x}, values.data() + x};
+    const PointAt<const double*> p{schedule.grid, finest, {0, 0, 0, x}, values.data() + x};
     for (const int units : {-7, -5, -3, 3, 5, 7}) {
       CHECK(std::abs(far_value(p, 3, p.value, units) - parabola(static_cast<double>(x) + units)) <
             1e-9);
