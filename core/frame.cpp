@@ -70,6 +70,13 @@ LevelEntry read_level_entry(ByteReader& in, ByteCount& left) {
   return level;
 }
 
+std::uint64_t levels_of(const FrameHeader& header) {
+  if (!header.predictor) return 1;
+  const auto levels =
+      std::visit([](const auto& p) { return p.level_of_pass(); }, *header.predictor);
+  return static_cast<std::uint64_t>(levels.back()) + 1;
+}
+
 }  // namespace
 
 std::string_view name_of(SectionId id) { return section_names.at(static_cast<std::size_t>(id)); }
@@ -172,6 +179,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   ByteCount left = max_payload_bytes;
   for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();
+  if (levels != levels_of(header)) throw ArchiveError("a frame has not the levels of its kind");
   if (dims.count() * size_of(dtype) / max_expansion > header.payload_bytes() + 64) {
     throw ArchiveError("a frame claims to hold more values than its bytes can");
   }

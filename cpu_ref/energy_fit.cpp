@@ -137,6 +137,17 @@ GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& las
   return best;
 }
 
+/// Calls each(group, the weights that classes of its kind used last) for all groups of a pass.
+template <class Each>
+void for_each_group(const Pass& pass, RememberedWeights& remembered, const Each& each) {
+  std::uint32_t group = 0;
+  for (const PointClass& points : pass.classes) {
+    if (points.group < group) continue;
+    group = points.group + 1;
+    each(points.group, remembered.of(points));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -145,16 +156,12 @@ std::vector<GroupWeights> fit_weights(const MultilevelParams& params, const Grid
                                       FitSample size, RememberedWeights& remembered) {
   const std::uint64_t most_points = size == FitSample::full ? full_sample : trial_sample;
   std::vector<GroupWeights> result(pass.groups);
-  std::uint32_t group = 0;
-  for (const PointClass& points : pass.classes) {
-    if (points.group < group) continue;
-    group = points.group + 1;
-    EnergyWeights& last = remembered.of(points);
-    GroupWeights& weights = result[points.group];
-    weights = choose_weights(
-        sample_group(params, grid, pass, points.group, known, mask, most_points), last);
+  for_each_group(pass, remembered, [&](std::uint32_t group, EnergyWeights& last) {
+    GroupWeights& weights = result[group];
+    weights =
+        choose_weights(sample_group(params, grid, pass, group, known, mask, most_points), last);
     if (weights.kind == WeightsKind::own) last = weights.weights;
-  }
+  });
   return result;
 }
 
@@ -175,21 +182,18 @@ std::vector<GroupWeights> read_weights(Bytes bytes, const Pass& pass,
                                        RememberedWeights& remembered) {
   std::vector<GroupWeights> result(pass.groups);
   ByteReader in(bytes, "the context weights");
-  std::uint32_t group = 0;
-  for (const PointClass& points : pass.classes) {
-    if (points.group < group) continue;
-    group = points.group + 1;
-    EnergyWeights& last = remembered.of(points);
-    GroupWeights& weights = result[points.group];
+  for_each_group(pass, remembered, [&](std::uint32_t group, EnergyWeights& last) {
+    GroupWeights& weights = result[group];
     weights.weights = last;
-    if (bytes.empty()) continue;
+    if (bytes.empty()) return;
     weights.kind = in.get<WeightsKind>();
-    if (weights.kind > WeightsKind::none)
+    if (weights.kind > WeightsKind::none) {
       throw ArchiveError("context weights are of an unknown kind");
-    if (weights.kind != WeightsKind::own) continue;
+    }
+    if (weights.kind != WeightsKind::own) return;
     for (std::int16_t& w : weights.weights) w = static_cast<std::int16_t>(unzigzag(in.varint()));
     last = weights.weights;
-  }
+  });
   in.expect_end();
   return result;
 }

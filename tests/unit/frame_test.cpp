@@ -29,7 +29,7 @@ FrameHeader coded_header() {
   header.kind = FrameKind::coded;
   header.predictor = LorenzoParams{{8, 8, 8}, 512, 1e-3};
   header.coder = HuffmanParams{};
-  header.levels = {{{{SectionId::codebook, 10}, {SectionId::codes, 3'000}}, 1}, {{}, 2}};
+  header.levels = {{{{SectionId::codebook, 10}, {SectionId::codes, 3'000}}, 1}};
   return header;
 }
 
@@ -99,6 +99,8 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   CHECK_THROWS_AS(read_changed([](H& h) { h.predictor = LorenzoParams{}; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{11}; }),
                   ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.levels.clear(); }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.levels.push_back({}); }), ArchiveError);
 }
 
 TEST_CASE("sections whose sizes wrap around are refused") {
