@@ -16,18 +16,24 @@ struct PredictorChoice {
   bool automatic;
 };
 
+/// A coder by name; `automatic` takes Huffman where a trial finds it better.
+struct CoderChoice {
+  CoderId id;
+  bool automatic = false;
+};
+
 struct Preset {
   PredictorChoice predictor;
-  CoderId coder;
+  CoderChoice coder;
 };
 
 constexpr PredictorChoice automatic{MultilevelParams::id, true};
-constexpr Preset ratio_preset{automatic, CoderId::ans};
+constexpr Preset ratio_preset{automatic, {CoderId::ans, true}};
 
 constexpr std::array<Named<Preset>, 3> preset_names{
     {{"ratio", ratio_preset},
-     {"cuszi", {{InterpParams::id, false}, CoderId::huffman}},
-     {"cusz", {{LorenzoParams::id, false}, CoderId::huffman}}}};
+     {"cuszi", {{InterpParams::id, false}, {CoderId::huffman}}},
+     {"cusz", {{LorenzoParams::id, false}, {CoderId::huffman}}}}};
 
 constexpr std::array<Named<PredictorChoice>, 4> predictor_names{
     {{"auto", automatic},
@@ -35,17 +41,23 @@ constexpr std::array<Named<PredictorChoice>, 4> predictor_names{
      {InterpParams::name, {InterpParams::id, false}},
      {MultilevelParams::name, {MultilevelParams::id, false}}}};
 
-constexpr std::array<Named<CoderId>, 2> coder_names{
-    {{HuffmanParams::name, CoderId::huffman}, {AnsParams::name, CoderId::ans}}};
+constexpr std::array<Named<CoderChoice>, 3> coder_names{{{"auto", {CoderId::ans, true}},
+                                                         {HuffmanParams::name, {CoderId::huffman}},
+                                                         {AnsParams::name, {CoderId::ans}}}};
 
 void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
   predictor.id = choice.id;
   predictor.automatic = choice.automatic;
 }
 
+void apply(const CoderChoice& choice, FrameConfig& frame) {
+  frame.coder = choice.id;
+  frame.automatic_coder = choice.automatic;
+}
+
 void apply(const Preset& preset, FrameConfig& frame) {
   apply(preset.predictor, frame.predictor);
-  frame.coder = preset.coder;
+  apply(preset.coder, frame);
 }
 
 /// An option whose text `parse(option, text)` turns into `value`.
@@ -115,7 +127,7 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   apply(ratio_preset, frame);
   // Their values are taken in this order, so that --predictor has the last word.
   add_choice(app, "--preset", frame, preset_names,
-             "ratio (default): auto + ans; cuszi: interp + huffman; cusz: lorenzo + huffman");
+             "ratio (default): auto + auto; cuszi: interp + huffman; cusz: lorenzo + huffman");
   add_choice(app, "--predictor", predictor, predictor_names,
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);
@@ -127,8 +139,8 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
 
 void add_coder_options(CLI::App& app, FrameConfig& frame) {
   HuffmanConfig& huffman = frame.huffman;
-  add_named(app, "--coder", frame.coder, coder_names,
-            "How quantisation codes are written, instead of the preset's");
+  add_choice(app, "--coder", frame, coder_names,
+             "How quantisation codes are written, instead of the preset's");
   add_named(app, "--huffman-width", huffman.width, huffman_width_names,
             "Bits of a codeword unit while encoding (default auto)");
   add_named(app, "--index", huffman.index, index_names,

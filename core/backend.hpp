@@ -21,6 +21,12 @@ struct FrameShape {
   Extents3 extents() const { return dims.as_3d(); }
 };
 
+/// How a frame is coded.
+struct Method {
+  PredictorParams predictor;
+  CoderId coder;
+};
+
 /// Points of a pass that its quant-codes could not express.
 struct PassCounts {
   std::uint64_t outliers = 0;
@@ -52,8 +58,7 @@ class Backend {
   /// The missing points of the loaded frame, in host memory.
   virtual Mask mask() const = 0;
   /// Makes the choices that need more than one look at the frame: fits and trials.
-  virtual void refine(PredictorParams& /*params*/, const FrameConfig& /*config*/,
-                      double /*bound*/) {}
+  virtual void refine(Method& /*method*/, const FrameConfig& /*config*/, double /*bound*/) {}
   /// Predicts and quantises the pass's points; keeps their quant-codes, adds what the codes cannot
   /// say: anchors, outliers, patches.
   virtual PassCounts predict_quantise(const PredictorParams& params, double bound, int pass,

@@ -18,10 +18,9 @@ bool uses_contexts(const CoderParams& params) {
   return std::visit([](const auto& p) { return p.uses_contexts; }, params);
 }
 
-CoderParams coder_params(const FrameConfig& config, std::uint32_t centre) {
-  const HuffmanConfig& c = config.huffman;
-  if (config.coder == CoderId::ans) return AnsParams{centre, c.index, c.partition};
-  return HuffmanParams{c.chunk, c.index, c.partition};
+CoderParams coder_params(CoderId id, const HuffmanConfig& config, std::uint32_t centre) {
+  if (id == CoderId::ans) return AnsParams{centre, config.index, config.partition};
+  return HuffmanParams{config.chunk, config.index, config.partition};
 }
 
 void write_coder(const CoderParams& params, ByteWriter& out) {

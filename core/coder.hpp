@@ -17,7 +17,7 @@ std::string_view name_of(const CoderParams& params);
 bool uses_contexts(const CoderParams& params);
 
 /// The coder's parameters for the codes of a predictor whose errors of 0 have the code `centre`.
-CoderParams coder_params(const FrameConfig& config, std::uint32_t centre);
+CoderParams coder_params(CoderId id, const HuffmanConfig& config, std::uint32_t centre);
 
 void write_coder(const CoderParams& params, ByteWriter& out);
 CoderParams read_coder(ByteReader& in);

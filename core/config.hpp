@@ -89,7 +89,8 @@ enum class CoderId : std::uint8_t { huffman = 0, ans = 1 };
 struct FrameConfig {
   PredictorConfig predictor;
   CoderId coder = CoderId::huffman;
-  HuffmanConfig huffman;  ///< its index is that of any coder
+  bool automatic_coder = false;  ///< Huffman instead of ANS where a trial finds it better
+  HuffmanConfig huffman;         ///< its index is that of any coder
 };
 
 inline constexpr ByteCount default_frame_bytes = ByteCount{1} << 30;

@@ -98,13 +98,14 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
 
 /// The frame coded with these parameters: the loop over passes. Nothing if that does not pay.
 std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& config,
-                                      const LoadedFrame& frame, const PredictorParams& predictor,
+                                      const LoadedFrame& frame, const Method& method,
                                       std::uint64_t index, double bound, const Allocate& allocate,
                                       StepTimes& times) {
+  const PredictorParams& predictor = method.predictor;
   FrameReport result;
   result.header = frame_header(frame, index, FrameKind::coded);
   result.header.predictor = predictor;
-  result.header.coder = coder_params(config, radius_of(predictor));
+  result.header.coder = coder_params(method.coder, config.huffman, radius_of(predictor));
 
   const std::vector<int> level_of_pass = levels_of_passes(predictor);
   std::vector<Sections> passes(level_of_pass.size());
@@ -198,7 +199,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times) {
-  PredictorParams predictor = frame.draft;
+  Method method{frame.draft, config.coder};
   bool quantisable = can_be_quantised(frame, bound);
   if (quantisable) {
     std::visit(
@@ -206,11 +207,11 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, const Lo
           p.choose(config.predictor, frame.scan, bound, frame.shape.dtype);
           quantisable = p.is_usable(frame.shape.dtype);
         },
-        predictor);
+        method.predictor);
   }
   if (quantisable) {
-    times.measure("choose", [&] { backend.refine(predictor, config, bound); });
-    auto coded = code_frame(backend, config, frame, predictor, index, bound, allocate, times);
+    times.measure("choose", [&] { backend.refine(method, config, bound); });
+    auto coded = code_frame(backend, config, frame, method, index, bound, allocate, times);
     if (coded) return *std::move(coded);
   }
   return keep_frame(backend, frame, index, allocate);

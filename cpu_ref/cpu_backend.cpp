@@ -99,12 +99,11 @@ class CpuBackend final : public Backend {
 
   Mask mask() const override { return mask_; }
 
-  void refine(PredictorParams& params, const FrameConfig& config, double bound) override {
-    const auto* const multilevel = std::get_if<MultilevelParams>(&params);
+  void refine(Method& method, const FrameConfig& config, double bound) override {
+    const auto* const multilevel = std::get_if<MultilevelParams>(&method.predictor);
     if (multilevel == nullptr) return;
-    params = with_type_of(shape_.dtype, [&](auto zero) {
-      return cpu::refine(*multilevel, config.predictor, bound, shape_.dims,
-                         input<decltype(zero)>());
+    method = with_type_of(shape_.dtype, [&](auto zero) {
+      return cpu::refine(*multilevel, config, bound, shape_.dims, input<decltype(zero)>());
     });
   }
 

@@ -2,6 +2,7 @@
 
 #include "core/energy.hpp"
 #include "cpu_ref/ans.hpp"
+#include "cpu_ref/huffman.hpp"
 #include "cpu_ref/lorenzo.hpp"
 #include "cpu_ref/multilevel.hpp"
 
@@ -66,16 +67,37 @@ std::uint64_t trial_bytes(MultilevelParams params, double bound, const FrameInpu
   return bytes;
 }
 
-/// The same for the Lorenzo predictor.
+ByteCount size_of(const AnsStream& stream) { return stream.index.size() + stream.codes.size(); }
+
+ByteCount size_of(const HuffmanStream& stream) {
+  return stream.codebook.size() + stream.index.size() + stream.codes.size();
+}
+
+struct LorenzoTrial {
+  std::uint64_t bytes;
+  CoderId coder;
+};
+
+/// The same for the Lorenzo predictor, with the better coder where that may be chosen: tokens see
+/// no pattern in the raw bits of large codes, which values on a coarse grid make.
 template <class T>
-std::uint64_t trial_bytes(const LorenzoParams& params, double bound, const FrameInput<T>& frame) {
+LorenzoTrial try_lorenzo(const LorenzoParams& params, const FrameConfig& config, double bound,
+                         const FrameInput<T>& frame) {
   std::vector<QuantCode> codes(frame.values.size());
   Predicted<T> predicted{codes, {}, {}, {}};
   predict_quantise(params, bound, frame, predicted);
-  const AnsStream stream = ans_encode({params.radius}, codes, {}, 1);
-  return stream.index.size() + stream.codes.size() +
-         SparseList::encode(predicted.outliers, codes.size()).size() +
-         SparseList::encode(predicted.patches, codes.size()).size();
+  const std::uint64_t lists = SparseList::encode(predicted.outliers, codes.size()).size() +
+                              SparseList::encode(predicted.patches, codes.size()).size();
+  const auto huffman = [&] {
+    const HuffmanParams coder{config.huffman.chunk, config.huffman.index, config.huffman.partition};
+    return LorenzoTrial{lists + size_of(huffman_encode(coder, HuffmanWidth::automatic, codes)),
+                        CoderId::huffman};
+  };
+  if (config.coder == CoderId::huffman) return huffman();
+  const LorenzoTrial ans{lists + size_of(ans_encode({params.radius}, codes, {}, 1)), CoderId::ans};
+  if (!config.automatic_coder) return ans;
+  const LorenzoTrial other = huffman();
+  return other.bytes < ans.bytes ? other : ans;
 }
 
 /// The Lorenzo predictor with the step of `other`; tokens make a large radius free.
@@ -89,27 +111,28 @@ LorenzoParams lorenzo_like(const MultilevelParams& other, const Dims& dims) {
 }  // namespace
 
 template <class T>
-PredictorParams refine(MultilevelParams params, const PredictorConfig& config, double bound,
-                       const Dims& dims, const FrameInput<T>& frame) {
-  const TrialBox box = trial_box(dims, config.multilevel.effort);
+Method refine(MultilevelParams params, const FrameConfig& config, double bound, const Dims& dims,
+              const FrameInput<T>& frame) {
+  const PredictorConfig& predictor = config.predictor;
+  const TrialBox box = trial_box(dims, predictor.multilevel.effort);
   const bool whole = box.dims.count() == dims.count();
   const Crop<T> crop = whole ? Crop<T>{} : crop_to(box, dims, frame);
   const FrameInput<T> input =
       whole ? frame : FrameInput<T>{box.dims.as_3d(), crop.values, crop.mask, frame.min, frame.max};
   const auto lowest = choose_by_trials(
-      params, config.multilevel, dims, box,
+      params, predictor.multilevel, dims, box,
       [&](const MultilevelParams& candidate) { return trial_bytes(candidate, bound, input); });
-  if (config.automatic && lowest &&
-      trial_bytes(lorenzo_like(params, box.dims), bound, input) < *lowest) {
-    return lorenzo_like(params, dims);
+  if (predictor.automatic && lowest) {
+    const LorenzoTrial lorenzo = try_lorenzo(lorenzo_like(params, box.dims), config, bound, input);
+    if (lorenzo.bytes < *lowest) return {lorenzo_like(params, dims), lorenzo.coder};
   }
   fit_coefficients(params, frame);
-  return params;
+  return {params, config.coder};
 }
 
-template PredictorParams refine(MultilevelParams, const PredictorConfig&, double, const Dims&,
-                                const FrameInput<float>&);
-template PredictorParams refine(MultilevelParams, const PredictorConfig&, double, const Dims&,
-                                const FrameInput<double>&);
+template Method refine(MultilevelParams, const FrameConfig&, double, const Dims&,
+                       const FrameInput<float>&);
+template Method refine(MultilevelParams, const FrameConfig&, double, const Dims&,
+                       const FrameInput<double>&);
 
 }  // namespace cuszi::cpu

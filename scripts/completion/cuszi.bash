@@ -21,7 +21,7 @@ _cuszi() {
         --alpha | --beta) words='auto' ;;
         --effort) words='fast normal best' ;;
         --interp) words='tile= anchor= alpha= cubic=natural cubic=not-a-knot order=' ;;
-        --coder) words='huffman ans' ;;
+        --coder) words='auto huffman ans' ;;
         --huffman-width) words='auto 32 64' ;;
         --index) words='hybrid offset length none' ;;
         --lossless) words='none bitcomp' ;;

@@ -189,7 +189,7 @@ class RoundTrips(CliTest):
                         ["--predictor", "lorenzo", "--coder", "huffman"],
                         ["--predictor", "lorenzo", "--coder", "ans"],
                         ["--predictor", "multilevel", "--coder", "huffman"],
-                        ["--predictor", "auto"], ["--axes", "layered:1", "--reach", "7"],
+                        ["--predictor", "auto"], ["--predictor", "auto", "--coder", "auto"], ["--axes", "layered:1", "--reach", "7"],
                         ["--axes", "independent:0", "--alpha", "1.5", "--beta", "2.5"],
                         ["--axes", "lattice", "--effort", "best"], ["--effort", "fast"],
                         ["--huffman-width", "32"], ["--huffman-width", "64"],

@@ -186,6 +186,7 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   task.shape = {random.pick({DType::f32, DType::f64}), random_dims(random, min_points, max_points)};
   task.config.predictor = random_predictor(random, task.shape.dims);
   task.config.coder = random.pick({CoderId::huffman, CoderId::ans});
+  task.config.automatic_coder = random.one_in(2);
   task.config.huffman = random_huffman(random);
   task.fills = random_fills(random, frame.kind);
   task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;
