@@ -1,6 +1,7 @@
 #include "core/trials.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace cuszi {
@@ -59,23 +60,44 @@ std::vector<LevelBounds> bounds_to_try(Effort effort) {
   return all;
 }
 
-/// The candidate, set by `apply`, that costs least.
-template <class Candidate, class Apply>
-Candidate cheapest(const std::vector<Candidate>& candidates, const MultilevelParams& params,
-                   const TrialCost& cost, const Apply& apply,
-                   std::optional<std::uint64_t>& lowest) {
-  std::size_t best = 0;
-  lowest.reset();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    MultilevelParams trial = params;
-    apply(trial, candidates[i]);
-    const std::uint64_t bytes = cost(trial);
-    if (lowest && bytes >= *lowest) continue;
-    best = i;
-    lowest = bytes;
+/// Parameters for the trial box, and what they cost.
+struct Trial {
+  MultilevelParams params;
+  std::uint64_t bytes;
+};
+
+/// What has been tried, the cheapest first, and of the same cost the earlier.
+class Trials {
+ public:
+  explicit Trials(const TrialCost& cost) : cost_(cost) {}
+
+  /// Tries every candidate in place of what the cheapest `count` trials have.
+  /// `set(params, candidate)` returns whether that changes anything.
+  template <class Candidate, class Set>
+  void vary(std::size_t count, const std::vector<Candidate>& candidates, const Set& set) {
+    const std::vector<Trial> best(all_.begin(), all_.begin() + index_of(count));
+    for (const Trial& trial : best) {
+      for (const Candidate& candidate : candidates) {
+        MultilevelParams params = trial.params;
+        if (set(params, candidate)) add(params);
+      }
+    }
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const Trial& a, const Trial& b) { return a.bytes < b.bytes; });
   }
-  return candidates[best];
-}
+
+  void add(const MultilevelParams& params) { all_.push_back({params, cost_(params)}); }
+
+  const Trial& best() const { return all_.front(); }
+
+ private:
+  std::ptrdiff_t index_of(std::size_t count) const {
+    return static_cast<std::ptrdiff_t>(std::min(count, all_.size()));
+  }
+
+  const TrialCost& cost_;
+  std::vector<Trial> all_;
+};
 
 }  // namespace
 
@@ -102,40 +124,43 @@ TrialBox trial_box(const Dims& dims, Effort effort) {
 std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
                                               const MultilevelConfig& config, const Dims& dims,
                                               const TrialBox& box, const TrialCost& cost) {
-  std::optional<std::uint64_t> lowest;
-  if (config.effort == Effort::fast) return lowest;
   const int rank = dims.squeezed().rank();
-  MultilevelParams trial = params;
-  Axes axes{params.merged, params.roles};
-  const auto set_axes = [&](MultilevelParams& p, const Axes& a) {
-    p.set_axes(box.dims, a.merged, a.roles);
-  };
-  set_axes(trial, axes);
-  if (!config.axes && box.dims.rank() == rank) {
-    axes = cheapest(axes_to_try(rank, config.effort), trial, cost, set_axes, lowest);
-    set_axes(trial, axes);
+  const bool axes_are_free = !config.axes && box.dims.rank() == rank;
+  const bool bounds_are_free = !config.alpha && !config.beta;
+  const bool nothing_is_free = !axes_are_free && config.reach && !bounds_are_free;
+  if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
+
+  MultilevelParams start = params;
+  start.set_axes(box.dims, params.merged, params.roles);
+  Trials trials(cost);
+  trials.add(start);
+  if (axes_are_free) {
+    trials.vary(1, axes_to_try(rank, config.effort), [&](MultilevelParams& p, const Axes& axes) {
+      if (p.merged == axes.merged && p.roles == axes.roles) return false;
+      p.set_axes(box.dims, axes.merged, axes.roles);
+      return true;
+    });
   }
   if (!config.reach) {
-    trial.reach = cheapest(
-        std::vector<int>{3, 5, 7}, trial, cost,
-        [](MultilevelParams& p, int reach) { p.reach = reach; }, lowest);
+    // What the runner-up's axes lose at a short reach, they may win back at a longer one.
+    trials.vary(2, std::vector<int>{3, 5, 7}, [](MultilevelParams& p, int reach) {
+      return std::exchange(p.reach, reach) != reach;
+    });
   }
-  if (!config.alpha && !config.beta) {
-    const LevelBounds bounds = cheapest(
-        bounds_to_try(config.effort), trial, cost,
-        [](MultilevelParams& p, LevelBounds b) {
-          p.alpha = b.alpha;
-          p.beta = b.beta;
-        },
-        lowest);
-    trial.alpha = bounds.alpha;
-    trial.beta = bounds.beta;
+  if (bounds_are_free) {
+    trials.vary(1, bounds_to_try(config.effort), [](MultilevelParams& p, LevelBounds bounds) {
+      const bool changes = p.alpha != bounds.alpha || p.beta != bounds.beta;
+      p.alpha = bounds.alpha;
+      p.beta = bounds.beta;
+      return changes;
+    });
   }
-  params.set_axes(dims, axes.merged, axes.roles);
-  params.reach = trial.reach;
-  params.alpha = trial.alpha;
-  params.beta = trial.beta;
-  return lowest;
+  const MultilevelParams& best = trials.best().params;
+  params.set_axes(dims, best.merged, best.roles);
+  params.reach = best.reach;
+  params.alpha = best.alpha;
+  params.beta = best.beta;
+  return trials.best().bytes;
 }
 
 }  // namespace cuszi

@@ -20,10 +20,10 @@ TrialBox trial_box(const Dims& dims, Effort effort);
 /// What a frame would take with these parameters, whose axes are those of the trial box.
 using TrialCost = std::function<std::uint64_t(const MultilevelParams&)>;
 
-/// Chooses axis roles, then reach, then level-wise bounds, each by what the candidates cost in the
-/// trial box; the earlier candidate on ties. What the user has forced, and with little effort
-/// nearly everything, is not tried. `params` keeps the axes of the frame. Returns the lowest cost,
-/// if anything was tried.
+/// Chooses axis roles, then reach (for the two best choices of roles), then level-wise bounds, each
+/// by what the candidates cost in the trial box; the earlier candidate on ties. What the user has
+/// forced, and with little effort everything, is not tried. `params` keeps the axes of the frame.
+/// Returns the lowest cost, if anything was tried.
 std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
                                               const MultilevelConfig& config, const Dims& dims,
                                               const TrialBox& box, const TrialCost& cost);
