@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "core/bytes.hpp"
 #include "core/lossless.hpp"
@@ -20,11 +21,16 @@ constexpr std::array<std::string_view, 11> section_names{
     "codebook", "index",     "codes",       "weights", "lattice-hash"};
 
 /// A section's id has the low bits of a byte; the others say how many passes further it is than the
-/// section before, as far as they can: more passes without sections take a filler.
+/// section before, as far as they can: more passes without sections take a filler. What a packed
+/// section was before stands in an entry of its own in front of it.
 constexpr unsigned id_bits = 4;
 constexpr unsigned id_mask = (1U << id_bits) - 1;
 constexpr unsigned filler = id_mask;
+constexpr unsigned packed_mark = 14;
 constexpr std::size_t max_passes = 4096;
+
+/// The most that the packed sections of a frame may claim to unpack to.
+ByteCount max_unpacked_bytes(const Dims& dims) { return 8 * dims.count() + (1 << 16); }
 
 void write_level_entry(const LevelEntry& level, ByteWriter& out) {
   ByteWriter entries;
@@ -38,6 +44,10 @@ void write_level_entry(const LevelEntry& level, ByteWriter& out) {
   };
   for (const SectionEntry& section : level.sections) {
     while (section.pass - pass > id_mask) put(filler, id_mask, 0);
+    if (section.unpacked) {
+      put(packed_mark, 0, section.unpacked->size);
+      entries.put(section.unpacked->hash);
+    }
     put(static_cast<unsigned>(section.id), section.pass - pass, section.size);
   }
   out.varint(count);
@@ -45,27 +55,52 @@ void write_level_entry(const LevelEntry& level, ByteWriter& out) {
   out.put(level.hash);
 }
 
-/// Reads a level of a frame that may have `left` more bytes of sections, and takes its own off
-/// them.
-LevelEntry read_level_entry(ByteReader& in, ByteCount& left) {
+/// How many more bytes a frame's sections may have, as they are and unpacked.
+struct Allowance {
+  ByteCount bytes;
+  ByteCount unpacked;
+};
+
+Unpacked read_unpacked(ByteReader& in, Allowance& left) {
+  Unpacked unpacked;
+  unpacked.size = in.varint();
+  unpacked.hash = in.get<std::uint64_t>();
+  if (unpacked.size > left.unpacked) {
+    throw ArchiveError("a frame's packed sections claim more bytes than its values need");
+  }
+  left.unpacked -= unpacked.size;
+  return unpacked;
+}
+
+/// Reads a level and takes its sections off what is left.
+LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
   LevelEntry level;
   const std::uint64_t sections = in.varint();
   if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
   std::size_t pass = 0;
+  std::optional<Unpacked> unpacked;  // of the next section
   for (std::uint64_t i = 0; i < sections; ++i) {
     const auto packed = in.get<std::uint8_t>();
     const auto id = static_cast<SectionId>(packed & id_mask);
     pass += packed >> id_bits;
     if (pass > max_passes) throw ArchiveError("a level has too many passes");
+    if ((packed & id_mask) == packed_mark && !unpacked) {
+      unpacked = read_unpacked(in, left);
+      continue;
+    }
     if ((packed & id_mask) == filler && in.varint() == 0) continue;
     if (static_cast<std::size_t>(id) >= section_names.size()) {
       throw ArchiveError("a frame has a section of an unknown kind");
     }
+    if (unpacked && !is_packable(id)) {
+      throw ArchiveError("a frame has a packed section of a kind that is never packed");
+    }
     const ByteCount size = in.varint();
-    if (size > left) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
-    left -= size;
-    level.sections.push_back({id, size, pass});
+    if (size > left.bytes) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
+    left.bytes -= size;
+    level.sections.push_back({id, size, pass, std::exchange(unpacked, std::nullopt)});
   }
+  if (unpacked) throw ArchiveError("a level ends where a packed section should follow");
   level.hash = in.get<std::uint64_t>();
   return level;
 }
@@ -117,6 +152,13 @@ ByteCount FrameHeader::payload_bytes() const {
   ByteCount total = 0;
   for (const LevelEntry& level : levels) total += level.size();
   return total;
+}
+
+bool FrameHeader::is_packed() const {
+  return std::any_of(levels.begin(), levels.end(), [](const LevelEntry& level) {
+    return std::any_of(level.sections.begin(), level.sections.end(),
+                       [](const SectionEntry& section) { return section.unpacked.has_value(); });
+  });
 }
 
 std::vector<std::byte> write_frame_header(const FrameHeader& header) {
@@ -176,7 +218,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   }
   const std::uint64_t levels = in.varint();
   if (levels > in.remaining()) throw ArchiveError("a frame's table is truncated");
-  ByteCount left = max_payload_bytes;
+  Allowance left{max_payload_bytes, max_unpacked_bytes(dims)};
   for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();
   if (levels != levels_of(header)) throw ArchiveError("a frame has not the levels of its kind");
@@ -202,7 +244,7 @@ std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, s
   std::vector<Sections> sections(passes);
   for (const SectionEntry& section : entry.sections) {
     if (section.pass >= passes) throw ArchiveError("a level has more passes than its predictor");
-    sections[section.pass].add(section.id, payload.subspan(at, section.size));
+    sections[section.pass].add({section.id, payload.subspan(at, section.size), section.unpacked});
     at += section.size;
   }
   return sections;

@@ -30,16 +30,30 @@ enum class SectionId : std::uint8_t {
 
 std::string_view name_of(SectionId id);
 
+/// Whether a second lossless pass may pack sections of this kind: those that can be large. The
+/// lists of outliers and patches stay readable, so that anybody can count them.
+constexpr bool is_packable(SectionId id) {
+  return id == SectionId::anchors || id == SectionId::index || id == SectionId::codes;
+}
+
+/// What a section was before a second lossless pass packed it.
+struct Unpacked {
+  ByteCount size = 0;
+  std::uint64_t hash = 0;  ///< block_hash
+};
+
 /// A part of a payload, in the memory of the backend that made it or is to read it.
 struct Section {
   SectionId id;
   Bytes bytes;
+  std::optional<Unpacked> unpacked = {};  ///< if `bytes` are packed
 };
 
 /// The sections of one pass.
 class Sections {
  public:
-  void add(SectionId id, Bytes bytes) { list_.push_back({id, bytes}); }
+  void add(SectionId id, Bytes bytes) { add({id, bytes}); }
+  void add(const Section& section) { list_.push_back(section); }
   bool has(SectionId id) const;
   /// The bytes of a section, none if the level does not have it.
   Bytes find(SectionId id) const;
@@ -66,6 +80,7 @@ struct SectionEntry {
   SectionId id;
   ByteCount size;
   std::size_t pass = 0;
+  std::optional<Unpacked> unpacked = {};  ///< if it is packed
 };
 
 /// The sections of the passes of one level, one after the other, and the block_hash of their bytes.
@@ -91,6 +106,8 @@ struct FrameHeader {
   std::vector<LevelEntry> levels;
 
   ByteCount payload_bytes() const;
+  /// Whether a second lossless pass packed any section.
+  bool is_packed() const;
 };
 
 /// Bytes in front of a frame header that say how long it is.

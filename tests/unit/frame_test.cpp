@@ -33,6 +33,12 @@ FrameHeader coded_header() {
   return header;
 }
 
+FrameHeader packed_header(ByteCount unpacked_codes) {
+  FrameHeader header = coded_header();
+  header.levels[0].sections[1].unpacked = Unpacked{unpacked_codes, 0x5678};
+  return header;
+}
+
 FrameHeader read(const std::vector<std::byte>& bytes) {
   const Bytes all(bytes);
   REQUIRE(read_frame_prefix(all.first(frame_prefix_bytes)) == bytes.size() - frame_prefix_bytes);
@@ -182,6 +188,85 @@ TEST_CASE("a level holds the sections of several passes") {
   CHECK(passes[1].at(SectionId::index)[0] == std::byte{3});
   CHECK(passes[40].at(SectionId::codes)[0] == std::byte{4});
   CHECK_THROWS_AS(read_level(again, 0, 40, payload), ArchiveError);
+}
+
+TEST_CASE("what packed sections were comes back") {
+  CHECK_FALSE(coded_header().is_packed());
+  const FrameHeader header = packed_header(90'000);
+  const FrameHeader back = read(write_frame_header(header));
+  CHECK(back.is_packed());
+  CHECK(back.payload_bytes() == header.payload_bytes());
+  REQUIRE(back.levels[0].sections.size() == 2);
+  CHECK_FALSE(back.levels[0].sections[0].unpacked);
+  REQUIRE(back.levels[0].sections[1].unpacked);
+  CHECK(back.levels[0].sections[1].unpacked->size == 90'000);
+  CHECK(back.levels[0].sections[1].unpacked->hash == 0x5678);
+}
+
+TEST_CASE("packed sections of several passes come back") {
+  const auto payload = to_bytes({1, 2, 3});
+  FrameHeader header = coded_header();
+  header.levels = {
+      {{{SectionId::anchors, 1, 2, Unpacked{10, 1}}, {SectionId::codes, 2, 40, Unpacked{20, 2}}},
+       block_hash(payload)}};
+  const FrameHeader back = read(write_frame_header(header));
+  const std::vector<Sections> passes = read_level(back, 0, 41, payload);
+  REQUIRE(passes[2].list().size() == 1);
+  REQUIRE(passes[40].list().size() == 1);
+  CHECK(passes[2].list()[0].unpacked->size == 10);
+  CHECK(passes[40].list()[0].unpacked->size == 20);
+  CHECK(passes[40].list()[0].bytes.size() == 2);
+}
+
+TEST_CASE("packed sections cannot claim more than the frame's values need") {
+  const auto claim = [](ByteCount size) { return read(write_frame_header(packed_header(size))); };
+  const ByteCount most = 8 * dims.count() + (1 << 16);
+  CHECK(claim(most).is_packed());
+  CHECK_THROWS_AS(claim(most + 1), ArchiveError);
+  CHECK_THROWS_AS(claim(~ByteCount{0}), ArchiveError);
+
+  FrameHeader header = packed_header(most / 2 + 1);
+  CHECK_NOTHROW(read(write_frame_header(header)));
+  header.levels[0].sections.push_back({SectionId::index, 10, 0, Unpacked{most / 2, 0}});
+  CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
+}
+
+TEST_CASE("only sections that may be packed can say so") {
+  for (unsigned id = 0; id <= static_cast<unsigned>(SectionId::lattice_hash); ++id) {
+    FrameHeader header = packed_header(1'000);
+    header.levels[0].sections[1].id = static_cast<SectionId>(id);
+    const auto bytes = write_frame_header(header);
+    if (id == 3 || id == 7 || id == 8) {
+      CHECK(read(bytes).is_packed());
+    } else {
+      CHECK_THROWS_AS(read(bytes), ArchiveError);
+    }
+  }
+}
+
+TEST_CASE("a packed section is announced once, and then follows") {
+  FrameHeader header = coded_header();
+  header.levels = {{}};
+  const auto without_entries = write_frame_header(header);
+  const ByteCount level = 1 + sizeof(std::uint64_t);  // number of entries and hash
+  const auto sections_of = [&](std::uint8_t count,
+                               const std::vector<std::vector<std::byte>>& list) {
+    ByteWriter table;
+    table.append(Bytes(without_entries)
+                     .subspan(frame_prefix_bytes, without_entries.size() - frame_prefix_bytes -
+                                                      level - sizeof(std::uint64_t)));
+    table.put(count);
+    for (const auto& entry : list) table.append(entry);
+    table.put(std::uint64_t{0});
+    table.put(block_hash(table.view()));
+    return read_frame_header(table.view(), dims, DType::f32).levels.at(0).sections.size();
+  };
+  const auto announcement = to_bytes({14, 9, 1, 2, 3, 4, 5, 6, 7, 8});
+  const auto codes = to_bytes({8, 200, 23});
+  CHECK(sections_of(1, {codes}) == 1);
+  CHECK(sections_of(2, {announcement, codes}) == 1);
+  CHECK_THROWS_AS(sections_of(1, {announcement}), ArchiveError);
+  CHECK_THROWS_AS(sections_of(3, {announcement, announcement, codes}), ArchiveError);
 }
 
 TEST_CASE("kinds and sections have names") {
