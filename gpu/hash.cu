@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "gpu/bytes.cuh"
 #include "gpu/hash.cuh"
 
@@ -72,10 +74,22 @@ __device__ std::uint64_t finish(std::uint64_t hash, const std::byte* at, const s
   return hash ^ (hash >> 32);
 }
 
-/// Four neighbouring threads per block of bytes.
-__global__ void __launch_bounds__(threads)
-    hash_blocks(const std::byte* bytes, std::uint64_t size, std::uint64_t blocks,
-                std::uint64_t* hashes) {
+constexpr unsigned most_strings = 4;
+
+/// Strings, and where the hashes of their blocks go.
+struct HashTask {
+  struct String {
+    const std::byte* bytes;
+    std::uint64_t size;
+    std::uint64_t* hashes;
+  };
+  String strings[most_strings];
+};
+
+/// Four neighbouring threads per block of bytes; strings side by side.
+__global__ void __launch_bounds__(threads) hash_blocks(const __grid_constant__ HashTask task) {
+  const auto [bytes, size, hashes] = task.strings[blockIdx.y];
+  const std::uint64_t blocks = ceil_div(size, hash_block_bytes);
   const std::uint64_t self = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   const std::uint64_t block = self / lanes;
   const unsigned lane = threadIdx.x % lanes;
@@ -99,18 +113,46 @@ __global__ void __launch_bounds__(threads)
   hashes[block] = finish(hash + length, start + length / stripe * stripe, start + length);
 }
 
+std::uint64_t blocks_of(Bytes string) { return ceil_div(string.size(), hash_block_bytes); }
+
+/// Hashes the blocks of at most most_strings strings; returns where the next hashes go.
+std::uint64_t* start_to_hash(Work& work, std::span<const Bytes> strings, std::uint64_t* hashes) {
+  HashTask task{};
+  std::uint64_t most_blocks = 1;
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    task.strings[i] = {strings[i].data(), strings[i].size(), hashes};
+    most_blocks = std::max(most_blocks, blocks_of(strings[i]));
+    hashes += blocks_of(strings[i]);
+  }
+  const dim3 grid(blocks_for(most_blocks * lanes, threads), static_cast<unsigned>(strings.size()));
+  hash_blocks<<<grid, threads, 0, work.stream()>>>(task);
+  check_launch("hash_blocks");
+  return hashes;
+}
+
 }  // namespace
 
 std::uint64_t block_hash(Work& work, Bytes bytes) {
-  const std::uint64_t blocks = ceil_div(bytes.size(), hash_block_bytes);
-  if (blocks == 0) return cuszi::block_hash(bytes);
+  return block_hashes(work, std::span(&bytes, 1)).front();
+}
+
+std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings) {
+  std::uint64_t blocks = 0;
+  for (const Bytes string : strings) blocks += blocks_of(string);
   auto* const hashes = work.take<std::uint64_t>(blocks);
-  hash_blocks<<<blocks_for(blocks * lanes, threads), threads, 0, work.stream()>>>(
-      bytes.data(), bytes.size(), blocks, hashes);
-  check_launch("hash_blocks");
-  const std::uint64_t* const found = work.download(hashes, blocks);
-  work.sync();
-  return combine_block_hashes({found, blocks});
+  std::uint64_t* next = hashes;
+  for (std::size_t i = 0; i < strings.size(); i += most_strings) {
+    const std::size_t count = std::min<std::size_t>(strings.size() - i, most_strings);
+    next = start_to_hash(work, strings.subspan(i, count), next);
+  }
+  const std::uint64_t* found = work.download(hashes, blocks);
+  if (blocks != 0) work.sync();
+  std::vector<std::uint64_t> result;
+  for (const Bytes string : strings) {
+    result.push_back(combine_block_hashes({found, blocks_of(string)}));
+    found += blocks_of(string);
+  }
+  return result;
 }
 
 }  // namespace cuszi::gpu
