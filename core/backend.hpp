@@ -68,6 +68,9 @@ class Backend {
   virtual void fit_contexts(const PredictorParams& /*params*/, int /*pass*/, Sections& /*out*/) {}
   /// Entropy-codes the pass's quant-codes.
   virtual void encode(const CoderParams& params, HuffmanWidth width, int pass, Sections& out) = 0;
+  /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
+  /// where that pass cannot be made.
+  virtual void pack(Sections& sections) = 0;
   /// Copies sections one after the other to `out`, of exactly their size.
   virtual void gather(const Sections& sections, MutableBytes out) = 0;
 
@@ -83,6 +86,9 @@ class Backend {
   /// `bytes` in the backend's memory: themselves or a copy, valid until the next load() or the next
   /// call.
   virtual Bytes resident(Bytes bytes) = 0;
+  /// The inverse of pack(); what it unpacks is valid as long as what resident() returned. Throws
+  /// ArchiveError, or DeviceError where that pass cannot be undone.
+  virtual void unpack(Sections& sections) = 0;
   /// Starts a frame whose values are to appear in `out`.
   virtual void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
                      MutableBytes out) = 0;

@@ -85,12 +85,16 @@ struct HuffmanConfig {
 /// The entropy coders, in the order of CoderParams; the numbers stand in archives.
 enum class CoderId : std::uint8_t { huffman = 0, ans = 1 };
 
+/// A second lossless pass over the sections of a frame.
+enum class Lossless : std::uint8_t { none, bitcomp };
+
 /// Everything that decides an archive's bytes besides the field, its bound and its fill values.
 struct FrameConfig {
   PredictorConfig predictor;
   CoderId coder = CoderId::huffman;
   bool automatic_coder = false;  ///< Huffman instead of ANS where a trial finds it better
   HuffmanConfig huffman;         ///< its index is that of any coder
+  Lossless lossless = Lossless::none;
 };
 
 inline constexpr ByteCount default_frame_bytes = ByteCount{1} << 30;

@@ -30,7 +30,7 @@ LevelEntry level_entry(std::span<const Sections> passes) {
   LevelEntry level;
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     for (const Section& section : passes[pass].list()) {
-      level.sections.push_back({section.id, section.bytes.size(), pass});
+      level.sections.push_back({section.id, section.bytes.size(), pass, section.unpacked});
     }
   }
   return level;
@@ -129,6 +129,9 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
     times.measure("encode", [&] {
       backend.encode(*result.header.coder, config.huffman.width, pass, sections);
     });
+    if (config.lossless == Lossless::bitcomp) {
+      times.measure("pack", [&] { backend.pack(sections); });
+    }
   }
   result.header.levels = level_entries(level_of_pass, passes);
   const ByteCount size = write_frame_header(result.header).size() + result.header.payload_bytes();
@@ -246,6 +249,11 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
       first = pass;
       level = times.measure(
           "check", [&] { return read_passes(backend, header, level_of_pass, pass, bytes); });
+      if (header.is_packed()) {
+        times.measure("unpack", [&] {
+          for (Sections& sections : level) backend.unpack(sections);
+        });
+      }
     }
     if (pass == 0) {
       mask =

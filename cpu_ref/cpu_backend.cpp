@@ -79,6 +79,14 @@ void restore_at_once(const PredictorParams& params, std::span<const QuantCode> c
   }
 }
 
+/// Bitcomp is NVIDIA's: its streams have no public description, and its library's decoder for the
+/// CPU does not survive damaged ones.
+[[noreturn]] void refuse_bitcomp(const char* what) {
+  throw DeviceError(std::string(what) +
+                    " needs a GPU with nvCOMP (package nvidia-libnvcomp-cu13) and a cuszi built "
+                    "with CUDA");
+}
+
 class CpuBackend final : public Backend {
  public:
   std::string name() const override { return "cpu"; }
@@ -157,6 +165,8 @@ class CpuBackend final : public Backend {
     keep(SectionId::codes, std::move(stream.codes), out);
   }
 
+  void pack(Sections& /*sections*/) override { refuse_bitcomp("--lossless bitcomp"); }
+
   void gather(const Sections& sections, MutableBytes out) override {
     for (const Section& section : sections.list()) {
       std::copy(section.bytes.begin(), section.bytes.end(), out.begin());
@@ -171,6 +181,8 @@ class CpuBackend final : public Backend {
   }
 
   Bytes resident(Bytes bytes) override { return bytes; }
+
+  void unpack(Sections& /*sections*/) override { refuse_bitcomp("an archive packed with Bitcomp"); }
 
   void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
              MutableBytes out) override {

@@ -1,3 +1,4 @@
+#include "gpu/bitcomp.hpp"
 #include "gpu/gpu_backend.hpp"
 #include "gpu/hash.cuh"
 #include "gpu/huffman.cuh"
@@ -136,6 +137,8 @@ class GpuBackend final : public Backend {
     add(SectionId::codes, stream.codes, out);
   }
 
+  void pack(Sections& sections) override { bitcomp_pack(*work_, shape_.dtype, sections); }
+
   void gather(const Sections& sections, MutableBytes out) override {
     const bool to_host = !out.empty() && !is_on_device(out.data());
     for (const Section& section : sections.list()) {
@@ -159,6 +162,8 @@ class GpuBackend final : public Backend {
     work_->reset();
     return bring(bytes);
   }
+
+  void unpack(Sections& sections) override { bitcomp_unpack(*work_, sections); }
 
   void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
              MutableBytes out) override {

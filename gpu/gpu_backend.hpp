@@ -23,6 +23,9 @@ constexpr bool has_steps(PredictorId predictor, CoderId coder) {
 /// device. Its memory is taken with the first frame and kept for the next ones.
 std::unique_ptr<Backend> make_backend(int device = 0);
 
+/// Throws DeviceError unless nvCOMP, which Lossless::bitcomp needs, can be loaded.
+void require_bitcomp();
+
 /// The most device memory that `backend`, made by make_backend(), has used for one frame beside the
 /// field and its archive where those lay on the device.
 ByteCount peak_device_bytes(const Backend& backend);

@@ -76,6 +76,7 @@ struct Run {
   PredictorId predictor = PredictorId::lorenzo;
   double bound = 1e-3;
   bool compare = false;
+  Lossless lossless = Lossless::none;
   std::string field;
 };
 
@@ -88,6 +89,7 @@ Archive compress(Backend& backend, const Run& run, Bytes values, const Allocate&
                  StepTimes& times) {
   FrameConfig config;
   config.predictor.id = run.predictor;
+  config.lossless = run.lossless;
   const FrameShape shape{run.dtype, run.dims};
   const LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
   Archive archive;
@@ -195,18 +197,23 @@ void bench(Backend& backend, const Run& run, Bytes values) {
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare]; FIELD is a file or "waves:NOISE".
+/// gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare|bitcomp]; FIELD is a file or
+/// "waves:NOISE".
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
-    if (argc < 6) throw UsageError("gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare]");
+    if (argc < 6) {
+      throw UsageError("gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare|bitcomp]");
+    }
     Run run;
     run.field = argv[1];
     run.dims = Dims::parse(argv[2]);
     run.dtype = std::string(argv[3]) == "f64" ? DType::f64 : DType::f32;
     run.predictor = predictor_named(argv[4]).value();
     run.bound = std::stod(argv[5]);
-    run.compare = argc > 6;
+    const std::string extra = argc > 6 ? argv[6] : "";
+    run.compare = extra == "compare";
+    if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
     std::vector<std::byte> values(run.dims.count() * size_of(run.dtype));
     if (run.field.starts_with("waves:")) {
       const double noise = std::stod(run.field.substr(6));

@@ -3,7 +3,9 @@
 #include <functional>
 
 #include "app/archive_reader.hpp"
+#include "app/field_summary.hpp"
 #include "core/error.hpp"
+#include "core/hash.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/damage/open_archive.hpp"
@@ -105,6 +107,8 @@ Outcome read_hostile(Bytes archive) {
     return Outcome::restored;
   } catch (const ArchiveError&) {
     return Outcome::refused;
+  } catch (const DeviceError&) {  // a section claims to be packed
+    return Outcome::refused;
   }
 }
 
@@ -121,6 +125,26 @@ void check_hostile(std::uint64_t seed, const Change& change) {
   }
   CHECK(outcomes[static_cast<std::size_t>(Outcome::refused)] > 2'000);
   CHECK(outcomes[static_cast<std::size_t>(Outcome::restored)] > 2'000);
+}
+
+/// An archive that says that its codes are packed by Bitcomp, as far as it can without a GPU.
+std::vector<std::byte> packed_archive() {
+  OpenArchive open(samples().front().archive);
+  for (SectionEntry& section : open.frames.front().header.levels.front().sections) {
+    if (section.id == SectionId::codes) section.unpacked = Unpacked{2 * section.size, 7};
+  }
+  return open.close();
+}
+
+/// Checks all that can be checked of an archive without decoding it.
+void check_archive(Bytes archive) {
+  app::MemorySource source(archive);
+  app::ArchiveReader reader(source);
+  for (std::uint64_t i = 0; i < reader.frames(); ++i) {
+    const app::ArchiveFrame frame = reader.next_frame();
+    app::count_exceptions(frame.header, frame.payload);
+  }
+  reader.finish();
 }
 
 }  // namespace
@@ -191,6 +215,21 @@ TEST_CASE("a frame is not read from a damaged archive") {
     for (std::size_t size = 0; size < s.archive.size(); ++size) {
       REQUIRE_THROWS_AS(last_frame(Bytes(s.archive).first(size)), ArchiveError);
     }
+  }
+}
+
+TEST_CASE("a packed archive is checked without a GPU, but not restored") {
+  const std::vector<std::byte> good = packed_archive();
+  REQUIRE_NOTHROW(check_archive(good));
+  REQUIRE_THROWS_AS(restore_archive(good), DeviceError);
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    INFO("byte " << i);
+    auto archive = good;
+    archive[i] ^= std::byte{0x55};
+    REQUIRE_THROWS_AS(check_archive(archive), ArchiveError);
+    REQUIRE_THROWS_AS(restore_archive(archive), Error);
+    REQUIRE_THROWS_AS(check_archive(Bytes(good).first(i)), ArchiveError);
+    REQUIRE_THROWS_AS(restore_archive(Bytes(good).first(i)), Error);
   }
 }
 

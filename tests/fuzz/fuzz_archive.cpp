@@ -23,7 +23,9 @@ void read(Bytes archive) {
     source.seek(0);
     app::ArchiveReader(source).frame(header.plan.frames() - 1);
   } catch (const ArchiveError&) {
-    // The only way in which reading may fail.
+    // The only way in which reading may fail,
+  } catch (const DeviceError&) {
+    // but for packed sections, which need a GPU.
   }
 }
 

@@ -1,19 +1,12 @@
 #include "cpu_ref/cpu_backend.hpp"
 #include "gpu/gpu_backend.hpp"
+#include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
 
 namespace {
-
-/// The device's backend, one for all tests so that its memory is reused; none without a device.
-Backend* device() {
-  static const std::unique_ptr<Backend> backend =
-      gpu::device_count() == 0 ? nullptr : gpu::make_backend();
-  if (backend == nullptr) WARN("no GPU here: the test is skipped");
-  return backend.get();
-}
 
 /// A random frame whose predictor and coder have kernels.
 RandomFrame random_gpu_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
