@@ -20,6 +20,7 @@ constexpr std::string_view built_with = "CUDA";
 int device_count() { return gpu::device_count(); }
 std::unique_ptr<Backend> make_device_backend(int index) { return gpu::make_backend(index); }
 bool device_has(PredictorId predictor, CoderId coder) { return gpu::has_steps(predictor, coder); }
+void require_bitcomp() { gpu::require_bitcomp(); }
 
 #else
 
@@ -32,6 +33,7 @@ std::unique_ptr<Backend> make_device_backend(int /*index*/) {
       "nvcc is");
 }
 bool device_has(PredictorId /*predictor*/, CoderId /*coder*/) { return false; }
+void require_bitcomp() {}
 
 #endif
 
@@ -49,8 +51,25 @@ Backends::Backends(const DeviceChoice& choice) : choice_(choice) {
 
 Backend& Backends::for_config(const FrameConfig& config) {
   const PredictorId predictor = config.predictor.id;
-  return choose(device_ && !config.predictor.automatic && device_has(predictor, config.coder),
-                describe(predictor, config.coder));
+  const bool device_can =
+      device_ && !config.predictor.automatic && device_has(predictor, config.coder);
+  const std::string method = describe(predictor, config.coder);
+  if (config.lossless == Lossless::bitcomp) require_bitcomp(device_can, method);
+  return choose(device_can, method);
+}
+
+void Backends::require_bitcomp(bool device_can, std::string_view method) const {
+  if (!device_) {
+    throw DeviceError(
+        "--lossless bitcomp needs a GPU, a cuszi built with CUDA and nvCOMP (package "
+        "nvidia-libnvcomp-cu13); use --lossless none");
+  }
+  if (!device_can) {
+    throw DeviceError(fmt::format(
+        "--lossless bitcomp needs the GPU, and {} is not there yet; use --preset cuszi or cusz",
+        method));
+  }
+  app::require_bitcomp();
 }
 
 Backend& Backends::for_frame(const FrameHeader& header) {
@@ -78,12 +97,5 @@ Backend& Backends::choose(bool device_can, std::string_view what) {
 }
 
 std::string_view built_for() { return built_with; }
-
-void require_available(Lossless lossless) {
-  if (lossless == Lossless::none) return;
-  throw DeviceError(
-      "--lossless bitcomp needs a GPU, a cuszi built with CUDA and nvCOMP (package "
-      "nvidia-libnvcomp-cu13); use --lossless none");
-}
 
 }  // namespace cuszi::app

@@ -32,6 +32,7 @@ class Backends {
   std::string last_name() const;
 
  private:
+  void require_bitcomp(bool device_can, std::string_view method) const;
   Backend& choose(bool device_can, std::string_view what);
 
   DeviceChoice choice_;
@@ -40,12 +41,6 @@ class Backends {
   const Backend* last_ = nullptr;
   bool noticed_ = false;
 };
-
-/// A second lossless pass over an archive's sections.
-enum class Lossless { none, bitcomp };
-
-/// Throws DeviceError if the pass cannot be made.
-void require_available(Lossless lossless);
 
 /// What this tool was built for: "CPU only" or "CUDA".
 std::string_view built_for();

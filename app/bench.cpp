@@ -115,7 +115,6 @@ std::string text_of(const Measurement& all, int iterations) {
 }  // namespace
 
 ExitCode execute(const BenchOptions& options) {
-  require_available(options.lossless);
   Backends backends(options.run.device);
   return for_each_file(options.inputs, [&](const std::string& input) {
     const Measurement all = measure(options, backends, input);

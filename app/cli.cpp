@@ -83,7 +83,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
   app.add_flag("--verify", options.verify, "Decode what was written and measure its quality");
-  add_method_options(app, options.settings, options.lossless);
+  add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
   choose_when_bound_is_checked(app, parsed, options);
@@ -162,7 +162,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  add_method_options(app, options.settings, options.lossless);
+  add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
   choose_when_bound_is_checked(app, parsed, options);

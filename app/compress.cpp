@@ -124,7 +124,6 @@ class Compression {
 }  // namespace
 
 ExitCode execute(const CompressOptions& options) {
-  require_available(options.lossless);
   Backends backends(options.run.device);
   OutputPlan outputs(options.inputs, options.output);
   return for_each_file(options.inputs, [&](const std::string& input) {

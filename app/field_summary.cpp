@@ -11,6 +11,7 @@ void FieldSummary::add(const FrameHeader& header, std::uint64_t points,
   outliers += frame_outliers;
   patches += frame_patches;
   ++frames;
+  if (header.is_packed()) lossless = Lossless::bitcomp;
   if (header.kind != FrameKind::coded || predictor != "none") return;
   predictor = name_of(id_of(*header.predictor));
   coder = name_of(*header.coder);

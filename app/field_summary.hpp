@@ -20,6 +20,7 @@ struct FieldSummary {
   std::uint64_t patches = 0;
   std::string predictor = "none";  ///< of the first frame that is coded
   std::string coder = "none";
+  Lossless lossless = Lossless::none;  ///< bitcomp if any section is packed
 
   void add(const FrameHeader& header, std::uint64_t points, std::uint64_t frame_outliers,
            std::uint64_t frame_patches);

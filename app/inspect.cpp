@@ -11,14 +11,27 @@ namespace cuszi::app {
 
 namespace {
 
+void add_size(SectionId id, ByteCount bytes, Json& sizes) {
+  Json& size = sizes[std::string(name_of(id))];
+  size = (size.is_null() ? 0 : size.get<ByteCount>()) + bytes;
+}
+
 /// Adds the sizes of a frame's sections to `sizes`, by their names.
 void add_sections(const FrameHeader& header, Json& sizes) {
   for (const LevelEntry& level : header.levels) {
+    for (const SectionEntry& section : level.sections) add_size(section.id, section.size, sizes);
+  }
+}
+
+/// What the packed sections of a frame unpack to, by their names; null without any.
+Json unpacked_sizes(const FrameHeader& header) {
+  Json sizes;
+  for (const LevelEntry& level : header.levels) {
     for (const SectionEntry& section : level.sections) {
-      Json& size = sizes[std::string(name_of(section.id))];
-      size = (size.is_null() ? 0 : size.get<ByteCount>()) + section.size;
+      if (section.unpacked) add_size(section.id, section.unpacked->size, sizes);
     }
   }
+  return sizes;
 }
 
 Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
@@ -39,6 +52,7 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   json["coder"] = header.coder ? describe(*header.coder) : Json(nullptr);
   json["table_bytes"] = frame.table_bytes;
   json["sections"] = sections;
+  json["unpacked"] = unpacked_sizes(header);
   json["schedule"] = describe_schedule(header);
   return json;
 }
@@ -132,7 +146,7 @@ std::string schedule_text(const Json& passes) {
 
 std::string frame_text(Json frame, bool with_schedule) {
   std::string text = fmt::format("  frame {}\n", frame["index"].get<std::uint64_t>());
-  for (const char* part : {"predictor", "coder", "sections"}) {
+  for (const char* part : {"predictor", "coder", "sections", "unpacked"}) {
     if (!frame[part].is_null()) text += fmt::format("    {:<11} {}\n", part, list_of(frame[part]));
     frame.erase(part);
   }

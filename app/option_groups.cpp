@@ -206,13 +206,14 @@ void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {
              "Restore only this frame; 0 is the first");
 }
 
-void add_method_options(CLI::App& app, FieldSettings& settings, Lossless& lossless) {
+void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_fill_options(app, settings.fills);
   add_parsed(app, "--value-range", settings.range, parse_range, "MIN,MAX",
              "What a relative bound refers to; saves a look at the field");
   add_predictor_options(app, settings.frame);
   add_coder_options(app, settings.frame);
-  add_named(app, "--lossless", lossless, lossless_names, "A second lossless pass (default none)");
+  add_named(app, "--lossless", settings.frame.lossless, lossless_names,
+            "A second pass; bitcomp needs a GPU and nvCOMP, also to restore (default none)");
   add_parsed(app, "--frame-size", settings.frame_bytes, parse_size, "SIZE",
              "Size of the frames that large fields are cut into (default 1GiB)");
 }

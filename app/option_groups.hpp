@@ -24,7 +24,7 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
 
 /// Everything that decides an archive's bytes besides the field and the bound.
-void add_method_options(CLI::App& app, FieldSettings& settings, Lossless& lossless);
+void add_method_options(CLI::App& app, FieldSettings& settings);
 
 /// --device, --threads.
 void add_device_options(CLI::App& app, RunOptions& run);

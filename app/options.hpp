@@ -34,7 +34,6 @@ struct CompressOptions {
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
-  Lossless lossless = Lossless::none;
   bool verify = false;
   RunOptions run;
 };
@@ -69,7 +68,6 @@ struct BenchOptions {
   std::vector<std::string> inputs;
   FieldOptions field;
   FieldSettings settings;
-  Lossless lossless = Lossless::none;
   int iterations = 3;
   RunOptions run;
 };

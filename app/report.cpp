@@ -68,7 +68,7 @@ void add_coding(Json& json, const std::optional<FieldSummary>& summary) {
   json["patches"] = summary ? Json(summary->patches) : Json(nullptr);
   json["predictor"] = summary ? Json(summary->predictor) : Json(nullptr);
   json["coder"] = summary ? Json(summary->coder) : Json(nullptr);
-  json["lossless"] = summary ? Json("none") : Json(nullptr);
+  json["lossless"] = summary ? Json(name_in(lossless_names, summary->lossless)) : Json(nullptr);
 }
 
 void add_speed(Json& json, const Report& report) {
@@ -185,9 +185,11 @@ std::string to_text(const Report& report) {
                     *ratio(report), *bit_rate(report)));
   }
   if (const auto& summary = report.summary) {
-    add("coding", fmt::format("{} + {}, {} outliers, {} patches, {} frame{}", summary->predictor,
-                              summary->coder, summary->outliers, summary->patches, summary->frames,
-                              summary->frames == 1 ? "" : "s"));
+    add("coding",
+        fmt::format("{} + {}{}, {} outliers, {} patches, {} frame{}", summary->predictor,
+                    summary->coder, summary->lossless == Lossless::bitcomp ? " + bitcomp" : "",
+                    summary->outliers, summary->patches, summary->frames,
+                    summary->frames == 1 ? "" : "s"));
   }
   if (report.measured) add("quality", quality_text(*report.measured));
   if (report.compress_seconds) add("compress", speed_text(report, *report.compress_seconds));

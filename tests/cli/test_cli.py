@@ -16,6 +16,12 @@ from pathlib import Path
 CUSZI = os.environ["CUSZI"]
 MAKE_FIELD = os.environ["MAKE_FIELD"]
 
+# Made on a GPU of BITCOMP_FIELD with BITCOMP_OPTIONS --lossless bitcomp.
+BITCOMP_ARCHIVE = (Path(__file__).resolve().parents[2] / "test_data" / "bitcomp" /
+                   "interp_bitcomp.cuszi")
+BITCOMP_FIELD = {"kind": "smooth", "dims": "64x64x64", "dtype": "f32", "seed": 31}
+BITCOMP_OPTIONS = ["-e", "1e-1", "--preset", "cuszi"]
+
 OK, USAGE, INPUT, ARCHIVE, BOUND, DEVICE, OUTPUT = range(7)
 
 REPORT_KEYS = {
@@ -147,6 +153,18 @@ class ExitCodes(CliTest):
         self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--device", "cuda:99", code=DEVICE)
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
+    def test_bitcomp_without_a_gpu(self):
+        self.field("u_20x30x40.f32")
+        for command in ["compress", "bench"]:
+            result = self.cuszi(command, "u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi",
+                                "--lossless", "bitcomp", "--device", "cpu", code=DEVICE)
+            self.assertRegex(result.stderr.decode(), r"^cuszi: .*GPU.*nvCOMP.*\n$")
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+        result = self.cuszi("decompress", BITCOMP_ARCHIVE, "-o", "u.out", "--device", "cpu",
+                            code=DEVICE)
+        self.assertRegex(result.stderr.decode(), r"^cuszi: .*GPU.*nvCOMP.*\n$")
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
     def test_output(self):
         self.field("u_20x30x40.f32")
         self.path("u_20x30x40.f32.cuszi").write_bytes(b"precious")
@@ -269,6 +287,28 @@ class RoundTrips(CliTest):
                            "--threads", threads, "-o", "u.cuszi", "--force")
                 archives.add(self.path("u.cuszi").read_bytes())
             self.assertEqual(len(archives), 1)
+
+
+    def test_a_packed_archive_tells_what_an_unpacked_one_does(self):
+        self.field("s_64x64x64.f32", **BITCOMP_FIELD)
+        self.cuszi("compress", "s_64x64x64.f32", *BITCOMP_OPTIONS, "-o", "s.cuszi")
+        plain, = self.report("inspect", "s.cuszi")
+        packed, = self.report("inspect", BITCOMP_ARCHIVE)
+        for key in ["dims", "error_bound_abs", "value_min", "value_max", "predictor", "outliers"]:
+            self.assertEqual(plain[key], packed[key])
+        plain, packed = plain["frame_list"][0], packed["frame_list"][0]
+        self.assertEqual({**packed["sections"], **packed["unpacked"]}, plain["sections"])
+        self.assertLess(packed["sections"]["codes"], plain["sections"]["codes"] / 5)
+
+    def test_a_packed_archive_restores_to_what_an_unpacked_one_does(self):
+        packed = subprocess.run([CUSZI, "decompress", BITCOMP_ARCHIVE, "-o", "-"],
+                                cwd=self.folder, capture_output=True, timeout=120)
+        if packed.returncode == DEVICE:
+            self.skipTest(packed.stderr.decode())
+        self.field("s_64x64x64.f32", **BITCOMP_FIELD)
+        self.cuszi("compress", "s_64x64x64.f32", *BITCOMP_OPTIONS, "-o", "s.cuszi")
+        plain = self.cuszi("decompress", "s.cuszi", "-o", "-")
+        self.assertEqual(packed.stdout, plain.stdout)
 
 
 class Frames(CliTest):
@@ -453,6 +493,16 @@ class Reports(CliTest):
         self.assertIn("frame 2", text)
         text = self.cuszi("inspect", "m.cuszi", "--schedule").stdout.decode()
         self.assertIn("bits/pt", text)
+
+    def test_inspect_what_is_packed(self):
+        report, = self.report("inspect", BITCOMP_ARCHIVE)
+        self.assertEqual((report["lossless"], report["coder"]), ("bitcomp", "huffman"))
+        frame, = report["frame_list"]
+        self.assertLess(frame["sections"]["codes"], frame["unpacked"]["codes"])
+        self.assertEqual(sum(report["sections"].values()), BITCOMP_ARCHIVE.stat().st_size)
+        text = self.cuszi("inspect", BITCOMP_ARCHIVE).stdout.decode()
+        self.assertIn("interp + huffman + bitcomp", text)
+        self.assertRegex(text, r"unpacked .*codes \d+")
 
     def test_bench(self):
         self.field("u_20x30x40.f32")
