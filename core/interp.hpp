@@ -83,18 +83,22 @@ struct TileBox {
   Extents32 box;
 };
 
-CUSZI_HD inline TileBox tile_box(const InterpParams& params, const Extents3& extents,
+/// The tile number `tile` along each axis, of tiles of `size`.
+CUSZI_HD inline TileBox tile_box(const Extents3& size, const Extents3& extents,
                                  const Extents3& tile) {
   TileBox result{};
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const std::uint64_t first = tile[axis] * params.tile[axis];
+    const std::uint64_t first = tile[axis] * size[axis];
     const std::uint64_t left = extents[axis] - first;
     result.first[axis] = first;
-    result.own[axis] =
-        static_cast<std::uint32_t>(left < params.tile[axis] ? left : params.tile[axis]);
-    result.box[axis] = result.own[axis] + (left > params.tile[axis] ? 1 : 0);
+    result.own[axis] = static_cast<std::uint32_t>(left < size[axis] ? left : size[axis]);
+    result.box[axis] = result.own[axis] + (left > size[axis] ? 1 : 0);
   }
   return result;
+}
+CUSZI_HD inline TileBox tile_box(const InterpParams& params, const Extents3& extents,
+                                 const Extents3& tile) {
+  return tile_box(params.tile, extents, tile);
 }
 
 /// The points of a box that one turn of one level predicts: a lattice whose points do not depend on
@@ -134,25 +138,34 @@ struct Spline {
   T far_right;
 };
 
-/// The longest spline for a point `at` of a line of `size` points whose neighbours are `spacing`
-/// apart (V-B.1): cubic, quadratic, linear, or the left neighbour alone. Neighbours that are not
-/// there have weight 0.
+/// Which neighbours of a point on a line are there; the left one always is.
+struct SplineNeighbours {
+  bool far_left;
+  bool right;
+  bool far_right;
+};
+
+/// The longest spline through the neighbours that are there (V-B.1): cubic, quadratic, linear, or
+/// the left neighbour alone. The others have weight 0.
 template <class T>
-CUSZI_HD inline Spline<T> spline_for(Cubic cubic, std::uint32_t at, std::uint32_t spacing,
-                                     std::uint32_t size) {
-  const bool right = at + spacing < size;
-  const bool far_left = at >= 3 * spacing;
-  const bool far_right = at + 3 * spacing < size;
-  if (!right) return {0, 1, 0, 0};
-  if (far_left && far_right) {
+CUSZI_HD inline Spline<T> spline_for(Cubic cubic, const SplineNeighbours& there) {
+  if (!there.right) return {0, 1, 0, 0};
+  if (there.far_left && there.far_right) {
     if (cubic == Cubic::not_a_knot) {
       return {T(-1.0 / 16), T(9.0 / 16), T(9.0 / 16), T(-1.0 / 16)};
     }
     return {T(-3.0 / 40), T(23.0 / 40), T(23.0 / 40), T(-3.0 / 40)};
   }
-  if (far_left) return {T(-1.0 / 8), T(6.0 / 8), T(3.0 / 8), 0};
-  if (far_right) return {0, T(3.0 / 8), T(6.0 / 8), T(-1.0 / 8)};
+  if (there.far_left) return {T(-1.0 / 8), T(6.0 / 8), T(3.0 / 8), 0};
+  if (there.far_right) return {0, T(3.0 / 8), T(6.0 / 8), T(-1.0 / 8)};
   return {0, T(0.5), T(0.5), 0};
+}
+
+/// The spline for a point `at` of a line of `size` points whose neighbours are `spacing` apart.
+template <class T>
+CUSZI_HD inline Spline<T> spline_for(Cubic cubic, std::uint32_t at, std::uint32_t spacing,
+                                     std::uint32_t size) {
+  return spline_for<T>(cubic, {at >= 3 * spacing, at + spacing < size, at + 3 * spacing < size});
 }
 
 /// The prediction. For a neighbour of weight 0 any finite value may be passed.

@@ -57,7 +57,7 @@ CUSZI_HD inline Prequantised prequantise(double value, double inverse_step) {
 /// The value that a pre-quantised integer stands for.
 template <class T>
 CUSZI_HD inline T dequantise(std::int64_t integer, double step, T min, T max) {
-  return clamp_to<T>(static_cast<T>(static_cast<double>(integer) * step), min, max);
+  return clamp_restored<T>(static_cast<T>(static_cast<double>(integer) * step), min, max);
 }
 
 /// The quant-code of a delta, outlier_code if the codes do not reach it.

@@ -36,27 +36,51 @@ inline T certainly_within(double bound) {
   return static_cast<T>(bound) * static_cast<T>(1 - 1.0 / (1 << 20));
 }
 
+/// How a type of floating point holds integers in the low bits of a significand: conversions are
+/// slow on GPUs.
+template <class T>
+struct IntegerBits;
+template <>
+struct IntegerBits<float> {
+  using Bits = std::uint32_t;
+  static constexpr float zero = 8388608.0F;       ///< 2^23: integers from 0 are added to its bits
+  static constexpr float rounding = 12582912.0F;  ///< 1.5 x 2^23: sums with it are integers
+};
+template <>
+struct IntegerBits<double> {
+  using Bits = std::uint64_t;
+  static constexpr double zero = 4503599627370496.0;      // 2^52
+  static constexpr double rounding = 6755399441055744.0;  // 1.5 x 2^52
+};
+
 /// The nearest integer, ties to even, by addition alone so that every processor agrees and loops
 /// vectorise. |x| must be below 2^22 (float) or 2^51 (double).
-CUSZI_HD inline float round_half_even(float x) {
-  constexpr float shift = 12582912.0F;  // 1.5 x 2^23
-  return (x + shift) - shift;
-}
-CUSZI_HD inline double round_half_even(double x) {
-  constexpr double shift = 6755399441055744.0;  // 1.5 x 2^52
-  return (x + shift) - shift;
+template <class T>
+CUSZI_HD inline T round_half_even(T x) {
+  return (x + IntegerBits<T>::rounding) - IntegerBits<T>::rounding;
 }
 
-/// The same as an integer: around the shift, doubles are as far apart as their bit patterns.
-/// Conversions are slow on GPUs.
+/// The same as an integer: around the addend, doubles are as far apart as their bit patterns.
 CUSZI_HD inline std::int64_t nearest_integer(double x) {
-  constexpr double shift = 6755399441055744.0;
-  return std::bit_cast<std::int64_t>(x + shift) - std::bit_cast<std::int64_t>(shift);
+  constexpr double addend = IntegerBits<double>::rounding;
+  return std::bit_cast<std::int64_t>(x + addend) - std::bit_cast<std::int64_t>(addend);
 }
 
 template <class T>
 CUSZI_HD inline T clamp_to(T value, T min, T max) {
   return value < min ? min : (value > max ? max : value);
+}
+
+/// The same for a restored value, which is never -0, by the processors' own minimum and maximum;
+/// what is not a number becomes `min`.
+template <class T>
+CUSZI_HD inline T clamp_restored(T value, T min, T max) {
+#if defined(__CUDA_ARCH__)
+  return std::fmin(std::fmax(value, min), max);
+#else
+  const T raised = value > min ? value : min;
+  return raised < max ? raised : max;
+#endif
 }
 
 /// Turns prediction errors into quant-codes and back (cuSZ 2, step 3), under a strict bound.
@@ -68,7 +92,9 @@ struct Quantizer {
   T max;
   double bound;  ///< what |original - restored| must not exceed
   T certain;     ///< a rounded difference below this is within the bound in exact arithmetic too
-  std::int32_t radius;
+  T reach;       ///< errors of fewer steps have a code
+  T origin;      ///< of the codes, in IntegerBits: what stands for a delta of 0
+  std::uint32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
             std::uint32_t code_radius)
@@ -78,7 +104,9 @@ struct Quantizer {
         max(static_cast<T>(range_max)),
         bound(absolute_bound),
         certain(certainly_within<T>(absolute_bound)),
-        radius(static_cast<std::int32_t>(code_radius)) {}
+        reach(static_cast<T>(code_radius) - static_cast<T>(0.5)),
+        origin(IntegerBits<T>::zero + static_cast<T>(code_radius)),
+        radius(code_radius) {}
 };
 
 template <class T>
@@ -87,26 +115,51 @@ struct Quantised {
   T restored;
 };
 
+/// The value `delta` steps from the prediction.
+template <class T>
+CUSZI_HD inline T restored_at(const Quantizer<T>& quantizer, T prediction, T delta) {
+  return clamp_restored<T>(prediction + delta * quantizer.step, quantizer.min, quantizer.max);
+}
+
 /// The value that a code other than the outlier's stands for, given the prediction.
 template <class T>
 CUSZI_HD inline T restore(const Quantizer<T>& quantizer, T prediction, QuantCode code) {
-  const auto delta = static_cast<T>(static_cast<std::int32_t>(code) - quantizer.radius);
-  return clamp_to<T>(prediction + delta * quantizer.step, quantizer.min, quantizer.max);
+  using Bits = typename IntegerBits<T>::Bits;
+  const T place = std::bit_cast<T>(std::bit_cast<Bits>(IntegerBits<T>::zero) | code);
+  return restored_at(quantizer, prediction, place - quantizer.origin);
+}
+
+/// What a code would make of a value. If it is not in range, the rest means nothing; if it is not
+/// certain, within_bound() decides.
+template <class T>
+struct Attempt {
+  Quantised<T> result;
+  bool in_range;
+  bool certain;
+};
+
+template <class T>
+CUSZI_HD inline Attempt<T> try_to_quantise(const Quantizer<T>& quantizer, T value, T prediction) {
+  using Bits = typename IntegerBits<T>::Bits;
+  const T scaled = (value - prediction) * quantizer.inverse_step;
+  const T rounded = scaled + IntegerBits<T>::rounding;
+  const T restored = restored_at(quantizer, prediction, rounded - IntegerBits<T>::rounding);
+  // The sum's lowest bits are the delta's: those of the addend are 0.
+  const auto code = static_cast<QuantCode>(std::bit_cast<Bits>(rounded) + quantizer.radius);
+  const bool in_range = magnitude_of(scaled) < quantizer.reach;
+  return {
+      {code, restored}, in_range, in_range && magnitude_of(value - restored) < quantizer.certain};
 }
 
 /// The code of `value` and what the decoder will see. What the codes cannot express within the
 /// bound (too far, rounding, a prediction that overflowed) is an outlier and keeps its value.
 template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T value, T prediction) {
-  const T scaled = (value - prediction) * quantizer.inverse_step;
-  const bool in_range =
-      magnitude_of(scaled) < static_cast<T>(quantizer.radius) - static_cast<T>(0.5);
-  const auto delta = static_cast<std::int32_t>(round_half_even(in_range ? scaled : T{0}));
-  const auto code = static_cast<QuantCode>(delta + quantizer.radius);
-  const T restored = restore(quantizer, prediction, code);
-  bool reached = in_range && magnitude_of(value - restored) < quantizer.certain;
-  if (!reached && in_range) reached = within_bound(value, restored, quantizer.bound);
-  return {reached ? code : outlier_code, reached ? restored : value};
+  const Attempt<T> attempt = try_to_quantise(quantizer, value, prediction);
+  if (attempt.certain) return attempt.result;
+  const bool reached =
+      attempt.in_range && within_bound(value, attempt.result.restored, quantizer.bound);
+  return reached ? attempt.result : Quantised<T>{outlier_code, value};
 }
 
 /// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a

@@ -111,6 +111,32 @@ TEMPLATE_TEST_CASE("what is quantised is restored within the bound", "", float, 
   CHECK(outliers[1] > 10'000);
 }
 
+TEMPLATE_TEST_CASE("codes and restored values are what conversions of integers give", "", float,
+                   double) {
+  Random random(4);
+  int attempts = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const auto radius = random.pick({1U, 2U, 512U, max_radius});
+    const Quantizer<TestType> quantizer(random.uniform() + 0.01, 1, -50, 50, radius);
+    const auto value = static_cast<TestType>(200 * random.uniform() - 100);
+    const auto prediction = static_cast<TestType>(value + any_double(random, 12));
+    const auto attempt = try_to_quantise(quantizer, value, prediction);
+    const TestType scaled = (value - prediction) * quantizer.inverse_step;
+    REQUIRE(attempt.in_range ==
+            (std::fabs(scaled) < static_cast<TestType>(radius) - static_cast<TestType>(0.5)));
+    if (!attempt.in_range) continue;
+    ++attempts;
+    const auto delta = static_cast<std::int32_t>(std::nearbyint(scaled));
+    const auto restored =
+        clamp_to<TestType>(prediction + static_cast<TestType>(delta) * quantizer.step, -50, 50);
+    REQUIRE(attempt.result.code == delta + static_cast<std::int32_t>(radius));
+    REQUIRE(std::bit_cast<std::array<std::byte, sizeof restored>>(attempt.result.restored) ==
+            std::bit_cast<std::array<std::byte, sizeof restored>>(restored));
+    REQUIRE(restore(quantizer, prediction, attempt.result.code) == restored);
+  }
+  CHECK(attempts > 10'000);
+}
+
 TEST_CASE("codes reach as far as the radius says") {
   const Quantizer<double> quantizer(0.5, 0.5, -1000, 1000, 4);
   CHECK(quantise(quantizer, 10.0, 10.0).code == 4);
@@ -126,6 +152,7 @@ TEST_CASE("restored values stay in the recorded range") {
   const Quantizer<float> quantizer(0.5, 0.5, 0, 10, 4);
   CHECK(restore(quantizer, 9.8F, 5) == 10);
   CHECK(restore(quantizer, 0.2F, 1) == 0);
+  CHECK(clamp_restored(std::numeric_limits<double>::quiet_NaN(), 1.0, 3.0) == 1);
 }
 
 TEST_CASE("the half step is next to the bound where the type is fine enough") {
