@@ -28,9 +28,10 @@ struct FrameOutput {
   double max;
 };
 
-/// What a predictor makes of a pass beside the quant-codes of all points: sections, and how many
-/// points the codes could not say.
+/// What a predictor makes of a pass beside the quant-codes of all points: how often each code
+/// occurs, sections, and how many points the codes could not say.
 struct Predicted {
+  std::span<const std::uint64_t> histogram;
   Bytes anchors;
   Bytes outliers;
   Bytes patches;

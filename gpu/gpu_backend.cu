@@ -1,6 +1,7 @@
 #include "gpu/bitcomp.hpp"
 #include "gpu/gpu_backend.hpp"
 #include "gpu/hash.cuh"
+#include "gpu/histogram.cuh"
 #include "gpu/huffman.cuh"
 #include "gpu/interp.cuh"
 #include "gpu/lorenzo.cuh"
@@ -104,7 +105,6 @@ class GpuBackend final : public Backend {
   PassCounts predict_quantise(const PredictorParams& params, double bound, int /*pass*/,
                               Sections& out) override {
     const std::uint64_t points = shape_.points();
-    bins_ = 2 * std::visit([](const auto& p) { return p.radius; }, params);
     auto* const codes = work_->take<QuantCode>(points);
     symbols_ = {codes, points};
     Predicted predicted;
@@ -117,6 +117,7 @@ class GpuBackend final : public Backend {
         return gpu::predict_quantise(*work_, p, bound, frame, codes);
       });
     });
+    histogram_ = predicted.histogram;
     add(SectionId::anchors, predicted.anchors, out);
     add(SectionId::outliers, predicted.outliers, out);
     add(SectionId::patches, predicted.patches, out);
@@ -125,13 +126,16 @@ class GpuBackend final : public Backend {
       remove_missing<<<blocks_for(points, threads), threads, 0, work_->stream()>>>(
           codes, points, missing_, symbols_.data());
       check_launch("remove_missing");
+      histogram_ = count_symbols(*work_, symbols_.data(), symbols_.size(),
+                                 static_cast<std::uint32_t>(histogram_.size()));
+      work_->sync();
     }
     return predicted.counts;
   }
 
   void encode(const CoderParams& params, HuffmanWidth width, int /*pass*/, Sections& out) override {
-    const HuffmanStream stream =
-        huffman_encode(*work_, huffman_of(params), width, symbols_.data(), symbols_.size(), bins_);
+    const HuffmanStream stream = huffman_encode(*work_, huffman_of(params), width, symbols_.data(),
+                                                symbols_.size(), histogram_);
     add(SectionId::codebook, stream.codebook, out);
     add(SectionId::index, stream.index, out);
     add(SectionId::codes, stream.codes, out);
@@ -260,8 +264,8 @@ class GpuBackend final : public Backend {
   RankedBits missing_;
   Bytes missing_values_;
   bool without_missing_ = false;
-  std::uint32_t bins_ = 0;
   std::span<QuantCode> symbols_;  ///< that are coded
+  std::span<const std::uint64_t> histogram_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/huffman.cuh"
+#include "gpu/histogram.cuh"
 
 namespace cuszi::gpu {
 
@@ -58,8 +58,8 @@ struct Window {
 
 extern __shared__ std::uint32_t shared_bins[];
 
-__global__ void count_symbols(const QuantCode* symbols, std::uint64_t count, std::uint32_t bins,
-                              Window window, unsigned long long* total) {
+__global__ void count_packs(const QuantCode* symbols, std::uint64_t count, std::uint32_t bins,
+                            Window window, unsigned long long* total) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   const std::uint64_t self = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   std::uint32_t* const own = shared_bins + threadIdx.x / 32 % window.copies * window.size;
@@ -98,8 +98,8 @@ __global__ void count_symbols(const QuantCode* symbols, std::uint64_t count, std
 
 }  // namespace
 
-std::vector<std::uint64_t> histogram_of(Work& work, const QuantCode* symbols, std::uint64_t count,
-                                        std::uint32_t bins) {
+std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbols,
+                                             std::uint64_t count, std::uint32_t bins) {
   constexpr std::uint32_t most_shared = 32768;
   constexpr std::uint32_t few_bins = 4096;
   Window window{0, std::min(bins, most_shared), 1, 0};
@@ -109,19 +109,17 @@ std::vector<std::uint64_t> histogram_of(Work& work, const QuantCode* symbols, st
   if (few) window.copies = std::min(few_bins / window.size, 8U);
   const unsigned threads = few ? 256 : 1024;
   const unsigned shared = window.size * window.copies * sizeof(std::uint32_t);
-  check(cudaFuncSetAttribute(count_symbols, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  check(cudaFuncSetAttribute(count_packs, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(most_shared * sizeof(std::uint32_t))),
         "set aside shared memory");
   auto* const total = work.take_zeroed<std::uint64_t>(bins);
   const unsigned most_blocks = few ? 132 * 8 : 132;
   const unsigned blocks =
       std::min(most_blocks, std::max(1U, blocks_for(count / pack_symbols, threads)));
-  count_symbols<<<blocks, threads, shared, work.stream()>>>(
+  count_packs<<<blocks, threads, shared, work.stream()>>>(
       symbols, count, bins, window, reinterpret_cast<unsigned long long*>(total));
-  check_launch("count_symbols");
-  const std::uint64_t* const found = work.download(total, bins);
-  work.sync();
-  return {found, found + bins};
+  check_launch("count_packs");
+  return {work.download(total, bins), bins};
 }
 
 }  // namespace cuszi::gpu

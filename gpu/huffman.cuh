@@ -13,15 +13,12 @@ struct HuffmanStream {
   Bytes codes;
 };
 
-/// How often each of `bins` symbols occurs. Waits for the result.
-std::vector<std::uint64_t> histogram_of(Work& work, const QuantCode* symbols, std::uint64_t count,
-                                        std::uint32_t bins);
-
-/// Codes `count` symbols below `bins`: in-register reduction of 8 codewords a thread, shuffled
-/// prefix sums, and merging in shared memory (Tian et al., IPDPS'21, IV-C), in one pass. Throws
-/// UsageError if a codeword does not fit `width`.
+/// Codes `count` symbols that occur as often as `histogram` says: in-register reduction of 8
+/// codewords a thread, shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21,
+/// IV-C), in one pass. Throws UsageError if a codeword does not fit `width`.
 HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWidth width,
-                             const QuantCode* symbols, std::uint64_t count, std::uint32_t bins);
+                             const QuantCode* symbols, std::uint64_t count,
+                             std::span<const std::uint64_t> histogram);
 
 /// The inverse, all chunks at once. Damage that kernels find becomes a flaw; throws ArchiveError
 /// for the rest.

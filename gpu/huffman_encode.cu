@@ -338,11 +338,11 @@ Bytes encode_chunks(Work& work, const HuffmanParams& params, std::span<const std
 }  // namespace
 
 HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWidth width,
-                             const QuantCode* symbols, std::uint64_t count, std::uint32_t bins) {
+                             const QuantCode* symbols, std::uint64_t count,
+                             std::span<const std::uint64_t> histogram) {
   HuffmanStream result;
-  const auto histogram = count == 0 ? std::vector<std::uint64_t>(alphabet, 0)
-                                    : histogram_of(work, symbols, count, bins);
-  const auto lengths = code_lengths(histogram);
+  const std::vector<std::uint64_t> none(count == 0 ? alphabet : 0);
+  const auto lengths = code_lengths(count == 0 ? none : histogram);
   const auto codebook = write_lengths(lengths);
   auto* const kept = work.take_pinned<std::byte>(codebook.size());
   std::copy(codebook.begin(), codebook.end(), kept);

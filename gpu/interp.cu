@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gpu/histogram.cuh"
 #include "gpu/interp.cuh"
 #include "gpu/interp_cube.cuh"
 
@@ -417,11 +418,13 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
     });
   }
   check_launch("encode_tiles");
+  const auto histogram = count_symbols(work, codes, points, 2 * params.radius);
   const PassCounts& counts = *work.download(exceptions.counts, 1);
   const std::uint64_t present = present_anchors(work, anchors, missing);
   work.sync();
 
   Predicted result;
+  result.histogram = histogram;
   result.counts = counts;
   result.anchors = {reinterpret_cast<const std::byte*>(stored), present * sizeof(T)};
   result.outliers = encode_sparse(

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/histogram.cuh"
 #include "gpu/lorenzo.cuh"
 
 namespace cuszi::gpu {
@@ -355,10 +356,12 @@ Predicted predict_quantise(Work& work, const LorenzoParams& params, double bound
   const Exceptions exceptions{make_bits(work, points), make_bits(work, points),
                               work.take_zeroed<PassCounts>(1)};
   launch_encode(work, lorenzo, frame.values, codes, exceptions);
+  const auto histogram = count_symbols(work, codes, points, 2 * params.radius);
   const PassCounts& counts = *work.download(exceptions.counts, 1);
   work.sync();
 
   Predicted result;
+  result.histogram = histogram;
   result.counts = counts;
   result.outliers =
       encode_sparse(work, exceptions.outliers, counts.outliers, DeltaAt<T>{lorenzo, frame.values});

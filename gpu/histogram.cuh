@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "core/quantizer.hpp"
+#include "gpu/work.hpp"
+
+namespace cuszi::gpu {
+
+/// Counts how often each of `bins` symbols occurs. The counts have arrived after the next sync().
+std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbols,
+                                             std::uint64_t count, std::uint32_t bins);
+
+}  // namespace cuszi::gpu
