@@ -2,7 +2,8 @@
 
 #include "gpu/histogram.cuh"
 #include "gpu/interp.cuh"
-#include "gpu/interp_cube.cuh"
+#include "gpu/interp_cube_decode.cuh"
+#include "gpu/interp_cube_encode.cuh"
 
 namespace cuszi::gpu {
 
@@ -300,13 +301,13 @@ std::uint64_t present_anchors(Work& work, const AnchorGrid& anchors, const Ranke
   return count - absent;
 }
 
+/// A frame without the plan that tiles other than cubes need.
 template <class T>
-InterpFrame<T> interp_frame(Work& work, const InterpParams& params, double bound,
-                            const Extents3& extents, const RankedBits& missing, double min,
-                            double max, const T* anchors) {
+InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Extents3& extents,
+                            const RankedBits& missing, double min, double max, const T* anchors) {
   const Quantizer<T> none(1, 0, 0, 0, 1);
   InterpFrame<T> frame{params,
-                       make_plan(work, params),
+                       {},
                        extents,
                        missing,
                        0,
@@ -323,15 +324,20 @@ InterpFrame<T> interp_frame(Work& work, const InterpParams& params, double bound
   frame.tiles_x = static_cast<std::uint32_t>(tiles[2]);
   frame.tiles_y = static_cast<std::uint32_t>(tiles[1]);
   frame.tiles = static_cast<std::uint32_t>(count_of(tiles));
-  const std::uint64_t height = frame.plan.size[1];
-  const std::uint64_t whole = std::uint64_t{1} << 32;
-  const bool exact = height > 1 && frame.plan.size[0] * height * height < whole;
-  frame.height_inverse = exact ? static_cast<std::uint32_t>(whole / height + 1) : 0;
   for (int level = 1; level <= params.levels(); ++level) {
     const auto l = static_cast<std::size_t>(level - 1);
     frame.quantizers[l] = Quantizer<T>(params.half_step[l], bound, min, max, params.radius);
   }
   return frame;
+}
+
+template <class T>
+void add_plan(Work& work, InterpFrame<T>& frame) {
+  frame.plan = make_plan(work, frame.params);
+  const std::uint64_t height = frame.plan.size[1];
+  const std::uint64_t whole = std::uint64_t{1} << 32;
+  const bool exact = height > 1 && frame.plan.size[0] * height * height < whole;
+  frame.height_inverse = exact ? static_cast<std::uint32_t>(whole / height + 1) : 0;
 }
 
 ByteCount most_shared_bytes() {
@@ -404,14 +410,15 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
   const std::uint64_t points = count_of(frame.extents);
   const Exceptions exceptions{make_bits(work, points), RankedBits{},
                               work.take_zeroed<PassCounts>(1)};
-  const auto interp =
-      interp_frame<T>(work, params, bound, frame.extents, frame.missing, frame.min, frame.max, all);
+  auto interp =
+      interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max, all);
   const bool cubes = with_cube(interp, [&](auto turn) {
-    encode_cubes<T, turn.value>
-        <<<interp.tiles, max_threads, InterpCube<T, turn.value>::bytes, work.stream()>>>(
-            interp, frame.values, codes, exceptions);
+    using Cube = InterpCube<T, turn.value>;
+    encode_cubes<T, turn.value><<<Cube::grid(interp), Cube::threads, Cube::bytes, work.stream()>>>(
+        interp, frame.values, codes, exceptions);
   });
   if (!cubes) {
+    add_plan(work, interp);
     with_mode(interp, [&](auto mode) {
       using Mode = decltype(mode);
       launch_tiles<T, Mode>(work, encode_tiles<T, Mode>, interp, frame.values, codes, exceptions);
@@ -452,14 +459,15 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
   constexpr double no_bound = 0;
   const SparseView outliers =
       decode_sparse(work, {sections.find(SectionId::outliers)}, count_of(frame.extents))[0];
-  const auto interp = interp_frame<T>(work, params, no_bound, frame.extents, frame.missing,
-                                      frame.min, frame.max, all);
+  auto interp =
+      interp_frame<T>(params, no_bound, frame.extents, frame.missing, frame.min, frame.max, all);
   const bool cubes = with_cube(interp, [&](auto turn) {
-    decode_cubes<T, turn.value>
-        <<<interp.tiles, max_threads, InterpCube<T, turn.value>::bytes, work.stream()>>>(
-            interp, codes, outliers, frame.values);
+    using Cube = InterpCube<T, turn.value>;
+    decode_cubes<T, turn.value><<<Cube::grid(interp), Cube::threads, Cube::bytes, work.stream()>>>(
+        interp, codes, outliers, frame.values);
   });
   if (!cubes) {
+    add_plan(work, interp);
     with_mode(interp, [&](auto mode) {
       using Mode = decltype(mode);
       launch_tiles<T, Mode>(work, decode_tiles<T, Mode>, interp, codes, outliers, frame.values);
