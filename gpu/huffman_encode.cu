@@ -14,7 +14,26 @@ constexpr unsigned pack_symbols = 8;  ///< what a thread reads and merges at onc
 constexpr unsigned packs = 4;         ///< per thread
 constexpr unsigned warp_symbols = 32 * pack_symbols * packs;
 constexpr unsigned tile_symbols = warps * warp_symbols;
-constexpr std::uint32_t most_shared_units = 16384;
+constexpr std::uint32_t most_shared_units = 32768;
+
+/// A codeword as packs are merged in one register: its length in the low bits, so that the sum of a
+/// pack's units has the sum of their lengths there, the code above. One that does not fit stands
+/// for a length that no register holds.
+struct ShortUnit {
+  static constexpr int length_bits = 10;
+  static constexpr int most_bits = 32 - length_bits;
+  static constexpr std::uint32_t too_long = 64;
+
+  static std::uint32_t pack(std::uint64_t code, int length) {
+    if (length > most_bits) return too_long;
+    return (static_cast<std::uint32_t>(code) << length_bits) | static_cast<std::uint32_t>(length);
+  }
+  static CUSZI_HD int length(std::uint32_t sum) {
+    return static_cast<int>(sum & ((1U << length_bits) - 1));
+  }
+  static CUSZI_HD std::uint32_t code(std::uint32_t unit) { return unit >> length_bits; }
+};
+static_assert(pack_symbols * ShortUnit::too_long < 1U << ShortUnit::length_bits);
 
 struct alignas(16) Pack {
   QuantCode symbols[pack_symbols];
@@ -33,6 +52,7 @@ struct EncodeTask {
   const QuantCode* symbols;
   std::uint64_t count;
   const Unit* units;
+  const std::uint32_t* short_units;
   std::uint32_t bins;
   std::uint32_t tile_words;  ///< that a tile's codewords can fill, and one
   std::uint32_t log_chunk;
@@ -133,16 +153,18 @@ class TileEncoder {
   __device__ TileEncoder(const EncodeTask<Unit>& task, unsigned tile)
       : task_(task),
         words_(shared_memory),
-        units_(SharedUnits ? reinterpret_cast<const Unit*>(shared_memory + task.tile_words)
-                           : task.units),
+        short_units_(SharedUnits ? shared_memory + task.tile_words : task.short_units),
         first_(std::uint64_t{tile} * tile_symbols + threadIdx.x / 32 * warp_symbols +
                threadIdx.x % 32 * pack_symbols) {}
 
   static __device__ void prepare(const EncodeTask<Unit>& task) {
-    for (std::uint32_t i = threadIdx.x; i < task.tile_words; i += threads) shared_memory[i] = 0;
+    auto* const quads = reinterpret_cast<uint4*>(shared_memory);
+    for (std::uint32_t i = threadIdx.x; i < task.tile_words / 4; i += threads)
+      quads[i] = make_uint4(0, 0, 0, 0);
     if constexpr (SharedUnits) {
-      auto* const units = reinterpret_cast<Unit*>(shared_memory + task.tile_words);
-      for (std::uint32_t i = threadIdx.x; i < task.bins; i += threads) units[i] = task.units[i];
+      std::uint32_t* const units = shared_memory + task.tile_words;
+      for (std::uint32_t i = threadIdx.x; i < task.bins; i += threads)
+        units[i] = task.short_units[i];
     }
   }
 
@@ -166,15 +188,7 @@ class TileEncoder {
     std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 256 x 56
 #pragma unroll
     for (unsigned k = 0; k < packs; ++k) {
-      merged_[k] = 0;
-      bits_[k] = 0;
-#pragma unroll
-      for (unsigned i = 0; i < pack_symbols; ++i) {
-        if (i >= valid(k)) break;
-        const Unit unit = units_[packs_[k].symbols[i]];
-        merged_[k] = (merged_[k] << Codeword<Unit>::length(unit)) | Codeword<Unit>::code(unit);
-        bits_[k] += Codeword<Unit>::length(unit);
-      }
+      merge(k);
       own |= static_cast<std::uint64_t>(bits_[k]) << (16 * k);
     }
     std::uint64_t sum = own;
@@ -226,18 +240,53 @@ class TileEncoder {
         if (i >= valid(k)) break;
         if (((first(k) + i) & in_chunk) == 0)
           task_.chunk_starts[(first(k) + i) >> task_.log_chunk] = at;
-        at += static_cast<unsigned>(Codeword<Unit>::length(units_[packs_[k].symbols[i]]));
+        at += static_cast<unsigned>(Codeword<Unit>::length(task_.units[packs_[k].symbols[i]]));
       }
     }
   }
 
  private:
+  /// Merges a pack's codewords as far as they fit 64 bits: mostly each half in one register.
+  __device__ void merge(unsigned k) {
+    const Half left = merge_half(packs_[k].symbols);
+    const Half right = merge_half(packs_[k].symbols + pack_symbols / 2);
+    merged_[k] = (std::uint64_t{left.merged} << right.bits) | right.merged;
+    bits_[k] = left.bits + right.bits;
+    if (left.bits > 32 || right.bits > 32 || valid(k) != pack_symbols) merge_wide(k);
+  }
+  struct Half {
+    std::uint32_t merged;
+    int bits;
+  };
+  __device__ Half merge_half(const QuantCode* symbols) const {
+    std::uint32_t sum = 0;
+    std::uint32_t merged = 0;
+#pragma unroll
+    for (unsigned i = 0; i < pack_symbols / 2; ++i) {
+      const std::uint32_t unit = short_units_[symbols[i]];
+      merged = __funnelshift_l(0, merged, unit) | ShortUnit::code(unit);  // by the lowest 5 bits
+      sum += unit;
+    }
+    return {merged, ShortUnit::length(sum)};
+  }
+  __device__ void merge_wide(unsigned k) {
+    merged_[k] = 0;
+    bits_[k] = 0;
+#pragma unroll
+    for (unsigned i = 0; i < pack_symbols; ++i) {
+      if (i >= valid(k)) break;
+      const Unit unit = task_.units[packs_[k].symbols[i]];
+      merged_[k] = (merged_[k] << Codeword<Unit>::length(unit)) | Codeword<Unit>::code(unit);
+      bits_[k] += Codeword<Unit>::length(unit);
+    }
+  }
+
   /// A pack whose codewords do not fit 64 bits.
   __device__ void write_singly(unsigned k, SharedBitWriter& writer) {
 #pragma unroll
     for (unsigned i = 0; i < pack_symbols; ++i) {
       if (i >= valid(k)) break;
-      const Unit unit = units_[packs_[k].symbols[i]];
+      const Unit unit = task_.units[packs_[k].symbols[i]];
       writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
     }
   }
@@ -251,7 +300,7 @@ class TileEncoder {
 
   const EncodeTask<Unit>& task_;
   std::uint32_t* words_;
-  const Unit* units_;
+  const std::uint32_t* short_units_;
   std::uint64_t first_;
   Pack packs_[packs];
   std::uint64_t merged_[packs];
@@ -298,8 +347,8 @@ __global__ void __launch_bounds__(threads, 4)
 
 template <class Unit, bool SharedUnits>
 void launch(Work& work, const EncodeTask<Unit>& task, unsigned tiles) {
-  const ByteCount shared =
-      task.tile_words * sizeof(std::uint32_t) + (SharedUnits ? task.bins * sizeof(Unit) : 0);
+  const ByteCount shared = task.tile_words * sizeof(std::uint32_t) +
+                           (SharedUnits ? task.bins * sizeof(std::uint32_t) : 0);
   check(cudaFuncSetAttribute(encode_tiles<Unit, SharedUnits>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
         "set aside shared memory");
@@ -319,9 +368,14 @@ Bytes encode_chunks(Work& work, const HuffmanParams& params, std::span<const std
   EncodeTask<Unit> task{};
   task.symbols = symbols;
   task.count = count;
+  std::vector<std::uint32_t> short_units(units.size());
+  std::transform(units.begin(), units.end(), short_units.begin(), [](Unit unit) {
+    return ShortUnit::pack(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
+  });
   task.units = work.upload(units.data(), units.size());
+  task.short_units = work.upload(short_units.data(), short_units.size());
   task.bins = static_cast<std::uint32_t>(units.size());
-  // A multiple of 4 so that 64-bit units may follow; one word more than the bits for the shift.
+  // A multiple of 4 to be cleared by quads; one word more than the bits for the shift.
   task.tile_words = (tile_symbols / 32 * static_cast<std::uint32_t>(longest) + 1 + 3) / 4 * 4;
   while ((1U << task.log_chunk) < params.chunk) ++task.log_chunk;
   task.stream = stream;
