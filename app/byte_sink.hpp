@@ -15,6 +15,12 @@ class ByteSink {
   virtual ~ByteSink() = default;
 
   virtual void write(Bytes bytes) = 0;
+
+  /// True if write_at() may be used instead of write().
+  virtual bool takes_any_order() const { return false; }
+
+  /// Writes bytes that are to stand at `offset`; for several threads at once.
+  virtual void write_at(ByteCount /*offset*/, Bytes /*bytes*/) {}
 };
 
 /// Keeps what is written in memory.

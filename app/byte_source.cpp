@@ -43,14 +43,12 @@ FileSource::FileSource(const std::string& path)
   ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
-std::size_t FileSource::read(MutableBytes out) {
+template <class ReadSome>
+std::size_t FileSource::read_with(MutableBytes out, const ReadSome& read_some) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    std::byte* const to = out.data() + done;
     const std::size_t wanted = std::min<ByteCount>(out.size() - done, max_transfer);
-    const ssize_t got =
-        size_ ? ::pread(file_.get(), to, wanted, static_cast<off_t>(start_ + at_ + done))
-              : ::read(file_.get(), to, wanted);
+    const ssize_t got = read_some(out.data() + done, wanted, done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       throw InputError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
@@ -58,8 +56,23 @@ std::size_t FileSource::read(MutableBytes out) {
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
-  at_ += done;
   return done;
+}
+
+std::size_t FileSource::read(MutableBytes out) {
+  const std::size_t got =
+      size_ ? read_at(at_, out)
+            : read_with(out, [&](std::byte* to, std::size_t wanted, std::size_t /*done*/) {
+                return ::read(file_.get(), to, wanted);
+              });
+  at_ += got;
+  return got;
+}
+
+std::size_t FileSource::read_at(ByteCount offset, MutableBytes out) const {
+  return read_with(out, [&](std::byte* to, std::size_t wanted, std::size_t done) {
+    return ::pread(file_.get(), to, wanted, static_cast<off_t>(start_ + offset + done));
+  });
 }
 
 Bytes FileSource::view() {
@@ -71,10 +84,15 @@ Bytes FileSource::view() {
 void FileSource::seek(ByteCount offset) { at_ = offset; }
 
 std::size_t MemorySource::read(MutableBytes out) {
-  const ByteCount left = bytes_.size() - std::min<ByteCount>(at_, bytes_.size());
+  const std::size_t got = read_at(at_, out);
+  at_ += got;
+  return got;
+}
+
+std::size_t MemorySource::read_at(ByteCount offset, MutableBytes out) const {
+  const ByteCount left = bytes_.size() - std::min<ByteCount>(offset, bytes_.size());
   const std::size_t count = std::min<ByteCount>(out.size(), left);
-  if (count != 0) std::memcpy(out.data(), bytes_.data() + at_, count);
-  at_ += count;
+  if (count != 0) std::memcpy(out.data(), bytes_.data() + offset, count);
   return count;
 }
 

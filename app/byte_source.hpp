@@ -27,6 +27,10 @@ class ByteSource {
   /// How many bytes there are in all; nothing for a pipe.
   virtual std::optional<ByteCount> size() const = 0;
 
+  /// Fills `out` with the bytes from `offset` on, as read() does; for several threads at once. Only
+  /// where the size is known.
+  virtual std::size_t read_at(ByteCount offset, MutableBytes out) const = 0;
+
   /// All the bytes, where they can be looked at without reading; else none.
   virtual Bytes view() = 0;
 
@@ -41,11 +45,16 @@ class FileSource final : public ByteSource {
 
   std::string name() const override { return name_; }
   std::size_t read(MutableBytes out) override;
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return size_; }
   Bytes view() override;
   void seek(ByteCount offset) override;
 
  private:
+  /// Fills `out` by calls of `read_some(to, size, done)`, which returns what read(2) does.
+  template <class ReadSome>
+  std::size_t read_with(MutableBytes out, const ReadSome& read_some) const;
+
   std::string name_;
   FileDescriptor file_;
   FileMapping mapping_;
@@ -61,6 +70,7 @@ class MemorySource final : public ByteSource {
 
   std::string name() const override { return "memory"; }
   std::size_t read(MutableBytes out) override;
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return bytes_.size(); }
   Bytes view() override { return bytes_; }
   void seek(ByteCount offset) override { at_ = offset; }

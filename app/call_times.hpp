@@ -1,20 +1,35 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "core/steps.hpp"
 
 namespace cuszi::app {
 
+/// Runs from its making on.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point start_ = Clock::now();
+};
+
 /// The time spent in calls of the library, whole and by its steps; reading and writing of files is
-/// not in it.
+/// not in it, nor are the transfers between files and a device.
 class CallTimes {
  public:
+  /// `settle` as for StepTimes.
+  explicit CallTimes(std::function<void()> settle = {}) : steps_(std::move(settle)) {}
+
   /// Runs `call`, which may add to steps(), and adds its time in all.
   template <class Call>
   decltype(auto) measure(Call&& call) {
-    const Timer timer{seconds_};
+    const Timer timer{seconds_, {}};
     return std::forward<Call>(call)();
   }
 
@@ -23,13 +38,11 @@ class CallTimes {
   const StepTimes& steps() const { return steps_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Timer {
     double& seconds;
-    Clock::time_point start = Clock::now();
+    Stopwatch clock;
 
-    ~Timer() { seconds += std::chrono::duration<double>(Clock::now() - start).count(); }
+    ~Timer() { seconds += clock.seconds(); }
   };
 
   double seconds_ = 0;

@@ -60,7 +60,7 @@ class Compression {
     events.frame_done = [&] { progress.advance(); };
     if (options_.settings.fills.count == 0) {
       events.frame_loaded = [&](const LoadedFrame& frame) {
-        if (!suspect_) suspect_ = suspected_fill_value(frame);
+        if (!suspect_) suspect_ = suspected_fill_value(backend_, frame);
       };
     }
     result_ = compress_field(backend_, options_.settings, field_, sink, compress_times_, events);
@@ -95,6 +95,7 @@ class Compression {
     report.archive = output_;
     report.device = backend_.name();
     report.compress_seconds = compress_times_.seconds();
+    report.total_seconds = clock_.seconds();
     if (meter_) {
       report.measured = {meter_->quality(), meter_->bound()};
       report.decompress_seconds = decompress_times_.seconds();
@@ -111,6 +112,7 @@ class Compression {
   const CompressOptions& options_;
   Backends& backends_;
   Backend& backend_;
+  Stopwatch clock_;
   std::string input_;
   std::string output_;
   FieldSource field_;

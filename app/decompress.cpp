@@ -61,9 +61,20 @@ class Decompression {
     if (options_.frame) {
       summary_ = restore_frame(backends_, reader_, *options_.frame, times_, write, archive_bytes_);
     } else {
-      summary_ = restore_field(backends_, reader_, times_, write);
+      summary_ = restore_field(backends_, reader_, times_, write, part_writer(file, progress));
       archive_bytes_ = reader_.bytes_read();
     }
+  }
+
+  /// Writes parts of frames where they belong; none if the frames are needed whole or in order.
+  PartUser part_writer(OutputFile& file, Progress& progress) const {
+    if (meter_ || !file.takes_any_order()) return {};
+    return [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
+      const ArchiveHeader& header = reader_.header();
+      to_native(values, header.dtype, options_.byte_order);
+      file.write_at(header.plan.first_value(i) * size_of(header.dtype) + offset, values);
+      if (offset == 0) progress.advance();
+    };
   }
 
   void tell(const std::string& output) const {
@@ -75,6 +86,7 @@ class Decompression {
     if (options_.frame) report.dims = reader_.header().plan.frame_dims(*options_.frame);
     report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
+    report.total_seconds = clock_.seconds();
     if (meter_) report.measured = {meter_->quality(), meter_->bound()};
     print(report, options_.run, is_standard_stream(output) ? stderr : stdout);
     if (meter_) {
@@ -92,6 +104,7 @@ class Decompression {
   ArchiveReader reader_;
   std::optional<FieldSource> original_;
   std::optional<QualityMeter> meter_;
+  Stopwatch clock_;
   FieldSummary summary_;
   ByteCount archive_bytes_ = 0;
   CallTimes times_;

@@ -1,9 +1,12 @@
 #include "app/field_codec.hpp"
 
+#include "app/archive_outlet.hpp"
 #include "app/archive_reader.hpp"
-#include "app/archive_writer.hpp"
+#include "app/background.hpp"
 #include "app/buffer.hpp"
+#include "app/device_buffers.hpp"
 #include "app/field_source.hpp"
+#include "app/frame_feed.hpp"
 
 namespace cuszi::app {
 
@@ -13,13 +16,17 @@ namespace {
 class FrameLoader {
  public:
   FrameLoader(Backend& backend, const FieldSettings& settings, FieldSource& field, CallTimes& times)
-      : backend_(backend), settings_(settings), field_(field), times_(times) {}
+      : backend_(backend),
+        settings_(settings),
+        field_(field),
+        feed_(backend, field),
+        times_(times) {}
 
   const LoadedFrame& load(std::uint64_t i) {
     if (loaded_ == i) return frame_;
     loaded_.reset();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
-    const Bytes values = field_.frame(i);
+    const Bytes values = feed_.frame(i);
     times_.measure([&] {
       frame_ =
           load_frame(backend_, settings_.frame, shape, values, settings_.fills, times_.steps());
@@ -32,6 +39,7 @@ class FrameLoader {
   Backend& backend_;
   const FieldSettings& settings_;
   FieldSource& field_;
+  FrameFeed feed_;
   CallTimes& times_;
   std::optional<std::uint64_t> loaded_;
   LoadedFrame frame_;
@@ -60,17 +68,51 @@ ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& f
   return header;
 }
 
-void restore(Backends& backends, const ArchiveFrame& frame, Buffer& buffer, CallTimes& times,
-             FieldSummary& summary, const FrameUser& use) {
-  const MutableBytes values = buffer.resize(frame.shape.bytes());
-  Backend& backend = backends.for_frame(frame.header);
-  times.measure([&] {
-    decompress_frame(backend, frame.shape, frame.header, frame.payload, values, times.steps());
-  });
-  const Exceptions exceptions = count_exceptions(frame.header, frame.payload);
-  summary.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
-  use(frame.header.index, values);
-}
+/// Restores frames, and takes those that are on a device away in the background.
+class FrameRestorer {
+ public:
+  FrameRestorer(Backends& backends, CallTimes& times, const FrameUser& use,
+                const PartUser& use_part)
+      : backends_(backends), times_(times), use_(use), use_part_(use_part) {}
+
+  void restore(const ArchiveFrame& frame) {
+    const std::uint64_t index = frame.header.index;
+    Backend& backend = backends_.for_frame(frame.header);
+    Transfer* const transfer = use_part_ ? backend.transfer() : nullptr;
+    const ByteCount size = frame.shape.bytes();
+    const MutableBytes values =
+        transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
+                            : buffer_.resize(size);
+    times_.measure([&] {
+      decompress_frame(backend, frame.shape, frame.header, frame.payload, values, times_.steps());
+    });
+    const Exceptions exceptions = count_exceptions(frame.header, frame.payload);
+    summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
+    if (transfer == nullptr) {
+      use_(index, values);
+      return;
+    }
+    draining_.start([this, index, transfer, values] {
+      transfer->drain(
+          values, [&](ByteCount offset, MutableBytes piece) { use_part_(index, offset, piece); });
+    });
+  }
+
+  /// Waits for the last frame.
+  FieldSummary finish() {
+    draining_.wait();
+    return summary_;
+  }
+
+ private:
+  Backends& backends_;
+  CallTimes& times_;
+  const FrameUser& use_;
+  const PartUser& use_part_;
+  Buffer buffer_;
+  FieldSummary summary_;
+  Background draining_;
+};
 
 }  // namespace
 
@@ -79,42 +121,39 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   FrameLoader frames(backend, settings, field, times);
   CompressedField result;
   result.header = archive_header(settings, field, frames);
-  ArchiveWriter writer(sink, result.header);
+  ArchiveOutlet outlet(backend, sink, result.header);
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
     const LoadedFrame& loaded = frames.load(i);
     events.frame_loaded(loaded);
-    const CompressedFrame frame = times.measure([&] {
-      return compress_frame(backend, settings.frame, loaded, i, result.header.bound_absolute,
-                            times.steps());
+    const FrameReport frame = times.measure([&] {
+      return compress_frame(
+          backend, settings.frame, loaded, i, result.header.bound_absolute,
+          [&](ByteCount size) { return outlet.take(size); }, times.steps());
     });
     result.summary.add(frame.header, loaded.shape.points(), frame.outliers, frame.patches);
-    writer.add_frame(frame.bytes);
+    outlet.send();
     events.frame_done();
   }
-  writer.finish();
-  result.archive_bytes = writer.bytes_written();
+  result.archive_bytes = outlet.finish();
   return result;
 }
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
-                           const FrameUser& use) {
-  FieldSummary summary;
-  Buffer buffer;
-  for (std::uint64_t i = 0; i < archive.frames(); ++i) {
-    restore(backends, archive.next_frame(), buffer, times, summary, use);
-  }
+                           const FrameUser& use, const PartUser& use_part) {
+  FrameRestorer restorer(backends, times, use, use_part);
+  for (std::uint64_t i = 0; i < archive.frames(); ++i) restorer.restore(archive.next_frame());
   archive.finish();
-  return summary;
+  return restorer.finish();
 }
 
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            CallTimes& times, const FrameUser& use, ByteCount& frame_bytes) {
-  FieldSummary summary;
-  Buffer buffer;
+  const PartUser no_parts;
+  FrameRestorer restorer(backends, times, use, no_parts);
   const ArchiveFrame frame = archive.frame(index);
   frame_bytes = frame.size();
-  restore(backends, frame, buffer, times, summary, use);
-  return summary;
+  restorer.restore(frame);
+  return restorer.finish();
 }
 
 }  // namespace cuszi::app

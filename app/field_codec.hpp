@@ -43,7 +43,7 @@ struct CompressedField {
 };
 
 /// Compresses a field to an archive. A relative bound of a field of several frames takes two
-/// passes over it.
+/// passes over it. With a device, the next frame is read and the last one written meanwhile.
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});
@@ -51,10 +51,15 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
 /// Takes a restored frame, whose values it may change.
 using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
 
-/// Restores all of an archive, frame by frame, and checks its footer. Throws ArchiveError, possibly
-/// after some frames have been used.
+/// Takes the values of a restored frame from byte `offset` of it on, which it may change. Called by
+/// several threads at once, in any order.
+using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
+
+/// Restores all of an archive, frame by frame, and checks its footer. Frames that a device restores
+/// go to `use_part`, if it is given, while the next one is being restored. Throws ArchiveError,
+/// possibly after some frames have been used.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
-                           const FrameUser& use);
+                           const FrameUser& use, const PartUser& use_part = {});
 
 /// Restores one frame of an archive. `frame_bytes` is set to its size there.
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,

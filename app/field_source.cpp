@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/error.hpp"
@@ -48,6 +49,18 @@ Bytes FieldSource::frame(std::uint64_t i) {
   return buffer_.view();
 }
 
+void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const {
+  const ByteCount at = plan_.first_value(i) * size_of(layout_.dtype) + offset;
+  if (whole_) {
+    const Bytes values = Bytes(buffer_.view()).subspan(at, part.size());
+    std::copy(values.begin(), values.end(), part.begin());
+    return;
+  }
+  const std::size_t got = source_->read_at(layout_.skip_bytes + at, part);
+  require_all(part.size() - got);
+  to_native(part, layout_.dtype, layout_.byte_order);
+}
+
 /// None if the values have to be read: because of their byte order, their place, or the source.
 Bytes FieldSource::mapped(ByteCount offset, ByteCount size) {
   if (layout_.byte_order != ByteOrder::little) return {};
@@ -71,12 +84,15 @@ void FieldSource::move_to(ByteCount offset) {
 void FieldSource::read(MutableBytes values) {
   const std::size_t got = source_->read(values);
   position_ += got;
-  if (got < values.size()) {
-    throw InputError(fmt::format("{}: ends {} bytes before its dims {} of {} are filled",
-                                 source_->name(), values.size() - got, layout_.dims.to_string(),
-                                 name_of(layout_.dtype)));
-  }
+  require_all(values.size() - got);
   to_native(values, layout_.dtype, layout_.byte_order);
+}
+
+void FieldSource::require_all(ByteCount missing) const {
+  if (missing == 0) return;
+  throw InputError(fmt::format("{}: ends {} bytes before its dims {} of {} are filled",
+                               source_->name(), missing, layout_.dims.to_string(),
+                               name_of(layout_.dtype)));
 }
 
 void FieldSource::expect_end() {

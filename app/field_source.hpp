@@ -30,10 +30,15 @@ class FieldSource {
   /// asked for can be asked for again, whatever the source.
   Bytes frame(std::uint64_t i);
 
+  /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
+  /// for several threads at once. Not in a stream.
+  void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
+
  private:
   Bytes mapped(ByteCount offset, ByteCount size);
   void move_to(ByteCount offset);
   void read(MutableBytes values);
+  void require_all(ByteCount missing) const;
   void expect_end();
 
   std::unique_ptr<ByteSource> source_;

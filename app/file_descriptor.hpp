@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/units.hpp"
+
 namespace cuszi::app {
 
 /// Owns an open file.
@@ -25,5 +27,10 @@ class FileDescriptor {
  private:
   int fd_;
 };
+
+/// Writes all of `bytes`, at the file's position or at `offset`; the latter may be done by several
+/// threads at once. False, with errno set, if that fails.
+bool write_all(const FileDescriptor& file, Bytes bytes);
+bool write_all_at(const FileDescriptor& file, ByteCount offset, Bytes bytes);
 
 }  // namespace cuszi::app

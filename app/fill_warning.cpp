@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <vector>
 
 #include "core/sample.hpp"
 
@@ -16,25 +16,16 @@ constexpr std::uint64_t most_samples = 16384;
 constexpr std::uint64_t fewest_others = 16;
 constexpr double suspicious_distance = 1000;
 
-template <class T>
-T value_at(Bytes values, std::uint64_t point) {
-  T value;
-  std::memcpy(&value, values.data() + point * sizeof(T), sizeof(T));
-  return value;
-}
-
 /// The finite values of a fixed sample, sorted; all of them in a small frame.
-template <class T>
-std::vector<double> sorted_sample(const LoadedFrame& frame) {
+std::vector<double> sorted_sample(Backend& backend, const LoadedFrame& frame) {
   const std::uint64_t points = frame.shape.points();
-  const std::uint64_t count = std::min(points, most_samples);
-  std::vector<double> sample;
-  sample.reserve(count);
-  for (std::uint64_t k = 0; k < count; ++k) {
-    const std::uint64_t point = count == points ? k : sample_point(k, points);
-    const auto value = static_cast<double>(value_at<T>(frame.values, point));
-    if (std::isfinite(value)) sample.push_back(value);
+  std::vector<std::uint64_t> at(std::min(points, most_samples));
+  for (std::uint64_t k = 0; k < at.size(); ++k) {
+    at[k] = at.size() == points ? k : sample_point(k, points);
   }
+  std::vector<double> sample = backend.values_at(at);
+  const auto is_missing = [](double value) { return !std::isfinite(value); };
+  sample.erase(std::remove_if(sample.begin(), sample.end(), is_missing), sample.end());
   std::sort(sample.begin(), sample.end());
   return sample;
 }
@@ -68,12 +59,11 @@ std::optional<double> suspect(const std::vector<double>& sample) {
 
 }  // namespace
 
-std::optional<std::string> suspected_fill_value(const LoadedFrame& frame) {
-  return with_type_of(frame.shape.dtype, [&](auto zero) -> std::optional<std::string> {
-    using T = decltype(zero);
-    const std::optional<double> value = suspect(sorted_sample<T>(frame));
-    if (!value) return std::nullopt;
-    return fmt::format("{}", static_cast<T>(*value));
+std::optional<std::string> suspected_fill_value(Backend& backend, const LoadedFrame& frame) {
+  const std::optional<double> value = suspect(sorted_sample(backend, frame));
+  if (!value) return std::nullopt;
+  return with_type_of(frame.shape.dtype, [&](auto zero) {
+    return fmt::format("{}", static_cast<decltype(zero)>(*value));
   });
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,12 +13,6 @@
 #include "core/error.hpp"
 
 namespace cuszi::app {
-
-namespace {
-
-constexpr ByteCount max_transfer = ByteCount{1} << 30;
-
-}  // namespace
 
 OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)), force_(force) {
   struct stat status {};
@@ -62,13 +55,11 @@ void OutputFile::open_temporary() {
 }
 
 void OutputFile::write(Bytes bytes) {
-  while (!bytes.empty()) {
-    const std::size_t wanted = std::min<ByteCount>(bytes.size(), max_transfer);
-    const ssize_t done = ::write(file_.get(), bytes.data(), wanted);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail("be written");
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-  }
+  if (!write_all(file_, bytes)) fail("be written");
+}
+
+void OutputFile::write_at(ByteCount offset, Bytes bytes) {
+  if (!write_all_at(file_, offset, bytes)) fail("be written");
 }
 
 void OutputFile::commit() {

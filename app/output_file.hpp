@@ -19,6 +19,8 @@ class OutputFile final : public ByteSink {
   ~OutputFile() override;
 
   void write(Bytes bytes) override;
+  bool takes_any_order() const override { return !is_stream(); }
+  void write_at(ByteCount offset, Bytes bytes) override;
 
   /// Makes what was written durable and gives it its name.
   void commit();

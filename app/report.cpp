@@ -79,6 +79,7 @@ void add_speed(Json& json, const Report& report) {
   };
   add("compress", report.compress_seconds);
   add("decompress", report.decompress_seconds);
+  add("total", report.total_seconds);
 }
 
 std::string values_text(const Report& report) {
@@ -194,6 +195,7 @@ std::string to_text(const Report& report) {
   if (report.measured) add("quality", quality_text(*report.measured));
   if (report.compress_seconds) add("compress", speed_text(report, *report.compress_seconds));
   if (report.decompress_seconds) add("decompress", speed_text(report, *report.decompress_seconds));
+  if (report.total_seconds) add("whole path", speed_text(report, *report.total_seconds));
   return text;
 }
 

@@ -37,6 +37,7 @@ struct Report {
   std::string device = "cpu";
   std::optional<double> compress_seconds;
   std::optional<double> decompress_seconds;
+  std::optional<double> total_seconds;  ///< from the opening of the input to the output in place
 
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };

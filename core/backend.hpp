@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/coder.hpp"
 #include "core/config.hpp"
@@ -8,6 +11,7 @@
 #include "core/mask.hpp"
 #include "core/predictor.hpp"
 #include "core/sample.hpp"
+#include "core/transfer.hpp"
 
 namespace cuszi {
 
@@ -49,6 +53,12 @@ class Backend {
   /// "cpu", or the device's name.
   virtual std::string name() const = 0;
 
+  /// The way to memory of its own; none if it works in the host's.
+  virtual Transfer* transfer() { return nullptr; }
+
+  /// Waits until all that was begun is done, so that a step's time can be told.
+  virtual void settle() noexcept {}
+
   // Compression, in the order of calls.
 
   /// Looks at a frame: range, missing points, samples of prediction errors for a predictor whose
@@ -57,6 +67,8 @@ class Backend {
                          const PredictorParams& draft) = 0;
   /// The missing points of the loaded frame, in host memory.
   virtual Mask mask() const = 0;
+  /// The values of the loaded frame at these points.
+  virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// Makes the choices that need more than one look at the frame: fits and trials.
   virtual void refine(Method& /*method*/, const FrameConfig& /*config*/, double /*bound*/) {}
   /// Predicts and quantises the pass's points; keeps their quant-codes, adds what the codes cannot

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +15,10 @@ class StepTimes {
     std::string_view name;
     double seconds;
   };
+
+  /// `settle` is called at the end of each step, to wait for what the step has only begun. Without
+  /// it the time of work on a device counts for the step that waits for it.
+  explicit StepTimes(std::function<void()> settle = {}) : settle_(std::move(settle)) {}
 
   /// Runs `work` and adds its time to the step `name`, a string literal.
   template <class Work>
@@ -32,7 +37,10 @@ class StepTimes {
     std::string_view name;
     Clock::time_point start = Clock::now();
 
-    ~Timer() { times.add(name, std::chrono::duration<double>(Clock::now() - start).count()); }
+    ~Timer() {
+      if (times.settle_) times.settle_();
+      times.add(name, std::chrono::duration<double>(Clock::now() - start).count());
+    }
   };
 
   void add(std::string_view name, double seconds) {
@@ -45,6 +53,7 @@ class StepTimes {
     steps_.push_back({name, seconds});
   }
 
+  std::function<void()> settle_;
   std::vector<Step> steps_;
 };
 

@@ -107,6 +107,16 @@ class CpuBackend final : public Backend {
 
   Mask mask() const override { return mask_; }
 
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    std::vector<double> picked(points.size());
+    with_type_of(shape_.dtype, [&](auto zero) {
+      const auto values = as_values<decltype(zero)>(input_);
+      std::transform(points.begin(), points.end(), picked.begin(),
+                     [&](std::uint64_t point) { return static_cast<double>(values[point]); });
+    });
+    return picked;
+  }
+
   void refine(Method& method, const FrameConfig& config, double bound) override {
     const auto* const multilevel = std::get_if<MultilevelParams>(&method.predictor);
     if (multilevel == nullptr) return;

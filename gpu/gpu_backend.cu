@@ -7,6 +7,7 @@
 #include "gpu/lorenzo.cuh"
 #include "gpu/predictors.hpp"
 #include "gpu/scan.cuh"
+#include "gpu/transfer.hpp"
 
 namespace cuszi::gpu {
 
@@ -33,6 +34,13 @@ __global__ void insert_missing(const QuantCode* symbols, std::uint64_t points, R
   const std::uint64_t point = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   if (point >= points) return;
   codes[point] = missing.test(point) ? QuantCode{1} : symbols[point - missing.rank(point)];
+}
+
+template <class T>
+__global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t count,
+                     double* picked) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < count) picked[i] = static_cast<double>(values[points[i]]);
 }
 
 /// Puts the bits of missing values, given by rank, in their places.
@@ -69,7 +77,12 @@ class GpuBackend final : public Backend {
     check(cudaGetDeviceProperties(&properties, device), "tell its name");
     name_ = properties.name;
     work_ = std::make_unique<Work>();
+    transfer_ = make_transfer(device);
   }
+
+  Transfer* transfer() override { return transfer_.get(); }
+
+  void settle() noexcept override { cudaStreamSynchronize(work_->stream()); }
 
   FieldScan load(const FrameShape& shape, Bytes values, const FillValues& fills,
                  const PredictorParams& draft) override {
@@ -100,6 +113,21 @@ class GpuBackend final : public Backend {
     work_->copy(mask.values.data(), missing_values_.data(), mask.values.size());
     work_->sync();
     return mask;
+  }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    const std::uint64_t count = points.size();
+    if (count == 0) return {};
+    const auto* const at = work_->upload(points.data(), count);
+    auto* const picked = work_->take<double>(count);
+    with_type_of(shape_.dtype, [&](auto zero) {
+      pick<<<blocks_for(count, threads), threads, 0, work_->stream()>>>(
+          reinterpret_cast<const decltype(zero)*>(input_.data()), at, count, picked);
+    });
+    check_launch("pick");
+    const double* const host = work_->download(picked, count);
+    work_->sync();
+    return {host, host + count};
   }
 
   PassCounts predict_quantise(const PredictorParams& params, double bound, int /*pass*/,
@@ -256,6 +284,7 @@ class GpuBackend final : public Backend {
 
   std::string name_;
   std::unique_ptr<Work> work_;
+  std::unique_ptr<Transfer> transfer_;
   FrameShape shape_;
   FieldScan scan_;
   Bytes input_;

@@ -14,6 +14,7 @@ class PipeSource final : public app::ByteSource {
 
   std::string name() const override { return "a pipe"; }
   std::size_t read(MutableBytes out) override { return memory_.read(out); }
+  std::size_t read_at(ByteCount /*offset*/, MutableBytes /*out*/) const override { return 0; }
   std::optional<ByteCount> size() const override { return std::nullopt; }
   Bytes view() override { return {}; }
   void seek(ByteCount /*offset*/) override {}

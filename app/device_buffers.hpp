@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuszi::app {
+
+/// What a device's buffers hold. Of each kind there are two: while one is worked on, the other is
+/// being filled or drained.
+enum class DeviceBuffer : std::size_t { field = 0, archive = 2, restored = 4 };
+
+/// The number, as in Transfer::memory(), of the buffer for frame `i`.
+constexpr std::size_t buffer_for(DeviceBuffer kind, std::uint64_t i) {
+  return static_cast<std::size_t>(kind) + i % 2;
+}
+
+}  // namespace cuszi::app
