@@ -79,7 +79,8 @@ class Backend {
   /// Without effect for predictors of one pass.
   virtual void fit_contexts(const PredictorParams& /*params*/, int /*pass*/, Sections& /*out*/) {}
   /// Entropy-codes the pass's quant-codes.
-  virtual void encode(const CoderParams& params, HuffmanWidth width, int pass, Sections& out) = 0;
+  virtual void encode(const CoderParams& params, const HuffmanTuning& tuning, int pass,
+                      Sections& out) = 0;
   /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
   /// where that pass cannot be made.
   virtual void pack(Sections& sections) = 0;

@@ -75,8 +75,14 @@ struct PredictorConfig {
   MultilevelConfig multilevel;
 };
 
-struct HuffmanConfig {
+/// How an encoder works, on which no archive depends.
+struct HuffmanTuning {
   HuffmanWidth width = HuffmanWidth::automatic;
+  std::optional<int>
+      merge;  ///< log2 of the codewords that a GPU's thread merges in registers, 0..4
+};
+
+struct HuffmanConfig : HuffmanTuning {
   IndexKind index = IndexKind::hybrid;
   std::uint32_t chunk = 1024;    ///< symbols per chunk, a power of two
   std::uint32_t partition = 32;  ///< chunks per offset of the hybrid index

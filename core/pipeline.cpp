@@ -127,7 +127,7 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
       times.measure("contexts", [&] { backend.fit_contexts(predictor, pass, sections); });
     }
     times.measure("encode", [&] {
-      backend.encode(*result.header.coder, config.huffman.width, pass, sections);
+      backend.encode(*result.header.coder, config.huffman, pass, sections);
     });
     if (config.lossless == Lossless::bitcomp) {
       times.measure("pack", [&] { backend.pack(sections); });

@@ -162,14 +162,15 @@ class CpuBackend final : public Backend {
     contexts_.resize(without_gaps(std::span(contexts_)).size());
   }
 
-  void encode(const CoderParams& params, HuffmanWidth width, int pass, Sections& out) override {
+  void encode(const CoderParams& params, const HuffmanTuning& tuning, int pass,
+              Sections& out) override {
     if (const auto* ans = std::get_if<AnsParams>(&params)) {
       AnsStream stream = ans_encode(*ans, symbols_, contexts_, context_count(pass));
       keep(SectionId::index, std::move(stream.index), out);
       keep(SectionId::codes, std::move(stream.codes), out);
       return;
     }
-    HuffmanStream stream = huffman_encode(std::get<HuffmanParams>(params), width, symbols_);
+    HuffmanStream stream = huffman_encode(std::get<HuffmanParams>(params), tuning.width, symbols_);
     keep(SectionId::codebook, std::move(stream.codebook), out);
     keep(SectionId::index, std::move(stream.index), out);
     keep(SectionId::codes, std::move(stream.codes), out);

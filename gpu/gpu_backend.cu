@@ -161,8 +161,9 @@ class GpuBackend final : public Backend {
     return predicted.counts;
   }
 
-  void encode(const CoderParams& params, HuffmanWidth width, int /*pass*/, Sections& out) override {
-    const HuffmanStream stream = huffman_encode(*work_, huffman_of(params), width, symbols_.data(),
+  void encode(const CoderParams& params, const HuffmanTuning& tuning, int /*pass*/,
+              Sections& out) override {
+    const HuffmanStream stream = huffman_encode(*work_, huffman_of(params), tuning, symbols_.data(),
                                                 symbols_.size(), histogram_);
     add(SectionId::codebook, stream.codebook, out);
     add(SectionId::index, stream.index, out);

@@ -13,10 +13,10 @@ struct HuffmanStream {
   Bytes codes;
 };
 
-/// Codes `count` symbols that occur as often as `histogram` says: in-register reduction of 8
-/// codewords a thread, shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21,
-/// IV-C), in one pass. Throws UsageError if a codeword does not fit `width`.
-HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWidth width,
+/// Codes `count` symbols that occur as often as `histogram` says: in-register reduction of a
+/// thread's codewords, shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21,
+/// IV-C), in one pass. Throws UsageError if a codeword does not fit the width.
+HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
                              const QuantCode* symbols, std::uint64_t count,
                              std::span<const std::uint64_t> histogram);
 

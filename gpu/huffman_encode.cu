@@ -10,14 +10,25 @@ namespace {
 constexpr std::size_t alphabet = std::size_t{1} << 16;
 constexpr unsigned threads = 256;
 constexpr unsigned warps = threads / 32;
-constexpr unsigned pack_symbols = 8;  ///< what a thread reads and merges at once
-constexpr unsigned packs = 4;         ///< per thread
-constexpr unsigned warp_symbols = 32 * pack_symbols * packs;
-constexpr unsigned tile_symbols = warps * warp_symbols;
-constexpr std::uint32_t most_shared_units = 32768;
+constexpr unsigned packs = 4;                      ///< per thread
+constexpr std::uint32_t most_shared_units = 8192;  ///< more would leave too few warps
+constexpr int usual_merge = 3;
 
-/// A codeword as packs are merged in one register: its length in the low bits, so that the sum of a
-/// pack's units has the sum of their lengths there, the code above. One that does not fit stands
+/// What a thread reads and merges at once: 2^merge symbols.
+template <int merge>
+struct alignas(2U << merge) Pack {
+  static constexpr unsigned size = 1U << merge;
+
+  QuantCode symbols[size];
+};
+
+template <int merge>
+constexpr unsigned warp_symbols = 32 * packs* Pack<merge>::size;
+template <int merge>
+constexpr unsigned tile_symbols = warps* warp_symbols<merge>;
+
+/// A codeword as half packs are merged in one register: its length in the low bits, so that the sum
+/// of their units has the sum of their lengths there, the code above. One that does not fit stands
 /// for a length that no register holds.
 struct ShortUnit {
   static constexpr int length_bits = 10;
@@ -32,11 +43,6 @@ struct ShortUnit {
     return static_cast<int>(sum & ((1U << length_bits) - 1));
   }
   static CUSZI_HD std::uint32_t code(std::uint32_t unit) { return unit >> length_bits; }
-};
-static_assert(pack_symbols * ShortUnit::too_long < 1U << ShortUnit::length_bits);
-
-struct alignas(16) Pack {
-  QuantCode symbols[pack_symbols];
 };
 
 /// A tile's bits so far, as the tiles behind it see them: two bits of state, then a count.
@@ -147,14 +153,19 @@ extern __shared__ __align__(16) std::uint32_t shared_memory[];
 
 /// A tile of symbols per thread block, taken in order. A warp's symbols are consecutive, a thread
 /// has every 32nd pack of them.
-template <class Unit, bool SharedUnits>
+template <class Unit, bool SharedUnits, int merge>
 class TileEncoder {
+  static constexpr unsigned pack_symbols = Pack<merge>::size;
+  static constexpr unsigned left_symbols = pack_symbols / 2;
+  static constexpr unsigned right_symbols = pack_symbols - left_symbols;
+  static_assert(right_symbols * ShortUnit::too_long < 1U << ShortUnit::length_bits);
+
  public:
   __device__ TileEncoder(const EncodeTask<Unit>& task, unsigned tile)
       : task_(task),
         words_(shared_memory),
         short_units_(SharedUnits ? shared_memory + task.tile_words : task.short_units),
-        first_(std::uint64_t{tile} * tile_symbols + threadIdx.x / 32 * warp_symbols +
+        first_(std::uint64_t{tile} * tile_symbols<merge> + threadIdx.x / 32 * warp_symbols<merge> +
                threadIdx.x % 32 * pack_symbols) {}
 
   static __device__ void prepare(const EncodeTask<Unit>& task) {
@@ -172,7 +183,7 @@ class TileEncoder {
 #pragma unroll
     for (unsigned k = 0; k < packs; ++k) {
       if (valid(k) == pack_symbols) {
-        packs_[k] = *reinterpret_cast<const Pack*>(task_.symbols + first(k));
+        packs_[k] = *reinterpret_cast<const Pack<merge>*>(task_.symbols + first(k));
       } else {
 #pragma unroll
         for (unsigned i = 0; i < pack_symbols; ++i) {
@@ -185,10 +196,10 @@ class TileEncoder {
   /// Merges each pack's codewords, as far as they fit 64 bits; sets where the packs start within
   /// the warp and returns the warp's bits.
   __device__ std::uint32_t measure() {
-    std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 256 x 56
+    std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 512 x 56
 #pragma unroll
     for (unsigned k = 0; k < packs; ++k) {
-      merge(k);
+      merge_pack(k);
       own |= static_cast<std::uint64_t>(bits_[k]) << (16 * k);
     }
     std::uint64_t sum = own;
@@ -247,9 +258,9 @@ class TileEncoder {
 
  private:
   /// Merges a pack's codewords as far as they fit 64 bits: mostly each half in one register.
-  __device__ void merge(unsigned k) {
-    const Half left = merge_half(packs_[k].symbols);
-    const Half right = merge_half(packs_[k].symbols + pack_symbols / 2);
+  __device__ void merge_pack(unsigned k) {
+    const Half left = merge_half<left_symbols>(packs_[k].symbols);
+    const Half right = merge_half<right_symbols>(packs_[k].symbols + left_symbols);
     merged_[k] = (std::uint64_t{left.merged} << right.bits) | right.merged;
     bits_[k] = left.bits + right.bits;
     if (left.bits > 32 || right.bits > 32 || valid(k) != pack_symbols) merge_wide(k);
@@ -258,11 +269,12 @@ class TileEncoder {
     std::uint32_t merged;
     int bits;
   };
+  template <unsigned count>
   __device__ Half merge_half(const QuantCode* symbols) const {
     std::uint32_t sum = 0;
     std::uint32_t merged = 0;
 #pragma unroll
-    for (unsigned i = 0; i < pack_symbols / 2; ++i) {
+    for (unsigned i = 0; i < count; ++i) {
       const std::uint32_t unit = short_units_[symbols[i]];
       merged = __funnelshift_l(0, merged, unit) | ShortUnit::code(unit);  // by the lowest 5 bits
       sum += unit;
@@ -302,22 +314,22 @@ class TileEncoder {
   std::uint32_t* words_;
   const std::uint32_t* short_units_;
   std::uint64_t first_;
-  Pack packs_[packs];
+  Pack<merge> packs_[packs];
   std::uint64_t merged_[packs];
   int bits_[packs];
   std::uint32_t start_[packs];
 };
 
-template <class Unit, bool SharedUnits>
+template <class Unit, bool SharedUnits, int merge>
 __global__ void __launch_bounds__(threads, 4)
     encode_tiles(const __grid_constant__ EncodeTask<Unit> task) {
   __shared__ unsigned tile;
   __shared__ std::uint32_t warp_bits[warps];
   __shared__ BitCount tile_start;
   if (threadIdx.x == 0) tile = atomicAdd(task.next_tile, 1U);
-  TileEncoder<Unit, SharedUnits>::prepare(task);
+  TileEncoder<Unit, SharedUnits, merge>::prepare(task);
   __syncthreads();
-  TileEncoder<Unit, SharedUnits> encoder(task, tile);
+  TileEncoder<Unit, SharedUnits, merge> encoder(task, tile);
   encoder.load();
   const std::uint32_t bits = encoder.measure();
   if (threadIdx.x % 32 == 0) warp_bits[threadIdx.x / 32] = bits;
@@ -345,53 +357,74 @@ __global__ void __launch_bounds__(threads, 4)
   store_bits(shared_memory, tile_start, tile_bits, task.stream);
 }
 
-template <class Unit, bool SharedUnits>
+template <class Unit, bool SharedUnits, int merge>
 void launch(Work& work, const EncodeTask<Unit>& task, unsigned tiles) {
-  const ByteCount shared = task.tile_words * sizeof(std::uint32_t) +
-                           (SharedUnits ? task.bins * sizeof(std::uint32_t) : 0);
-  check(cudaFuncSetAttribute(encode_tiles<Unit, SharedUnits>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+  const ByteCount shared =
+      (task.tile_words + (SharedUnits ? task.bins : 0)) * sizeof(std::uint32_t);
+  auto* const kernel = encode_tiles<Unit, SharedUnits, merge>;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared)),
         "set aside shared memory");
-  encode_tiles<Unit, SharedUnits><<<tiles, threads, shared, work.stream()>>>(task);
+  kernel<<<tiles, threads, shared, work.stream()>>>(task);
   check_launch("encode_tiles");
 }
 
-/// Codewords of all chunks without gaps; sets the chunks' first bits and the end of the last.
-template <class Unit>
-Bytes encode_chunks(Work& work, const HuffmanParams& params, std::span<const std::uint8_t> lengths,
-                    int longest, const QuantCode* symbols, std::uint64_t count, BitCount total,
-                    BitCount* starts) {
-  const std::vector<Unit> units = codewords<Unit>(lengths);
-  const unsigned tiles = blocks_for(count, tile_symbols);
-  const ByteCount stream_words = ceil_div(total, 32) + 1;
-  auto* const stream = work.take_zeroed<std::uint32_t>(stream_words);
-  EncodeTask<Unit> task{};
-  task.symbols = symbols;
-  task.count = count;
+/// What is to be coded, and by which code.
+struct Coding {
+  const QuantCode* symbols;
+  std::uint64_t count;
+  std::uint32_t chunk;
+  std::span<const std::uint8_t> lengths;
+  int longest;
+  BitCount total;
+  BitCount* starts;  ///< of the chunks, and the end of the last
+};
+
+/// Codewords of all chunks without gaps; sets coding.starts.
+template <class Unit, int merge>
+Bytes encode_chunks(Work& work, const Coding& coding) {
+  const std::vector<Unit> units = codewords<Unit>(coding.lengths);
   std::vector<std::uint32_t> short_units(units.size());
   std::transform(units.begin(), units.end(), short_units.begin(), [](Unit unit) {
     return ShortUnit::pack(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
   });
+  const unsigned tiles = blocks_for(coding.count, tile_symbols<merge>);
+  auto* const stream = work.take_zeroed<std::uint32_t>(ceil_div(coding.total, 32) + 1);
+  EncodeTask<Unit> task{};
+  task.symbols = coding.symbols;
+  task.count = coding.count;
   task.units = work.upload(units.data(), units.size());
   task.short_units = work.upload(short_units.data(), short_units.size());
   task.bins = static_cast<std::uint32_t>(units.size());
   // A multiple of 4 to be cleared by quads; one word more than the bits for the shift.
-  task.tile_words = (tile_symbols / 32 * static_cast<std::uint32_t>(longest) + 1 + 3) / 4 * 4;
-  while ((1U << task.log_chunk) < params.chunk) ++task.log_chunk;
+  task.tile_words =
+      (tile_symbols<merge> / 32 * static_cast<std::uint32_t>(coding.longest) + 1 + 3) / 4 * 4;
+  while ((1U << task.log_chunk) < coding.chunk) ++task.log_chunk;
   task.stream = stream;
-  task.chunk_starts = starts;
+  task.chunk_starts = coding.starts;
   task.tile_states = work.take_zeroed<unsigned long long>(tiles);
   task.next_tile = work.take_zeroed<unsigned>(1);
   if (task.bins <= most_shared_units)
-    launch<Unit, true>(work, task, tiles);
+    launch<Unit, true, merge>(work, task, tiles);
   else
-    launch<Unit, false>(work, task, tiles);
-  return {reinterpret_cast<const std::byte*>(stream), ceil_div(total, 8)};
+    launch<Unit, false, merge>(work, task, tiles);
+  return {reinterpret_cast<const std::byte*>(stream), ceil_div(coding.total, 8)};
+}
+
+template <class Unit>
+Bytes encode_chunks(Work& work, int merge, const Coding& coding) {
+  switch (merge) {
+    case 0: return encode_chunks<Unit, 0>(work, coding);
+    case 1: return encode_chunks<Unit, 1>(work, coding);
+    case 2: return encode_chunks<Unit, 2>(work, coding);
+    case 4: return encode_chunks<Unit, 4>(work, coding);
+    default: return encode_chunks<Unit, usual_merge>(work, coding);
+  }
 }
 
 }  // namespace
 
-HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWidth width,
+HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
                              const QuantCode* symbols, std::uint64_t count,
                              std::span<const std::uint64_t> histogram) {
   HuffmanStream result;
@@ -408,11 +441,11 @@ HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, HuffmanWid
   for (std::size_t i = 0; i < lengths.size(); ++i) total += histogram[i] * lengths[i];
   const std::uint64_t chunks = ceil_div(count, params.chunk);
   auto* const starts = work.take<BitCount>(chunks + 1);
-  result.codes = use_narrow_units(width, longest)
-                     ? encode_chunks<std::uint32_t>(work, params, lengths, longest, symbols, count,
-                                                    total, starts)
-                     : encode_chunks<std::uint64_t>(work, params, lengths, longest, symbols, count,
-                                                    total, starts);
+  const Coding coding{symbols, count, params.chunk, lengths, longest, total, starts};
+  const int merge = tuning.merge.value_or(usual_merge);
+  result.codes = use_narrow_units(tuning.width, longest)
+                     ? encode_chunks<std::uint32_t>(work, merge, coding)
+                     : encode_chunks<std::uint64_t>(work, merge, coding);
   const std::uint64_t most_bits = std::uint64_t{params.chunk} * static_cast<unsigned>(longest);
   result.index = encode_index(work, params.index, params.partition, starts, chunks, most_bits);
   return result;

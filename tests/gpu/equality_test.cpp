@@ -77,6 +77,22 @@ TEST_CASE("a handful of small frames, for memory and race checkers", "[gpu][.che
   check_frames(4, 60, 1, 2000);
 }
 
+TEST_CASE("no merge factor or unit of the encoder changes a byte", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  Random random(7);
+  for (int i = 0; i < 100; ++i) {
+    RandomFrame frame = random_gpu_frame(random, 1000, 200000);
+    frame.task.config.huffman.width = HuffmanWidth::automatic;
+    INFO(frame.to_string());
+    const std::vector<std::byte> values = frame.values();
+    const std::vector<std::byte> expected = compress(*gpu, frame.task, values).frame.bytes;
+    frame.task.config.huffman.merge = static_cast<int>(random.below(5));
+    frame.task.config.huffman.width = random.pick({HuffmanWidth::automatic, HuffmanWidth::u64});
+    REQUIRE(compress(*gpu, frame.task, values).frame.bytes == expected);
+  }
+}
+
 TEST_CASE("damaged frames are refused by the GPU or give what the CPU gives", "[gpu]") {
   Backend* const gpu = device();
   if (gpu == nullptr) return;
