@@ -1,114 +1,163 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <vector>
 
-#include "app/archive_reader.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/field_source.hpp"
+#include "app/file_trip.hpp"
 #include "app/report.hpp"
+#include "app/study.hpp"
+#include "app/workbench.hpp"
 
 namespace cuszi::app {
 
 namespace {
 
-/// The runs of one kind of work.
-class Runs {
- public:
-  void add(CallTimes times) { runs_.push_back(std::move(times)); }
-
-  /// The run that took the median time; the faster of two.
-  const CallTimes& median() {
-    const auto middle = runs_.begin() + static_cast<std::ptrdiff_t>((runs_.size() - 1) / 2);
-    std::nth_element(
-        runs_.begin(), middle, runs_.end(),
-        [](const CallTimes& a, const CallTimes& b) { return a.seconds() < b.seconds(); });
-    return *middle;
-  }
-
- private:
-  std::vector<CallTimes> runs_;
-};
-
 struct Measurement {
   Report report;
+  double file_compress_seconds = 0;
+  double file_decompress_seconds = 0;
+  Runs copy;
+  Runs compress;
+  Runs decompress;
+  std::optional<CallTimes> compress_steps;  ///< of a run that waited after every step
+  std::optional<CallTimes> decompress_steps;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A device's first runs find the sizes of its memory.
+int warm_up_runs(Backend& backend) { return backend.transfer() != nullptr ? 2 : 0; }
+
+CompressedField measure_file_trips(const BenchOptions& options, Backends& backends,
+                                   const std::string& input, Measurement& all) {
+  const int warm_up = warm_up_runs(backends.for_config(options.settings.frame));
+  std::vector<double> compress;
+  std::vector<double> decompress;
+  CompressedField result;
+  for (int i = -warm_up; i < options.iterations; ++i) {
+    const FileTrip trip = make_file_trip(options, backends, input);
+    if (i < 0) continue;
+    compress.push_back(trip.compress_seconds);
+    decompress.push_back(trip.decompress_seconds);
+    result = trip.field;
+  }
+  all.file_compress_seconds = median(compress);
+  all.file_decompress_seconds = median(decompress);
+  return result;
+}
+
+/// What one run over all frames took.
+struct FieldRun {
   CallTimes copy;
   CallTimes compress;
   CallTimes decompress;
 };
 
-CallTimes time_copy(FieldSource& field, Buffer& buffer) {
-  CallTimes times;
+void run_frames(Workbench& bench, const FieldSettings& settings, double bound, FieldSource& field,
+                FieldRun& run, QualityMeter* meter) {
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
-    const Bytes values = field.frame(i);
-    const MutableBytes to = buffer.resize(values.size());
-    times.measure([&] { std::memcpy(to.data(), values.data(), values.size()); });
+    const FrameShape shape{field.layout().dtype, field.plan().frame_dims(i)};
+    bench.put(shape, field.frame(i));
+    bench.copy(run.copy);
+    bench.compress(settings, bound, run.compress);
+    bench.restore(shape, bench.archive(), run.decompress);
+    if (meter != nullptr) meter->add(i, bench.restored());
   }
-  return times;
+}
+
+/// The runs in memory, without files, and the quality of what they restore.
+void measure_in_memory(const BenchOptions& options, Backend& backend, const ArchiveHeader& header,
+                       FieldSource& field, Measurement& all) {
+  Workbench bench(backend);
+  const auto run_once = [&](FieldRun& run, QualityMeter* meter) {
+    run_frames(bench, options.settings, header.bound_absolute, field, run, meter);
+  };
+  QualityMeter meter(field, header.fills, header.bound_absolute);
+  const int warm_up = warm_up_runs(backend);
+  for (int i = -warm_up; i < options.iterations; ++i) {
+    FieldRun run;
+    run_once(run, i + 1 == options.iterations ? &meter : nullptr);
+    if (i < 0) continue;
+    all.copy.add(std::move(run.copy));
+    all.compress.add(std::move(run.compress));
+    all.decompress.add(std::move(run.decompress));
+  }
+  all.report.measured = {meter.quality(), meter.bound()};
+  if (warm_up == 0) return;
+  FieldRun settled{CallTimes(), bench.settled_times(), bench.settled_times()};
+  run_once(settled, nullptr);
+  all.compress_steps = std::move(settled.compress);
+  all.decompress_steps = std::move(settled.decompress);
 }
 
 Measurement measure(const BenchOptions& options, Backends& backends, const std::string& input) {
   Backend& backend = backends.for_config(options.settings.frame);
-  FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
-  field.hold();
-  Buffer buffer;
-  time_copy(field, buffer);  // the memory's pages come into being
-  Runs copy;
-  Runs compress;
-  Runs decompress;
-  CompressedField result;
-  for (int i = 0; i < options.iterations; ++i) {
-    copy.add(time_copy(field, buffer));
-    MemorySink archive;
-    CallTimes compress_times;
-    result = compress_field(backend, options.settings, field, archive, compress_times);
-    compress.add(compress_times);
-    MemorySource source(archive.bytes());
-    ArchiveReader reader(source);
-    CallTimes decompress_times;
-    restore_field(backends, reader, decompress_times, [](std::uint64_t, MutableBytes) {});
-    decompress.add(decompress_times);
-  }
-  Measurement all{report_on(result.header, result.summary, result.archive_bytes), copy.median(),
-                  compress.median(), decompress.median()};
+  Measurement all;
+  const CompressedField result = measure_file_trips(options, backends, input, all);
+  all.report = report_on(result.header, result.summary, result.archive_bytes);
   all.report.input = input;
   all.report.device = backend.name();
-  all.report.compress_seconds = all.compress.seconds();
-  all.report.decompress_seconds = all.decompress.seconds();
+  FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
+  field.hold();
+  measure_in_memory(options, backend, result.header, field, all);
+  all.report.compress_seconds = all.compress.median().seconds();
+  all.report.decompress_seconds = all.decompress.median().seconds();
   return all;
 }
 
-Json json_of(const Measurement& all) {
+const StepTimes& compress_steps(Measurement& all) {
+  return (all.compress_steps ? *all.compress_steps : all.compress.median()).steps();
+}
+
+const StepTimes& decompress_steps(Measurement& all) {
+  return (all.decompress_steps ? *all.decompress_steps : all.decompress.median()).steps();
+}
+
+Json json_of(Measurement& all) {
   Json json = to_json(all.report);
-  json["copy_seconds"] = all.copy.seconds();
-  json["copy_gb_per_s"] = gb_per_s(all.report.field_bytes(), all.copy.seconds()).value_or(0);
-  const auto steps = [](const CallTimes& times) {
+  const auto add = [&](const std::string& what, double seconds) {
+    json[what + "_seconds"] = seconds;
+    json[what + "_gb_per_s"] = gb_per_s(all.report.field_bytes(), seconds).value_or(0);
+  };
+  add("copy", all.copy.median().seconds());
+  add("file_compress", all.file_compress_seconds);
+  add("file_decompress", all.file_decompress_seconds);
+  const auto steps = [](const StepTimes& times) {
     Json by_name = Json::object();
-    for (const auto& step : times.steps().steps()) by_name[std::string(step.name)] = step.seconds;
+    for (const auto& step : times.steps()) by_name[std::string(step.name)] = step.seconds;
     return by_name;
   };
-  json["compress_steps"] = steps(all.compress);
-  json["decompress_steps"] = steps(all.decompress);
+  json["compress_steps"] = steps(compress_steps(all));
+  json["decompress_steps"] = steps(decompress_steps(all));
   return json;
 }
 
-std::string text_of(const Measurement& all, int iterations) {
+std::string text_of(Measurement& all, int iterations) {
   const ByteCount bytes = all.report.field_bytes();
   std::string text = to_text(all.report);
   text += fmt::format("  median of {}:\n", iterations);
   const auto add = [&](const std::string& what, double seconds) {
-    text += fmt::format("    {:<16} {:>9.3f} GB/s {:>12.6f} s\n", what,
+    text += fmt::format("    {:<20} {:>9.3f} GB/s {:>12.6f} s\n", what,
                         gb_per_s(bytes, seconds).value_or(0), seconds);
   };
-  const auto add_steps = [&](const std::string& what, const CallTimes& times) {
-    add(what, times.seconds());
-    for (const auto& step : times.steps().steps()) add("  " + std::string(step.name), step.seconds);
+  const auto add_steps = [&](const StepTimes& times) {
+    for (const auto& step : times.steps()) add("  " + std::string(step.name), step.seconds);
   };
-  add("plain copy", all.copy.seconds());
-  add_steps("compress", all.compress);
-  add_steps("decompress", all.decompress);
+  add("plain copy", all.copy.median().seconds());
+  add("compress", all.compress.median().seconds());
+  add_steps(compress_steps(all));
+  add("decompress", all.decompress.median().seconds());
+  add_steps(decompress_steps(all));
+  add("file to archive", all.file_compress_seconds);
+  add("archive to file", all.file_decompress_seconds);
   return text;
 }
 
@@ -117,7 +166,14 @@ std::string text_of(const Measurement& all, int iterations) {
 ExitCode execute(const BenchOptions& options) {
   Backends backends(options.run.device);
   return for_each_file(options.inputs, [&](const std::string& input) {
-    const Measurement all = measure(options, backends, input);
+    if (options.study) {
+      const Json rows = run_study(*options.study, options, backends, input);
+      const std::string lines = input + '\n' + table_of(rows);
+      fmt::print("{}", options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
+      std::fflush(stdout);
+      return;
+    }
+    Measurement all = measure(options, backends, input);
     fmt::print("{}", options.run.json ? line_of(json_of(all)) : text_of(all, options.iterations));
     std::fflush(stdout);
   });

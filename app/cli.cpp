@@ -151,10 +151,11 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
 void add_bench(CLI::App& program, Parsed& parsed) {
   BenchOptions& options = parsed.bench;
   CLI::App& app =
-      add_command(program, "bench", "Measure the speed in memory, step by step",
-                  "Files are read before the clock runs. " + std::string(dims_order),
+      add_command(program, "bench", "Measure the speed in memory, step by step, and between files",
+                  "Temporary files go to TMPDIR. " + std::string(dims_order),
                   "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
-                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json");
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index");
   app.add_option("INPUT", options.inputs, "Raw fields")->required()->type_name("");
   add_bound_options(app, parsed.bound, options.settings.mode)->required();
   add_field_options(app, options.field);
@@ -162,6 +163,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  add_study_option(app, options.study);
   add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);

@@ -47,6 +47,9 @@ inline constexpr std::array<Named<Effort>, 3> effort_names{
 inline constexpr std::array<Named<Lossless>, 2> lossless_names{
     {{"none", Lossless::none}, {"bitcomp", Lossless::bitcomp}}};
 
+inline constexpr std::array<Named<Study>, 2> study_names{
+    {{"huffman", Study::huffman}, {"index", Study::index}}};
+
 template <class Enum, std::size_t count>
 constexpr std::string_view name_in(const std::array<Named<Enum>, count>& names, Enum value) {
   for (const Named<Enum>& named : names) {

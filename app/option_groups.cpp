@@ -201,6 +201,18 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
   return option;
 }
 
+void add_study_option(CLI::App& app, std::optional<Study>& study) {
+  app.add_option_function<std::string>(
+         "--study",
+         [&study](const std::string& name) {
+           study = name.empty() ? Study::huffman : parse_name("--study", name, study_names);
+         },
+         "A table of the first frame instead: codeword units, merge factors and symbols of huffman "
+         "(default), or the variants of the side-channel index")
+      ->type_name("[huffman|index]")
+      ->expected(0, 1);
+}
+
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {
   add_parsed(app, "--frame", frame, count_between(0, std::uint64_t{1} << 60), "I",
              "Restore only this frame; 0 is the first");

@@ -20,6 +20,9 @@ void add_fill_options(CLI::App& app, FillValues& fills);
 /// --error-bound, which is returned, and --mode. check_bound() is left to the caller.
 CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode);
 
+/// --study.
+void add_study_option(CLI::App& app, std::optional<Study>& study);
+
 /// --frame, counted from 0.
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
 

@@ -64,11 +64,15 @@ struct InspectOptions {
   RunOptions run;
 };
 
+/// A table of variants that bench makes instead of measuring one.
+enum class Study { huffman, index };
+
 struct BenchOptions {
   std::vector<std::string> inputs;
   FieldOptions field;
   FieldSettings settings;
   int iterations = 3;
+  std::optional<Study> study;
   RunOptions run;
 };
 

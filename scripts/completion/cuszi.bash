@@ -24,6 +24,7 @@ _cuszi() {
         --coder) words='auto huffman ans' ;;
         --huffman-width) words='auto 32 64' ;;
         --index) words='hybrid offset length none' ;;
+        --study) words='huffman index' ;;
         --lossless) words='none bitcomp' ;;
         --byte-order) words='little big' ;;
         --device) words='auto cpu cuda' ;;
@@ -40,7 +41,7 @@ _cuszi() {
             decompress) words+=" $output $device $report --frame --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
             inspect) words+=' --frames --schedule --json' ;;
-            bench) words+=" $field $method $device $report --iterations" ;;
+            bench) words+=" $field $method $device $report --iterations --study" ;;
             *) words="$commands --help --version" ;;
         esac
     fi

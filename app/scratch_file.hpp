@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "app/byte_sink.hpp"
+#include "app/file_descriptor.hpp"
+
+namespace cuszi::app {
+
+/// A file without a name in the folder for temporary files (TMPDIR), which is gone with its owner.
+/// Every function throws OutputError.
+class ScratchFile final : public ByteSink {
+ public:
+  ScratchFile();
+
+  void write(Bytes bytes) override;
+  bool takes_any_order() const override { return true; }
+  void write_at(ByteCount offset, Bytes bytes) override;
+
+  /// What it can be opened by.
+  std::string path() const;
+
+ private:
+  FileDescriptor file_;
+};
+
+}  // namespace cuszi::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/options.hpp"
+
+namespace cuszi::app {
+
+/// Measures a study's variants on the first frame of a field, as a field of its own. Returns rows
+/// with the same keys. Throws UsageError if the coder is not Huffman.
+///
+/// - Study::huffman: encoding with codeword units of 32 and 64 bits, merge factors and numbers of
+///   symbols (Tian et al., PACT'20, 3.2.2; IPDPS'21, table II).
+/// - Study::index: the side-channel index of all encodings, chunk sizes and partitions: its
+/// overhead
+///   f, the ratio R without and R/(1+f) with it, and the speed of decoding on the CPU and on the
+///   device, if there is one (Noordsij 2019, 4.6 and 5).
+nlohmann::ordered_json run_study(Study study, const BenchOptions& options, Backends& backends,
+                                 const std::string& input);
+
+/// The rows as a table for people.
+std::string table_of(const nlohmann::ordered_json& rows);
+
+}  // namespace cuszi::app
