@@ -14,6 +14,10 @@ namespace {
 /// How much is read at first from a pipe that cannot say how much it holds.
 constexpr ByteCount first_step = ByteCount{1} << 20;
 
+ArchiveError truncated(const char* what) {
+  return ArchiveError(fmt::format("{} is truncated", what));
+}
+
 }  // namespace
 
 ArchiveReader::ArchiveReader(ByteSource& source) : source_(source) {
@@ -21,6 +25,7 @@ ArchiveReader::ArchiveReader(ByteSource& source) : source_(source) {
   const std::size_t got = source_.read(prefix);
   const ByteCount body = read_archive_prefix(Bytes(prefix).first(got));
   bytes_read_ = got;
+  position_ = got;
   header_ = read_archive_header(take(body, "the header"));
   header_bytes_ = bytes_read_;
 }
@@ -35,7 +40,12 @@ ArchiveFrame ArchiveReader::next_frame() {
         fmt::format("frame {} stands where frame {} should", frame.header.index, next_));
   }
   frame.table_bytes = frame_prefix_bytes + table;
-  frame.payload = take(frame.header.payload_bytes(), "a frame");
+  const ByteCount payload_bytes = frame.header.payload_bytes();
+  if (leaves_payloads_) {
+    frame.place = leave(payload_bytes, "a frame");
+  } else {
+    frame.payload = take(payload_bytes, "a frame");
+  }
   frame_bytes_.push_back(frame.size());
   ++next_;
   return frame;
@@ -63,7 +73,7 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i) {
   const std::vector<ByteCount> sizes = read_footer();
   ByteCount offset = header_bytes_;
   for (std::uint64_t before = 0; before < i; ++before) offset += sizes[before];
-  source_.seek(offset);
+  move_to(offset);
   next_ = i;
   ArchiveFrame frame = next_frame();
   if (frame.size() != sizes[i]) throw ArchiveError("the footer does not agree with the frames");
@@ -73,10 +83,10 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i) {
 std::vector<ByteCount> ArchiveReader::read_footer() {
   const ByteCount end = source_.size().value();
   if (end < header_bytes_ + archive_trailer_bytes) throw ArchiveError("the archive is truncated");
-  source_.seek(end - archive_trailer_bytes);
+  move_to(end - archive_trailer_bytes);
   const ByteCount footer = read_archive_trailer(take(archive_trailer_bytes, "the footer"));
   if (footer > end - header_bytes_) throw ArchiveError("the footer claims more than the archive");
-  source_.seek(end - footer);
+  move_to(end - footer);
   std::vector<ByteCount> sizes = read_archive_footer(take(footer, "the footer"), frames());
   ByteCount left = end - footer - header_bytes_;
   for (const ByteCount size : sizes) {
@@ -99,9 +109,29 @@ std::vector<std::byte> ArchiveReader::take(ByteCount size, const char* what) {
     bytes.resize(before + step);
     const std::size_t got = source_.read(MutableBytes(bytes).subspan(before));
     bytes_read_ += got;
-    if (got < step) throw ArchiveError(fmt::format("{} is truncated", what));
+    position_ += got;
+    if (got < step) throw truncated(what);
   }
   return bytes;
+}
+
+/// Passes over the next `size` bytes, which will be read from where they start.
+ByteCount ArchiveReader::leave(ByteCount size, const char* what) {
+  const ByteCount start = position_;
+  if (size > *source_.size() - start) throw truncated(what);
+  bytes_read_ += size;
+  move_to(start + size);
+  return start;
+}
+
+void ArchiveReader::move_to(ByteCount position) {
+  source_.seek(position);
+  position_ = position;
+}
+
+void ArchiveReader::read_payload(const ArchiveFrame& frame, ByteCount offset,
+                                 MutableBytes part) const {
+  if (source_.read_at(frame.place.value() + offset, part) < part.size()) throw truncated("a frame");
 }
 
 }  // namespace cuszi::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "app/byte_source.hpp"
@@ -16,8 +17,9 @@ struct ArchiveFrame {
   FrameHeader header;
   ByteCount table_bytes = 0;  ///< in front of the payload
   std::vector<std::byte> payload;
+  std::optional<ByteCount> place;  ///< where the payload starts, if it was left in the archive
 
-  ByteCount size() const { return table_bytes + payload.size(); }
+  ByteCount size() const { return table_bytes + header.payload_bytes(); }
 };
 
 /// Reads an archive from a file or a pipe. Everything is checked before it is believed: every
@@ -30,6 +32,13 @@ class ArchiveReader {
   const ArchiveHeader& header() const { return header_; }
   ByteCount header_bytes() const { return header_bytes_; }
   std::uint64_t frames() const { return header_.plan.frames(); }
+
+  /// From now on leaves payloads where they are, if they can be read from there later.
+  void leave_payloads() { leaves_payloads_ = source_.size().has_value(); }
+
+  /// Fills `part` with a payload that was left in the archive, from byte `offset` of it on. For
+  /// several threads at once.
+  void read_payload(const ArchiveFrame& frame, ByteCount offset, MutableBytes part) const;
 
   /// The frame after the last one read.
   ArchiveFrame next_frame();
@@ -46,12 +55,16 @@ class ArchiveReader {
 
  private:
   std::vector<std::byte> take(ByteCount size, const char* what);
+  ByteCount leave(ByteCount size, const char* what);
+  void move_to(ByteCount position);
   std::vector<ByteCount> read_footer();
 
   ByteSource& source_;
   ArchiveHeader header_;
   ByteCount header_bytes_ = 0;
   ByteCount bytes_read_ = 0;
+  ByteCount position_ = 0;
+  bool leaves_payloads_ = false;
   std::uint64_t next_ = 0;
   std::vector<ByteCount> frame_bytes_;  ///< of the frames read in order
 };

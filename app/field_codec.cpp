@@ -71,9 +71,11 @@ ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& f
 /// Restores frames, and takes those that are on a device away in the background.
 class FrameRestorer {
  public:
-  FrameRestorer(Backends& backends, CallTimes& times, const FrameUser& use,
+  FrameRestorer(Backends& backends, ArchiveReader& archive, CallTimes& times, const FrameUser& use,
                 const PartUser& use_part)
-      : backends_(backends), times_(times), use_(use), use_part_(use_part) {}
+      : backends_(backends), archive_(archive), times_(times), use_(use), use_part_(use_part) {
+    if (use_part) archive.leave_payloads();
+  }
 
   void restore(const ArchiveFrame& frame) {
     const std::uint64_t index = frame.header.index;
@@ -83,10 +85,11 @@ class FrameRestorer {
     const MutableBytes values =
         transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
                             : buffer_.resize(size);
+    const Bytes payload = payload_of(frame, transfer);
     times_.measure([&] {
-      decompress_frame(backend, frame.shape, frame.header, frame.payload, values, times_.steps());
+      decompress_frame(backend, frame.shape, frame.header, payload, values, times_.steps());
     });
-    const Exceptions exceptions = count_exceptions(frame.header, frame.payload);
+    const Exceptions exceptions = count_exceptions(frame.header, payload, backend);
     summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
     if (transfer == nullptr) {
       use_(index, values);
@@ -105,11 +108,29 @@ class FrameRestorer {
   }
 
  private:
+  /// Reads what was left in the archive, to the device if there is one.
+  Bytes payload_of(const ArchiveFrame& frame, Transfer* transfer) {
+    if (!frame.place) return frame.payload;
+    const ByteCount size = frame.header.payload_bytes();
+    const auto read = [&](ByteCount offset, MutableBytes piece) {
+      archive_.read_payload(frame, offset, piece);
+    };
+    if (transfer == nullptr) {
+      read(0, payload_.resize(size));
+      return payload_.view();
+    }
+    const MutableBytes payload = transfer->memory(buffer_for(DeviceBuffer::archive, 0), size);
+    transfer->fill(payload, read);
+    return payload;
+  }
+
   Backends& backends_;
+  ArchiveReader& archive_;
   CallTimes& times_;
   const FrameUser& use_;
   const PartUser& use_part_;
   Buffer buffer_;
+  Buffer payload_;
   FieldSummary summary_;
   Background draining_;
 };
@@ -140,7 +161,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUser& use, const PartUser& use_part) {
-  FrameRestorer restorer(backends, times, use, use_part);
+  FrameRestorer restorer(backends, archive, times, use, use_part);
   for (std::uint64_t i = 0; i < archive.frames(); ++i) restorer.restore(archive.next_frame());
   archive.finish();
   return restorer.finish();
@@ -149,7 +170,7 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            CallTimes& times, const FrameUser& use, ByteCount& frame_bytes) {
   const PartUser no_parts;
-  FrameRestorer restorer(backends, times, use, no_parts);
+  FrameRestorer restorer(backends, archive, times, use, no_parts);
   const ArchiveFrame frame = archive.frame(index);
   frame_bytes = frame.size();
   restorer.restore(frame);

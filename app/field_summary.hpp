@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/value_range.hpp"
+#include "core/backend.hpp"
 #include "core/coder.hpp"
 #include "core/frame.hpp"
 #include "core/units.hpp"
@@ -34,5 +35,7 @@ struct Exceptions {
 
 /// Checks the payload's hashes. Throws ArchiveError.
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload);
+/// The same for a payload in the backend's memory.
+Exceptions count_exceptions(const FrameHeader& header, Bytes payload, Backend& backend);
 
 }  // namespace cuszi::app
