@@ -59,6 +59,7 @@ void OutputFile::write(Bytes bytes) {
 }
 
 void OutputFile::write_at(ByteCount offset, Bytes bytes) {
+  const std::scoped_lock turn(writing_);
   if (!write_all_at(file_, offset, bytes)) fail("be written");
 }
 

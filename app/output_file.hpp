@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "app/byte_sink.hpp"
@@ -39,6 +40,7 @@ class OutputFile final : public ByteSink {
   std::string path_;
   std::string temporary_;
   FileDescriptor file_;
+  std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
   bool force_;
 };
 

@@ -38,6 +38,7 @@ void ScratchFile::write(Bytes bytes) {
 }
 
 void ScratchFile::write_at(ByteCount offset, Bytes bytes) {
+  const std::scoped_lock turn(writing_);
   if (!write_all_at(file_, offset, bytes)) fail(folder(), "be written");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "app/byte_sink.hpp"
@@ -22,6 +23,7 @@ class ScratchFile final : public ByteSink {
 
  private:
   FileDescriptor file_;
+  std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
 };
 
 }  // namespace cuszi::app

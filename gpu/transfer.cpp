@@ -16,10 +16,10 @@ namespace cuszi::gpu {
 namespace {
 
 /// Large enough for the bus to reach its speed, small enough to stay in a processor's cache.
-constexpr ByteCount piece_bytes = ByteCount{4} << 20;
+constexpr ByteCount piece_bytes = ByteCount{2} << 20;
 
 /// One thread copies a file's bytes to or from memory at a fraction of the bus' speed.
-constexpr unsigned most_threads = 12;
+constexpr unsigned most_threads = 16;
 
 /// Memory of one kind that ends with its owner.
 template <class Memory>
@@ -46,14 +46,24 @@ class Block {
   ByteCount size_ = 0;
 };
 
-/// What a thread needs to move pieces.
-struct Lane {
+/// A place for one piece, and its way.
+struct Berth {
   Block<PinnedMemory> piece{piece_bytes};
   Stream stream;
 
   void copy(std::byte* to, const std::byte* from, ByteCount size) const {
     check(cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream.get()), "copy a piece");
-    check(cudaStreamSynchronize(stream.get()), "copy a piece");
+  }
+  void wait() const { check(cudaStreamSynchronize(stream.get()), "copy a piece"); }
+};
+
+/// What a thread needs: while one piece travels, the next one is read.
+struct Lane {
+  Berth berths[2];
+
+  /// Waits for what travels also where a failure ends the work.
+  ~Lane() {
+    for (const Berth& berth : berths) cudaStreamSynchronize(berth.stream.get());
   }
 };
 
@@ -74,36 +84,53 @@ class GpuTransfer final : public Transfer {
   }
 
   void fill(MutableBytes to, const PieceUser& read) override {
-    in_pieces(to.size(), [&](const Lane& lane, ByteCount offset, ByteCount size) {
-      const MutableBytes piece = lane.piece.bytes().first(size);
-      read(offset, piece);
-      lane.copy(to.data() + offset, piece.data(), size);
+    in_lanes(to.size(), [&](const Lane& lane, const auto& next_piece) {
+      std::size_t turn = 0;
+      while (const Piece piece = next_piece()) {
+        const Berth& berth = lane.berths[turn++ % 2];
+        berth.wait();
+        const MutableBytes bytes = berth.piece.bytes().first(piece.size);
+        read(piece.offset, bytes);
+        berth.copy(to.data() + piece.offset, bytes.data(), bytes.size());
+      }
+      for (const Berth& berth : lane.berths) berth.wait();
     });
   }
 
   void drain(Bytes from, const PieceUser& write) override {
-    in_pieces(from.size(), [&](const Lane& lane, ByteCount offset, ByteCount size) {
-      const MutableBytes piece = lane.piece.bytes().first(size);
-      lane.copy(piece.data(), from.data() + offset, size);
-      write(offset, piece);
+    in_lanes(from.size(), [&](const Lane& lane, const auto& next_piece) {
+      const Berth& berth = lane.berths[0];
+      while (const Piece piece = next_piece()) {
+        const MutableBytes bytes = berth.piece.bytes().first(piece.size);
+        berth.copy(bytes.data(), from.data() + piece.offset, bytes.size());
+        berth.wait();
+        write(piece.offset, bytes);
+      }
     });
   }
 
  private:
-  /// Calls work(lane, offset, size) for all pieces. A thread waits for its own piece alone, so that
-  /// the others keep the bus and the files busy.
-  template <class Work>
-  void in_pieces(ByteCount size, const Work& work) {
+  struct Piece {
+    ByteCount offset;
+    ByteCount size;  ///< 0: there are no more
+
+    explicit operator bool() const { return size != 0; }
+  };
+
+  /// Calls move(lane, next_piece) in several threads that share the pieces of `size` bytes.
+  template <class Move>
+  void in_lanes(ByteCount size, const Move& move) {
     std::atomic<ByteCount> next = 0;
+    const auto next_piece = [&] {
+      const ByteCount offset = std::min(next.fetch_add(piece_bytes), size);
+      return Piece{offset, std::min(piece_bytes, size - offset)};
+    };
     std::exception_ptr failure;
     const auto run = [&] {
       try {
         check(cudaSetDevice(device_), "select a device");
         std::unique_ptr<Lane> lane = take_lane();
-        for (ByteCount at = next.fetch_add(piece_bytes); at < size;
-             at = next.fetch_add(piece_bytes)) {
-          work(*lane, at, std::min(piece_bytes, size - at));
-        }
+        move(*lane, next_piece);
         const std::scoped_lock lock(mutex_);
         idle_.push_back(std::move(lane));
       } catch (...) {
