@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "app/field_source.hpp"
+#include "core/error.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+#include "test_data/fields.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+/// A device whose memory is the host's: pieces go through two threads, the last ones first.
+class FakeTransfer final : public Transfer {
+ public:
+  MutableBytes memory(std::size_t buffer, ByteCount size) override {
+    if (buffer >= buffers_.size()) buffers_.resize(buffer + 1);
+    buffers_[buffer].resize(std::max<std::size_t>(size, buffers_[buffer].size()));
+    return MutableBytes(buffers_[buffer]).first(size);
+  }
+
+  void fill(MutableBytes to, const PieceUser& read) override {
+    in_pieces(to.size(), [&](ByteCount offset, ByteCount size) {
+      std::vector<std::byte> piece(size);
+      read(offset, piece);
+      std::copy(piece.begin(), piece.end(), to.subspan(offset).begin());
+    });
+  }
+
+  void drain(Bytes from, const PieceUser& write) override {
+    in_pieces(from.size(), [&](ByteCount offset, ByteCount size) {
+      const Bytes values = from.subspan(offset, size);
+      std::vector<std::byte> piece(values.begin(), values.end());
+      write(offset, piece);
+    });
+  }
+
+ private:
+  static constexpr ByteCount piece_bytes = 1000;
+
+  template <class Work>
+  static void in_pieces(ByteCount size, const Work& work) {
+    const ByteCount pieces = ceil_div(size, piece_bytes);
+    std::exception_ptr failures[2];
+    const auto run = [&](ByteCount parity) {
+      try {
+        for (ByteCount i = pieces; i-- > 0;) {
+          const ByteCount offset = i * piece_bytes;
+          if (i % 2 == parity) work(offset, std::min(piece_bytes, size - offset));
+        }
+      } catch (...) {
+        failures[parity] = std::current_exception();
+      }
+    };
+    std::thread odd(run, 1);
+    run(0);
+    odd.join();
+    for (const std::exception_ptr& failure : failures) {
+      if (failure) std::rethrow_exception(failure);
+    }
+  }
+
+  std::vector<std::vector<std::byte>> buffers_;
+};
+
+/// The CPU's backend behind such transfers.
+class FakeDevice final : public Backend {
+ public:
+  std::string name() const override { return "fake"; }
+  Transfer* transfer() override { return &transfer_; }
+  FieldScan load(const FrameShape& shape, Bytes values, const FillValues& fills,
+                 const PredictorParams& draft) override {
+    return cpu_->load(shape, values, fills, draft);
+  }
+  Mask mask() const override { return cpu_->mask(); }
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    return cpu_->values_at(points);
+  }
+  void refine(Method& method, const FrameConfig& config, double bound) override {
+    cpu_->refine(method, config, bound);
+  }
+  PassCounts predict_quantise(const PredictorParams& params, double bound, int pass,
+                              Sections& out) override {
+    return cpu_->predict_quantise(params, bound, pass, out);
+  }
+  void fit_contexts(const PredictorParams& params, int pass, Sections& out) override {
+    cpu_->fit_contexts(params, pass, out);
+  }
+  void encode(const CoderParams& params, const HuffmanTuning& tuning, int pass,
+              Sections& out) override {
+    cpu_->encode(params, tuning, pass, out);
+  }
+  void gather(const Sections& sections, MutableBytes out) override { cpu_->gather(sections, out); }
+  std::uint64_t hash(Bytes bytes) override { return cpu_->hash(bytes); }
+  void copy(Bytes from, MutableBytes to) override { cpu_->copy(from, to); }
+  Bytes resident(Bytes bytes) override { return cpu_->resident(bytes); }
+  void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
+             MutableBytes out) override {
+    cpu_->begin(shape, header, mask, out);
+  }
+  void decode(const CoderParams& params, int pass, const Sections& sections) override {
+    cpu_->decode(params, pass, sections);
+  }
+  void reconstruct(const PredictorParams& params, int pass, const Sections& sections) override {
+    cpu_->reconstruct(params, pass, sections);
+  }
+  void finish() override { cpu_->finish(); }
+
+ private:
+  std::unique_ptr<Backend> cpu_ = cpu::make_backend();
+  FakeTransfer transfer_;
+};
+
+/// Takes any order, and remembers the bytes.
+class PlacedSink final : public app::ByteSink {
+ public:
+  explicit PlacedSink(ByteCount most) : most_(most) {}
+
+  void write(Bytes /*bytes*/) override { throw OutputError("the order was to be free"); }
+  bool takes_any_order() const override { return true; }
+  void write_at(ByteCount offset, Bytes bytes) override {
+    const std::scoped_lock lock(mutex_);
+    if (offset + bytes.size() > most_) throw OutputError("the device is full");
+    bytes_.resize(std::max<std::size_t>(bytes_.size(), offset + bytes.size()));
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::mutex mutex_;
+  ByteCount most_;
+  std::vector<std::byte> bytes_;
+};
+
+const Dims dims{20, 30, 40};
+
+app::FieldSettings settings_for(ErrorMode mode, ByteCount frame_bytes) {
+  app::FieldSettings settings;
+  settings.bound = 1e-3;
+  settings.mode = mode;
+  settings.frame_bytes = frame_bytes;
+  return settings;
+}
+
+void compress_on_fake_device(Bytes values, const app::FieldSettings& settings,
+                             app::ByteSink& sink) {
+  FakeDevice device;
+  app::FieldLayout layout;
+  layout.dims = dims;
+  app::FieldSource field(std::make_unique<app::MemorySource>(values), layout,
+                         plan_frames(dims, DType::f32, settings.frame_bytes));
+  app::CallTimes times;
+  app::compress_field(device, settings, field, sink, times);
+}
+
+constexpr ByteCount frame_sizes[] = {ByteCount{1} << 30, 40000, 5000};
+
+}  // namespace
+
+TEST_CASE("frames that travel in pieces make the same archive") {
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  for (const ByteCount frame_bytes : frame_sizes) {
+    for (const ErrorMode mode : {ErrorMode::relative, ErrorMode::absolute}) {
+      const app::FieldSettings settings = settings_for(mode, frame_bytes);
+      const auto expected = make_archive(dims, DType::f32, values, settings);
+      PlacedSink placed(ByteCount{1} << 30);
+      compress_on_fake_device(values, settings, placed);
+      REQUIRE(placed.bytes() == expected);
+      app::MemorySink in_order;
+      compress_on_fake_device(values, settings, in_order);
+      REQUIRE(std::equal(expected.begin(), expected.end(), in_order.bytes().begin(),
+                         in_order.bytes().end()));
+    }
+  }
+}
+
+TEST_CASE("what goes wrong while pieces travel ends the compression") {
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  for (const ByteCount frame_bytes : frame_sizes) {
+    const app::FieldSettings settings = settings_for(ErrorMode::absolute, frame_bytes);
+    PlacedSink full(3000);
+    REQUIRE_THROWS_AS(compress_on_fake_device(values, settings, full), OutputError);
+  }
+}
+
+}  // namespace cuszi::test
