@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "core/units.hpp"
@@ -12,7 +13,13 @@ namespace cuszi::gpu {
 struct DeviceMemory {
   static void* allocate(ByteCount size) {
     void* memory = nullptr;
-    check(cudaMalloc(&memory, size), "allocate memory");
+    const cudaError_t status = cudaMalloc(&memory, size);
+    if (status == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw DeviceError("the GPU has not enough memory for " + std::to_string(size) +
+                        " bytes more; a smaller --frame-size needs less when compressing");
+    }
+    check(status, "allocate memory");
     return memory;
   }
   static void release(void* memory) { cudaFree(memory); }

@@ -52,6 +52,7 @@ class Folder {
 ExitCode cuszi_run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "cuszi");
   std::vector<const char*> argv;
+  argv.reserve(arguments.size());
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   return app::run(static_cast<int>(argv.size()), argv.data());
 }
