@@ -94,10 +94,12 @@ class FakeDevice final : public Backend {
               Sections& out) override {
     cpu_->encode(params, tuning, pass, out);
   }
+  void pack(Sections& sections) override { cpu_->pack(sections); }
   void gather(const Sections& sections, MutableBytes out) override { cpu_->gather(sections, out); }
   std::uint64_t hash(Bytes bytes) override { return cpu_->hash(bytes); }
   void copy(Bytes from, MutableBytes to) override { cpu_->copy(from, to); }
   Bytes resident(Bytes bytes) override { return cpu_->resident(bytes); }
+  void unpack(Sections& sections) override { cpu_->unpack(sections); }
   void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
              MutableBytes out) override {
     cpu_->begin(shape, header, mask, out);
