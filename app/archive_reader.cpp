@@ -30,7 +30,7 @@ ArchiveReader::ArchiveReader(ByteSource& source) : source_(source) {
   header_bytes_ = bytes_read_;
 }
 
-ArchiveFrame ArchiveReader::next_frame() {
+ArchiveFrame ArchiveReader::next_frame(const LevelsWanted& wanted) {
   ArchiveFrame frame;
   frame.shape = {header_.dtype, header_.plan.frame_dims(next_)};
   const ByteCount table = read_frame_prefix(take(frame_prefix_bytes, "a frame's table"));
@@ -40,11 +40,14 @@ ArchiveFrame ArchiveReader::next_frame() {
         fmt::format("frame {} stands where frame {} should", frame.header.index, next_));
   }
   frame.table_bytes = frame_prefix_bytes + table;
-  const ByteCount payload_bytes = frame.header.payload_bytes();
+  frame.payload_bytes = frame.header.payload_bytes();
+  std::vector<LevelEntry>& levels = frame.header.levels;
+  levels.resize(std::min(wanted(frame), levels.size()));
   if (leaves_payloads_) {
-    frame.place = leave(payload_bytes, "a frame");
+    frame.place = leave(frame.payload_bytes, "a frame");
   } else {
-    frame.payload = take(payload_bytes, "a frame");
+    frame.payload = take(frame.header.payload_bytes(), "a frame");
+    skip(frame.payload_bytes - frame.payload.size());
   }
   frame_bytes_.push_back(frame.size());
   ++next_;
@@ -61,21 +64,22 @@ ByteCount ArchiveReader::finish() {
   return expected.size();
 }
 
-ArchiveFrame ArchiveReader::frame(std::uint64_t i) {
+ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
   if (i >= frames()) {
     throw UsageError(
         fmt::format("frame {} is not there; the archive has frames 0 to {}", i, frames() - 1));
   }
   if (!source_.size()) {
-    while (next_ < i) next_frame();
-    return next_frame();
+    const auto none = [](const ArchiveFrame&) { return std::size_t{0}; };
+    while (next_ < i) next_frame(none);
+    return next_frame(wanted);
   }
   const std::vector<ByteCount> sizes = read_footer();
   ByteCount offset = header_bytes_;
   for (std::uint64_t before = 0; before < i; ++before) offset += sizes[before];
   move_to(offset);
   next_ = i;
-  ArchiveFrame frame = next_frame();
+  ArchiveFrame frame = next_frame(wanted);
   if (frame.size() != sizes[i]) throw ArchiveError("the footer does not agree with the frames");
   return frame;
 }
@@ -95,6 +99,12 @@ std::vector<ByteCount> ArchiveReader::read_footer() {
   }
   if (left != 0) throw ArchiveError("the footer's frames are smaller than the archive");
   return sizes;
+}
+
+void ArchiveReader::skip(ByteCount size) {
+  if (source_.skip(size) < size) throw truncated("a frame");
+  bytes_skipped_ += size;
+  position_ += size;
 }
 
 /// The next `size` bytes. Memory grows with what has been read, so that a false claim costs

@@ -83,6 +83,13 @@ Bytes FileSource::view() {
 
 void FileSource::seek(ByteCount offset) { at_ = offset; }
 
+ByteCount FileSource::skip(ByteCount count) {
+  if (!size_) return discard(*this, count);
+  const ByteCount skipped = std::min(count, *size_ - std::min(at_, *size_));
+  at_ += skipped;
+  return skipped;
+}
+
 std::size_t MemorySource::read(MutableBytes out) {
   const std::size_t got = read_at(at_, out);
   at_ += got;
@@ -94,6 +101,13 @@ std::size_t MemorySource::read_at(ByteCount offset, MutableBytes out) const {
   const std::size_t count = std::min<ByteCount>(out.size(), left);
   if (count != 0) std::memcpy(out.data(), bytes_.data() + offset, count);
   return count;
+}
+
+ByteCount MemorySource::skip(ByteCount count) {
+  const ByteCount skipped =
+      std::min<ByteCount>(count, bytes_.size() - std::min(at_, bytes_.size()));
+  at_ += skipped;
+  return skipped;
 }
 
 ByteCount discard(ByteSource& source, ByteCount count) {

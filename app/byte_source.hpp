@@ -36,6 +36,10 @@ class ByteSource {
 
   /// Goes on reading at `offset`. Only where the size is known.
   virtual void seek(ByteCount offset) = 0;
+
+  /// Leaves out the next `count` bytes, reading over them where it cannot seek. Returns how many
+  /// there were.
+  virtual ByteCount skip(ByteCount count) = 0;
 };
 
 /// A file, or standard input for "-". Throws InputError if it cannot be opened.
@@ -49,6 +53,7 @@ class FileSource final : public ByteSource {
   std::optional<ByteCount> size() const override { return size_; }
   Bytes view() override;
   void seek(ByteCount offset) override;
+  ByteCount skip(ByteCount count) override;
 
  private:
   /// Fills `out` by calls of `read_some(to, size, done)`, which returns what read(2) does.
@@ -74,6 +79,7 @@ class MemorySource final : public ByteSource {
   std::optional<ByteCount> size() const override { return bytes_.size(); }
   Bytes view() override { return bytes_; }
   void seek(ByteCount offset) override { at_ = offset; }
+  ByteCount skip(ByteCount count) override;
 
  private:
   Bytes bytes_;

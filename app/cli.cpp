@@ -98,12 +98,14 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
                   "  cuszi decompress U_100x500x500.f32.cuszi\n"
                   "  cuszi decompress U_100x500x500.f32.cuszi --compare U_100x500x500.f32\n"
                   "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
+                  "  cuszi decompress big.cuszi --stride 4 -o preview.f32\n"
                   "  cuszi decompress *.cuszi -o restored/");
   app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")
       ->required()
       ->type_name("");
   add_output_options(app, options.output, options.run);
   add_frame_option(app, options.frame);
+  add_stride_option(app, options.stride);
   app.add_option("--compare", options.original, "Measure the error against this field")
       ->type_name("ORIGINAL");
   add_byte_order_option(app, options.byte_order);

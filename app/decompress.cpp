@@ -22,11 +22,13 @@ class Decompression {
         backends_(backends),
         archive_(archive),
         source_(archive),
-        reader_(source_) {}
+        reader_(source_),
+        preview_(plan(), options.stride) {}
 
   /// What the restored field is called if the user does not name it.
   std::string default_name() const {
-    const std::string part = options_.frame ? fmt::format(".frame{}", *options_.frame) : "";
+    std::string part = options_.frame ? fmt::format(".frame{}", *options_.frame) : "";
+    if (options_.stride > 1) part += fmt::format(".stride{}", options_.stride);
     return field_stem(archive_) + part + ".restored." +
            std::string(name_of(reader_.header().dtype));
   }
@@ -43,6 +45,12 @@ class Decompression {
   }
 
  private:
+  /// The whole archive, or the frame that is asked for, as a field of its own.
+  FramePlan plan() const {
+    const FramePlan& all = reader_.header().plan;
+    return options_.frame && *options_.frame < all.frames() ? all.only(*options_.frame) : all;
+  }
+
   void open_original() {
     if (!options_.original) return;
     const ArchiveHeader& header = reader_.header();
@@ -53,22 +61,24 @@ class Decompression {
 
   void restore_to(OutputFile& file, Progress& progress) {
     const FrameUser write = [&](std::uint64_t i, MutableBytes values) {
-      if (meter_) meter_->add(i, values);
+      if (meter_) meter_->add(i, preview_.of_frame(options_.frame ? 0 : i), values);
       to_native(values, reader_.header().dtype, options_.byte_order);
       file.write(values);
       progress.advance();
     };
     if (options_.frame) {
-      summary_ = restore_frame(backends_, reader_, *options_.frame, times_, write, archive_bytes_);
+      summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, write,
+                               archive_bytes_);
     } else {
-      summary_ = restore_field(backends_, reader_, times_, write, part_writer(file, progress));
-      archive_bytes_ = reader_.bytes_read();
+      summary_ =
+          restore_field(backends_, reader_, preview_, times_, write, part_writer(file, progress));
+      archive_bytes_ = reader_.bytes_read() + reader_.bytes_skipped();
     }
   }
 
   /// Writes parts of frames where they belong; none if the frames are needed whole or in order.
   PartUser part_writer(OutputFile& file, Progress& progress) const {
-    if (meter_ || !file.takes_any_order()) return {};
+    if (meter_ || options_.stride > 1 || !file.takes_any_order()) return {};
     return [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
       const ArchiveHeader& header = reader_.header();
       to_native(values, header.dtype, options_.byte_order);
@@ -83,7 +93,9 @@ class Decompression {
     report.archive = archive_;
     report.restored = output;
     report.frame = options_.frame;
-    if (options_.frame) report.dims = reader_.header().plan.frame_dims(*options_.frame);
+    report.dims = preview_.dims();
+    report.stride = options_.stride;
+    report.read_bytes = reader_.bytes_read();
     report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
     report.total_seconds = clock_.seconds();
@@ -102,6 +114,7 @@ class Decompression {
   std::string archive_;
   FileSource source_;
   ArchiveReader reader_;
+  Preview preview_;
   std::optional<FieldSource> original_;
   std::optional<QualityMeter> meter_;
   Stopwatch clock_;

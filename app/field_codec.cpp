@@ -68,29 +68,53 @@ ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& f
   return header;
 }
 
-/// Restores frames, and takes those that are on a device away in the background.
+/// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
+/// are on a device away in the background.
 class FrameRestorer {
  public:
-  FrameRestorer(Backends& backends, ArchiveReader& archive, CallTimes& times, const FrameUser& use,
-                const PartUser& use_part)
-      : backends_(backends), archive_(archive), times_(times), use_(use), use_part_(use_part) {
+  FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
+                const FrameUser& use, const PartUser& use_part)
+      : backends_(backends),
+        archive_(archive),
+        preview_(preview),
+        times_(times),
+        use_(use),
+        use_part_(use_part) {
     if (use_part) archive.leave_payloads();
   }
 
+  /// How much of the next frame is wanted.
+  LevelsWanted levels_wanted() {
+    return [this](const ArchiveFrame& frame) {
+      if (next_ == 0) preview_.settle(frame.shape.dims, frame.header);
+      const Selection wanted = preview_.of_frame(next_++);
+      shown_.reset();
+      if (wanted.points() == 0) return std::size_t{0};
+      shown_ = FramePreview::of(frame.shape.dims, frame.header, wanted);
+      return shown_->levels;
+    };
+  }
+
+  /// Restores the frame that was asked about last.
   void restore(const ArchiveFrame& frame) {
     const std::uint64_t index = frame.header.index;
     Backend& backend = backends_.for_frame(frame.header);
     Transfer* const transfer = use_part_ ? backend.transfer() : nullptr;
-    const ByteCount size = frame.shape.bytes();
+    const Bytes payload = payload_of(frame, transfer);
+    const std::uint64_t points = shown_ ? shown_->shown.points() : 0;
+    const ByteCount size = points * size_of(frame.shape.dtype);
     const MutableBytes values =
         transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
                             : buffer_.resize(size);
-    const Bytes payload = payload_of(frame, transfer);
-    times_.measure([&] {
-      decompress_frame(backend, frame.shape, frame.header, payload, values, times_.steps());
-    });
+    if (shown_) {
+      times_.measure([&] {
+        decompress_frame(backend, frame.shape, frame.header, *shown_, payload, values,
+                         times_.steps());
+      });
+    }
     const Exceptions exceptions = count_exceptions(frame.header, payload, backend);
     summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
+    if (!shown_) return;
     if (transfer == nullptr) {
       use_(index, values);
       return;
@@ -126,11 +150,14 @@ class FrameRestorer {
 
   Backends& backends_;
   ArchiveReader& archive_;
+  Preview& preview_;
   CallTimes& times_;
   const FrameUser& use_;
   const PartUser& use_part_;
   Buffer buffer_;
   Buffer payload_;
+  std::uint64_t next_ = 0;  ///< frame of the plan
+  std::optional<FramePreview> shown_;
   FieldSummary summary_;
   Background draining_;
 };
@@ -161,17 +188,26 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUser& use, const PartUser& use_part) {
-  FrameRestorer restorer(backends, archive, times, use, use_part);
-  for (std::uint64_t i = 0; i < archive.frames(); ++i) restorer.restore(archive.next_frame());
+  Preview whole(archive.header().plan, 1);
+  return restore_field(backends, archive, whole, times, use, use_part);
+}
+
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
+                           CallTimes& times, const FrameUser& use, const PartUser& use_part) {
+  FrameRestorer restorer(backends, archive, preview, times, use, use_part);
+  for (std::uint64_t i = 0; i < archive.frames(); ++i) {
+    restorer.restore(archive.next_frame(restorer.levels_wanted()));
+  }
   archive.finish();
   return restorer.finish();
 }
 
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
-                           CallTimes& times, const FrameUser& use, ByteCount& frame_bytes) {
+                           Preview& preview, CallTimes& times, const FrameUser& use,
+                           ByteCount& frame_bytes) {
   const PartUser no_parts;
-  FrameRestorer restorer(backends, archive, times, use, no_parts);
-  const ArchiveFrame frame = archive.frame(index);
+  FrameRestorer restorer(backends, archive, preview, times, use, no_parts);
+  const ArchiveFrame frame = archive.frame(index, restorer.levels_wanted());
   frame_bytes = frame.size();
   restorer.restore(frame);
   return restorer.finish();

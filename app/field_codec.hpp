@@ -11,6 +11,7 @@
 #include "core/backend.hpp"
 #include "core/config.hpp"
 #include "core/pipeline.hpp"
+#include "core/preview.hpp"
 
 namespace cuszi::app {
 
@@ -61,8 +62,15 @@ using PartUser = std::function<void(std::uint64_t index, ByteCount offset, Mutab
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUser& use, const PartUser& use_part = {});
 
-/// Restores one frame of an archive. `frame_bytes` is set to its size there.
+/// The same for what a preview of the field shows: reads and checks no more of each frame than that
+/// takes. Frames of which nothing is shown are not used. `preview` is settled.
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
+                           CallTimes& times, const FrameUser& use, const PartUser& use_part = {});
+
+/// What `preview` shows of one frame of an archive, which is its whole plan. `frame_bytes` is set
+/// to the frame's size there.
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
-                           CallTimes& times, const FrameUser& use, ByteCount& frame_bytes);
+                           Preview& preview, CallTimes& times, const FrameUser& use,
+                           ByteCount& frame_bytes);
 
 }  // namespace cuszi::app

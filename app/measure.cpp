@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "app/field_source.hpp"
 #include "core/error.hpp"
 #include "cpu_ref/metrics.hpp"
@@ -26,6 +28,17 @@ void QualityMeter::add(std::uint64_t i, Bytes restored) {
   const Bytes original = original_.frame(i);
   quality_.merge(
       cpu::measure_quality(original_.layout().dtype, original, restored, fills_, bound_));
+}
+
+void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored) {
+  if (selection.all()) {
+    add(i, restored);
+    return;
+  }
+  std::vector<std::byte> original(restored.size());
+  const DType dtype = original_.layout().dtype;
+  pick(selection, dtype, original_.frame(i), original);
+  quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
 }
 
 void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy) {

@@ -4,6 +4,7 @@
 
 #include "core/mask.hpp"
 #include "core/metrics.hpp"
+#include "core/selection.hpp"
 
 namespace cuszi::app {
 
@@ -18,6 +19,8 @@ class QualityMeter {
 
   /// Frame `i`, after all before it that are to be measured.
   void add(std::uint64_t i, Bytes restored);
+  /// The selected points of frame `i`.
+  void add(std::uint64_t i, const Selection& selection, Bytes restored);
 
   const Quality& quality() const { return quality_; }
   double bound() const { return bound_; }

@@ -218,6 +218,15 @@ void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {
              "Restore only this frame; 0 is the first");
 }
 
+void add_stride_option(CLI::App& app, std::uint64_t& stride) {
+  add_parsed(
+      app, "--stride", stride,
+      [](const std::string& option, const std::string& text) {
+        return std::uint64_t{parse_power_of_two(option, text, 1, 1 << 20)};
+      },
+      "S", "Restore every S-th point along lattice axes, a power of two");
+}
+
 void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_fill_options(app, settings.fills);
   add_parsed(app, "--value-range", settings.range, parse_range, "MIN,MAX",

@@ -25,6 +25,7 @@ void add_study_option(CLI::App& app, std::optional<Study>& study);
 
 /// --frame, counted from 0.
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
+void add_stride_option(CLI::App& app, std::uint64_t& stride);
 
 /// Everything that decides an archive's bytes besides the field and the bound.
 void add_method_options(CLI::App& app, FieldSettings& settings);

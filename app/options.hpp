@@ -42,6 +42,7 @@ struct DecompressOptions {
   std::vector<std::string> archives;
   std::optional<std::string> output;
   std::optional<std::uint64_t> frame;
+  std::uint64_t stride = 1;
   std::optional<std::string> original;
   ByteOrder byte_order = ByteOrder::little;
   RunOptions run;

@@ -22,12 +22,12 @@ double error_over_bound(double max_error, double bound) {
 }
 
 std::optional<double> ratio(const Report& report) {
-  if (!report.archive_bytes) return std::nullopt;
+  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
   return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
 }
 
 std::optional<double> bit_rate(const Report& report) {
-  if (!report.archive_bytes) return std::nullopt;
+  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
   return 8 * static_cast<double>(*report.archive_bytes) / static_cast<double>(report.dims.count());
 }
 
@@ -111,6 +111,16 @@ std::string speed_text(const Report& report, double seconds) {
                      seconds);
 }
 
+/// Which part of the field the dims are those of: " (frame 3, stride 4)".
+std::string part_text(const Report& report) {
+  std::string text;
+  if (report.frame) text = fmt::format("frame {}", *report.frame);
+  if (report.stride > 1) {
+    text += fmt::format("{}stride {}", text.empty() ? "" : ", ", report.stride);
+  }
+  return text.empty() ? text : " (" + text + ')';
+}
+
 std::string title_of(const Report& report) {
   std::string title;
   for (const auto& name : {report.input, report.archive, report.restored}) {
@@ -151,8 +161,10 @@ Json to_json(const Report& report) {
   json["dtype"] = name_of(report.dtype);
   json["dims"] = report.dims.extents();
   json["frame"] = or_null(report.frame);
+  json["stride"] = report.stride;
   json["input_bytes"] = report.field_bytes();
   json["archive_bytes"] = or_null(report.archive_bytes);
+  json["read_bytes"] = or_null(report.read_bytes);
   json["ratio"] = or_null(ratio(report));
   json["bit_rate"] = or_null(bit_rate(report));
   json["error_mode"] = report.mode ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
@@ -173,14 +185,16 @@ std::string to_text(const Report& report) {
     text += fmt::format("  {:<11} {}\n", what, line);
   };
   add("field",
-      fmt::format("{}{} {}, {}, {}", report.dims.to_string(),
-                  report.frame ? fmt::format(" (frame {})", *report.frame) : "",
+      fmt::format("{}{} {}, {}, {}", report.dims.to_string(), part_text(report),
                   name_of(report.dtype), bytes_text(report.field_bytes()), values_text(report)));
   if (report.bound_absolute) {
     add("bound", fmt::format("{} {:.6g}: {:.6g} absolute", name_in(error_mode_names, *report.mode),
                              *report.bound_asked, *report.bound_absolute));
   }
-  if (report.archive_bytes) {
+  if (report.archive_bytes && report.stride > 1) {
+    add("archive", fmt::format("{}, of which {} were read", bytes_text(*report.archive_bytes),
+                               bytes_text(report.read_bytes.value_or(*report.archive_bytes))));
+  } else if (report.archive_bytes) {
     add("archive",
         fmt::format("{}, ratio {:.2f}, {:.3f} bits per value", bytes_text(*report.archive_bytes),
                     *ratio(report), *bit_rate(report)));

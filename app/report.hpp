@@ -28,7 +28,9 @@ struct Report {
   DType dtype = DType::f32;
   Dims dims;
   std::optional<std::uint64_t> frame;  ///< if only this one was restored
+  std::uint64_t stride = 1;            ///< of the points of the whole field that `dims` counts
   std::optional<ByteCount> archive_bytes;
+  std::optional<ByteCount> read_bytes;  ///< of the archive
   std::optional<ErrorMode> mode;
   std::optional<double> bound_asked;
   std::optional<double> bound_absolute;

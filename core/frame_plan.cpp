@@ -15,7 +15,7 @@ std::uint64_t FramePlan::frames() const {
 
 Dims FramePlan::frame_dims(std::uint64_t i) const {
   std::array<std::uint64_t, Dims::max_rank> extents{1, 1, 1, 1};
-  const std::uint64_t first = i % frames_per_axis() * height;
+  const std::uint64_t first = first_slice(i);
   for (int a = axis; a < dims.rank(); ++a) {
     extents.at(static_cast<std::size_t>(a)) =
         a == axis ? std::min(height, dims[a] - first) : dims[a];
@@ -23,11 +23,15 @@ Dims FramePlan::frame_dims(std::uint64_t i) const {
   return *Dims::make(std::span(extents).first(static_cast<std::size_t>(dims.rank())));
 }
 
+FramePlan FramePlan::only(std::uint64_t i) const {
+  const Dims one = frame_dims(i);
+  return {one, axis, one[axis]};
+}
+
 std::uint64_t FramePlan::first_value(std::uint64_t i) const {
   std::uint64_t slice = 1;
   for (int a = axis + 1; a < dims.rank(); ++a) slice *= dims[a];
-  const std::uint64_t per_axis = frames_per_axis();
-  return (i / per_axis * dims[axis] + i % per_axis * height) * slice;
+  return (i / frames_per_axis() * dims[axis] + first_slice(i)) * slice;
 }
 
 FramePlan plan_frames(const Dims& dims, DType dtype, ByteCount frame_bytes) {

@@ -18,6 +18,10 @@ struct FramePlan {
   std::uint64_t frames() const;
   /// The dims of frame `i`, of the same rank as the field's.
   Dims frame_dims(std::uint64_t i) const;
+  /// Frame `i` as a field of its own, in one frame.
+  FramePlan only(std::uint64_t i) const;
+  /// The index of frame `i`'s first slice along `axis`.
+  std::uint64_t first_slice(std::uint64_t i) const { return i % frames_per_axis() * height; }
   /// The position of frame `i`'s first value in the field.
   std::uint64_t first_value(std::uint64_t i) const;
 

@@ -165,7 +165,7 @@ class LevelBuilder {
     c.odd = static_cast<std::uint8_t>(odd);
     c.stage = static_cast<std::uint8_t>(stage);
     c.enclosed = stage > 0;
-    const std::uint64_t spacing = std::uint64_t{1} << (level_ - 1);
+    const std::uint64_t spacing = std::uint64_t{1} << (level_ - params_.finest);
     const bool top = level_ == params_.levels + 1;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       const std::uint64_t distance = std::uint64_t{1} << (params_.slice_levels - stage);
@@ -200,11 +200,7 @@ Grid make_grid(const MultilevelParams& params) {
   for (unsigned axis = max_axes - 1; axis > 0; --axis) {
     grid.strides[axis - 1] = grid.strides[axis] * grid.extents[axis];
   }
-  int lattice_axes = 0;
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    lattice_axes += params.roles[axis] == AxisRole::lattice && params.extents[axis] > 1 ? 1 : 0;
-  }
-  const std::uint64_t edge = lattice_axes <= 1 ? 64 : lattice_axes == 2 ? 8 : 4;
+  const std::uint64_t edge = params.lattice_rank <= 1 ? 64 : params.lattice_rank == 2 ? 8 : 4;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     const bool lattice = params.roles[axis] == AxisRole::lattice;
     if (lattice && params.extents[axis] > 1) grid.tile[axis] = edge;
@@ -283,11 +279,23 @@ void MultilevelParams::set_axes(const Dims& dims, bool merge, const Roles& axis_
       ++slice_levels;
   }
   std::uint64_t longest = 1;
+  lattice_rank = 0;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
-    if (roles[axis] == AxisRole::lattice) longest = std::max(longest, extents[axis]);
+    if (roles[axis] != AxisRole::lattice) continue;
+    longest = std::max(longest, extents[axis]);
+    lattice_rank += extents[axis] > 1 ? 1 : 0;
   }
   levels = 0;
   while (lattice_points(longest, levels) > 1 && anchor_count(*this, levels) > max_anchors) ++levels;
+}
+
+MultilevelParams MultilevelParams::at_stride(std::uint64_t stride) const {
+  MultilevelParams coarse = *this;
+  coarse.finest = finest + static_cast<int>(std::bit_width(stride)) - 1;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (roles[axis] == AxisRole::lattice) coarse.extents[axis] = ceil_div(extents[axis], stride);
+  }
+  return coarse;
 }
 
 MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Dims& dims) {
@@ -395,7 +403,7 @@ MultilevelParams MultilevelParams::read(ByteReader& in, const Dims& dims, DType 
 Schedule make_schedule(const MultilevelParams& params) {
   Schedule schedule;
   schedule.grid = make_grid(params);
-  for (int level = params.levels + 1; level >= 1; --level) {
+  for (int level = params.levels + 1; level >= params.finest; --level) {
     LevelBuilder(params, level, schedule).add_passes();
   }
   return schedule;

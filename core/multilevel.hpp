@@ -39,6 +39,8 @@ struct MultilevelParams {
   bool merged = false;  ///< the two slowest of four axes count as one
   std::array<AxisRole, max_axes> roles{};
   int levels = 0;        ///< level l has spacing 2^(l-1) along lattice axes; anchors have 2^levels
+  int finest = 1;        ///< the last level; a preview does without the others
+  int lattice_rank = 0;  ///< lattice axes longer than 1
   int slice_levels = 0;  ///< of a layered axis: whole slices every 2^slice_levels come first
   int reach = 3;         ///< 3, 5 or 7: the farthest tap along an odd axis
   std::uint8_t alpha = 80;  ///< level-wise bounds, in 64ths: e_l = e_1 / min(alpha^(l-1), beta)
@@ -46,6 +48,10 @@ struct MultilevelParams {
   double half_step = 0;  ///< of level 1
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order
+
+  /// The same for every stride-th point along lattice axes alone: what the levels of that spacing
+  /// and coarser ones restore. `stride` is a power of two, at most 2^levels.
+  MultilevelParams at_stride(std::uint64_t stride) const;
 
   /// Sets extents, levels and slice levels for these axes of a frame.
   void set_axes(const Dims& dims, bool merge, const std::array<AxisRole, max_axes>& axis_roles);

@@ -126,9 +126,8 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
     if (uses_contexts(*result.header.coder)) {
       times.measure("contexts", [&] { backend.fit_contexts(predictor, pass, sections); });
     }
-    times.measure("encode", [&] {
-      backend.encode(*result.header.coder, config.huffman, pass, sections);
-    });
+    times.measure("encode",
+                  [&] { backend.encode(*result.header.coder, config.huffman, pass, sections); });
     if (config.lossless == Lossless::bitcomp) {
       times.measure("pack", [&] { backend.pack(sections); });
     }
@@ -147,12 +146,14 @@ std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
   return host;
 }
 
+/// The mask of the restored points.
 Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-               const Sections& sections) {
+               const Selection& restored, const Sections& sections) {
   if (header.missing == 0) return {};
   const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
                             to_host(backend, sections.at(SectionId::mask_values))};
-  return decode_mask(encoded, shape.dims, shape.dtype, header.missing);
+  const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.missing);
+  return restored.all() ? mask : pick(restored, shape.dtype, mask);
 }
 
 /// The sections of all passes of the level that begins with `pass`.
@@ -188,6 +189,56 @@ void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHe
   } else {
     throw ArchiveError("a stored frame has another size than its dims say");
   }
+}
+
+/// The header of a frame that has only the points that `preview` restores.
+FrameHeader header_of(const FrameHeader& header, const FramePreview& preview) {
+  FrameHeader result = header;
+  if (auto* const params = std::get_if<MultilevelParams>(&*result.predictor)) {
+    *params = params->at_stride(preview.stride);
+  }
+  return result;
+}
+
+/// The passes that restore some of a coded frame's points, level by level.
+void restore_passes(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                    const FramePreview& preview, Bytes bytes, MutableBytes out, StepTimes& times) {
+  const FrameHeader restored = header_of(header, preview);
+  const std::vector<int> level_of_pass = levels_of_passes(*header.predictor);
+  Mask mask;
+  std::vector<Sections> level;
+  std::size_t first = 0;  // pass of the level
+  for (std::size_t pass = 0; pass < preview.passes; ++pass) {
+    if (pass == 0 || level_of_pass[pass] != level_of_pass[first]) {
+      first = pass;
+      level = times.measure(
+          "check", [&] { return read_passes(backend, header, level_of_pass, pass, bytes); });
+      if (header.is_packed()) {
+        times.measure("unpack", [&] {
+          for (Sections& sections : level) backend.unpack(sections);
+        });
+      }
+    }
+    if (pass == 0) {
+      mask = times.measure("mask", [&] {
+        return read_mask(backend, shape, header, preview.restored, level.front());
+      });
+      backend.begin({shape.dtype, preview.restored.dims()}, restored, mask, out);
+    }
+    restore_pass(backend, restored, static_cast<int>(pass), level[pass - first], times);
+  }
+  times.measure("finish", [&] { backend.finish(); });
+}
+
+void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                    const FramePreview& preview, Bytes payload, MutableBytes out,
+                    StepTimes& times) {
+  if (header.kind != FrameKind::coded) {
+    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
+    return;
+  }
+  const Bytes bytes = times.measure("upload", [&] { return backend.resident(payload); });
+  restore_passes(backend, shape, header, preview, bytes, out, times);
 }
 
 }  // namespace
@@ -235,34 +286,21 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times) {
-  if (header.kind != FrameKind::coded) {
-    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
+  const Selection all{shape.dims, {}, {1, 1, 1, 1}};
+  decompress_frame(backend, shape, header, FramePreview::of(shape.dims, header, all), payload, out,
+                   times);
+}
+
+void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      StepTimes& times) {
+  if (preview.shown.all()) {
+    restore_points(backend, shape, header, preview, payload, out, times);
     return;
   }
-  const std::vector<int> level_of_pass = levels_of_passes(*header.predictor);
-  const Bytes bytes = times.measure("upload", [&] { return backend.resident(payload); });
-  Mask mask;
-  std::vector<Sections> level;
-  std::size_t first = 0;  // pass of the level
-  for (std::size_t pass = 0; pass < level_of_pass.size(); ++pass) {
-    if (pass == 0 || level_of_pass[pass] != level_of_pass[first]) {
-      first = pass;
-      level = times.measure(
-          "check", [&] { return read_passes(backend, header, level_of_pass, pass, bytes); });
-      if (header.is_packed()) {
-        times.measure("unpack", [&] {
-          for (Sections& sections : level) backend.unpack(sections);
-        });
-      }
-    }
-    if (pass == 0) {
-      mask =
-          times.measure("mask", [&] { return read_mask(backend, shape, header, level.front()); });
-      backend.begin(shape, header, mask, out);
-    }
-    restore_pass(backend, header, static_cast<int>(pass), level[pass - first], times);
-  }
-  times.measure("finish", [&] { backend.finish(); });
+  std::vector<std::byte> restored(preview.restored.points() * size_of(shape.dtype));
+  restore_points(backend, shape, header, preview, payload, restored, times);
+  times.measure("pick", [&] { pick(preview.shown, shape.dtype, restored, out); });
 }
 
 }  // namespace cuszi

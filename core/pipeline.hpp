@@ -6,6 +6,7 @@
 
 #include "core/backend.hpp"
 #include "core/config.hpp"
+#include "core/preview.hpp"
 #include "core/steps.hpp"
 
 namespace cuszi {
@@ -54,5 +55,11 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, const Lo
 /// the backend's. Throws ArchiveError.
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times);
+
+/// Restores the points of a frame that a preview shows. The first `preview.levels` levels of
+/// `payload` are enough.
+void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      StepTimes& times);
 
 }  // namespace cuszi

@@ -31,14 +31,14 @@ _cuszi() {
         --radius) words='auto' ;;
         --fill-value) words='netcdf' ;;
         -e | --error-bound | -d | --dims | --value-range | --skip-bytes | --chunk | --partition | \
-            --frame-size | --threads | --frame | --iterations) return ;;
+            --frame-size | --threads | --frame | --stride | --iterations) return ;;
     esac
 
     if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
             compress) words+=" $field $method $output $device $report --verify" ;;
-            decompress) words+=" $output $device $report --frame --compare --byte-order" ;;
+            decompress) words+=" $output $device $report --frame --stride --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
             inspect) words+=' --frames --schedule --json' ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;

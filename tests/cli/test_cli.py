@@ -372,6 +372,71 @@ class Frames(CliTest):
         self.cuszi("decompress", "bad.cuszi", "--frame", 2)
 
 
+class Previews(CliTest):
+    """--stride against the same points of the whole field."""
+
+    def every(self, values, dims, steps, size=4):
+        (depth, height, width), (a, b, c) = dims, steps
+        return b"".join(values[i * size:(i + 1) * size]
+                        for z in range(0, depth, a) for y in range(0, height, b)
+                        for i in range((z * height + y) * width, (z * height + y + 1) * width, c))
+
+    def setUp(self):
+        super().setUp()
+        self.field("u_20x30x40.f32")
+
+    def compress(self, *options):
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi", "--force", *options)
+        self.cuszi("decompress", "u.cuszi", "-o", "whole.f32", "--force")
+        return self.path("whole.f32").read_bytes()
+
+    def test_values_and_dims(self):
+        for options, steps in [(["--axes", "lattice"], (4, 4, 4)),
+                               (["--axes", "layered:0"], (1, 4, 4)),
+                               (["--predictor", "multilevel", "--axes", "independent:2"],
+                                (4, 4, 1)),
+                               (["--preset", "cusz"], (4, 4, 4)),
+                               (["--axes", "lattice", "--frame-size", "40K"], (4, 4, 4)),
+                               (["--axes", "lattice", "--frame-size", "15K"], (4, 4, 4))]:
+            with self.subTest(options=options):
+                whole = self.compress(*options)
+                report, = self.report("decompress", "u.cuszi", "--stride", 4, "--force",
+                                      "--compare", "u_20x30x40.f32")
+                dims = [-(-extent // step) for extent, step in zip((20, 30, 40), steps)]
+                self.assertEqual((report["dims"], report["stride"]), (dims, 4))
+                self.assertTrue(report["within_bound"])
+                shown = self.every(whole, (20, 30, 40), steps)
+                self.assertEqual(self.path("u.stride4.restored.f32").read_bytes(), shown)
+                piped = self.cuszi("decompress", "-", "--stride", 4,
+                                   stdin=self.path("u.cuszi").read_bytes())
+                self.assertEqual(piped.stdout, shown)
+
+    def test_a_frame_is_a_field_of_its_own(self):
+        whole = self.compress("--axes", "lattice", "--frame-size", "15K")  # 3 slices
+        report, = self.report("decompress", "u.cuszi", "--frame", 1, "--stride", 2, "-o", "f.f32")
+        self.assertEqual((report["dims"], report["frame"]), ([2, 15, 20], 1))
+        frame = whole[3 * 4800:6 * 4800]
+        self.assertEqual(self.path("f.f32").read_bytes(), self.every(frame, (3, 30, 40), (2, 2, 2)))
+
+    def test_only_a_prefix_is_read(self):
+        self.field("v_64x64x64.f32", dims="64x64x64")
+        self.cuszi("compress", "v_64x64x64.f32", "-e", "1e-4", "--axes", "lattice", "-o", "v.cuszi")
+        archive = bytearray(self.path("v.cuszi").read_bytes())
+        sound, = self.report("decompress", "v.cuszi", "--stride", 8, "-o", "sound.f32")
+        self.assertEqual(sound["archive_bytes"], len(archive))
+        self.assertLess(sound["read_bytes"], len(archive) / 3)
+        archive[len(archive) // 2] ^= 1
+        self.path("bad.cuszi").write_bytes(archive)
+        self.cuszi("decompress", "bad.cuszi", "-o", "bad.f32", code=ARCHIVE)
+        self.cuszi("decompress", "bad.cuszi", "-o", "bad.f32", "--stride", 8)
+        self.assertEqual(self.path("bad.f32").read_bytes(), self.path("sound.f32").read_bytes())
+
+    def test_strides_are_powers_of_two(self):
+        self.compress()
+        for stride in [0, 3, -2, "many"]:
+            self.cuszi("decompress", "u.cuszi", "--stride", stride, code=USAGE)
+
+
 class Streams(CliTest):
     def test_pipes_give_the_bytes_of_files(self):
         original = self.field("u_20x30x40.f32")

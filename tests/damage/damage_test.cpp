@@ -101,7 +101,10 @@ Outcome read_hostile(Bytes archive) {
   try {
     app::MemorySource source(archive);
     const ArchiveHeader header = app::ArchiveReader(source).header();
+    source.seek(0);
     const ByteCount size = header.plan.dims.count() * size_of(header.dtype);
+    const RestoredPreview shown = restore_preview(source, 2);
+    REQUIRE(shown.values.size() == shown.dims.count() * size_of(header.dtype));
     const std::vector<std::byte> restored = restore_archive(archive);
     REQUIRE(restored.size() == size);
     return Outcome::restored;
@@ -195,6 +198,10 @@ TEST_CASE("every truncation of an archive is noticed, and bytes behind it") {
       PipeSource pipe(part);
       REQUIRE_THROWS_AS(restore_archive(part), ArchiveError);
       REQUIRE_THROWS_AS(restore_archive(pipe), ArchiveError);
+      app::MemorySource file(part);
+      PipeSource other_pipe(part);
+      REQUIRE_THROWS_AS(restore_preview(file, 4), ArchiveError);
+      REQUIRE_THROWS_AS(restore_preview(other_pipe, 4), ArchiveError);
     }
     auto longer = s.archive;
     longer.push_back(std::byte{0});

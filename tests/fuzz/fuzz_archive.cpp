@@ -21,6 +21,8 @@ void read(Bytes archive) {
     if (header.plan.dims.count() > max_values) return;
     test::restore_archive(archive);
     source.seek(0);
+    test::restore_preview(source, 2);
+    source.seek(0);
     app::ArchiveReader(source).frame(header.plan.frames() - 1);
   } catch (const ArchiveError&) {
     // The only way in which reading may fail,

@@ -35,4 +35,16 @@ std::vector<std::byte> restore_archive(Bytes archive) {
   return restore_archive(source);
 }
 
+RestoredPreview restore_preview(app::ByteSource& archive, std::uint64_t stride) {
+  app::ArchiveReader reader(archive);
+  app::CallTimes times;
+  Preview preview(reader.header().plan, stride);
+  std::vector<std::byte> values;
+  app::Backends backends({app::DeviceChoice::Kind::cpu, 0});
+  app::restore_field(backends, reader, preview, times, [&](std::uint64_t, Bytes frame) {
+    values.insert(values.end(), frame.begin(), frame.end());
+  });
+  return {preview.dims(), values, reader.bytes_read()};
+}
+
 }  // namespace cuszi::test

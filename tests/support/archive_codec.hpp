@@ -18,6 +18,7 @@ class PipeSource final : public app::ByteSource {
   std::optional<ByteCount> size() const override { return std::nullopt; }
   Bytes view() override { return {}; }
   void seek(ByteCount /*offset*/) override {}
+  ByteCount skip(ByteCount count) override { return app::discard(memory_, count); }
 
  private:
   app::MemorySource memory_;
@@ -30,5 +31,14 @@ std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
 /// The values of all frames of an archive. Throws ArchiveError.
 std::vector<std::byte> restore_archive(app::ByteSource& archive);
 std::vector<std::byte> restore_archive(Bytes archive);
+
+struct RestoredPreview {
+  Dims dims;
+  std::vector<std::byte> values;
+  ByteCount bytes_read;
+};
+
+/// An archive's field at every stride-th point. Throws ArchiveError.
+RestoredPreview restore_preview(app::ByteSource& archive, std::uint64_t stride);
 
 }  // namespace cuszi::test

@@ -1,0 +1,136 @@
+#include "core/preview.hpp"
+
+#include <cstring>
+
+#include "tests/property/random_frame.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+app::FieldSettings settings_of(const FrameTask& task) {
+  app::FieldSettings settings;
+  settings.bound = task.bound;
+  settings.mode = task.mode;
+  settings.fills = task.fills;
+  settings.frame = task.config;
+  return settings;
+}
+
+/// The values at every stride-th index of the axes that are shorter in `shown` than in `dims`.
+std::vector<std::byte> thinned(Bytes values, ByteCount size, const Dims& dims, const Dims& shown,
+                               std::uint64_t stride) {
+  std::vector<std::byte> result;
+  for (std::uint64_t i = 0; i < shown.count(); ++i) {
+    std::uint64_t rest = i;
+    std::uint64_t point = 0;
+    std::uint64_t slice = 1;
+    for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+      const std::uint64_t step = shown[axis] == dims[axis] ? 1 : stride;
+      point += rest % shown[axis] * step * slice;
+      rest /= shown[axis];
+      slice *= dims[axis];
+    }
+    const Bytes value = values.subspan(point * size, size);
+    result.insert(result.end(), value.begin(), value.end());
+  }
+  return result;
+}
+
+/// Restores previews of an archive from a file and from a pipe, and requires of each what the whole
+/// field has there. Returns how many axes were thinned.
+int check_preview(Bytes archive, const FrameTask& task, Bytes whole, std::uint64_t stride) {
+  app::MemorySource file(archive);
+  PipeSource pipe(archive);
+  const RestoredPreview shown = restore_preview(file, stride);
+  const RestoredPreview piped = restore_preview(pipe, stride);
+  const Dims& dims = task.shape.dims;
+  INFO("stride " << stride << " shows " << shown.dims.to_string());
+  int axes = 0;
+  REQUIRE(shown.dims.rank() == dims.rank());
+  for (int axis = 0; axis < dims.rank(); ++axis) {
+    const bool is_whole = shown.dims[axis] == dims[axis];
+    REQUIRE((is_whole || shown.dims[axis] == ceil_div(dims[axis], stride)));
+    axes += is_whole ? 0 : 1;
+  }
+  const ByteCount size = size_of(task.shape.dtype);
+  REQUIRE(shown.values == thinned(whole, size, dims, shown.dims, stride));
+  REQUIRE(piped.values == shown.values);
+  REQUIRE(piped.bytes_read == shown.bytes_read);
+  REQUIRE(shown.bytes_read <= archive.size());
+  return axes;
+}
+
+}  // namespace
+
+TEST_CASE("previews have the values of the whole field") {
+  Random random(5);
+  int thinned_axes = 0;
+  int several_frames = 0;
+  for (int i = 0; i < 500; ++i) {
+    RandomFrame frame = random_frame(random, 1, 20'000);
+    if (random.one_in(2)) frame.task.config.predictor.id = PredictorId::multilevel;
+    const FrameShape& shape = frame.task.shape;
+    app::FieldSettings settings = settings_of(frame.task);
+    if (random.one_in(2)) settings.frame_bytes = 1 + random.below(shape.bytes());
+    const FramePlan plan = plan_frames(shape.dims, shape.dtype, settings.frame_bytes);
+    if (plan.frames() > 300) continue;
+    several_frames += plan.frames() > 1 ? 1 : 0;
+    auto& axes = settings.frame.predictor.multilevel.axes;
+    if (axes && plan.frames() > 1) axes->axis = 0;  // a frame may have fewer axes than the field
+    INFO("preview " << i << ", " << plan.frames() << " frames: " << frame.to_string());
+    const auto archive = make_archive(shape.dims, shape.dtype, frame.values(), settings);
+    const auto whole = restore_archive(archive);
+    for (const std::uint64_t stride : {2U, 4U, 8U, 64U, 1U << 20}) {
+      thinned_axes += check_preview(archive, frame.task, whole, stride);
+    }
+  }
+  CHECK(thinned_axes > 1000);
+  CHECK(several_frames > 100);
+}
+
+TEST_CASE("axes that are no lattice axes stay whole") {
+  const auto dims_of = [](const Dims& dims, AxisChoice axes) {
+    app::FieldSettings settings;
+    settings.bound = 1e-3;
+    settings.frame.predictor.id = PredictorId::multilevel;
+    settings.frame.predictor.multilevel.axes = axes;
+    const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+    const auto archive = make_archive(dims, DType::f32, values, settings);
+    app::MemorySource file(archive);
+    return restore_preview(file, 4).dims;
+  };
+  CHECK(dims_of({40, 21, 30}, {AxisRole::lattice, 0}) == Dims{10, 6, 8});
+  CHECK(dims_of({40, 21, 30}, {AxisRole::layered, 0}) == Dims{40, 6, 8});
+  CHECK(dims_of({40, 21, 30}, {AxisRole::independent, 1}) == Dims{10, 21, 8});
+  CHECK(dims_of({4, 21, 1, 30}, {AxisRole::layered, 0}) == Dims{4, 6, 1, 8});
+  CHECK(dims_of({4, 6, 21, 30}, {AxisRole::layered, 1}) == Dims{4, 6, 6, 8});
+}
+
+TEST_CASE("a preview reads a prefix of each frame") {
+  const Dims dims{128, 40, 50};
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  app::FieldSettings settings;
+  settings.bound = 1e-4;
+  settings.frame.predictor.id = PredictorId::multilevel;
+  settings.frame.predictor.multilevel.axes = AxisChoice{AxisRole::lattice, 0};
+  settings.frame.coder = CoderId::ans;
+  settings.frame_bytes = 64 * 40 * 50 * sizeof(float);
+  auto archive = make_archive(dims, DType::f32, values, settings);
+  const auto preview_of = [&] {
+    app::MemorySource file(archive);
+    return restore_preview(file, 4);
+  };
+  const RestoredPreview sound = preview_of();
+  CHECK(sound.dims == Dims{32, 10, 13});
+  CHECK(sound.bytes_read < archive.size() / 3);
+  archive[archive.size() / 2 - 100] ^= std::byte{1};  // in the last level of the first frame
+  CHECK_THROWS_AS(restore_archive(archive), ArchiveError);
+  CHECK(preview_of().values == sound.values);
+  archive.resize(archive.size() - 1000);
+  CHECK_THROWS_AS(preview_of(), ArchiveError);
+}
+
+}  // namespace cuszi::test
