@@ -55,13 +55,20 @@ void choose_when_read(CLI::App& app, Parsed& parsed, Options& options) {
   app.callback([&parsed, &options] { parsed.command = options; });
 }
 
-template <class Options>
-void choose_when_bound_is_checked(CLI::App& app, Parsed& parsed, Options& options) {
-  app.callback([&parsed, &options] {
-    options.settings.bound = parsed.bound.value();
-    check_bound(options.settings.bound, options.settings.mode);
-    parsed.command = options;
-  });
+/// A bound, or for compress a target instead, and only what goes with it.
+void check_quality(const CLI::App& app, bool has_target, Parsed& parsed, FieldSettings& settings) {
+  if (has_target == parsed.bound.has_value()) {
+    throw UsageError(has_target ? "--target and --error-bound exclude each other; give one of them"
+                                : "--error-bound or --target is required, like -e 1e-3");
+  }
+  for (const char* option : {"--mode", "--value-range"}) {
+    if (has_target && app.count(option) != 0) {
+      throw UsageError(fmt::format("{} goes with --error-bound, not with --target", option));
+    }
+  }
+  if (has_target) return;
+  settings.bound = *parsed.bound;
+  check_bound(settings.bound, settings.mode);
 }
 
 void add_compress(CLI::App& program, Parsed& parsed) {
@@ -73,20 +80,25 @@ void add_compress(CLI::App& program, Parsed& parsed) {
                   dims_order),
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
+      "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
       "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
       "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
       "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
   app.add_option("INPUT", options.inputs, "Raw fields; - for standard input")
       ->required()
       ->type_name("");
-  add_bound_options(app, parsed.bound, options.settings.mode)->required();
+  add_bound_options(app, parsed.bound, options.settings.mode);
+  add_target_option(app, options.target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
   app.add_flag("--verify", options.verify, "Decode what was written and measure its quality");
   add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
-  choose_when_bound_is_checked(app, parsed, options);
+  app.callback([&app, &parsed, &options] {
+    check_quality(app, options.target.has_value(), parsed, options.settings);
+    parsed.command = options;
+  });
 }
 
 void add_decompress(CLI::App& program, Parsed& parsed) {
@@ -169,7 +181,10 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
-  choose_when_bound_is_checked(app, parsed, options);
+  app.callback([&app, &parsed, &options] {
+    check_quality(app, false, parsed, options.settings);
+    parsed.command = options;
+  });
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <spdlog/spdlog.h>
 
+#include <limits>
+
 #include "app/archive_reader.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
@@ -10,10 +12,21 @@
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
+#include "app/target_search.hpp"
 
 namespace cuszi::app {
 
 namespace {
+
+constexpr int most_passes = 4;  ///< over a field, for a target
+
+/// An archive that was made for a target, and what it reaches of it.
+struct Attempt {
+  CompressedField result;
+  std::vector<std::byte> archive;
+  std::optional<QualityMeter> meter;
+  double reached = 0;
+};
 
 /// One field on its way to an archive, and what there is to tell of it.
 class Compression {
@@ -22,10 +35,11 @@ class Compression {
               std::string output)
       : options_(options),
         backends_(backends),
-        backend_(backends.for_config(options.settings.frame)),
+        settings_(options.settings),
+        backend_(backends.for_config(settings_.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
-        field_(open_field(input_, options.field, options.settings.frame_bytes)) {}
+        field_(open_field(input_, options.field, settings_.frame_bytes)) {}
 
   /// Writes the archive; leaves none that has been found to violate the bound.
   void run() {
@@ -34,7 +48,9 @@ class Compression {
       const std::uint64_t frames = field_.plan().frames();
       Progress progress(input_, options_.verify ? 2 * frames : frames, !options_.run.quiet);
       hold_if_read_twice();
-      if (options_.verify) {
+      if (options_.target) {
+        compress_to_target(file, progress);
+      } else if (options_.verify) {
         compress_and_verify(file, progress);
       } else {
         compress_to(file, progress);
@@ -51,19 +67,64 @@ class Compression {
 
  private:
   void hold_if_read_twice() {
-    const bool twice = options_.verify || options_.settings.needs_range();
+    const bool twice = options_.verify || options_.target || settings_.needs_range();
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
+  }
+
+  /// Where a field differs from the samples that its bound was found on, it is compressed again.
+  void compress_to_target(OutputFile& file, Progress& progress) {
+    const Target& target = *options_.target;
+    settings_ = settings_for(target, settings_, backend_, field_);
+    BoundSearch search(goal_of(target), settings_.bound, settings_.bound == 0 ? 1 : most_passes);
+    std::optional<Attempt> best;
+    while (!search.done()) {
+      settings_.bound = search.bound();
+      Attempt attempt = compress_once(progress);
+      search.add(score_of(target, attempt.reached));
+      if (!best || is_better(attempt, *best)) best = std::move(attempt);
+    }
+    result_ = best->result;
+    if (best->meter) meter_.emplace(*best->meter);
+    target_met_ = is_met(target, best->reached);
+    if (!meter_ || !meter_->quality().first_bad) file.write(best->archive);
+  }
+
+  Attempt compress_once(Progress& progress) {
+    MemorySink archive;
+    compress_to(archive, progress);
+    Attempt attempt;
+    const bool psnr = options_.target->kind == Target::Kind::psnr;
+    meter_.reset();
+    if (psnr || options_.verify) {
+      MemorySource written(archive.bytes());
+      verify(written, progress);
+      attempt.meter = meter_;
+    }
+    attempt.result = result_;
+    attempt.archive.assign(archive.bytes().begin(), archive.bytes().end());
+    const auto field_bytes = static_cast<double>(field_.layout().field_bytes());
+    attempt.reached = field_bytes / static_cast<double>(result_.archive_bytes);
+    if (psnr) {
+      attempt.reached = meter_->quality().psnr().value_or(std::numeric_limits<double>::infinity());
+    }
+    return attempt;
+  }
+
+  bool is_better(const Attempt& a, const Attempt& b) const {
+    const bool a_meets = is_met(*options_.target, a.reached);
+    if (a_meets != is_met(*options_.target, b.reached)) return a_meets;
+    return a_meets ? a.reached < b.reached : a.reached > b.reached;
   }
 
   void compress_to(ByteSink& sink, Progress& progress) {
     CompressionEvents events;
     events.frame_done = [&] { progress.advance(); };
-    if (options_.settings.fills.count == 0) {
+    if (settings_.fills.count == 0) {
       events.frame_loaded = [&](const LoadedFrame& frame) {
         if (!suspect_) suspect_ = suspected_fill_value(backend_, frame);
       };
     }
-    result_ = compress_field(backend_, options_.settings, field_, sink, compress_times_, events);
+    result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);
   }
 
   void compress_and_verify(OutputFile& file, Progress& progress) {
@@ -93,6 +154,8 @@ class Compression {
     Report report = report_on(result_.header, result_.summary, result_.archive_bytes);
     report.input = input_;
     report.archive = output_;
+    report.target = options_.target;
+    report.target_met = target_met_;
     report.device = backend_.name();
     report.compress_seconds = compress_times_.seconds();
     report.total_seconds = clock_.seconds();
@@ -101,6 +164,10 @@ class Compression {
       report.decompress_seconds = decompress_times_.seconds();
     }
     print(report, options_.run, is_standard_stream(output_) ? stderr : stdout);
+    if (target_met_ == false) {
+      spdlog::warn("{}: the target {} was not met; the archive is the nearest that was found",
+                   input_, to_string(*options_.target));
+    }
     if (suspect_) {
       spdlog::warn(
           "{}: {} repeats far outside the other values; if it means missing, give "
@@ -111,6 +178,7 @@ class Compression {
 
   const CompressOptions& options_;
   Backends& backends_;
+  FieldSettings settings_;
   Backend& backend_;
   Stopwatch clock_;
   std::string input_;
@@ -121,6 +189,7 @@ class Compression {
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;
   std::optional<std::string> suspect_;
+  std::optional<bool> target_met_;
 };
 
 }  // namespace

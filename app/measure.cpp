@@ -25,9 +25,9 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
 }  // namespace
 
 void QualityMeter::add(std::uint64_t i, Bytes restored) {
-  const Bytes original = original_.frame(i);
+  const Bytes original = original_->frame(i);
   quality_.merge(
-      cpu::measure_quality(original_.layout().dtype, original, restored, fills_, bound_));
+      cpu::measure_quality(original_->layout().dtype, original, restored, fills_, bound_));
 }
 
 void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored) {
@@ -36,8 +36,8 @@ void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restor
     return;
   }
   std::vector<std::byte> original(restored.size());
-  const DType dtype = original_.layout().dtype;
-  pick(selection, dtype, original_.frame(i), original);
+  const DType dtype = original_->layout().dtype;
+  pick(selection, dtype, original_->frame(i), original);
   quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
 }
 

@@ -15,7 +15,7 @@ class QualityMeter {
  public:
   /// `bound` decides which points are bad; infinite if none was asked for.
   QualityMeter(FieldSource& original, const FillValues& fills, double bound)
-      : original_(original), fills_(fills), bound_(bound) {}
+      : original_(&original), fills_(fills), bound_(bound) {}
 
   /// Frame `i`, after all before it that are to be measured.
   void add(std::uint64_t i, Bytes restored);
@@ -26,7 +26,7 @@ class QualityMeter {
   double bound() const { return bound_; }
 
  private:
-  FieldSource& original_;
+  FieldSource* original_;
   FillValues fills_;
   double bound_;
   Quality quality_;

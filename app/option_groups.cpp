@@ -213,6 +213,11 @@ void add_study_option(CLI::App& app, std::optional<Study>& study) {
       ->expected(0, 1);
 }
 
+void add_target_option(CLI::App& app, std::optional<Target>& target) {
+  add_parsed(app, "--target", target, parse_target, "psnr:DB|ratio:R",
+             "Instead of a bound: what is to be reached, the bound is found by trials");
+}
+
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {
   add_parsed(app, "--frame", frame, count_between(0, std::uint64_t{1} << 60), "I",
              "Restore only this frame; 0 is the first");

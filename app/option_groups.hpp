@@ -24,6 +24,7 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
 void add_study_option(CLI::App& app, std::optional<Study>& study);
 
 /// --frame, counted from 0.
+void add_target_option(CLI::App& app, std::optional<Target>& target);
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
 void add_stride_option(CLI::App& app, std::uint64_t& stride);
 

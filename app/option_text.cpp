@@ -113,6 +113,16 @@ void check_bound(double bound, ErrorMode mode) {
                   : "a finite number of at least 0");
 }
 
+Target parse_target(std::string_view option, std::string_view text) {
+  std::string_view rest = text;
+  const std::string_view kind = cut(rest, ':');
+  const auto value = number_in<double>(rest);
+  if (value && kind == "psnr" && *value > 0 && *value <= 400) return {Target::Kind::psnr, *value};
+  if (value && kind == "ratio" && *value >= 1 && *value <= 1e9)
+    return {Target::Kind::ratio, *value};
+  refuse(option, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
+}
+
 ValueRange parse_range(std::string_view option, std::string_view text) {
   std::string_view rest = text;
   const auto min = number_in<double>(cut(rest, ','));

@@ -7,6 +7,7 @@
 #include "app/backend_choice.hpp"
 #include "app/field_summary.hpp"
 #include "app/names.hpp"
+#include "app/target.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
 
@@ -34,6 +35,9 @@ ByteCount parse_size(std::string_view option, std::string_view text);
 
 /// Throws UsageError unless a bound is at least 0, a relative one below 1.
 void check_bound(double bound, ErrorMode mode);
+
+/// "psnr:DB" or "ratio:FACTOR".
+Target parse_target(std::string_view option, std::string_view text);
 
 /// "MIN,MAX".
 ValueRange parse_range(std::string_view option, std::string_view text);

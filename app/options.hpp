@@ -7,6 +7,7 @@
 #include "app/backend_choice.hpp"
 #include "app/byte_order.hpp"
 #include "app/field_codec.hpp"
+#include "app/target.hpp"
 #include "core/dims.hpp"
 #include "core/dtype.hpp"
 
@@ -34,6 +35,7 @@ struct CompressOptions {
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
+  std::optional<Target> target;  ///< instead of the settings' bound
   bool verify = false;
   RunOptions run;
 };

@@ -170,6 +170,8 @@ Json to_json(const Report& report) {
   json["error_mode"] = report.mode ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
   json["error_bound"] = or_null(report.bound_asked);
   json["error_bound_abs"] = or_null(report.bound_absolute);
+  json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);
+  json["target_met"] = or_null(report.target_met);
   add_quality(json, report.measured);
   add_values(json, report);
   add_coding(json, report.summary);
@@ -190,6 +192,10 @@ std::string to_text(const Report& report) {
   if (report.bound_absolute) {
     add("bound", fmt::format("{} {:.6g}: {:.6g} absolute", name_in(error_mode_names, *report.mode),
                              *report.bound_asked, *report.bound_absolute));
+  }
+  if (report.target) {
+    add("target", fmt::format("{}, {}", to_string(*report.target),
+                              report.target_met.value_or(false) ? "met" : "NOT MET"));
   }
   if (report.archive_bytes && report.stride > 1) {
     add("archive", fmt::format("{}, of which {} were read", bytes_text(*report.archive_bytes),

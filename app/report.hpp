@@ -33,6 +33,8 @@ struct Report {
   std::optional<ByteCount> read_bytes;  ///< of the archive
   std::optional<ErrorMode> mode;
   std::optional<double> bound_asked;
+  std::optional<Target> target;
+  std::optional<bool> target_met;
   std::optional<double> bound_absolute;
   std::optional<FieldSummary> summary;
   std::optional<MeasuredQuality> measured;

@@ -58,13 +58,21 @@ struct AxisChoice {
   int axis = 0;
 };
 
+/// The roles of all axes, the slower ones of fewer than four lattice axes of extent 1.
+struct AxisRoles {
+  bool merged = false;  ///< the two slowest of four axes count as one
+  std::array<AxisRole, 4> roles{};
+};
+
 /// What the user may force of `multilevel`; the rest is the encoder's choice.
 struct MultilevelConfig {
   std::optional<AxisChoice> axes;
-  std::optional<int> reach;  ///< 3, 5 or 7
+  std::optional<AxisRoles> roles;  ///< instead of `axes`, as an earlier trial has found them
+  std::optional<int> reach;        ///< 3, 5 or 7
   std::optional<double> alpha;
   std::optional<double> beta;
   Effort effort = Effort::normal;
+  double slack = 1;  ///< the bound over the half step: more than 1 is room for zones without error
 };
 
 struct PredictorConfig {

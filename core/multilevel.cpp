@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/ans.hpp"
 #include "core/bits.hpp"
 #include "core/radius.hpp"
 #include "core/sparse_list.hpp"
@@ -314,6 +315,9 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
   }
   if (rank == max_axes && roles[0] == AxisRole::lattice) roles[0] = AxisRole::independent;
   params.set_axes(dims, false, roles);
+  if (const auto& found = config.multilevel.roles) {
+    params.set_axes(dims, found->merged, found->roles);
+  }
   if (config.multilevel.reach) params.reach = *config.multilevel.reach;
   const auto in_64ths = [](double value, const char* option) {
     if (!(value >= 1 && value <= max_level_factor)) {
@@ -328,7 +332,8 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
 
 void MultilevelParams::choose(const PredictorConfig& config, const FieldScan& scan, double bound,
                               DType dtype) {
-  half_step = half_step_for(bound, scan.min, scan.max, dtype);
+  slack = config.multilevel.slack;
+  half_step = half_step_for(bound / slack, scan.min, scan.max, dtype);
   radius = config.radius.value_or(max_radius);
 }
 
@@ -489,6 +494,15 @@ EnergyTaps energy_taps(const MultilevelParams& params, const PointClass& points)
   };
   visit(visit, 0, Tap{});
   return taps;
+}
+
+/// At high rates a bit is worth ln(2) / 6 of a squared step. An error of z steps that is coded as 0
+/// instead of 1 costs 2 z - 1 of them.
+double thrifty_zone(std::uint64_t zeros, std::uint64_t ones, double slack) {
+  constexpr double steps_per_bit = 0.0578;
+  const auto odds = static_cast<std::int64_t>(log2_of(zeros + 1)) - log2_of(ones + 1);
+  const double bits = 1 + static_cast<double>(odds) / (1 << cost_bits);  // 1: the sign
+  return std::min(slack / 2, 0.5 + steps_per_bit * std::max(bits, 0.0));
 }
 
 Index4 margins_of(const PointClass& points, const std::vector<TapGroup>& groups) {

@@ -46,6 +46,7 @@ struct MultilevelParams {
   std::uint8_t alpha = 80;  ///< level-wise bounds, in 64ths: e_l = e_1 / min(alpha^(l-1), beta)
   std::uint8_t beta = 128;
   double half_step = 0;  ///< of level 1
+  double slack = 1;      ///< of the bound over the half step; the encoder's, not in archives
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order
 
@@ -135,6 +136,11 @@ struct EnergyTaps {
   TapGroup slices;      ///< around it there
 };
 EnergyTaps energy_taps(const MultilevelParams& params, const PointClass& points);
+
+/// How far from the prediction, in steps, an error is better not coded in a context where so many
+/// codes are 0 and +-1, if the bound is `slack` times the half step: where the bits that this saves
+/// are worth its distortion. Half a step is plain rounding.
+double thrifty_zone(std::uint64_t zeros, std::uint64_t ones, double slack);
 
 /// The farthest that any tap reaches along each axis, in points.
 Index4 margins_of(const PointClass& points, const std::vector<TapGroup>& groups);

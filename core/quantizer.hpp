@@ -162,6 +162,19 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T value, T 
   return reached ? attempt.result : Quantised<T>{outlier_code, value};
 }
 
+/// The same, but what is closer to the prediction than `zone` steps is coded as no error, if the
+/// bound allows it: worth its distortion where other codes are rare.
+template <class T>
+CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T zone, T value,
+                                      T prediction) {
+  const auto none = static_cast<QuantCode>(quantizer.radius);
+  if (magnitude_of((value - prediction) * quantizer.inverse_step) < zone) {
+    const T restored = restore(quantizer, prediction, none);
+    if (within_bound(value, restored, quantizer.bound)) return {none, restored};
+  }
+  return quantise(quantizer, value, prediction);
+}
+
 /// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a
 /// little less than the bound, by what storing the restored value may round; where all values
 /// share one binade they lie on a grid, and the step is the largest odd multiple of the grid's

@@ -125,7 +125,7 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
                                               const MultilevelConfig& config, const Dims& dims,
                                               const TrialBox& box, const TrialCost& cost) {
   const int rank = dims.squeezed().rank();
-  const bool axes_are_free = !config.axes && box.dims.rank() == rank;
+  const bool axes_are_free = !config.axes && !config.roles && box.dims.rank() == rank;
   const bool bounds_are_free = !config.alpha && !config.beta;
   const bool nothing_is_free = !axes_are_free && config.reach && !bounds_are_free;
   if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;

@@ -47,25 +47,11 @@ class Engine final : public MultilevelEngine {
 
   void predict_quantise(int number, std::span<QuantCode> codes,
                         std::vector<SparseEntry>& outliers) override {
-    const Quantizer<T> quantizer = quantizer_of(pass(number));
-    for_each_predicted_row(
-        pass(number), [] { return std::vector<SparseEntry>{}; },
-        [&](std::vector<SparseEntry>& mine, const PointClass& points, const Row& row,
-            const T* prediction) {
-          QuantCode row_codes[row_points];
-          quantise_row(quantizer, points, row, prediction, row_codes);
-          for_each_run(row, points, schedule_.grid,
-                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         std::copy_n(row_codes + k, n, codes.data() + place);
-                         for (std::size_t i = 0; i < n; ++i) {
-                           if (row_codes[k + i] != outlier_code) continue;
-                           const std::uint64_t point = row.offset + (k + i) * points.step[3];
-                           mine.push_back(exact_value(place + i, original_[point]));
-                         }
-                       });
-        },
-        [&](const std::vector<SparseEntry>& mine) { append_entries(outliers, mine); });
-    sort_entries(outliers);
+    const auto nearest = [](const PointClass&, const Row& row, T* zones) {
+      std::fill_n(zones, row.count, T{0});
+    };
+    quantise_pass(number, nearest, codes, outliers);
+    if (params_.slack > 1) quantise_thriftily(number, codes, outliers);
   }
 
   void reconstruct(int number, std::span<const QuantCode> codes,
@@ -130,6 +116,69 @@ class Engine final : public MultilevelEngine {
         [&](int, std::size_t c, const Row& row) { work(pass.classes[c], row); }, [](int) {});
   }
 
+  /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
+  void quantise_thriftily(int number, std::span<QuantCode> codes,
+                          std::vector<SparseEntry>& outliers) {
+    const Pass& pass = this->pass(number);
+    RememberedWeights remembered = remembered_;
+    const std::vector<GroupWeights> weights =
+        fit_weights<T>(params_, schedule_.grid, pass, known(), mask_, sample_, remembered);
+    std::vector<std::uint8_t> contexts(codes.size());
+    fill_contexts(number, weights, contexts);
+    const std::vector<T> zone_of = zones_of(contexts, codes);
+    const std::vector<RowEnergy<T>> energies = energies_of(pass);
+    const auto zones_of_row = [&](const PointClass& points, const Row& row, T* zones) {
+      std::uint8_t buckets[row_points];
+      const auto c = static_cast<std::size_t>(&points - pass.classes.data());
+      fill_buckets(energies[c], weights[points.group], points, row, buckets);
+      for (std::size_t k = 0; k < row.count; ++k) zones[k] = zone_of[buckets[k]];
+    };
+    outliers.clear();
+    quantise_pass(number, zones_of_row, codes, outliers);
+  }
+
+  /// Per context, how far from the prediction, in steps, nothing is coded.
+  std::vector<T> zones_of(std::span<const std::uint8_t> contexts,
+                          std::span<const QuantCode> codes) const {
+    constexpr std::size_t all_contexts = 256;
+    std::vector<std::array<std::uint64_t, 2>> counts(all_contexts);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const std::uint8_t magnitude = magnitude_of_code(codes[i]);
+      if (magnitude < 2) ++counts[contexts[i]][magnitude];
+    }
+    std::vector<T> zones;
+    for (const auto& [zeros, ones] : counts) {
+      zones.push_back(static_cast<T>(thrifty_zone(zeros, ones, params_.slack)));
+    }
+    return zones;
+  }
+
+  template <class ZonesOfRow>
+  void quantise_pass(int number, const ZonesOfRow& zones_of_row, std::span<QuantCode> codes,
+                     std::vector<SparseEntry>& outliers) {
+    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    for_each_predicted_row(
+        pass(number), [] { return std::vector<SparseEntry>{}; },
+        [&](std::vector<SparseEntry>& mine, const PointClass& points, const Row& row,
+            const T* prediction) {
+          QuantCode row_codes[row_points];
+          T zones[row_points];
+          zones_of_row(points, row, zones);
+          quantise_row(quantizer, points, row, prediction, zones, row_codes);
+          for_each_run(row, points, schedule_.grid,
+                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                         std::copy_n(row_codes + k, n, codes.data() + place);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           if (row_codes[k + i] != outlier_code) continue;
+                           const std::uint64_t point = row.offset + (k + i) * points.step[3];
+                           mine.push_back(exact_value(place + i, original_[point]));
+                         }
+                       });
+        },
+        [&](const std::vector<SparseEntry>& mine) { append_entries(outliers, mine); });
+    sort_entries(outliers);
+  }
+
   template <class MakeState, class Work, class Finish>
   void for_each_predicted_row(const Pass& pass, const MakeState& make_state, const Work& work,
                               const Finish& finish) const {
@@ -149,7 +198,7 @@ class Engine final : public MultilevelEngine {
   }
 
   void quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
-                    const T* prediction, QuantCode* codes) {
+                    const T* prediction, const T* zones, QuantCode* codes) {
     const std::uint64_t step = points.step[3];
     for (std::size_t k = 0; k < row.count; ++k) {
       const std::uint64_t point = row.offset + k * step;
@@ -158,7 +207,7 @@ class Engine final : public MultilevelEngine {
         values_[point] = prediction[k];
         continue;
       }
-      const Quantised<T> q = quantise(quantizer, original_[point], prediction[k]);
+      const Quantised<T> q = quantise(quantizer, zones[k], original_[point], prediction[k]);
       codes[k] = q.code;
       values_[point] = q.restored;
       magnitudes_[point] = magnitude_of_code(q.code);
@@ -194,13 +243,18 @@ class Engine final : public MultilevelEngine {
                                                              : static_cast<std::uint8_t>(magnitude);
   }
 
-  void fill_contexts(int number, std::span<const GroupWeights> weights,
-                     std::span<std::uint8_t> contexts) const {
-    const Pass& pass = this->pass(number);
+  std::vector<RowEnergy<T>> energies_of(const Pass& pass) const {
     std::vector<RowEnergy<T>> energies;
     for (const PointClass& points : pass.classes) {
       energies.emplace_back(params_, schedule_.grid, points);
     }
+    return energies;
+  }
+
+  void fill_contexts(int number, std::span<const GroupWeights> weights,
+                     std::span<std::uint8_t> contexts) const {
+    const Pass& pass = this->pass(number);
+    const std::vector<RowEnergy<T>> energies = energies_of(pass);
     for_each_row(
         pass, schedule_.grid, [] { return 0; },
         [&](int, std::size_t c, const Row& row) {

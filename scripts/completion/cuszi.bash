@@ -4,6 +4,7 @@ _cuszi() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local commands='compress decompress compare inspect bench'
     local field='--dims --type --skip-bytes --byte-order --fill-value --error-bound --mode'
+    local target='--target'
     local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
         --radius --coder --huffman-width --index --chunk --partition --lossless --frame-size'
     local output='--output --force'
@@ -13,6 +14,7 @@ _cuszi() {
 
     case $previous in
         -m | --mode) words='rel abs' ;;
+        --target) words='psnr: ratio:' ;;
         -t | --type) words='f32 f64' ;;
         --preset) words='ratio cuszi cusz' ;;
         --predictor) words='auto lorenzo interp multilevel' ;;
@@ -37,7 +39,7 @@ _cuszi() {
     if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
-            compress) words+=" $field $method $output $device $report --verify" ;;
+            compress) words+=" $field $target $method $output $device $report --verify" ;;
             decompress) words+=" $output $device $report --frame --stride --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
             inspect) words+=' --frames --schedule --json' ;;
@@ -48,7 +50,7 @@ _cuszi() {
 
     if [[ -n $words ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
-        [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace
+        [[ ${COMPREPLY[0]-} != *[=:] ]] || compopt -o nospace
     else
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -f -- "$current")

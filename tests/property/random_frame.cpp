@@ -61,6 +61,7 @@ MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
   if (random.one_in(2)) multilevel.reach = random.pick({3, 5, 7});
   if (random.one_in(2)) multilevel.alpha = 1 + random.uniform();
   if (random.one_in(2)) multilevel.beta = 1 + 2.9 * random.uniform();
+  if (random.one_in(3)) multilevel.slack = random.pick({1.25, 1.6, 2.0});
   return multilevel;
 }
 
@@ -156,10 +157,10 @@ std::string RandomFrame::to_string() const {
        << name_of(predictor.id) << (predictor.automatic ? " auto" : "") << " coder "
        << static_cast<int>(task.config.coder) << " effort "
        << static_cast<int>(predictor.multilevel.effort) << " reach "
-       << predictor.multilevel.reach.value_or(0) << " radius " << predictor.radius.value_or(0)
-       << " width " << static_cast<int>(huffman.width) << " index "
-       << static_cast<int>(huffman.index) << " chunk " << huffman.chunk << " partition "
-       << huffman.partition;
+       << predictor.multilevel.reach.value_or(0) << " slack " << predictor.multilevel.slack
+       << " radius " << predictor.radius.value_or(0) << " width " << static_cast<int>(huffman.width)
+       << " index " << static_cast<int>(huffman.index) << " chunk " << huffman.chunk
+       << " partition " << huffman.partition;
   if (const auto& axes = predictor.multilevel.axes) {
     text << " axes " << static_cast<int>(axes->role) << ':' << axes->axis;
   }
