@@ -97,6 +97,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     check_quality(app, options.target.has_value(), parsed, options.settings);
+    check_method_options(app, options.settings);
     parsed.command = options;
   });
 }
@@ -183,6 +184,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     check_quality(app, false, parsed, options.settings);
+    check_method_options(app, options.settings);
     parsed.command = options;
   });
 }

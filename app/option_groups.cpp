@@ -1,6 +1,9 @@
 #include "app/option_groups.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <vector>
 
 #include "app/names.hpp"
@@ -242,6 +245,29 @@ void add_method_options(CLI::App& app, FieldSettings& settings) {
             "A second pass; bitcomp needs a GPU and nvCOMP, also to restore (default none)");
   add_parsed(app, "--frame-size", settings.frame_bytes, parse_size, "SIZE",
              "Size of the frames that large fields are cut into (default 1GiB)");
+}
+
+void check_method_options(const CLI::App& app, const FieldSettings& settings) {
+  const auto refuse_unless = [&](bool used, std::initializer_list<const char*> options,
+                                 std::string_view remedy) {
+    for (const char* option : options) {
+      if (used || app.count(option) == 0) continue;
+      throw UsageError(fmt::format("{} has no effect here; {}", option, remedy));
+    }
+  };
+  const PredictorId predictor = settings.frame.predictor.id;
+  refuse_unless(predictor == PredictorId::interp, {"--interp"},
+                "it needs --predictor interp or --preset cuszi");
+  refuse_unless(predictor == PredictorId::multilevel,
+                {"--axes", "--reach", "--alpha", "--beta", "--effort"},
+                "it needs --predictor multilevel or auto");
+  const bool may_be_huffman =
+      settings.frame.coder == CoderId::huffman || settings.frame.automatic_coder;
+  refuse_unless(may_be_huffman, {"--huffman-width", "--chunk"}, "it needs --coder huffman or auto");
+  refuse_unless(settings.frame.huffman.index == IndexKind::hybrid, {"--partition"},
+                "it needs --index hybrid");
+  refuse_unless(settings.mode == ErrorMode::relative, {"--value-range"},
+                "an absolute bound (--mode abs) needs no range; leave one of them out");
 }
 
 void add_device_options(CLI::App& app, RunOptions& run) {

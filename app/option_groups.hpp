@@ -32,6 +32,8 @@ void add_stride_option(CLI::App& app, std::uint64_t& stride);
 void add_method_options(CLI::App& app, FieldSettings& settings);
 
 /// --device, --threads.
+/// Throws UsageError if an option was given that what `settings` choose would ignore.
+void check_method_options(const CLI::App& app, const FieldSettings& settings);
 void add_device_options(CLI::App& app, RunOptions& run);
 
 /// --json, --quiet.

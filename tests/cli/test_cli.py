@@ -6,6 +6,7 @@ CUSZI and MAKE_FIELD in the environment say where the executables are.
 import array
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -117,6 +118,28 @@ class ExitCodes(CliTest):
             with self.subTest(arguments=arguments):
                 self.cuszi(*arguments, code=USAGE)
         self.assertEqual(self.files(), ["nameless.f32", "u_20x30x40.f32"])
+
+    def test_options_without_effect(self):
+        self.field("u_20x30x40.f32")
+        for options, remedy in [
+                (["--interp", "anchor=16"], "--predictor interp"),
+                (["--preset", "cusz", "--interp", "anchor=16"], "--predictor interp"),
+                (["--preset", "cusz", "--axes", "lattice"], "--predictor multilevel"),
+                (["--preset", "cuszi", "--reach", "5"], "--predictor multilevel"),
+                (["--predictor", "lorenzo", "--alpha", "1.5"], "--predictor multilevel"),
+                (["--predictor", "interp", "--beta", "auto"], "--predictor multilevel"),
+                (["--predictor", "lorenzo", "--effort", "best"], "--predictor multilevel"),
+                (["--coder", "ans", "--huffman-width", "32"], "--coder huffman"),
+                (["--preset", "cusz", "--coder", "ans", "--chunk", "256"], "--coder huffman"),
+                (["--index", "offset", "--partition", "4"], "--index hybrid"),
+                (["-m", "abs", "--value-range", "0,1"], "--mode abs")]:
+            for command in ["compress", "bench"]:
+                with self.subTest(command=command, options=options):
+                    result = self.cuszi(command, "u_20x30x40.f32", "-e", "1e-3", *options,
+                                        code=USAGE)
+                    self.assertIn(remedy, result.stderr.decode())
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--value-range", "-2,2")
 
     def test_input(self):
         self.field("u_20x30x41.f32")  # made as 20x30x40
@@ -231,12 +254,15 @@ class RoundTrips(CliTest):
                         ["--predictor", "auto"], ["--predictor", "auto", "--coder", "auto"], ["--axes", "layered:1", "--reach", "7"],
                         ["--axes", "independent:0", "--alpha", "1.5", "--beta", "2.5"],
                         ["--axes", "lattice", "--effort", "best"], ["--effort", "fast"],
-                        ["--huffman-width", "32"], ["--huffman-width", "64"],
+                        ["--preset", "cusz", "--huffman-width", "32"],
+                        ["--coder", "huffman", "--huffman-width", "64"],
                         ["--index", "none"], ["--index", "offset"], ["--index", "length"],
-                        ["--index", "hybrid", "--chunk", "256", "--partition", "4"],
+                        ["--preset", "cuszi", "--index", "hybrid", "--chunk", "256",
+                         "--partition", "4"],
                         ["--radius", "16"], ["--radius", "auto"], ["--lossless", "none"],
-                        ["--interp", "tile=16x16x16,anchor=16,alpha=1.5,cubic=natural,order=xyz"],
-                        ["--value-range", "-2,2"], ["--device", "cpu"]]:
+                        ["--preset", "cuszi", "--interp",
+                         "tile=16x16x16,anchor=16,alpha=1.5,cubic=natural,order=xyz"],
+                        ["--device", "cpu"]]:
             with self.subTest(options=options):
                 self.cuszi("compress", "u_9x10x11x12.f64", "-e", "1e-2", "-m", "abs", *options,
                            "-o", "u.cuszi", "--force", "--verify")
@@ -833,6 +859,21 @@ class Help(CliTest):
             help_text = self.cuszi(command, "--help").stdout.decode()
             self.assertIn("slowest first", "\n".join(help_text.splitlines()[:4]))
             self.assertIn(f"  cuszi {command} ", help_text)
+
+    def test_every_option_is_in_the_man_page_and_the_completions(self):
+        root = Path(__file__).resolve().parents[2]
+        man = (root / "docs/man/cuszi.1").read_text().replace("\\-", "-")
+        files = {"man page": man,
+                 "bash": (root / "scripts/completion/cuszi.bash").read_text(),
+                 "zsh": (root / "scripts/completion/_cuszi").read_text()}
+        for command in ["compress", "decompress", "compare", "inspect", "bench"]:
+            text = self.cuszi(command, "--help").stdout.decode()
+            options = set(re.findall(r"^  (?:-\w, ?)?\s*(--[a-z-]+)", text, re.MULTILINE))
+            self.assertIn("--help", options)
+            self.assertIn("--json", options)
+            for name, content in files.items():
+                told = set(re.findall(r"(?<![\w-])--[a-z-]+", content))
+                self.assertLessEqual(options, told, f"{command}: not in the {name}")
 
     def test_version(self):
         self.assertRegex(self.cuszi("--version").stdout.decode(), r"^cuszi \d+\.\d+\.\d+")
