@@ -106,10 +106,8 @@ LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
 }
 
 std::uint64_t levels_of(const FrameHeader& header) {
-  if (!header.predictor) return 1;
-  const auto levels =
-      std::visit([](const auto& p) { return p.level_of_pass(); }, *header.predictor);
-  return static_cast<std::uint64_t>(levels.back()) + 1;
+  return header.predictor ? static_cast<std::uint64_t>(level_of_pass(*header.predictor).back()) + 1
+                          : 1;
 }
 
 }  // namespace

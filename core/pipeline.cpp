@@ -17,10 +17,6 @@ bool can_be_quantised(const LoadedFrame& frame, double bound) {
   return bound > 0 && range > 0 && std::isfinite(range) && scan.missing < frame.shape.points();
 }
 
-std::vector<int> levels_of_passes(const PredictorParams& predictor) {
-  return std::visit([](const auto& p) { return p.level_of_pass(); }, predictor);
-}
-
 std::uint32_t radius_of(const PredictorParams& predictor) {
   return std::visit([](const auto& p) { return p.radius; }, predictor);
 }
@@ -37,13 +33,13 @@ LevelEntry level_entry(std::span<const Sections> passes) {
 }
 
 /// The table entries of all levels: passes of one level are neighbours.
-std::vector<LevelEntry> level_entries(std::span<const int> level_of_pass,
+std::vector<LevelEntry> level_entries(std::span<const int> pass_levels,
                                       std::span<const Sections> passes) {
   std::vector<LevelEntry> levels;
-  for (auto first = level_of_pass.begin(); first != level_of_pass.end();) {
-    const auto end = std::upper_bound(first, level_of_pass.end(), *first);
+  for (auto first = pass_levels.begin(); first != pass_levels.end();) {
+    const auto end = std::upper_bound(first, pass_levels.end(), *first);
     levels.push_back(
-        level_entry(passes.subspan(static_cast<std::size_t>(first - level_of_pass.begin()),
+        level_entry(passes.subspan(static_cast<std::size_t>(first - pass_levels.begin()),
                                    static_cast<std::size_t>(end - first))));
     first = end;
   }
@@ -107,8 +103,8 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
   result.header.predictor = predictor;
   result.header.coder = coder_params(method.coder, config.huffman, radius_of(predictor));
 
-  const std::vector<int> level_of_pass = levels_of_passes(predictor);
-  std::vector<Sections> passes(level_of_pass.size());
+  const std::vector<int> pass_levels = level_of_pass(predictor);
+  std::vector<Sections> passes(pass_levels.size());
   EncodedMask mask;
   if (frame.scan.missing != 0) {
     times.measure("mask",
@@ -132,7 +128,7 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
       times.measure("pack", [&] { backend.pack(sections); });
     }
   }
-  result.header.levels = level_entries(level_of_pass, passes);
+  result.header.levels = level_entries(pass_levels, passes);
   const ByteCount size = write_frame_header(result.header).size() + result.header.payload_bytes();
   if (size >= frame.values.size()) return std::nullopt;
   times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
@@ -158,10 +154,10 @@ Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& hea
 
 /// The sections of all passes of the level that begins with `pass`.
 std::vector<Sections> read_passes(Backend& backend, const FrameHeader& header,
-                                  const std::vector<int>& level_of_pass, std::size_t pass,
+                                  const std::vector<int>& pass_levels, std::size_t pass,
                                   Bytes payload) {
-  const int level = level_of_pass[pass];
-  const auto passes = std::count(level_of_pass.begin(), level_of_pass.end(), level);
+  const int level = pass_levels[pass];
+  const auto passes = std::count(pass_levels.begin(), pass_levels.end(), level);
   return read_level(header, static_cast<std::size_t>(level), static_cast<std::size_t>(passes),
                     payload, [&](Bytes bytes) { return backend.hash(bytes); });
 }
@@ -204,15 +200,15 @@ FrameHeader header_of(const FrameHeader& header, const FramePreview& preview) {
 void restore_passes(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                     const FramePreview& preview, Bytes bytes, MutableBytes out, StepTimes& times) {
   const FrameHeader restored = header_of(header, preview);
-  const std::vector<int> level_of_pass = levels_of_passes(*header.predictor);
+  const std::vector<int> pass_levels = level_of_pass(*header.predictor);
   Mask mask;
   std::vector<Sections> level;
   std::size_t first = 0;  // pass of the level
   for (std::size_t pass = 0; pass < preview.passes; ++pass) {
-    if (pass == 0 || level_of_pass[pass] != level_of_pass[first]) {
+    if (pass == 0 || pass_levels[pass] != pass_levels[first]) {
       first = pass;
-      level = times.measure(
-          "check", [&] { return read_passes(backend, header, level_of_pass, pass, bytes); });
+      level = times.measure("check",
+                            [&] { return read_passes(backend, header, pass_levels, pass, bytes); });
       if (header.is_packed()) {
         times.measure("unpack", [&] {
           for (Sections& sections : level) backend.unpack(sections);

@@ -56,6 +56,10 @@ PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims)
   });
 }
 
+std::vector<int> level_of_pass(const PredictorParams& params) {
+  return std::visit([](const auto& p) { return p.level_of_pass(); }, params);
+}
+
 void write_predictor(const PredictorParams& params, ByteWriter& out) {
   out.put(id_of(params));
   std::visit([&](const auto& p) { p.write(out); }, params);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/interp.hpp"
 #include "core/lorenzo.hpp"
@@ -22,6 +23,9 @@ std::optional<PredictorId> predictor_named(std::string_view name);
 
 /// What is known of the parameters before the field is looked at: its geometry.
 PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims);
+
+/// For each pass the level of the payload that it belongs to, ascending from 0.
+std::vector<int> level_of_pass(const PredictorParams& params);
 
 void write_predictor(const PredictorParams& params, ByteWriter& out);
 PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype);
