@@ -23,6 +23,10 @@ BITCOMP_ARCHIVE = (Path(__file__).resolve().parents[2] / "test_data" / "bitcomp"
 BITCOMP_FIELD = {"kind": "smooth", "dims": "64x64x64", "dtype": "f32", "seed": 31}
 BITCOMP_OPTIONS = ["-e", "1e-1", "--preset", "cuszi"]
 
+# The sanitizers make these take minutes, and other tests go the same ways.
+long_when_sanitized = unittest.skipIf(os.environ.get("SANITIZED") == "ON",
+                                      "takes minutes under sanitizers")
+
 OK, USAGE, INPUT, ARCHIVE, BOUND, DEVICE, OUTPUT = range(7)
 
 REPORT_KEYS = {
@@ -325,6 +329,7 @@ class RoundTrips(CliTest):
         restored.byteswap()
         self.assertEqual(restored.tobytes(), self.path("little.out").read_bytes())
 
+    @long_when_sanitized
     def test_threads_do_not_show(self):
         self.field("u_60x70x80.f32", dims="60x70x80")
         for predictor in ["lorenzo", "interp", "multilevel"]:
@@ -413,6 +418,7 @@ class Targets(CliTest):
                           report["error_bound_abs"])
         return report
 
+    @long_when_sanitized
     def test_psnr(self):
         for options in [[], ["--effort", "fast"], ["--alpha", "1.5", "--beta", "2"],
                         ["--preset", "cuszi"], ["--preset", "cusz"], ["--frame-size", "40K"]]:
@@ -425,6 +431,7 @@ class Targets(CliTest):
                 measured, = self.report("compare", "u_20x30x40.f32", "u.out")
                 self.assertAlmostEqual(measured["psnr_db"], report["psnr_db"], places=6)
 
+    @long_when_sanitized
     def test_ratio(self):
         for ratio in [5, 12]:
             report = self.reached("--target", f"ratio:{ratio}")
@@ -433,6 +440,7 @@ class Targets(CliTest):
             self.assertLess(report["ratio"], 1.04 * ratio)
             self.assertIsNone(report["psnr_db"])
 
+    @long_when_sanitized
     def test_a_psnr_takes_fewer_bits_than_a_bound_of_that_psnr(self):
         self.field("v_40x50x60.f32", dims="40x50x60")
         compress = ["compress", "v_40x50x60.f32", "--force"]
@@ -441,6 +449,7 @@ class Targets(CliTest):
         self.assertGreaterEqual(at_target["psnr_db"], at_bound["psnr_db"])
         self.assertLess(at_target["archive_bytes"], at_bound["archive_bytes"])
 
+    @long_when_sanitized
     def test_what_cannot_be_reached(self):
         report = self.reached("--target", "ratio:100000")
         self.assertFalse(report["target_met"])
@@ -453,6 +462,7 @@ class Targets(CliTest):
         report, = self.report("compress", "c_20x30x40.f32", "--target", "psnr:60")
         self.assertEqual((report["target_met"], report["error_bound_abs"]), (True, 0))
 
+    @long_when_sanitized
     def test_a_pipe(self):
         piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "--target", "psnr:60",
                            "--frame-size", "40K", "--json", stdin=self.original)
@@ -686,6 +696,7 @@ class Reports(CliTest):
         self.assertIn("interp + huffman + bitcomp", text)
         self.assertRegex(text, r"unpacked .*codes \d+")
 
+    @long_when_sanitized
     def test_bench(self):
         self.field("u_20x30x40.f32")
         report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--iterations", "2")
@@ -706,6 +717,7 @@ class Reports(CliTest):
         restored, = self.report("decompress", "u.cuszi")
         self.assertGreaterEqual(restored["total_seconds"], restored["decompress_seconds"])
 
+    @long_when_sanitized
     def test_study_of_huffman(self):
         self.field("u_20x30x40.f32")
         options = ["u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi", "--iterations", "1"]
@@ -719,6 +731,7 @@ class Reports(CliTest):
         self.assertIn("unit_bits", text)
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
+    @long_when_sanitized
     def test_study_of_the_index(self):
         self.field("u_20x30x40.f32")
         report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi",

@@ -8,6 +8,13 @@
 
 namespace cuszi::test {
 
+/// A share of the usual number of random frames that is tried, and expected to cover what they do.
+#ifdef CUSZI_SANITIZED
+inline constexpr int share_of_frames = 4;
+#else
+inline constexpr int share_of_frames = 1;
+#endif
+
 /// Where values are missing, besides what the field's kind says.
 enum class Holes { none, few, most, all_but_one, all };
 
