@@ -259,15 +259,12 @@ class RowPredictor {
           const T* const b = first + offsets_[g][i + 1];
           const auto n = static_cast<std::ptrdiff_t>(count);
           if (i == 0) {
-#pragma omp simd
             for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] = a[k * step] + b[k * step];
           } else {
-#pragma omp simd
             for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += a[k * step] + b[k * step];
           }
         }
         const T weight = weights_[g];
-#pragma omp simd
         for (std::size_t k = 0; k < count; ++k) to[k] += weight * sums[k];
       }
     });

@@ -147,6 +147,7 @@ class Engine final : public MultilevelEngine {
       if (magnitude < 2) ++counts[contexts[i]][magnitude];
     }
     std::vector<T> zones;
+    zones.reserve(all_contexts);
     for (const auto& [zeros, ones] : counts) {
       zones.push_back(static_cast<T>(thrifty_zone(zeros, ones, params_.slack)));
     }
