@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "app/failure.hpp"
 #include "app/field_source.hpp"
 #include "app/file_trip.hpp"
+#include "app/median.hpp"
 #include "app/report.hpp"
 #include "app/study.hpp"
 #include "app/workbench.hpp"
@@ -27,12 +27,6 @@ struct Measurement {
   std::optional<CallTimes> decompress_steps;
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// A device's first runs find the sizes of its memory.
 int warm_up_runs(Backend& backend) { return backend.transfer() != nullptr ? 2 : 0; }
 
@@ -49,8 +43,8 @@ CompressedField measure_file_trips(const BenchOptions& options, Backends& backen
     decompress.push_back(trip.decompress_seconds);
     result = trip.field;
   }
-  all.file_compress_seconds = median(compress);
-  all.file_decompress_seconds = median(decompress);
+  all.file_compress_seconds = median_of(compress);
+  all.file_decompress_seconds = median_of(decompress);
   return result;
 }
 

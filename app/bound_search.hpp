@@ -24,26 +24,23 @@ class BoundSearch {
   void add(double score);
   bool done() const { return steps_ == 0; }
 
+  /// The bound that meets the goal with the lowest score, if one does.
+  std::optional<double> best() const;
+
+ private:
   struct Tried {
     double log_bound;
     double score;
   };
-  /// The bound that meets the goal with the lowest score, if one does.
-  std::optional<double> best() const;
 
-  /// The two last ones whose score is finite, the last first.
-  const std::optional<Tried>& last() const { return last_; }
-  const std::optional<Tried>& before() const { return before_; }
-
- private:
   double next_log_bound(const Tried& tried) const;
   double slope() const;
 
   Goal goal_;
   double next_;  ///< logarithm of the bound
   int steps_;
-  std::optional<Tried> last_;
-  std::optional<Tried> before_;
+  std::optional<Tried> last_;    ///< whose score is finite
+  std::optional<Tried> before_;  ///< the one before it
   std::optional<Tried> met_;     ///< nearest to the goal of those that met it
   std::optional<Tried> missed_;  ///< of those that did not
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/field_source.hpp"
+#include "core/selection.hpp"
 #include "cpu_ref/metrics.hpp"
 
 namespace cuszi::app {
@@ -13,32 +14,12 @@ constexpr std::uint64_t small_field = std::uint64_t{1} << 21;  ///< points
 constexpr std::uint64_t box_points = std::uint64_t{1} << 18;
 constexpr std::uint64_t most_boxes = 8;
 
-/// The box around the middle of an array of these dims, at `part` of `parts` along its longest
-/// axis.
+/// A box of a frame, the `part`-th of `parts`.
 SampleBox crop(const FrameShape& frame, Bytes values, std::uint64_t part, std::uint64_t parts) {
-  std::array<std::uint64_t, Dims::max_rank> extents{};
-  const auto rank = static_cast<std::size_t>(frame.dims.rank());
-  std::copy(frame.dims.extents().begin(), frame.dims.extents().end(), extents.begin());
-  const std::span box(extents.data(), rank);
-  while (Dims::make(box)->count() > box_points) {
-    std::uint64_t& longest = *std::max_element(box.begin(), box.end());
-    longest = (longest + 1) / 2;
-  }
-  SampleBox result{{frame.dtype, *Dims::make(box)}, {}};
-  const ByteCount size = size_of(frame.dtype);
-  result.values.reserve(result.shape.bytes());
-  for (std::uint64_t i = 0; i < result.shape.points(); i += box.back()) {
-    std::uint64_t left = i;
-    std::uint64_t point = 0;
-    std::uint64_t slice = 1;
-    for (std::size_t axis = rank; axis-- > 0; left /= extents[axis]) {
-      const std::uint64_t free = frame.dims.extents()[axis] - extents[axis];
-      point += (free * (2 * part + 1) / (2 * parts) + left % extents[axis]) * slice;
-      slice *= frame.dims.extents()[axis];
-    }
-    const Bytes row = values.subspan(point * size, box.back() * size);
-    result.values.insert(result.values.end(), row.begin(), row.end());
-  }
+  const Selection box = box_of(frame.dims, box_points, part, parts);
+  SampleBox result{{frame.dtype, box.dims()}, {}};
+  result.values.resize(result.shape.bytes());
+  pick(box, frame.dtype, values, result.values);
   return result;
 }
 

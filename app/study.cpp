@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/field_source.hpp"
+#include "app/median.hpp"
 #include "app/names.hpp"
 #include "app/report.hpp"
 #include "app/workbench.hpp"
@@ -27,11 +28,7 @@ class StepMedian {
     }
   }
 
-  double seconds() {
-    const auto middle = seconds_.begin() + static_cast<std::ptrdiff_t>((seconds_.size() - 1) / 2);
-    std::nth_element(seconds_.begin(), middle, seconds_.end());
-    return *middle;
-  }
+  double seconds() { return median_of(seconds_); }
 
  private:
   std::string_view step_;

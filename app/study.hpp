@@ -12,10 +12,9 @@ namespace cuszi::app {
 ///
 /// - Study::huffman: encoding with codeword units of 32 and 64 bits, merge factors and numbers of
 ///   symbols (Tian et al., PACT'20, 3.2.2; IPDPS'21, table II).
-/// - Study::index: the side-channel index of all encodings, chunk sizes and partitions: its
-/// overhead
-///   f, the ratio R without and R/(1+f) with it, and the speed of decoding on the CPU and on the
-///   device, if there is one (Noordsij 2019, 4.6 and 5).
+/// - Study::index: all encodings, chunk sizes and partitions of the side-channel index: its size f
+///   over the rest of the archive, the ratio R without and R/(1+f) with it, and the speed of
+///   decoding on the CPU and on the device, if there is one (Noordsij 2019, 4.6 and 5).
 nlohmann::ordered_json run_study(Study study, const BenchOptions& options, Backends& backends,
                                  const std::string& input);
 

@@ -1,9 +1,9 @@
 #include "app/workbench.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "app/device_buffers.hpp"
+#include "app/median.hpp"
 
 namespace cuszi::app {
 
@@ -82,11 +82,8 @@ MutableBytes Workbench::room(std::size_t number, Buffer& on_host, ByteCount size
 }
 
 const CallTimes& Runs::median() {
-  const auto middle = runs_.begin() + static_cast<std::ptrdiff_t>((runs_.size() - 1) / 2);
-  std::nth_element(runs_.begin(), middle, runs_.end(), [](const CallTimes& a, const CallTimes& b) {
-    return a.seconds() < b.seconds();
-  });
-  return *middle;
+  return median_of(
+      runs_, [](const CallTimes& a, const CallTimes& b) { return a.seconds() < b.seconds(); });
 }
 
 }  // namespace cuszi::app

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/chunk_index.hpp"
+
 namespace cuszi {
 
 namespace {
 
 constexpr int mantissa_bits = 12;
-constexpr std::uint32_t max_partition = 1U << 20;
 constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
 
 /// log2(1 + i / 2^12) in units of 2^-16, by repeated squaring of integers.
@@ -221,21 +222,17 @@ std::int64_t saving_of(const Cluster& a, const Cluster& b) {
 
 void AnsParams::write(ByteWriter& out) const {
   out.varint(centre);
-  out.put(index);
-  out.varint(partition);
+  write_index_params(index, partition, out);
 }
 
 AnsParams AnsParams::read(ByteReader& in) {
   AnsParams params;
   const std::uint64_t centre = in.varint();
-  params.index = in.get<IndexKind>();
-  const std::uint64_t partition = in.varint();
-  if (centre == 0 || centre > max_radius || params.index > IndexKind::hybrid || partition == 0 ||
-      partition > max_partition) {
-    throw ArchiveError("the ANS coder's centre, index or partitions are out of range");
+  if (centre == 0 || centre > max_radius) {
+    throw ArchiveError("the ANS coder's centre is out of range");
   }
   params.centre = static_cast<std::uint32_t>(centre);
-  params.partition = static_cast<std::uint32_t>(partition);
+  read_index_params(in, params.index, params.partition);
   return params;
 }
 

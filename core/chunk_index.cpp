@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/bytes.hpp"
-
 namespace cuszi {
 
 namespace {
+
+constexpr std::uint64_t max_partition = std::uint64_t{1} << 20;
 
 void put_length(ByteWriter& out, std::uint8_t width, std::uint32_t bits) {
   out.append(std::as_bytes(std::span(&bits, 1)).first(width));
@@ -24,6 +24,20 @@ bool has_length(std::uint64_t i, std::uint64_t chunks, std::uint64_t partition) 
 }
 
 }  // namespace
+
+void write_index_params(IndexKind kind, std::uint32_t partition, ByteWriter& out) {
+  out.put(kind);
+  out.varint(partition);
+}
+
+void read_index_params(ByteReader& in, IndexKind& kind, std::uint32_t& partition) {
+  kind = in.get<IndexKind>();
+  const std::uint64_t chunks = in.varint();
+  if (kind > IndexKind::hybrid || chunks == 0 || chunks > max_partition) {
+    throw ArchiveError("a coder's index is of an unknown kind or its partitions are out of range");
+  }
+  partition = static_cast<std::uint32_t>(chunks);
+}
 
 std::vector<std::byte> encode_index(IndexKind kind, std::uint32_t partition,
                                     std::span<const std::uint32_t> chunk_bits) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/bytes.hpp"
 #include "core/config.hpp"
 #include "core/units.hpp"
 
@@ -25,6 +26,11 @@ std::vector<std::byte> encode_index(IndexKind kind, std::uint32_t partition,
 /// stream of `stream_bits` bits. For IndexKind::none only the first chunk is known.
 std::vector<BitCount> decode_index(IndexKind kind, std::uint32_t partition, Bytes index,
                                    std::uint64_t chunks, BitCount stream_bits);
+
+/// What a coder says of its index in an archive: its kind and the chunks per partition.
+void write_index_params(IndexKind kind, std::uint32_t partition, ByteWriter& out);
+/// Throws ArchiveError.
+void read_index_params(ByteReader& in, IndexKind& kind, std::uint32_t& partition);
 
 /// The parts of an index of `chunks` chunks whose lengths take `length_bytes` (2 or 4) bytes each.
 struct IndexLayout {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "core/chunk_index.hpp"
+
 namespace cuszi {
 
 namespace {
@@ -19,21 +21,17 @@ constexpr std::size_t max_repeat = 255 - first_repeat + 1;
 
 void HuffmanParams::write(ByteWriter& out) const {
   out.put(static_cast<std::uint8_t>(std::countr_zero(chunk)));
-  out.put(index);
-  out.varint(partition);
+  write_index_params(index, partition, out);
 }
 
 HuffmanParams HuffmanParams::read(ByteReader& in) {
   HuffmanParams params;
   const auto log_chunk = in.get<std::uint8_t>();
-  params.index = in.get<IndexKind>();
-  const std::uint64_t partition = in.varint();
-  if (log_chunk > std::countr_zero(max_chunk) || params.index > IndexKind::hybrid ||
-      partition == 0 || partition > max_chunk) {
-    throw ArchiveError("the Huffman coder's chunks, index or partitions are out of range");
+  if (log_chunk > std::countr_zero(max_chunk)) {
+    throw ArchiveError("the Huffman coder's chunks are out of range");
   }
   params.chunk = 1U << log_chunk;
-  params.partition = static_cast<std::uint32_t>(partition);
+  read_index_params(in, params.index, params.partition);
   return params;
 }
 

@@ -1,5 +1,6 @@
 #include "core/selection.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -32,7 +33,8 @@ void for_each_point(const Selection& selection, const Visit& visit) {
 
 std::uint64_t Selection::count(int axis) const {
   const auto a = static_cast<std::size_t>(axis);
-  return first.at(a) >= from[axis] ? 0 : (from[axis] - first.at(a) - 1) / step.at(a) + 1;
+  const std::uint64_t last = std::min(end.at(a), from[axis]);
+  return first.at(a) >= last ? 0 : (last - first.at(a) - 1) / step.at(a) + 1;
 }
 
 std::uint64_t Selection::points() const {
@@ -47,6 +49,22 @@ Dims Selection::dims() const {
     extents.at(static_cast<std::size_t>(axis)) = count(axis);
   }
   return Dims::make(std::span(extents).first(static_cast<std::size_t>(from.rank()))).value();
+}
+
+Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part,
+                 std::uint64_t parts) {
+  std::vector<std::uint64_t> extents(dims.extents().begin(), dims.extents().end());
+  while (Dims::make(extents)->count() > most_points) {
+    std::uint64_t& longest = *std::max_element(extents.begin(), extents.end());
+    longest = (longest + 1) / 2;
+  }
+  Selection box{dims};
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    const std::uint64_t free = dims.extents()[axis] - extents[axis];
+    box.first.at(axis) = free * (2 * part + 1) / (2 * parts);
+    box.end.at(axis) = box.first.at(axis) + extents[axis];
+  }
+  return box;
 }
 
 void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to) {

@@ -10,12 +10,15 @@
 
 namespace cuszi {
 
-/// Points of an array: along each axis, slowest first, every `step`-th from `first` on. There may
-/// be none.
+/// Points of an array: along each axis, slowest first, every `step`-th from `first` on, and before
+/// `end`. There may be none.
 struct Selection {
+  static constexpr std::uint64_t no_end = ~std::uint64_t{0};
+
   Dims from;  ///< of the array
   std::array<std::uint64_t, Dims::max_rank> first{};
   std::array<std::uint64_t, Dims::max_rank> step{1, 1, 1, 1};
+  std::array<std::uint64_t, Dims::max_rank> end{no_end, no_end, no_end, no_end};
 
   std::uint64_t count(int axis) const;  ///< selected indices of an axis
   std::uint64_t points() const;
@@ -23,6 +26,11 @@ struct Selection {
   /// The dims of the selected points, of which there must be some.
   Dims dims() const;
 };
+
+/// A box of at most `most_points` points: the array, its longest axis halved until it is. It is the
+/// `part`-th of `parts` along the diagonal of the array, each around the middle of its share.
+Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part = 0,
+                 std::uint64_t parts = 1);
 
 /// Copies the selected values, in raster order.
 void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to);

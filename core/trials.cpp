@@ -101,43 +101,29 @@ class Trials {
 
 }  // namespace
 
-TrialBox trial_box(const Dims& dims, Effort effort) {
+Selection trial_box(const Dims& dims, Effort effort) {
   const Dims squeezed = dims.squeezed();
-  std::vector<std::uint64_t> extents(squeezed.extents().begin(), squeezed.extents().end());
-  const auto count = [&] {
-    std::uint64_t points = 1;
-    for (const std::uint64_t extent : extents) points *= extent;
-    return points;
-  };
   const std::uint64_t limit = effort == Effort::best ? 8 * trial_points : trial_points;
-  while (count() > (squeezed.count() <= whole_points ? whole_points : limit)) {
-    std::uint64_t& longest = *std::max_element(extents.begin(), extents.end());
-    longest = (longest + 1) / 2;
-  }
-  TrialBox box{*Dims::make(extents), {}};
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    box.first.at(axis) = (squeezed.extents()[axis] - extents[axis]) / 2;
-  }
-  return box;
+  return box_of(squeezed, squeezed.count() <= whole_points ? whole_points : limit);
 }
 
 std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
                                               const MultilevelConfig& config, const Dims& dims,
-                                              const TrialBox& box, const TrialCost& cost) {
+                                              const Dims& box, const TrialCost& cost) {
   const int rank = dims.squeezed().rank();
-  const bool axes_are_free = !config.axes && !config.roles && box.dims.rank() == rank;
+  const bool axes_are_free = !config.axes && !config.roles && box.rank() == rank;
   const bool bounds_are_free = !config.alpha && !config.beta;
   const bool nothing_is_free = !axes_are_free && config.reach && !bounds_are_free;
   if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
 
   MultilevelParams start = params;
-  start.set_axes(box.dims, params.merged, params.roles);
+  start.set_axes(box, params.merged, params.roles);
   Trials trials(cost);
   trials.add(start);
   if (axes_are_free) {
     trials.vary(1, axes_to_try(rank, config.effort), [&](MultilevelParams& p, const Axes& axes) {
       if (p.merged == axes.merged && p.roles == axes.roles) return false;
-      p.set_axes(box.dims, axes.merged, axes.roles);
+      p.set_axes(box, axes.merged, axes.roles);
       return true;
     });
   }

@@ -18,28 +18,10 @@ struct Crop {
 };
 
 template <class T>
-Crop<T> crop_to(const TrialBox& box, const Dims& dims, const FrameInput<T>& frame) {
-  const Dims whole = dims.squeezed();
-  const auto rank = static_cast<std::size_t>(whole.rank());
-  Crop<T> crop;
-  crop.values.reserve(box.dims.count());
-  crop.mask.words.resize(ceil_div(box.dims.count(), 64), 0);
-  for (std::uint64_t i = 0; i < box.dims.count(); ++i) {
-    std::uint64_t point = 0;
-    std::uint64_t stride = 1;
-    std::uint64_t rest = i;
-    for (std::size_t axis = rank; axis-- > 0;) {
-      const std::uint64_t extent = box.dims.extents()[axis];
-      point += (box.first.at(axis) + rest % extent) * stride;
-      stride *= whole.extents()[axis];
-      rest /= extent;
-    }
-    crop.values.push_back(frame.values[point]);
-    if (!frame.mask.any() || !frame.mask(point)) continue;
-    crop.mask.words[i / 64] |= std::uint64_t{1} << (i % 64);
-    ++crop.mask.count;
-  }
-  if (crop.mask.count == 0) crop.mask.words.clear();
+Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
+  Crop<T> crop{std::vector<T>(box.points()), pick(box, dtype_of<T>, frame.mask)};
+  pick(box, dtype_of<T>, std::as_bytes(frame.values),
+       std::as_writable_bytes(std::span(crop.values)));
   return crop;
 }
 
@@ -114,16 +96,17 @@ template <class T>
 Method refine(MultilevelParams params, const FrameConfig& config, double bound, const Dims& dims,
               const FrameInput<T>& frame) {
   const PredictorConfig& predictor = config.predictor;
-  const TrialBox box = trial_box(dims, predictor.multilevel.effort);
-  const bool whole = box.dims.count() == dims.count();
-  const Crop<T> crop = whole ? Crop<T>{} : crop_to(box, dims, frame);
+  const Selection selected = trial_box(dims, predictor.multilevel.effort);
+  const Dims box = selected.dims();
+  const Crop<T> crop = selected.all() ? Crop<T>{} : crop_to(selected, frame);
   const FrameInput<T> input =
-      whole ? frame : FrameInput<T>{box.dims.as_3d(), crop.values, crop.mask, frame.min, frame.max};
+      selected.all() ? frame
+                     : FrameInput<T>{box.as_3d(), crop.values, crop.mask, frame.min, frame.max};
   const auto lowest = choose_by_trials(
       params, predictor.multilevel, dims, box,
       [&](const MultilevelParams& candidate) { return trial_bytes(candidate, bound, input); });
   if (predictor.automatic && lowest) {
-    const LorenzoTrial lorenzo = try_lorenzo(lorenzo_like(params, box.dims), config, bound, input);
+    const LorenzoTrial lorenzo = try_lorenzo(lorenzo_like(params, box), config, bound, input);
     if (lorenzo.bytes < *lowest) return {lorenzo_like(params, dims), lorenzo.coder};
   }
   fit_coefficients(params, frame);

@@ -37,8 +37,7 @@ constexpr int success = 0;
 constexpr int lossless = 0;
 constexpr int default_algorithm = 0;
 constexpr int sparse_algorithm = 1;
-constexpr int float_types =
-    8;  ///< the first of them; unsigned and signed integers take turns before
+constexpr int float_types = 8;  ///< from here on; before, unsigned and signed integers take turns
 
 int unsigned_type(ByteCount integer) { return 2 * std::countr_zero(integer); }
 ByteCount integer_of(int type) { return ByteCount{1} << (type / 2); }

@@ -20,7 +20,8 @@ from urllib.parse import quote
 import pictures
 from fields import Field
 from measurements import (Failure, add_common_arguments, check, find_inputs, number, open_results,
-                          parse_report, rate_distortion_plot, run_jobs, run_tool, shown, table)
+                          parse_report, rate_distortion_plot, run_jobs, run_tool, shown, table,
+                          tell_outcome)
 
 EXAMPLES = """examples:
   scripts/batch.py SDRBENCH-Hurricane --out report
@@ -287,11 +288,7 @@ def main(arguments=None):
     version = run_tool([options.cuszi, "--version"]).stdout.strip() or "cuszi"
     write_report(report, options.folder, results, fields, settings, picture_of, failures, unknown,
                  version)
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    print(f"{len(fields)} fields, {len(jobs)} measurements made, {len(failures)} failed: "
-          f"{report / 'report.md'}")
-    return 1 if failures else 0
+    return tell_outcome(fields, jobs, failures, report)
 
 
 if __name__ == "__main__":

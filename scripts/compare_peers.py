@@ -23,7 +23,8 @@ from urllib.parse import quote
 from check_fields import geomean
 from fields import Field
 from measurements import (Failure, add_common_arguments, find_inputs, number, open_results,
-                          rate_distortion_plot, run_jobs, run_tool, shown, table)
+                          rate_distortion_plot, run_jobs, run_tool, shown, table,
+                          tell_outcome)
 
 EXAMPLES = """examples:
   scripts/compare_peers.py --setup
@@ -424,11 +425,7 @@ def main(arguments=None):
         return 130
     good = {key: row for key, row in results.rows.items() if not row["failure"]}
     write_report(options.out, options.folder, jobs, good, failures, unknown)
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    print(f"{len(fields)} fields, {len(missing)} measurements made, {len(failures)} failed: "
-          f"{options.out / 'report.md'}")
-    return 1 if failures else 0
+    return tell_outcome(fields, missing, failures, options.out)
 
 
 if __name__ == "__main__":

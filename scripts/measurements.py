@@ -151,6 +151,15 @@ def run_jobs(jobs, run, results, workers):
 
 # ---- results.csv -----------------------------------------------------------------------------
 
+def tell_outcome(fields, jobs, failures, report):
+    """What a run has come to, on the terminal; returns the exit code."""
+    for failure in failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    print(f"{len(fields)} fields, {len(jobs)} measurements made, {len(failures)} failed: "
+          f"{report / 'report.md'}")
+    return 1 if failures else 0
+
+
 def as_text(value):
     """What JSON has, as it stands in the table: nothing for null."""
     return value if isinstance(value, str) else "" if value is None else json.dumps(value)

@@ -16,6 +16,17 @@ TEST_CASE("a selection counts its points") {
   CHECK(none.points() == 0);
 }
 
+TEST_CASE("boxes stand around the middles of their shares of the diagonal") {
+  const Selection whole = box_of({5, 6}, 30);
+  CHECK(whole.all());
+  const Selection middle = box_of({40, 6}, 60);
+  CHECK(middle.dims() == Dims{10, 6});
+  CHECK(middle.first[0] == 15);
+  const Selection last = box_of({40, 6}, 60, 1, 2);
+  CHECK(last.dims() == Dims{10, 6});
+  CHECK(last.first[0] == 22);
+}
+
 TEST_CASE("picked values and missing points stand in raster order") {
   const std::vector<float> values{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23};
   const Selection selection{{3, 4}, {0, 1}, {2, 2, 1, 1}};
