@@ -251,7 +251,7 @@ class TileEncoder {
         if (i >= valid(k)) break;
         if (((first(k) + i) & in_chunk) == 0)
           task_.chunk_starts[(first(k) + i) >> task_.log_chunk] = at;
-        at += static_cast<unsigned>(Codeword<Unit>::length(task_.units[packs_[k].symbols[i]]));
+        at += static_cast<unsigned>(Codeword<Unit>::length(unit_of(k, i)));
       }
     }
   }
@@ -273,11 +273,13 @@ class TileEncoder {
   __device__ Half merge_half(const QuantCode* symbols) const {
     std::uint32_t sum = 0;
     std::uint32_t merged = 0;
+    if constexpr (count != 0) {
 #pragma unroll
-    for (unsigned i = 0; i < count; ++i) {
-      const std::uint32_t unit = short_units_[symbols[i]];
-      merged = __funnelshift_l(0, merged, unit) | ShortUnit::code(unit);  // by the lowest 5 bits
-      sum += unit;
+      for (unsigned i = 0; i < count; ++i) {
+        const std::uint32_t unit = short_units_[symbols[i]];
+        merged = __funnelshift_l(0, merged, unit) | ShortUnit::code(unit);  // by the lowest 5 bits
+        sum += unit;
+      }
     }
     return {merged, ShortUnit::length(sum)};
   }
@@ -287,7 +289,7 @@ class TileEncoder {
 #pragma unroll
     for (unsigned i = 0; i < pack_symbols; ++i) {
       if (i >= valid(k)) break;
-      const Unit unit = task_.units[packs_[k].symbols[i]];
+      const Unit unit = unit_of(k, i);
       merged_[k] = (merged_[k] << Codeword<Unit>::length(unit)) | Codeword<Unit>::code(unit);
       bits_[k] += Codeword<Unit>::length(unit);
     }
@@ -298,9 +300,15 @@ class TileEncoder {
 #pragma unroll
     for (unsigned i = 0; i < pack_symbols; ++i) {
       if (i >= valid(k)) break;
-      const Unit unit = task_.units[packs_[k].symbols[i]];
+      const Unit unit = unit_of(k, i);
       writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
     }
+  }
+
+  /// The codeword of a pack's i-th symbol, which is read again: kept, the packs would not fit the
+  /// registers.
+  __device__ Unit unit_of(unsigned k, unsigned i) const {
+    return task_.units[task_.symbols[first(k) + i]];
   }
 
   __device__ std::uint64_t first(unsigned k) const { return first_ + k * 32 * pack_symbols; }
