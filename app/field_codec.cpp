@@ -19,7 +19,7 @@ class FrameLoader {
       : backend_(backend),
         settings_(settings),
         field_(field),
-        feed_(backend, field),
+        feed_(backend, field, settings.needs_range()),
         times_(times) {}
 
   const LoadedFrame& load(std::uint64_t i) {

@@ -24,6 +24,12 @@ class Transfer {
   /// call, which may lose its content.
   virtual MutableBytes memory(std::size_t buffer, ByteCount size) = 0;
 
+  /// Gives back the memory of the buffers from number `first` on.
+  virtual void release(std::size_t first) noexcept = 0;
+
+  /// How much memory the device has left.
+  virtual ByteCount room() const = 0;
+
   /// Fills device memory with the pieces that `read` supplies; complete on return.
   virtual void fill(MutableBytes to, const PieceUser& read) = 0;
 

@@ -18,8 +18,12 @@ namespace {
 /// Large enough for the bus to reach its speed, small enough to stay in a processor's cache.
 constexpr ByteCount piece_bytes = ByteCount{2} << 20;
 
-/// One thread copies a file's bytes to or from memory at a fraction of the bus' speed.
-constexpr unsigned most_threads = 16;
+/// One thread copies a file's bytes to memory at a fraction of the bus' speed; too many slow down
+/// what goes on beside them.
+constexpr unsigned fill_threads = 12;
+
+/// A file lets in one writer at a time; meanwhile the others bring the next pieces.
+constexpr unsigned drain_threads = 4;
 
 /// Memory of one kind that ends with its owner.
 template <class Memory>
@@ -69,9 +73,7 @@ struct Lane {
 
 class GpuTransfer final : public Transfer {
  public:
-  explicit GpuTransfer(int device)
-      : device_(device),
-        threads_(std::clamp(std::thread::hardware_concurrency(), 2U, most_threads)) {}
+  explicit GpuTransfer(int device) : device_(device) {}
 
   MutableBytes memory(std::size_t buffer, ByteCount size) override {
     if (buffer >= buffers_.size()) buffers_.resize(buffer + 1);
@@ -83,8 +85,19 @@ class GpuTransfer final : public Transfer {
     return block.bytes().first(size);
   }
 
+  void release(std::size_t first) noexcept override {
+    if (first < buffers_.size()) buffers_.resize(first);
+  }
+
+  ByteCount room() const override {
+    ByteCount room = 0;
+    ByteCount all = 0;
+    check(cudaMemGetInfo(&room, &all), "tell its free memory");
+    return room;
+  }
+
   void fill(MutableBytes to, const PieceUser& read) override {
-    in_lanes(to.size(), [&](const Lane& lane, const auto& next_piece) {
+    in_lanes(fill_threads, to.size(), [&](const Lane& lane, const auto& next_piece) {
       std::size_t turn = 0;
       while (const Piece piece = next_piece()) {
         const Berth& berth = lane.berths[turn++ % 2];
@@ -98,7 +111,7 @@ class GpuTransfer final : public Transfer {
   }
 
   void drain(Bytes from, const PieceUser& write) override {
-    in_lanes(from.size(), [&](const Lane& lane, const auto& next_piece) {
+    in_lanes(drain_threads, from.size(), [&](const Lane& lane, const auto& next_piece) {
       const Berth& berth = lane.berths[0];
       while (const Piece piece = next_piece()) {
         const MutableBytes bytes = berth.piece.bytes().first(piece.size);
@@ -117,9 +130,10 @@ class GpuTransfer final : public Transfer {
     explicit operator bool() const { return size != 0; }
   };
 
-  /// Calls move(lane, next_piece) in several threads that share the pieces of `size` bytes.
+  /// Calls move(lane, next_piece) in at most so many threads, which share the pieces of `size`
+  /// bytes.
   template <class Move>
-  void in_lanes(ByteCount size, const Move& move) {
+  void in_lanes(unsigned most_threads, ByteCount size, const Move& move) {
     std::atomic<ByteCount> next = 0;
     const auto next_piece = [&] {
       const ByteCount offset = std::min(next.fetch_add(piece_bytes), size);
@@ -140,7 +154,8 @@ class GpuTransfer final : public Transfer {
       }
     };
     {
-      std::vector<std::jthread> threads(std::min<ByteCount>(threads_, ceil_div(size, piece_bytes)));
+      const unsigned lanes = std::clamp(std::thread::hardware_concurrency(), 2U, most_threads);
+      std::vector<std::jthread> threads(std::min<ByteCount>(lanes, ceil_div(size, piece_bytes)));
       for (std::jthread& thread : threads) thread = std::jthread(run);
     }
     if (failure) std::rethrow_exception(failure);
@@ -159,7 +174,6 @@ class GpuTransfer final : public Transfer {
   }
 
   int device_;
-  unsigned threads_;
   std::mutex mutex_;
   std::vector<Block<DeviceMemory>> buffers_;
   std::vector<std::unique_ptr<Lane>> idle_;

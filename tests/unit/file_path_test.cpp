@@ -3,6 +3,7 @@
 #include <mutex>
 #include <thread>
 
+#include "app/device_buffers.hpp"
 #include "app/field_source.hpp"
 #include "core/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
@@ -17,13 +18,24 @@ namespace {
 /// A device whose memory is the host's: pieces go through two threads, the last ones first.
 class FakeTransfer final : public Transfer {
  public:
+  explicit FakeTransfer(ByteCount room) : room_(room) {}
+
   MutableBytes memory(std::size_t buffer, ByteCount size) override {
     if (buffer >= buffers_.size()) buffers_.resize(buffer + 1);
     buffers_[buffer].resize(std::max<std::size_t>(size, buffers_[buffer].size()));
     return MutableBytes(buffers_[buffer]).first(size);
   }
 
+  void release(std::size_t first) noexcept override {
+    if (first < buffers_.size()) buffers_.resize(first);
+  }
+  ByteCount room() const override { return room_; }
+
+  std::size_t buffers() const { return buffers_.size(); }
+  ByteCount filled() const { return filled_; }
+
   void fill(MutableBytes to, const PieceUser& read) override {
+    filled_ += to.size();
     in_pieces(to.size(), [&](ByteCount offset, ByteCount size) {
       std::vector<std::byte> piece(size);
       read(offset, piece);
@@ -64,14 +76,18 @@ class FakeTransfer final : public Transfer {
     }
   }
 
+  ByteCount room_;
+  ByteCount filled_ = 0;
   std::vector<std::vector<std::byte>> buffers_;
 };
 
 /// The CPU's backend behind such transfers.
 class FakeDevice final : public Backend {
  public:
+  explicit FakeDevice(ByteCount room = ByteCount{1} << 40) : transfer_(room) {}
+
   std::string name() const override { return "fake"; }
-  Transfer* transfer() override { return &transfer_; }
+  FakeTransfer* transfer() override { return &transfer_; }
   FieldScan load(const FrameShape& shape, Bytes values, const FillValues& fills,
                  const PredictorParams& draft) override {
     return cpu_->load(shape, values, fills, draft);
@@ -149,15 +165,20 @@ app::FieldSettings settings_for(ErrorMode mode, ByteCount frame_bytes) {
   return settings;
 }
 
-void compress_on_fake_device(Bytes values, const app::FieldSettings& settings,
-                             app::ByteSink& sink) {
-  FakeDevice device;
+void compress_on(FakeDevice& device, Bytes values, const app::FieldSettings& settings,
+                 app::ByteSink& sink) {
   app::FieldLayout layout;
   layout.dims = dims;
   app::FieldSource field(std::make_unique<app::MemorySource>(values), layout,
                          plan_frames(dims, DType::f32, settings.frame_bytes));
   app::CallTimes times;
   app::compress_field(device, settings, field, sink, times);
+}
+
+void compress_on_fake_device(Bytes values, const app::FieldSettings& settings,
+                             app::ByteSink& sink) {
+  FakeDevice device;
+  compress_on(device, values, settings, sink);
 }
 
 constexpr ByteCount frame_sizes[] = {ByteCount{1} << 30, 40000, 5000};
@@ -178,6 +199,20 @@ TEST_CASE("frames that travel in pieces make the same archive") {
       REQUIRE(std::equal(expected.begin(), expected.end(), in_order.bytes().begin(),
                          in_order.bytes().end()));
     }
+  }
+}
+
+TEST_CASE("frames that are used twice travel once to a device that has room for them") {
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  const app::FieldSettings settings = settings_for(ErrorMode::relative, 10000);
+  const auto expected = make_archive(dims, DType::f32, values, settings);
+  for (const bool room : {true, false}) {
+    FakeDevice device(room ? ByteCount{1} << 40 : values.size());
+    PlacedSink sink(ByteCount{1} << 30);
+    compress_on(device, values, settings, sink);
+    REQUIRE(sink.bytes() == expected);
+    REQUIRE(device.transfer()->filled() == (room ? 1 : 2) * values.size());
+    REQUIRE(device.transfer()->buffers() <= app::first_kept_buffer);
   }
 }
 
