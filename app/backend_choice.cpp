@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #ifdef CUSZI_HAS_CUDA
-#include "gpu/gpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #endif
 
 namespace cuszi::app {

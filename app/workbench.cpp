@@ -1,30 +1,9 @@
 #include "app/workbench.hpp"
 
-#include <array>
-
 #include "app/device_buffers.hpp"
 #include "app/median.hpp"
 
 namespace cuszi::app {
-
-namespace {
-
-/// A frame's header, read as from an archive, and its payload.
-struct SplitFrame {
-  FrameHeader header;
-  Bytes payload;
-};
-
-SplitFrame split(Backend& backend, const FrameShape& shape, Bytes frame) {
-  std::array<std::byte, frame_prefix_bytes> prefix{};
-  backend.copy(frame.first(prefix.size()), prefix);
-  std::vector<std::byte> table(read_frame_prefix(prefix));
-  const Bytes rest = frame.subspan(prefix.size());
-  backend.copy(rest.first(table.size()), table);
-  return {read_frame_header(table, shape.dims, shape.dtype), rest.subspan(table.size())};
-}
-
-}  // namespace
 
 void Workbench::put(const FrameShape& shape, Bytes values) {
   shape_ = shape;
@@ -58,10 +37,7 @@ FrameReport Workbench::compress(const FieldSettings& settings, double bound, Cal
 
 void Workbench::restore(const FrameShape& shape, Bytes archive, CallTimes& times) {
   restored_ = room(buffer_for(DeviceBuffer::restored, 0), restored_room_, shape.bytes());
-  times.measure([&] {
-    const SplitFrame frame = split(backend_, shape, archive);
-    decompress_frame(backend_, shape, frame.header, frame.payload, restored_, times.steps());
-  });
+  times.measure([&] { decompress_frame(backend_, shape, archive, restored_, times.steps()); });
 }
 
 Bytes Workbench::restored() {

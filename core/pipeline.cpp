@@ -287,6 +287,21 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
                    times);
 }
 
+void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
+                      StepTimes& times) {
+  if (frame.size() < frame_prefix_bytes) throw ArchiveError("a frame ends within its header");
+  const ByteCount table = read_frame_prefix(to_host(backend, frame.first(frame_prefix_bytes)));
+  const Bytes rest = frame.subspan(frame_prefix_bytes);
+  if (rest.size() < table) throw ArchiveError("a frame ends within its header");
+  const FrameHeader header =
+      read_frame_header(to_host(backend, rest.first(table)), shape.dims, shape.dtype);
+  const Bytes payload = rest.subspan(table);
+  if (payload.size() != header.payload_bytes()) {
+    throw ArchiveError("a frame is not of the size that its header says");
+  }
+  decompress_frame(backend, shape, header, payload, out, times);
+}
+
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, Bytes payload, MutableBytes out,
                       StepTimes& times) {

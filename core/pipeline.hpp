@@ -56,6 +56,11 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, const Lo
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times);
 
+/// Restores a frame as compress_frame() made it, header first, into `out`. Both may lie in the
+/// host's memory or the backend's. Throws ArchiveError.
+void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
+                      StepTimes& times);
+
 /// Restores the points of a frame that a preview shows. The first `preview.levels` levels of
 /// `payload` are enough.
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,

@@ -1,5 +1,5 @@
+#include "cuszi/gpu.hpp"
 #include "gpu/bitcomp.hpp"
-#include "gpu/gpu_backend.hpp"
 #include "gpu/hash.cuh"
 #include "gpu/histogram.cuh"
 #include "gpu/huffman.cuh"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "gpu/gpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 
 namespace cuszi::gpu {
 

@@ -12,8 +12,8 @@
 
 #include "core/pipeline.hpp"
 #include "cpu_ref/cpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #include "gpu/check.hpp"
-#include "gpu/gpu_backend.hpp"
 
 namespace cuszi {
 
@@ -80,27 +80,22 @@ struct Run {
   std::string field;
 };
 
-struct Archive {
-  FrameHeader header;
-  ByteCount size = 0;
-};
-
-Archive compress(Backend& backend, const Run& run, Bytes values, const Allocate& allocate,
-                 StepTimes& times) {
+/// Returns the compressed frame's size.
+ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocate& allocate,
+                   StepTimes& times) {
   FrameConfig config;
   config.predictor.id = run.predictor;
   config.lossless = run.lossless;
   const FrameShape shape{run.dtype, run.dims};
   const LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
-  Archive archive;
+  ByteCount made = 0;
   const Allocate counted = [&](ByteCount size) {
-    archive.size = size;
+    made = size;
     return allocate(size);
   };
-  archive.header = compress_frame(backend, config, frame, 0,
-                                  run.bound * (frame.scan.max - frame.scan.min), counted, times)
-                       .header;
-  return archive;
+  compress_frame(backend, config, frame, 0, run.bound * (frame.scan.max - frame.scan.min), counted,
+                 times);
+  return made;
 }
 
 void print_steps(const char* what, const StepTimes& times, int runs) {
@@ -126,11 +121,7 @@ void compare_with_cpu(const Run& run, Bytes values, Bytes archive, Bytes restore
   const bool same = expected.size() == archive.size() &&
                     std::equal(expected.begin(), expected.end(), archive.begin());
   std::vector<std::byte> back(values.size());
-  const ByteCount head =
-      frame_prefix_bytes + read_frame_prefix(Bytes(expected).first(frame_prefix_bytes));
-  const FrameHeader header = read_frame_header(
-      Bytes(expected).subspan(frame_prefix_bytes, head - frame_prefix_bytes), run.dims, run.dtype);
-  decompress_frame(*cpu, {run.dtype, run.dims}, header, Bytes(expected).subspan(head), back, times);
+  decompress_frame(*cpu, {run.dtype, run.dims}, expected, back, times);
   std::printf("    archive %s the CPU's, values %s\n", same ? "EQUALS" : "DIFFERS FROM",
               std::equal(back.begin(), back.end(), restored.begin()) ? "EQUAL" : "DIFFER");
 }
@@ -147,7 +138,7 @@ void bench(Backend& backend, const Run& run, Bytes values) {
   std::vector<double> decompressing;
   StepTimes steps;
   StepTimes back_steps;
-  Archive made;
+  ByteCount made = 0;
   const FrameShape shape{run.dtype, run.dims};
   for (int i = 0; i < warm_up + runs; ++i) {
     StepTimes ignored;
@@ -160,16 +151,7 @@ void bench(Backend& backend, const Run& run, Bytes values) {
       compressing.push_back(std::chrono::duration<double>(Clock::now() - start).count());
 
     start = Clock::now();
-    std::byte prefix[frame_prefix_bytes];
-    gpu::check(cudaMemcpy(prefix, archive.bytes().data(), sizeof prefix, cudaMemcpyDefault),
-               "copy");
-    std::vector<std::byte> head(read_frame_prefix(prefix));
-    gpu::check(cudaMemcpy(head.data(), archive.bytes().data() + sizeof prefix, head.size(),
-                          cudaMemcpyDefault),
-               "copy");
-    const FrameHeader header = read_frame_header(head, run.dims, run.dtype);
-    const Bytes payload = archive.bytes().first(made.size).subspan(sizeof prefix + head.size());
-    decompress_frame(backend, shape, header, payload, output.bytes(),
+    decompress_frame(backend, shape, archive.bytes().first(made), output.bytes(),
                      i < warm_up ? ignored : back_steps);
     gpu::check(cudaDeviceSynchronize(), "finish");
     if (i >= warm_up)
@@ -180,15 +162,15 @@ void bench(Backend& backend, const Run& run, Bytes values) {
       "%-28s %s %-8s %.0e ratio %7.2f  compress %7.1f GB/s (%.3f ms)  decompress %7.1f GB/s (%.3f "
       "ms)  arena %.2f x\n",
       run.field.c_str(), name_of(run.dtype).data(), name_of(run.predictor).data(), run.bound,
-      static_cast<double>(values.size()) / static_cast<double>(made.size), gb / median(compressing),
+      static_cast<double>(values.size()) / static_cast<double>(made), gb / median(compressing),
       1e3 * median(compressing), gb / median(decompressing), 1e3 * median(decompressing),
       static_cast<double>(gpu::peak_device_bytes(backend)) / static_cast<double>(values.size()));
   print_steps("compress", steps, runs);
   print_steps("decompress", back_steps, runs);
   if (!run.compare) return;
-  std::vector<std::byte> host(made.size);
+  std::vector<std::byte> host(made);
   std::vector<std::byte> restored(values.size());
-  backend.copy(archive.bytes().first(made.size), host);
+  backend.copy(archive.bytes().first(made), host);
   backend.copy(output.bytes(), restored);
   compare_with_cpu(run, values, host, restored);
 }

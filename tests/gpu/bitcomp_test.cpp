@@ -1,5 +1,5 @@
 #include "cpu_ref/cpu_backend.hpp"
-#include "gpu/gpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"

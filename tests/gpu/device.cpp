@@ -1,6 +1,6 @@
 #include "tests/gpu/device.hpp"
 
-#include "gpu/gpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

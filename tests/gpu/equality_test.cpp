@@ -1,5 +1,5 @@
 #include "cpu_ref/cpu_backend.hpp"
-#include "gpu/gpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"

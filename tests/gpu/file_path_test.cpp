@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "app/run.hpp"
-#include "gpu/gpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #include "gpu/transfer.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/catch.hpp"

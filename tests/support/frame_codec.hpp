@@ -22,9 +22,6 @@ struct BoundedFrame {
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);
 
-/// The header of a frame's bytes. Throws ArchiveError.
-FrameHeader read_header(const FrameShape& shape, Bytes frame);
-
 /// The values of a frame's bytes. Throws ArchiveError.
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame);
 

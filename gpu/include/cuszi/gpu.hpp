@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/backend.hpp"
+#include "core/pipeline.hpp"
+
+/// The CUDA backend's interface, which the tool uses too. With device pointers nothing leaves the
+/// device but what the host decides on:
+///
+///     const auto backend = gpu::make_backend();  // keep it: its memory is taken once
+///     StepTimes times;
+///     const FrameShape shape{DType::f32, {512, 512, 512}};
+///     const LoadedFrame frame = load_frame(*backend, config, shape, field, {}, times);
+///     const double bound = 1e-3 * (frame.scan.max - frame.scan.min);
+///     compress_frame(*backend, config, frame, 0, bound, allocate, times);
+///
+///     decompress_frame(*backend, shape, compressed, restored, times);
+///
+/// `field`, `compressed` and `restored` view device memory, and `allocate` gives some for so many
+/// bytes. An archive is made of such frames and an ArchiveHeader (docs/format.md).
+namespace cuszi::gpu {
+
+/// How many devices there are; none without a driver.
+int device_count();
+
+/// Whether this predictor and this coder have kernels.
+constexpr bool has_steps(PredictorId predictor, CoderId coder) {
+  return predictor != PredictorId::multilevel && coder == CoderId::huffman;
+}
+
+/// A backend on the device of this number (as nvidia-smi counts them). Throws DeviceError if there
+/// is none.
+///
+/// Fields, payloads and outputs may lie in host memory, page-locked or not, or in the device's. Its
+/// own memory is taken with the first frame and kept for the next ones.
+std::unique_ptr<Backend> make_backend(int device = 0);
+
+/// Throws DeviceError unless nvCOMP, which Lossless::bitcomp needs, can be loaded.
+void require_bitcomp();
+
+/// The most device memory that `backend`, made by make_backend(), has used for one frame beside the
+/// field and its archive where those lay on the device.
+ByteCount peak_device_bytes(const Backend& backend);
+
+}  // namespace cuszi::gpu
