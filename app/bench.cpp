@@ -8,6 +8,7 @@
 #include "app/field_source.hpp"
 #include "app/file_trip.hpp"
 #include "app/median.hpp"
+#include "app/path_parts.hpp"
 #include "app/report.hpp"
 #include "app/study.hpp"
 #include "app/workbench.hpp"
@@ -20,11 +21,18 @@ struct Measurement {
   Report report;
   double file_compress_seconds = 0;
   double file_decompress_seconds = 0;
+  std::optional<PathParts> parts;  ///< of a path through a device
   Runs copy;
   Runs compress;
   Runs decompress;
   std::optional<CallTimes> compress_steps;  ///< of a run that waited after every step
   std::optional<CallTimes> decompress_steps;
+
+  /// The time of the slowest part of the path alone over that of the whole.
+  double compress_share() const { return parts->slowest_of_compress() / file_compress_seconds; }
+  double decompress_share() const {
+    return parts->slowest_of_decompress() / file_decompress_seconds;
+  }
 };
 
 /// A device's first runs find the sizes of its memory.
@@ -46,6 +54,17 @@ CompressedField measure_file_trips(const BenchOptions& options, Backends& backen
   all.file_compress_seconds = median_of(compress);
   all.file_decompress_seconds = median_of(decompress);
   return result;
+}
+
+/// What the parts of the path through a device take alone.
+std::optional<PathParts> measure_parts(const BenchOptions& options, Transfer* transfer,
+                                       const FieldSource& field, ByteCount archive_bytes) {
+  if (transfer == nullptr || field.is_stream()) return std::nullopt;
+  std::vector<PathParts> runs;
+  for (int i = 0; i < options.iterations; ++i) {
+    runs.push_back(measure_path_parts(*transfer, field, archive_bytes));
+  }
+  return medians_of(runs);
 }
 
 /// What one run over all frames took.
@@ -100,6 +119,7 @@ Measurement measure(const BenchOptions& options, Backends& backends, const std::
   all.report.input = input;
   all.report.device = backend.name();
   FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
+  all.parts = measure_parts(options, backend.transfer(), field, result.archive_bytes);
   field.hold();
   measure_in_memory(options, backend, result.header, field, all);
   all.report.compress_seconds = all.compress.median().seconds();
@@ -124,6 +144,14 @@ Json json_of(Measurement& all) {
   add("copy", all.copy.median().seconds());
   add("file_compress", all.file_compress_seconds);
   add("file_decompress", all.file_decompress_seconds);
+  if (all.parts) {
+    json["parts_alone"] = {{"read_field_seconds", all.parts->read_field},
+                           {"field_over_bus_seconds", all.parts->field_over_bus},
+                           {"write_archive_seconds", all.parts->write_archive},
+                           {"write_field_seconds", all.parts->write_field}};
+    json["file_compress_share"] = all.compress_share();
+    json["file_decompress_share"] = all.decompress_share();
+  }
   const auto steps = [](const StepTimes& times) {
     Json by_name = Json::object();
     for (const auto& step : times.steps()) by_name[std::string(step.name)] = step.seconds;
@@ -139,7 +167,7 @@ std::string text_of(Measurement& all, int iterations) {
   std::string text = to_text(all.report);
   text += fmt::format("  median of {}:\n", iterations);
   const auto add = [&](const std::string& what, double seconds) {
-    text += fmt::format("    {:<20} {:>9.3f} GB/s {:>12.6f} s\n", what,
+    text += fmt::format("    {:<24} {:>9.3f} GB/s {:>12.6f} s\n", what,
                         gb_per_s(bytes, seconds).value_or(0), seconds);
   };
   const auto add_steps = [&](const StepTimes& times) {
@@ -152,7 +180,13 @@ std::string text_of(Measurement& all, int iterations) {
   add_steps(decompress_steps(all));
   add("file to archive", all.file_compress_seconds);
   add("archive to file", all.file_decompress_seconds);
-  return text;
+  if (!all.parts) return text;
+  add("  field read alone", all.parts->read_field);
+  add("  over bus alone", all.parts->field_over_bus);
+  add("  archive written alone", all.parts->write_archive);
+  add("  field written alone", all.parts->write_field);
+  return text + fmt::format("    slowest part alone over all: {:.2f} to archive, {:.2f} to file\n",
+                            all.compress_share(), all.decompress_share());
 }
 
 }  // namespace

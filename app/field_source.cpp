@@ -32,9 +32,8 @@ void FieldSource::hold() {
 }
 
 Bytes FieldSource::frame(std::uint64_t i) {
-  const ByteCount value_size = size_of(layout_.dtype);
-  const ByteCount offset = plan_.first_value(i) * value_size;
-  const ByteCount size = plan_.frame_dims(i).count() * value_size;
+  const ByteCount offset = plan_.first_value(i) * size_of(layout_.dtype);
+  const ByteCount size = frame_bytes(i);
   if (whole_) return buffer_.view().subspan(offset, size);
   if (const Bytes values = mapped(layout_.skip_bytes + offset, size); !values.empty()) {
     return values;

@@ -19,6 +19,9 @@ class FieldSource {
 
   const FieldLayout& layout() const { return layout_; }
   const FramePlan& plan() const { return plan_; }
+  ByteCount frame_bytes(std::uint64_t i) const {
+    return plan_.frame_dims(i).count() * size_of(layout_.dtype);
+  }
 
   /// True if frames can be read only once and in their order.
   bool is_stream() const { return !source_->size() && !whole_; }

@@ -10,10 +10,6 @@ namespace {
 /// What compressing takes beside the frames, at most, in frames: the arena and two archives.
 constexpr ByteCount frames_of_work = 6;
 
-ByteCount frame_bytes(const FieldSource& field, std::uint64_t i) {
-  return field.plan().frame_dims(i).count() * size_of(field.layout().dtype);
-}
-
 }  // namespace
 
 FrameFeed::FrameFeed(Backend& backend, FieldSource& field, bool twice)
@@ -33,7 +29,7 @@ Bytes FrameFeed::frame(std::uint64_t i) {
 }
 
 bool FrameFeed::fits_device() const {
-  return field_.layout().field_bytes() + frames_of_work * frame_bytes(field_, 0) <=
+  return field_.layout().field_bytes() + frames_of_work * field_.frame_bytes(0) <=
          transfer_->room();
 }
 
@@ -42,7 +38,7 @@ void FrameFeed::fetch(std::uint64_t i) {
   fetching_.wait();
   const bool is_there = kept_ && !kept_places_[i].empty();
   const std::size_t buffer = kept_ ? first_kept_buffer + i : buffer_for(DeviceBuffer::field, i);
-  values_ = is_there ? kept_places_[i] : transfer_->memory(buffer, frame_bytes(field_, i));
+  values_ = is_there ? kept_places_[i] : transfer_->memory(buffer, field_.frame_bytes(i));
   fetched_ = i;
   if (is_there) return;
   if (kept_) kept_places_[i] = values_;
