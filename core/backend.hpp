@@ -69,6 +69,9 @@ class Backend {
   virtual Mask mask() const = 0;
   /// The values of the loaded frame at these points.
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
+  /// Whether any point of the loaded frame, missing or not, has these bits: a value's, in the
+  /// lowest bytes.
+  virtual bool holds(std::uint64_t bits) = 0;
   /// Makes the choices that need more than one look at the frame: fits and trials.
   virtual void refine(Method& /*method*/, const FrameConfig& /*config*/, double /*bound*/) {}
   /// Predicts and quantises the pass's points; keeps their quant-codes, adds what the codes cannot
@@ -102,7 +105,7 @@ class Backend {
   /// The inverse of pack(); what it unpacks is valid as long as what resident() returned. Throws
   /// ArchiveError, or DeviceError where that pass cannot be undone.
   virtual void unpack(Sections& sections) = 0;
-  /// Starts a frame whose values are to appear in `out`.
+  /// Starts a frame, coded or constant, whose values are to appear in `out`.
   virtual void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
                      MutableBytes out) = 0;
   /// Prepares the pass's contexts again. Throws ArchiveError.
@@ -112,6 +115,8 @@ class Backend {
   virtual void decode(const CoderParams& params, int pass, const Sections& sections) = 0;
   /// Restores the pass's points from their quant-codes and sections. Throws ArchiveError.
   virtual void reconstruct(const PredictorParams& params, int pass, const Sections& sections) = 0;
+  /// Gives all points these bits, in place of the steps before: a value's, in the lowest bytes.
+  virtual void fill(std::uint64_t bits) = 0;
   /// Puts the missing values back; `out` is complete on return.
   virtual void finish() = 0;
 };

@@ -115,7 +115,7 @@ std::uint64_t levels_of(const FrameHeader& header) {
 std::string_view name_of(SectionId id) { return section_names.at(static_cast<std::size_t>(id)); }
 
 std::string_view name_of(FrameKind kind) {
-  constexpr std::array<std::string_view, 3> names{"stored", "lossless", "coded"};
+  constexpr std::array<std::string_view, 4> names{"stored", "lossless", "coded", "constant"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -157,6 +157,11 @@ bool FrameHeader::is_packed() const {
     return std::any_of(level.sections.begin(), level.sections.end(),
                        [](const SectionEntry& section) { return section.unpacked.has_value(); });
   });
+}
+
+ByteCount least_payload_bytes(ByteCount value_bytes) {
+  constexpr ByteCount free_bytes = 64;
+  return std::max(value_bytes / max_expansion, free_bytes) - free_bytes;
 }
 
 std::vector<std::byte> write_frame_header(const FrameHeader& header) {
@@ -205,7 +210,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   header.missing = in.varint();
   header.min = in.get<double>();
   header.max = in.get<double>();
-  if (header.kind > FrameKind::coded) throw ArchiveError("a frame is of an unknown kind");
+  if (header.kind > FrameKind::constant) throw ArchiveError("a frame is of an unknown kind");
   if (header.missing > dims.count() || !std::isfinite(header.min) || !std::isfinite(header.max) ||
       header.min > header.max) {
     throw ArchiveError("a frame's value range or its missing points are impossible");
@@ -220,7 +225,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();
   if (levels != levels_of(header)) throw ArchiveError("a frame has not the levels of its kind");
-  if (dims.count() * size_of(dtype) / max_expansion > header.payload_bytes() + 64) {
+  if (header.payload_bytes() < least_payload_bytes(dims.count() * size_of(dtype))) {
     throw ArchiveError("a frame claims to hold more values than its bytes can");
   }
   return header;

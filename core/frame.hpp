@@ -15,7 +15,7 @@ namespace cuszi {
 
 /// The parts of a frame's payload; the numbers stand in archives.
 enum class SectionId : std::uint8_t {
-  raw = 0,            ///< the values themselves, of a frame that is not coded
+  raw = 0,            ///< the values themselves, or the only one, of a frame that is not coded
   mask_bits = 1,      ///< which points are missing
   mask_values = 2,    ///< what they come back as
   anchors = 3,        ///< values of interp's anchors
@@ -71,6 +71,7 @@ enum class FrameKind : std::uint8_t {
   stored = 0,    ///< the values as they are
   lossless = 1,  ///< pack_values()
   coded = 2,     ///< predicted, quantised, entropy-coded
+  constant = 3,  ///< one value at all points that are not missing
 };
 
 std::string_view name_of(FrameKind kind);
@@ -109,6 +110,9 @@ struct FrameHeader {
   /// Whether a second lossless pass packed any section.
   bool is_packed() const;
 };
+
+/// The fewest bytes of payload that a frame of so many bytes of values must have to be believed.
+ByteCount least_payload_bytes(ByteCount value_bytes);
 
 /// Bytes in front of a frame header that say how long it is.
 inline constexpr ByteCount frame_prefix_bytes = 8;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/constant.hpp"
 #include "core/lossless.hpp"
 
 namespace cuszi {
@@ -75,20 +76,70 @@ void write_frame(Backend& backend, std::span<const Sections> passes, const Alloc
   backend.copy(write_frame_header(header), bytes.first(header_bytes));
 }
 
+/// Whether a frame with this header is smaller than its values.
+bool pays(const FrameHeader& header, const LoadedFrame& frame) {
+  return write_frame_header(header).size() + header.payload_bytes() < frame.values.size();
+}
+
+/// The mask of the loaded frame, empty if no point is missing.
+EncodedMask code_mask(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
+  if (frame.scan.missing == 0) return {};
+  return times.measure(
+      "mask", [&] { return encode_mask(backend.mask(), frame.shape.dims, frame.shape.dtype); });
+}
+
+void add_mask(const EncodedMask& mask, Sections& out) {
+  if (mask.bits.empty()) return;
+  out.add(SectionId::mask_bits, mask.bits);
+  out.add(SectionId::mask_values, mask.values);
+}
+
 /// The values packed losslessly, or as they are if that is no larger.
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
                        const Allocate& allocate) {
   std::vector<std::byte> values(frame.values.size());
   backend.copy(frame.values, values);
   const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
-  const bool pays = packed.size() < values.size();
+  const bool is_smaller = packed.size() < values.size();
 
   FrameReport result;
-  result.header = frame_header(frame, index, pays ? FrameKind::lossless : FrameKind::stored);
+  result.header = frame_header(frame, index, is_smaller ? FrameKind::lossless : FrameKind::stored);
   Sections sections;
-  sections.add(SectionId::raw, pays ? packed : values);
+  sections.add(SectionId::raw, is_smaller ? packed : values);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
   write_frame(backend, std::span(&sections, 1), allocate, result.header);
+  return result;
+}
+
+/// The bits that all points have that are not missing, if they have the same.
+std::optional<std::uint64_t> only_bits(Backend& backend, const LoadedFrame& frame) {
+  const FieldScan& scan = frame.scan;
+  if (scan.min != scan.max || scan.missing == frame.shape.points()) return std::nullopt;
+  const DType dtype = frame.shape.dtype;
+  // The scan does not tell -0 from 0.
+  if (scan.min == 0 && backend.holds(bits_of(-0.0, dtype))) return std::nullopt;
+  return bits_of(scan.min, dtype);
+}
+
+/// The frame as the only value of its points. Nothing if they have several or it does not pay.
+std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFrame& frame,
+                                               std::uint64_t index, const Allocate& allocate,
+                                               StepTimes& times) {
+  const auto bits = times.measure("scan", [&] { return only_bits(backend, frame); });
+  if (!bits) return std::nullopt;
+  const std::vector<std::byte> raw =
+      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.values.size()));
+  const EncodedMask mask = code_mask(backend, frame, times);
+  Sections sections;
+  add_mask(mask, sections);
+  sections.add(SectionId::raw, raw);
+
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::constant);
+  result.header.levels.push_back(level_entry(std::span(&sections, 1)));
+  if (!pays(result.header, frame)) return std::nullopt;
+  times.measure("gather",
+                [&] { write_frame(backend, std::span(&sections, 1), allocate, result.header); });
   return result;
 }
 
@@ -105,13 +156,8 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
 
   const std::vector<int> pass_levels = level_of_pass(predictor);
   std::vector<Sections> passes(pass_levels.size());
-  EncodedMask mask;
-  if (frame.scan.missing != 0) {
-    times.measure("mask",
-                  [&] { mask = encode_mask(backend.mask(), frame.shape.dims, frame.shape.dtype); });
-    passes.front().add(SectionId::mask_bits, mask.bits);
-    passes.front().add(SectionId::mask_values, mask.values);
-  }
+  const EncodedMask mask = code_mask(backend, frame, times);
+  add_mask(mask, passes.front());
   for (int pass = 0; pass < static_cast<int>(passes.size()); ++pass) {
     Sections& sections = passes[static_cast<std::size_t>(pass)];
     times.measure("predict", [&] {
@@ -129,8 +175,7 @@ std::optional<FrameReport> code_frame(Backend& backend, const FrameConfig& confi
     }
   }
   result.header.levels = level_entries(pass_levels, passes);
-  const ByteCount size = write_frame_header(result.header).size() + result.header.payload_bytes();
-  if (size >= frame.values.size()) return std::nullopt;
+  if (!pays(result.header, frame)) return std::nullopt;
   times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
   return result;
 }
@@ -187,6 +232,24 @@ void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHe
   }
 }
 
+/// The one value of a constant frame at some of its points.
+void restore_constant_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                            const FramePreview& preview, Bytes bytes, MutableBytes out,
+                            StepTimes& times) {
+  const auto hash = [&](Bytes level) { return backend.hash(level); };
+  const Sections sections =
+      times.measure("check", [&] { return read_level(header, 0, 1, bytes, hash).front(); });
+  const std::uint64_t bits =
+      decode_constant(to_host(backend, sections.at(SectionId::raw)), shape.dtype);
+  const Mask mask = times.measure(
+      "mask", [&] { return read_mask(backend, shape, header, preview.restored, sections); });
+  times.measure("fill", [&] {
+    backend.begin({shape.dtype, preview.restored.dims()}, header, mask, out);
+    backend.fill(bits);
+  });
+  times.measure("finish", [&] { backend.finish(); });
+}
+
 /// The header of a frame that has only the points that `preview` restores.
 FrameHeader header_of(const FrameHeader& header, const FramePreview& preview) {
   FrameHeader result = header;
@@ -229,12 +292,16 @@ void restore_passes(Backend& backend, const FrameShape& shape, const FrameHeader
 void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                     const FramePreview& preview, Bytes payload, MutableBytes out,
                     StepTimes& times) {
-  if (header.kind != FrameKind::coded) {
+  if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
     times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
     return;
   }
   const Bytes bytes = times.measure("upload", [&] { return backend.resident(payload); });
-  restore_passes(backend, shape, header, preview, bytes, out, times);
+  if (header.kind == FrameKind::constant) {
+    restore_constant_frame(backend, shape, header, preview, bytes, out, times);
+  } else {
+    restore_passes(backend, shape, header, preview, bytes, out, times);
+  }
 }
 
 }  // namespace
@@ -249,6 +316,9 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times) {
+  if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
+    return *std::move(constant);
+  }
   Method method{frame.draft, config.coder};
   bool quantisable = can_be_quantised(frame, bound);
   if (quantisable) {

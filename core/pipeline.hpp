@@ -40,8 +40,9 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 
 /// Compresses the frame that `backend` has loaded last: passes of predict-quantise and entropy
 /// coding. No restored value that is not missing will differ from the original by more than
-/// `bound`. Where coding cannot be done (bound 0, constant, range beyond the dtype) or does not
-/// pay, the values are packed losslessly or stored.
+/// `bound`. A frame of one value is no more than that value and its mask. Where coding cannot be
+/// done (bound 0, range beyond the dtype) or does not pay, the values are packed losslessly or
+/// stored.
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
                                const LoadedFrame& frame, std::uint64_t index, double bound,
                                StepTimes& times);

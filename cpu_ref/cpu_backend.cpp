@@ -117,6 +117,13 @@ class CpuBackend final : public Backend {
     return picked;
   }
 
+  bool holds(std::uint64_t bits) override {
+    return with_type_of(shape_.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      return cpu::holds(as_values<T>(input_), static_cast<BitsOf<T>>(bits));
+    });
+  }
+
   void refine(Method& method, const FrameConfig& config, double bound) override {
     const auto* const multilevel = std::get_if<MultilevelParams>(&method.predictor);
     if (multilevel == nullptr) return;
@@ -202,10 +209,11 @@ class CpuBackend final : public Backend {
     scan_.max = header.max;
     mask_ = mask;
     output_ = out;
-    codes_missing_points_ = codes_missing_points(header.predictor.value());
     engine_.reset();
     contexts_.clear();
-    if (const auto* p = std::get_if<MultilevelParams>(&header.predictor.value())) {
+    if (!header.predictor) return;
+    codes_missing_points_ = codes_missing_points(*header.predictor);
+    if (const auto* p = std::get_if<MultilevelParams>(&*header.predictor)) {
       with_type_of(shape_.dtype,
                    [&](auto zero) { engine_ = make_decoder(*p, output<decltype(zero)>()); });
     }
@@ -250,6 +258,13 @@ class CpuBackend final : public Backend {
     }
     with_type_of(shape_.dtype, [&](auto zero) {
       restore_at_once(params, codes_, sections, output<decltype(zero)>());
+    });
+  }
+
+  void fill(std::uint64_t bits) override {
+    with_type_of(shape_.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      std::ranges::fill(as_values<T>(output_), value_of<T>(bits));
     });
   }
 

@@ -1,6 +1,8 @@
 #include "cpu_ref/scan.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -11,6 +13,13 @@ namespace cuszi::cpu {
 namespace {
 
 constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
+
+/// Block i of the frame's values.
+template <class T>
+std::span<const T> block_of(std::span<const T> values, std::uint64_t i) {
+  const std::uint64_t first = i * block_points;
+  return values.subspan(first, std::min<std::uint64_t>(block_points, values.size() - first));
+}
 
 template <class T>
 struct BlockRange {
@@ -72,12 +81,8 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
                      const PredictorParams& draft) {
   const MissingTest<T> missing(fills);
   std::vector<BlockRange<T>> ranges(ceil_div(values.size(), block_points));
-  parallel_for(ranges.size(), [&](std::uint64_t i) {
-    const std::uint64_t first = i * block_points;
-    ranges[i] = range_of(
-        values.subspan(first, std::min<std::uint64_t>(block_points, values.size() - first)),
-        missing);
-  });
+  parallel_for(ranges.size(),
+               [&](std::uint64_t i) { ranges[i] = range_of(block_of(values, i), missing); });
   BlockRange<T> whole;
   for (const BlockRange<T>& range : ranges) {
     whole.min = std::min(whole.min, range.min);
@@ -92,6 +97,20 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
   std::visit([&](const auto& d) { sample_errors(d, extents, values.data(), missing, scan); },
              draft);
   return scan;
+}
+
+template <class T>
+bool holds(std::span<const T> values, BitsOf<T> bits) {
+  std::atomic<bool> found = false;
+  parallel_for(ceil_div(values.size(), block_points), [&](std::uint64_t i) {
+    if (found) return;
+    const std::span<const T> block = block_of(values, i);
+    if (std::any_of(block.begin(), block.end(),
+                    [&](T value) { return std::bit_cast<BitsOf<T>>(value) == bits; })) {
+      found = true;
+    }
+  });
+  return found;
 }
 
 template <class T>
@@ -116,6 +135,8 @@ template FieldScan scan_frame(const Extents3&, std::span<const float>, const Fil
                               const PredictorParams&);
 template FieldScan scan_frame(const Extents3&, std::span<const double>, const FillValues&,
                               const PredictorParams&);
+template bool holds(std::span<const float>, std::uint32_t);
+template bool holds(std::span<const double>, std::uint64_t);
 template Mask build_mask(std::span<const float>, const FillValues&, std::uint64_t);
 template Mask build_mask(std::span<const double>, const FillValues&, std::uint64_t);
 

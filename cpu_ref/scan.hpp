@@ -11,6 +11,10 @@ template <class T>
 FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
                      const PredictorParams& draft);
 
+/// Whether any of these values has these bits.
+template <class T>
+bool holds(std::span<const T> values, BitsOf<T> bits);
+
 /// The mask of a frame with `missing` missing points.
 template <class T>
 Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_t missing);

@@ -14,6 +14,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 256;
+constexpr unsigned most_blocks = 132 * 16;  ///< for threads that take values in turn
 
 bool is_on_device(const void* memory) {
   cudaPointerAttributes attributes{};
@@ -43,6 +44,26 @@ __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t
   if (i < count) picked[i] = static_cast<double>(values[points[i]]);
 }
 
+/// Sets `found` if any of these values has these bits.
+template <class Bits>
+__global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
+                          std::uint32_t* found) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  bool here = false;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+    here |= values[i] == bits;
+  }
+  if (here) *found = 1;
+}
+
+template <class Bits>
+__global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+    values[i] = bits;
+  }
+}
+
 /// Puts the bits of missing values, given by rank, in their places.
 template <class Bits>
 struct PutMissing {
@@ -53,6 +74,16 @@ struct PutMissing {
     values[point] = missing[rank];
   }
 };
+
+/// Calls f with the bits as an integer of the type's size.
+template <class F>
+void with_bits_of(DType dtype, std::uint64_t bits, const F& f) {
+  with_type_of(dtype, [&](auto zero) { f(static_cast<BitsOf<decltype(zero)>>(bits)); });
+}
+
+unsigned blocks_in_turn(std::uint64_t points) {
+  return static_cast<unsigned>(std::min<std::uint64_t>(ceil_div(points, threads), most_blocks));
+}
 
 bool codes_missing_points(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.codes_missing_points; }, params);
@@ -128,6 +159,19 @@ class GpuBackend final : public Backend {
     const double* const host = work_->download(picked, count);
     work_->sync();
     return {host, host + count};
+  }
+
+  bool holds(std::uint64_t bits) override {
+    const std::uint64_t points = shape_.points();
+    auto* const found = work_->take_zeroed<std::uint32_t>(1);
+    with_bits_of(shape_.dtype, bits, [&](auto wanted) {
+      find_bits<<<blocks_in_turn(points), threads, 0, work_->stream()>>>(
+          reinterpret_cast<const decltype(wanted)*>(input_.data()), points, wanted, found);
+    });
+    check_launch("find_bits");
+    const std::uint32_t& answer = *work_->download(found, 1);
+    work_->sync();
+    return answer != 0;
   }
 
   PassCounts predict_quantise(const PredictorParams& params, double bound, int /*pass*/,
@@ -206,7 +250,7 @@ class GpuBackend final : public Backend {
     scan_.missing = mask.count;
     output_ = out;
     restored_ = is_on_device(out.data()) ? out.data() : work_->take<std::byte>(out.size());
-    without_missing_ = mask.any() && !codes_missing_points(header.predictor.value());
+    without_missing_ = mask.any() && header.predictor && !codes_missing_points(*header.predictor);
     missing_ = {};
     if (!mask.any()) return;
     missing_ = make_bits(*work_, shape.points());
@@ -239,6 +283,15 @@ class GpuBackend final : public Backend {
         gpu::reconstruct(*work_, p, symbols_.data(), sections, frame);
       });
     });
+  }
+
+  void fill(std::uint64_t bits) override {
+    const std::uint64_t points = shape_.points();
+    with_bits_of(shape_.dtype, bits, [&](auto value) {
+      fill_values<<<blocks_in_turn(points), threads, 0, work_->stream()>>>(
+          reinterpret_cast<decltype(value)*>(restored_), points, value);
+    });
+    check_launch("fill_values");
   }
 
   void finish() override {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 
 #include "app/archive_reader.hpp"
 #include "app/field_summary.hpp"
@@ -10,6 +11,7 @@
 #include "test_data/random.hpp"
 #include "tests/damage/open_archive.hpp"
 #include "tests/support/archive_codec.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/checksums.hpp"
 
@@ -23,14 +25,28 @@ struct Sample {
   std::vector<std::byte> restored;
 };
 
+Sample sample_of(const std::string& name, Bytes values, const Dims& dims, DType dtype,
+                 const app::FieldSettings& settings) {
+  Sample result{name, make_archive(dims, dtype, values, settings), {}};
+  result.restored = restore_archive(result.archive);
+  return result;
+}
+
 Sample sample(const std::string& name, FieldKind kind, const Dims& dims, DType dtype,
               const std::function<void(app::FieldSettings&)>& choose) {
   app::FieldSettings settings;
   settings.bound = 1e-2;
   choose(settings);
-  Sample result{name, make_archive(dims, dtype, make_field(kind, dims, dtype, 3), settings), {}};
-  result.restored = restore_archive(result.archive);
-  return result;
+  return sample_of(name, make_field(kind, dims, dtype, 3), dims, dtype, settings);
+}
+
+Sample constant_sample() {
+  const Dims dims{10, 30};
+  auto values = make_values<float>(FieldKind::constant, dims, 3);
+  for (std::size_t i = 0; i < values.size(); i += 7) {
+    values[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return sample_of("one value with a mask", bytes_of(values), dims, DType::f32, {});
 }
 
 /// Archives of at most 2 KB with every kind of frame, section and index between them.
@@ -88,6 +104,7 @@ const std::vector<Sample>& samples() {
                s.frame.coder = CoderId::ans;
              }),
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
+      constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
   };
   return all;
@@ -153,7 +170,7 @@ void check_archive(Bytes archive) {
 }  // namespace
 
 TEST_CASE("the samples are small and hold every kind of frame and section") {
-  std::array<bool, 3> kinds{};
+  std::array<bool, 4> kinds{};
   std::array<bool, 11> sections{};
   for (const Sample& s : samples()) {
     INFO(s.name << ", " << s.archive.size() << " bytes");
@@ -170,7 +187,7 @@ TEST_CASE("the samples are small and hold every kind of frame and section") {
       }
     }
   }
-  CHECK(std::count(kinds.begin(), kinds.end(), true) == 3);
+  CHECK(std::count(kinds.begin(), kinds.end(), true) == 4);
   for (std::size_t id = 0; id < sections.size(); ++id) {
     INFO("section " << id);
     CHECK(sections[id]);

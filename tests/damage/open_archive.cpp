@@ -77,7 +77,8 @@ void change_statement(ArchiveFrame& frame, Random& random) {
     case 2: header.min = changed(header.min, random); break;
     case 3: header.max = changed(header.max, random); break;
     default:
-      header.kind = random.pick({FrameKind::stored, FrameKind::lossless, FrameKind::coded});
+      header.kind = random.pick(
+          {FrameKind::stored, FrameKind::lossless, FrameKind::coded, FrameKind::constant});
       if (!header.predictor) header.predictor = LorenzoParams{{8, 8, 8}, 512, 1e-3};
       if (!header.coder) header.coder = HuffmanParams{};
   }

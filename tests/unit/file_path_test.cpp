@@ -96,6 +96,7 @@ class FakeDevice final : public Backend {
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     return cpu_->values_at(points);
   }
+  bool holds(std::uint64_t bits) override { return cpu_->holds(bits); }
   void refine(Method& method, const FrameConfig& config, double bound) override {
     cpu_->refine(method, config, bound);
   }
@@ -126,6 +127,7 @@ class FakeDevice final : public Backend {
   void reconstruct(const PredictorParams& params, int pass, const Sections& sections) override {
     cpu_->reconstruct(params, pass, sections);
   }
+  void fill(std::uint64_t bits) override { cpu_->fill(bits); }
   void finish() override { cpu_->finish(); }
 
  private:

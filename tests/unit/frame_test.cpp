@@ -97,7 +97,7 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(read_changed([](H&) {}) == 300);
-  CHECK_THROWS_AS(read_changed([](H& h) { h.kind = static_cast<FrameKind>(3); }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.kind = static_cast<FrameKind>(4); }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.missing = dims.count() + 1; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.min = nan; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.max = infinity; }), ArchiveError);
@@ -132,6 +132,13 @@ TEST_CASE("a frame cannot hold more values than its bytes expand to") {
   CHECK(read_as({1000, 1000, 10}) == 300);
   CHECK_THROWS_AS(read_as({1000, 1000, 100}), ArchiveError);
   CHECK_THROWS_AS(read_as({(std::uint64_t{1} << 60) - 1}), ArchiveError);
+}
+
+TEST_CASE("the fewest bytes of a payload grow with the values") {
+  CHECK(least_payload_bytes(0) == 0);
+  CHECK(least_payload_bytes((65 << 16) - 1) == 0);
+  CHECK(least_payload_bytes(65 << 16) == 1);
+  CHECK(least_payload_bytes(ByteCount{1} << 28) == 4032);
 }
 
 TEST_CASE("a frame's prefix is checked") {
@@ -272,6 +279,7 @@ TEST_CASE("a packed section is announced once, and then follows") {
 TEST_CASE("kinds and sections have names") {
   CHECK(name_of(FrameKind::stored) == "stored");
   CHECK(name_of(FrameKind::coded) == "coded");
+  CHECK(name_of(FrameKind::constant) == "constant");
   CHECK(name_of(SectionId::raw) == "raw");
   CHECK(name_of(SectionId::codes) == "codes");
 }

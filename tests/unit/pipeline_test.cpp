@@ -48,8 +48,46 @@ TEST_CASE("what leaves nothing to lose is packed losslessly") {
     return header_of(task_for(dims, dtype, PredictorId::interp, bound), values).kind;
   };
   CHECK(kind_of(FieldKind::smooth, DType::f32, 0) == FrameKind::lossless);
-  CHECK(kind_of(FieldKind::constant, DType::f64, 1e-3) == FrameKind::lossless);
   CHECK(kind_of(FieldKind::smooth, DType::f32, 1e-30) == FrameKind::lossless);
+}
+
+TEST_CASE("a frame of one value is that value") {
+  const Dims dims{10, 100};
+  for (const double bound : {0.0, 1e-3}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      const auto values = make_field(FieldKind::constant, dims, dtype, 1);
+      const FrameTask task = task_for(dims, dtype, PredictorId::interp, bound);
+      const auto frame = check_frame(*cpu::make_backend(), task, values);
+      CHECK(frame.header.kind == FrameKind::constant);
+      CHECK(frame.header.payload_bytes() == size_of(dtype));
+      CHECK(restore(*cpu::make_backend(), task.shape, frame.bytes) == values);
+    }
+  }
+}
+
+TEST_CASE("a large frame of one value has the bytes that a reader asks for") {
+  const Dims dims{1100, 1000};
+  const auto values = make_field(FieldKind::constant, dims, DType::f64, 1);
+  const FrameTask task = task_for(dims, DType::f64, PredictorId::interp, 1e-3);
+  const FrameHeader header = header_of(task, values);
+  CHECK(header.kind == FrameKind::constant);
+  CHECK(header.payload_bytes() == 9 * sizeof(double));  // at least 134 - 64
+}
+
+TEST_CASE("a frame of one value and of zeros of both signs is not the same") {
+  std::vector<float> values(1000, 0.0F);
+  const FrameTask task = task_for({1000}, DType::f32, PredictorId::interp, 1e-3);
+  CHECK(header_of(task, to_vector(bytes_of(values))).kind == FrameKind::constant);
+  values[999] = -0.0F;
+  const auto frame = check_frame(*cpu::make_backend(), task, bytes_of(values));
+  CHECK(frame.header.kind == FrameKind::lossless);
+  CHECK(restore(*cpu::make_backend(), task.shape, frame.bytes) == to_vector(bytes_of(values)));
+}
+
+TEST_CASE("a frame of fewer bytes than its table is stored though it has one value") {
+  const std::vector<float> values(5, 1.0F);
+  const FrameTask task = task_for({5}, DType::f32, PredictorId::interp, 1e-3);
+  CHECK(header_of(task, to_vector(bytes_of(values))).kind == FrameKind::stored);
 }
 
 TEST_CASE("what cannot be packed is stored") {
