@@ -393,6 +393,30 @@ class Frames(CliTest):
             self.assertEqual(piped.stdout, part)
         self.cuszi("decompress", "u.cuszi", "--frame", 3, code=USAGE)
 
+    def test_frames_of_one_value(self):
+        ones = array.array("f", [1.0] * 1200)
+        slices = [ones.tobytes(), self.original[:self.slice_bytes], bytes(self.slice_bytes)]
+        ones[5] = float("nan")
+        slices.append(ones.tobytes())
+        self.path("c_4x30x40.f32").write_bytes(b"".join(slices))
+        self.cuszi("compress", "c_4x30x40.f32", "-e", "1e-3", "-o", "c.cuszi",
+                   "--frame-size", self.slice_bytes, "--verify")
+        report, = self.report("inspect", "c.cuszi")
+        frames = report["frame_list"]
+        self.assertEqual([frame["kind"] for frame in frames],
+                         ["constant", "coded", "constant", "constant"])
+        self.assertEqual([frame["value_max"] for frame in frames if frame["kind"] == "constant"],
+                         [1, 0, 1])
+        self.assertEqual(frames[0]["sections"], {"raw": 4})
+        self.assertEqual((report["masked"], report["predictor"]), (1, "multilevel"))
+        self.assertEqual(sum(report["sections"].values()), self.path("c.cuszi").stat().st_size)
+        for i in [0, 2, 3]:
+            self.cuszi("decompress", "c.cuszi", "--frame", i, "-o", f"{i}.f32")
+            self.assertEqual(self.path(f"{i}.f32").read_bytes(), slices[i])
+        preview, = self.report("decompress", "c.cuszi", "--frame", 2, "--stride", 8, "-o", "p.f32")
+        self.assertEqual(preview["dims"], [1, 4, 5])
+        self.assertEqual(self.path("p.f32").read_bytes(), bytes(4 * 5 * 4))
+
     def test_a_damaged_frame_leaves_the_others(self):
         archive = bytearray(self.path("u.cuszi").read_bytes())
         archive[len(archive) // 2] ^= 1

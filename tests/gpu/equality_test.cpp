@@ -8,13 +8,18 @@ namespace cuszi::test {
 
 namespace {
 
-/// A random frame whose predictor and coder have kernels.
-RandomFrame random_gpu_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+/// The first of the frames from `make` whose predictor and coder have kernels.
+template <class Make>
+RandomFrame with_kernels(const Make& make) {
   for (;;) {
-    RandomFrame frame = random_frame(random, min_points, max_points);
+    RandomFrame frame = make();
     const FrameConfig& config = frame.task.config;
     if (gpu::has_steps(config.predictor.id, config.coder)) return frame;
   }
+}
+
+RandomFrame random_gpu_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+  return with_kernels([&] { return random_frame(random, min_points, max_points); });
 }
 
 /// What became of a frame: its bytes, or the error's message.
@@ -59,6 +64,17 @@ void check_frames(std::uint64_t seed, int frames, std::uint64_t min_points,
   }
 }
 
+void check_constant_frames(std::uint64_t seed, int frames, std::uint64_t max_points) {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  Random random(seed);
+  for (int i = 0; i < frames; ++i) {
+    check_equality(*cpu, *gpu,
+                   with_kernels([&] { return random_constant_frame(random, 1, max_points); }));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("small frames have the same bytes and values on both backends", "[gpu][small]") {
@@ -73,8 +89,14 @@ TEST_CASE("frames of several blocks of points have the same bytes on both backen
   check_frames(3, 40, 300000, 4000000);
 }
 
+TEST_CASE("frames of one value have the same bytes and values on both backends", "[gpu]") {
+  check_constant_frames(8, 400, 20'000);
+  check_constant_frames(9, 20, 3'000'000);
+}
+
 TEST_CASE("a handful of small frames, for memory and race checkers", "[gpu][.checker]") {
   check_frames(4, 60, 1, 2000);
+  check_constant_frames(10, 30, 2000);
 }
 
 TEST_CASE("no merge factor or unit of the encoder changes a byte", "[gpu]") {

@@ -1,9 +1,11 @@
 #include "core/preview.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <limits>
 
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -89,6 +91,28 @@ TEST_CASE("previews have the values of the whole field") {
   }
   CHECK(thinned_axes > 1000 / share_of_frames);
   CHECK(several_frames > 100 / share_of_frames);
+}
+
+TEST_CASE("previews show frames of one value among others") {
+  FrameTask task;
+  task.shape = {DType::f32, Dims{12, 30, 40}};
+  task.config.predictor.id = PredictorId::multilevel;
+  constexpr std::size_t slice = 30 * 40;
+  auto values = make_values<float>(FieldKind::smooth, task.shape.dims, 1);
+  const auto set_slices = [&](std::size_t first, std::size_t last, float value) {
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(first * slice),
+              values.begin() + static_cast<std::ptrdiff_t>(last * slice), value);
+  };
+  set_slices(0, 2, 0.5F);
+  set_slices(6, 8, -0.25F);
+  values[7 * slice + 77] = std::numeric_limits<float>::quiet_NaN();
+  app::FieldSettings settings = settings_of(task);
+  settings.frame_bytes = 2 * slice * sizeof(float);
+  const auto archive = make_archive(task.shape.dims, DType::f32, bytes_of(values), settings);
+  const auto whole = restore_archive(archive);
+  for (const std::uint64_t stride : {2U, 4U, 16U}) {
+    CHECK(check_preview(archive, task, whole, stride) == 3);
+  }
 }
 
 TEST_CASE("axes that are no lattice axes stay whole") {

@@ -121,6 +121,13 @@ void punch(std::span<T> values, Holes holes, const FillValues& fills, Random& ra
   }
 }
 
+template <class T>
+void change_signs_of_zeros(std::span<T> values, Random& random) {
+  for (T& value : values) {
+    if (value == 0 && random.one_in(100)) value = -value;
+  }
+}
+
 /// Moves a few finite values far away.
 template <class T>
 void add_spikes(std::span<T> values, Random& random) {
@@ -139,6 +146,8 @@ std::vector<std::byte> RandomFrame::values() const {
   with_type_of(task.shape.dtype, [&](auto zero) {
     using T = decltype(zero);
     const std::span values(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
+    if (only) std::fill(values.begin(), values.end(), static_cast<T>(*only));
+    if (signed_zeros) change_signs_of_zeros<T>(values, random);
     if (spikes) add_spikes<T>(values, random);
     punch<T>(values, holes, task.fills, random);
   });
@@ -161,6 +170,7 @@ std::string RandomFrame::to_string() const {
        << " radius " << predictor.radius.value_or(0) << " width " << static_cast<int>(huffman.width)
        << " index " << static_cast<int>(huffman.index) << " chunk " << huffman.chunk
        << " partition " << huffman.partition;
+  if (only) text << " only " << *only << (signed_zeros ? " of any sign" : "");
   if (const auto& axes = predictor.multilevel.axes) {
     text << " axes " << static_cast<int>(axes->role) << ':' << axes->axis;
   }
@@ -192,6 +202,16 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   task.fills = random_fills(random, frame.kind);
   task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;
   task.bound = random_bound(random);
+  return frame;
+}
+
+RandomFrame random_constant_frame(Random& random, std::uint64_t min_points,
+                                  std::uint64_t max_points) {
+  RandomFrame frame = random_frame(random, min_points, max_points);
+  frame.kind = FieldKind::constant;
+  frame.spikes = false;
+  frame.only = random.pick({0.0, 0.0, -0.0, 1.0, -273.15, 1e-40, -3e38});
+  frame.signed_zeros = random.one_in(3);
   return frame;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "test_data/fields.hpp"
@@ -23,7 +24,9 @@ struct RandomFrame {
   FieldKind kind = FieldKind::smooth;
   std::uint64_t seed = 0;
   Holes holes = Holes::none;
-  bool spikes = false;  ///< a few values are far from the rest
+  bool spikes = false;              ///< a few values are far from the rest
+  std::optional<double> only = {};  ///< the field's only value, instead of what its kind says
+  bool signed_zeros = false;        ///< some zeros are -0
   FrameTask task;
 
   std::vector<std::byte> values() const;
@@ -33,5 +36,9 @@ struct RandomFrame {
 /// Any field of `min_points` to `max_points` points (at least twice as many) with any parameters
 /// that the tool accepts.
 RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
+
+/// The same of a field that has one value but for holes and the signs of zeros.
+RandomFrame random_constant_frame(Random& random, std::uint64_t min_points,
+                                  std::uint64_t max_points);
 
 }  // namespace cuszi::test

@@ -1,0 +1,64 @@
+#include <cmath>
+
+#include "cpu_ref/cpu_backend.hpp"
+#include "tests/property/random_frame.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/check_frame.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+bool has_negative_zero(DType dtype, Bytes values) {
+  return with_type_of(dtype, [&](auto zero) {
+    const auto typed = values_of<decltype(zero)>(values);
+    return std::any_of(typed.begin(), typed.end(),
+                       [](auto value) { return value == 0 && std::signbit(value); });
+  });
+}
+
+/// The field in an archive of several frames, and back.
+std::vector<std::byte> through_archive(const RandomFrame& frame, Bytes values, Random& random) {
+  const FrameShape& shape = frame.task.shape;
+  app::FieldSettings settings;
+  settings.bound = frame.task.bound;
+  settings.mode = frame.task.mode;
+  settings.fills = frame.task.fills;
+  settings.frame = frame.task.config;
+  settings.frame.predictor.multilevel.axes = {};  // a frame may have fewer axes than the field
+  settings.frame_bytes = shape.bytes() / (1 + random.below(8)) + 1;
+  return restore_archive(make_archive(shape.dims, shape.dtype, values, settings));
+}
+
+}  // namespace
+
+TEST_CASE("a field of one value comes back bit for bit, from next to nothing") {
+  const auto backend = cpu::make_backend();
+  Random random(11);
+  int constant = 0;
+  int masked = 0;
+  int signed_zeros = 0;
+  for (int i = 0; i < 600 / share_of_frames; ++i) {
+    const RandomFrame random_frame = random_constant_frame(random, 300, 20'000);
+    const FrameTask& task = random_frame.task;
+    INFO("frame " << i << ": " << random_frame.to_string());
+    const std::vector<std::byte> values = random_frame.values();
+    const CompressedFrame frame = check_frame_twice(*backend, task, values);
+    REQUIRE(restore(*backend, task.shape, frame.bytes) == values);
+    REQUIRE(through_archive(random_frame, values, random) == values);
+    const bool any = frame.header.missing < task.shape.points();
+    const bool negative_zero = has_negative_zero(task.shape.dtype, values);
+    REQUIRE((frame.header.kind == FrameKind::constant) == (any && !negative_zero));
+    constant += frame.header.kind == FrameKind::constant ? 1 : 0;
+    masked += any && frame.header.missing != 0 ? 1 : 0;
+    signed_zeros += negative_zero ? 1 : 0;
+    if (frame.header.missing == 0 && !negative_zero) REQUIRE(frame.bytes.size() < 64);
+  }
+  CHECK(constant > 300 / share_of_frames);
+  CHECK(masked > 50 / share_of_frames);
+  CHECK(signed_zeros > 50 / share_of_frames);
+}
+
+}  // namespace cuszi::test
