@@ -166,6 +166,9 @@ class FrameRestorer {
 
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times, const CompressionEvents& events) {
+  if (const auto& axes = settings.frame.predictor.multilevel.axes) {
+    check_axes(*axes, field.plan().dims);
+  }
   FrameLoader frames(backend, settings, field, times);
   CompressedField result;
   result.header = archive_header(settings, field, frames);

@@ -45,7 +45,8 @@ struct CompressedField {
 
 /// Compresses a field to an archive. A relative bound of a field of several frames takes two
 /// passes over it, the second from the device's memory if the field fits. With a device, the next
-/// frame is read and the last one written meanwhile.
+/// frame is read and the last one written meanwhile. Throws UsageError, before anything is written,
+/// if the field lacks the axis that the settings force.
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});

@@ -114,7 +114,7 @@ void add_choice(CLI::App& app, const std::string& option, Target& target,
 
 void add_multilevel_options(CLI::App& app, MultilevelConfig& multilevel) {
   add_parsed(app, "--axes", multilevel.axes, parse_axes, "ROLE[:AXIS]",
-             "multilevel: lattice, layered:0 or independent:0 (default auto)");
+             "multilevel: lattice, layered:AXIS or independent:AXIS, 0 the slowest (default auto)");
   add_parsed(app, "--reach", multilevel.reach, parse_reach, "3|5|7|auto",
              "multilevel: the farthest neighbours used (default auto)");
   add_parsed(app, "--alpha", multilevel.alpha, parse_level_factor, "A|auto",

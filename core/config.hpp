@@ -52,7 +52,8 @@ struct InterpConfig {
 /// How many trials the encoder makes: none, those that usually matter, or all.
 enum class Effort : std::uint8_t { fast, normal, best };
 
-/// An axis, slowest first, and what it is; the others are lattice axes.
+/// An axis of the field's dims as they are given, 0 the slowest, and what it is; the others are
+/// lattice axes.
 struct AxisChoice {
   AxisRole role = AxisRole::lattice;
   int axis = 0;

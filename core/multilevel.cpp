@@ -267,7 +267,26 @@ Coefficients read_class(BitReader& bits, std::size_t groups) {
   return some;
 }
 
+/// Where an axis of `dims` stands among those longer than 1; nothing if it is not one of them.
+/// Throws UsageError if there is no such axis.
+std::optional<unsigned> squeezed_axis(const Dims& dims, int axis) {
+  if (axis < 0 || axis >= dims.rank()) {
+    throw UsageError("--axes: there is no axis " + std::to_string(axis) + " in " +
+                     dims.to_string() + ", whose axes are 0 to " + std::to_string(dims.rank() - 1));
+  }
+  if (dims[axis] == 1) return std::nullopt;
+  const auto slower = dims.extents().first(static_cast<std::size_t>(axis));
+  return static_cast<unsigned>(
+      std::count_if(slower.begin(), slower.end(), [](std::uint64_t extent) { return extent > 1; }));
+}
+
 }  // namespace
+
+void check_axes(const AxisChoice& choice, const Dims& dims) {
+  if (squeezed_axis(dims, choice.axis) || choice.role == AxisRole::lattice) return;
+  throw UsageError("--axes: axis " + std::to_string(choice.axis) + " of " + dims.to_string() +
+                   " has one index only; name another axis, or leave it to auto");
+}
 
 void MultilevelParams::set_axes(const Dims& dims, bool merge, const Roles& axis_roles) {
   merged = merge;
@@ -306,12 +325,7 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
   Roles roles{};
   if (config.multilevel.axes) {
     const AxisChoice choice = *config.multilevel.axes;
-    if (choice.axis < 0 || choice.axis >= rank) {
-      throw UsageError("--axes: axis " + std::to_string(choice.axis) +
-                       " is not one of the field's " + std::to_string(rank) +
-                       " axes longer than 1");
-    }
-    roles[pad + static_cast<unsigned>(choice.axis)] = choice.role;
+    if (const auto axis = squeezed_axis(dims, choice.axis)) roles[pad + *axis] = choice.role;
   }
   if (rank == max_axes && roles[0] == AxisRole::lattice) roles[0] = AxisRole::independent;
   params.set_axes(dims, false, roles);

@@ -57,6 +57,9 @@ struct MultilevelParams {
   /// Sets extents, levels and slice levels for these axes of a frame.
   void set_axes(const Dims& dims, bool merge, const std::array<AxisRole, max_axes>& axis_roles);
 
+  /// What a frame's dims and the user's choices say. A forced role of an axis that has one index
+  /// in this frame has no effect. Throws UsageError if there is no such axis, or factors are out of
+  /// range.
   static MultilevelParams draft(const PredictorConfig& config, const Dims& dims);
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
@@ -68,6 +71,10 @@ struct MultilevelParams {
   void write(ByteWriter& out) const;
   static MultilevelParams read(ByteReader& in, const Dims& dims, DType dtype);
 };
+
+/// Throws UsageError unless the axis exists in a field of these dims and, if its role is not that
+/// of a lattice axis, is longer than 1. To be asked before a field is cut into frames.
+void check_axes(const AxisChoice& choice, const Dims& dims);
 
 /// Points that do not depend on each other and are predicted by one stencil: a sub-lattice.
 struct PointClass {

@@ -112,6 +112,8 @@ class ExitCodes(CliTest):
                  "tile=7x7x7"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--reach", "4"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--axes", "layered:3"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--axes", "layered:0",
+                 "-d", "1x600x40"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--axes", "diagonal"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--alpha", "0.5"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--threads", "0"],
@@ -379,6 +381,21 @@ class Frames(CliTest):
         one, = self.report("decompress", "one.cuszi")
         self.assertEqual(one["frames"], 1)
         self.assertEqual(one["error_bound_abs"], report["error_bound_abs"])
+
+    def test_a_forced_axis_is_the_field_s_in_every_frame(self):
+        self.field("v_17x30x40.f32", dims="17x30x40")
+        for axes, roles in [("layered:0", ["layered", "lattice", "lattice"]),
+                            ("layered:1", ["lattice", "layered", "lattice"]),
+                            ("independent:2", ["lattice", "lattice", "independent"])]:
+            with self.subTest(axes=axes):
+                made, = self.report("compress", "v_17x30x40.f32", "-e", "1e-3", "--verify",
+                                    "--predictor", "multilevel", "--axes", axes, "--frame-size",
+                                    8 * self.slice_bytes, "-o", "v.cuszi", "--force")
+                self.assertTrue(made["within_bound"])
+                frames = self.report("inspect", "v.cuszi")[0]["frame_list"]
+                self.assertEqual([frame["dims"][0] for frame in frames], [8, 8, 1])
+                self.assertEqual([frame["predictor"]["axes"][1:] for frame in frames],
+                                 [roles, roles, ["lattice", *roles[1:]]])
 
     def test_a_frame_alone(self):
         self.cuszi("decompress", "u.cuszi", "-o", "whole.f32")

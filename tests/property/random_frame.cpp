@@ -51,12 +51,11 @@ InterpConfig random_interp(Random& random, const Extents3& extents) {
 
 MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
   MultilevelConfig multilevel;
-  const auto rank = static_cast<std::uint64_t>(dims.squeezed().rank());
   multilevel.effort = random.one_in(8) ? Effort::normal : Effort::fast;
-  if (random.one_in(2)) {
-    multilevel.axes =
-        AxisChoice{random.pick({AxisRole::lattice, AxisRole::independent, AxisRole::layered}),
-                   static_cast<int>(random.below(rank))};
+  const auto axis = static_cast<int>(random.below(static_cast<std::uint64_t>(dims.rank())));
+  if (dims[axis] > 1 && random.one_in(2)) {
+    multilevel.axes = AxisChoice{
+        random.pick({AxisRole::lattice, AxisRole::independent, AxisRole::layered}), axis};
   }
   if (random.one_in(2)) multilevel.reach = random.pick({3, 5, 7});
   if (random.one_in(2)) multilevel.alpha = 1 + random.uniform();

@@ -156,8 +156,24 @@ TEST_CASE("parameters with coefficients come back as written") {
 }
 
 TEST_CASE("axes that a field does not have are refused") {
-  CHECK_THROWS_AS(params_for({20, 30}, AxisChoice{AxisRole::layered, 2}), UsageError);
-  CHECK_THROWS_AS(params_for({1, 30}, AxisChoice{AxisRole::independent, 1}), UsageError);
+  const AxisChoice third{AxisRole::layered, 2};
+  CHECK_THROWS_AS(params_for({20, 30}, third), UsageError);
+  CHECK_THROWS_AS(check_axes(third, {20, 30}), UsageError);
+  CHECK_THROWS_AS(check_axes(third, {20, 30, 1}), UsageError);
+  CHECK_NOTHROW(check_axes(third, {20, 1, 30}));
+  CHECK_NOTHROW(check_axes({AxisRole::lattice, 0}, {1, 30}));
+}
+
+TEST_CASE("a forced axis is one of the field's dims, in every frame") {
+  using enum AxisRole;
+  const AxisChoice second{layered, 1};
+  const auto roles = [&](const Dims& dims) { return params_for(dims, second).roles; };
+  using Roles = std::array<AxisRole, max_axes>;
+  CHECK(roles({20, 30, 40}) == Roles{lattice, lattice, layered, lattice});
+  CHECK(roles({1, 30, 40}) == Roles{lattice, lattice, layered, lattice});
+  CHECK(roles({20, 1, 40}) == Roles{});
+  CHECK(roles({9, 20, 30, 40}) == Roles{independent, layered, lattice, lattice});
+  CHECK(roles({1, 20, 30, 40}) == Roles{lattice, layered, lattice, lattice});
 }
 
 }  // namespace cuszi::test
