@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "core/chunk_index.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int mantissa_bits = 12;
 constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
+constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 39 or more
 
 /// log2(1 + i / 2^12) in units of 2^-16, by repeated squaring of integers.
 std::array<std::uint32_t, (1 << mantissa_bits) + 1> make_log2_table() {
@@ -66,6 +68,7 @@ std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
                                                : ((frequency - 1) >> shift) << shift);
 }
 
+/// Frequencies for these counts, of a sum of probability_one.
 FrequencyTable normalise(const Counts& counts, int precision) {
   FrequencyTable table;
   table.precision = precision;
@@ -85,7 +88,8 @@ FrequencyTable normalise(const Counts& counts, int precision) {
     others += table.frequencies[t];
   }
   table.last = std::max(table.last, table.commonest);
-  while (others >= probability_one - 64) {
+  // Rounding up, of rare tokens above all, must not take everything from the commonest.
+  while (others >= probability_one - least_of_commonest) {
     std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
     const std::uint16_t less = smaller_frequency(largest, mantissa);
     others -= static_cast<std::uint32_t>(largest - less);
@@ -117,18 +121,19 @@ int difference_of_rank(unsigned rank) {
   return (rank & 1U) != 0 ? -half : half;
 }
 
-/// Calls visit(token, exponent before, frequency) for the tokens whose frequency is stored.
+/// Calls visit(exponent before, frequency) for the tokens whose frequency is stored.
 template <class Visit>
 void for_each_stored(const FrequencyTable& table, const Visit& visit) {
   int before = probability_bits;
   for (unsigned t = 0; t <= table.last; ++t) {
     if (t == table.commonest) continue;
-    visit(t, before, table.frequencies[t]);
+    visit(before, table.frequencies[t]);
     before = std::bit_width(table.frequencies[t]);
   }
 }
 
-int mantissa_of(int exponent, int precision) {
+/// How many mantissa bits a frequency of this exponent is stored with.
+int mantissa_bits_of(int exponent, int precision) {
   return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
 }
 
@@ -137,10 +142,10 @@ void write_table(const FrequencyTable& table, BitWriter& out) {
   out.put(table.last, 6);
   if (table.last == 0) return;
   out.put(static_cast<std::uint64_t>(table.precision), 2);
-  for_each_stored(table, [&](unsigned, int before, std::uint16_t frequency) {
+  for_each_stored(table, [&](int before, std::uint16_t frequency) {
     const int exponent = std::bit_width(frequency);
     put_unary(out, rank_of_difference(exponent - before));
-    const int mantissa = mantissa_of(exponent, table.precision);
+    const int mantissa = mantissa_bits_of(exponent, table.precision);
     if (mantissa > 0) {
       const unsigned shifted = static_cast<unsigned>(frequency) >> (exponent - 1 - mantissa);
       out.put(shifted & ((1U << mantissa) - 1), mantissa);
@@ -150,10 +155,10 @@ void write_table(const FrequencyTable& table, BitWriter& out) {
 
 Cost table_cost(const FrequencyTable& table) {
   std::uint64_t bits = table.commonest + 1 + 6 + (table.last == 0 ? 0 : 2);
-  for_each_stored(table, [&](unsigned, int before, std::uint16_t frequency) {
+  for_each_stored(table, [&](int before, std::uint16_t frequency) {
     const int exponent = std::bit_width(frequency);
     bits += rank_of_difference(exponent - before) + 1;
-    bits += static_cast<std::uint64_t>(mantissa_of(exponent, table.precision));
+    bits += static_cast<std::uint64_t>(mantissa_bits_of(exponent, table.precision));
   });
   return bits << cost_bits;
 }
@@ -174,7 +179,7 @@ FrequencyTable read_table(BitReader& in) {
     if (exponent < 0 || exponent > probability_bits) {
       throw ArchiveError("a frequency table is impossible");
     }
-    const int mantissa = mantissa_of(exponent, table.precision);
+    const int mantissa = mantissa_bits_of(exponent, table.precision);
     std::uint32_t frequency = exponent == 0 ? 0 : 1;
     if (exponent > 0) {
       frequency = ((frequency << mantissa) | static_cast<std::uint32_t>(in.get(mantissa)))
@@ -189,12 +194,13 @@ FrequencyTable read_table(BitReader& in) {
   return table;
 }
 
-/// The precision at which table and symbols cost least together; the coarser one on ties.
+/// A table, and what it costs together with the symbols under it.
 struct BestTable {
   FrequencyTable table;
   Cost cost = 0;
 };
 
+/// At the precision at which table and symbols cost least together; the coarser one on ties.
 BestTable best_table(const Counts& counts) {
   BestTable best;
   for (int precision = 0; precision < static_cast<int>(precisions.size()); ++precision) {
@@ -229,7 +235,8 @@ AnsParams AnsParams::read(ByteReader& in) {
   AnsParams params;
   const std::uint64_t centre = in.varint();
   if (centre == 0 || centre > max_radius) {
-    throw ArchiveError("the ANS coder's centre is out of range");
+    throw ArchiveError("the ANS coder's centre is " + std::to_string(centre) + ", not from 1 to " +
+                       std::to_string(max_radius));
   }
   params.centre = static_cast<std::uint32_t>(centre);
   read_index_params(in, params.index, params.partition);
@@ -334,7 +341,9 @@ StreamLayout StreamLayout::read(ByteReader& in, std::uint64_t symbols) {
   layout.log_lanes = in.get<std::uint8_t>();
   layout.log_segment = in.get<std::uint8_t>();
   if (layout.log_lanes > 5 || layout.log_segment > 62) {
-    throw ArchiveError("an ANS stream's lanes or segments are out of range");
+    throw ArchiveError("an ANS stream has 2^" + std::to_string(layout.log_lanes) +
+                       " lanes and segments of 2^" + std::to_string(layout.log_segment) +
+                       " symbols; at most 2^5 and 2^62 are possible");
   }
   return layout;
 }

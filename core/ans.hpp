@@ -19,14 +19,20 @@ namespace cuszi {
 /// context, for any predictor's quant-codes.
 struct AnsParams {
   static constexpr std::string_view name = "ans";
-  static constexpr std::uint8_t id = 1;
+  static constexpr CoderId id = CoderId::ans;
   static constexpr bool uses_contexts = true;
 
   std::uint32_t centre = 0;  ///< the code of a prediction error of 0: the predictor's radius
   IndexKind index = IndexKind::hybrid;
   std::uint32_t partition = 32;
 
+  /// What the user has chosen, for codes around `centre`.
+  static AnsParams draft(const HuffmanConfig& config, std::uint32_t centre) {
+    return {centre, config.index, config.partition};
+  }
+
   void write(ByteWriter& out) const;
+  /// The inverse. Throws ArchiveError.
   static AnsParams read(ByteReader& in);
 };
 
@@ -39,10 +45,11 @@ inline constexpr unsigned token_count = 39;
 
 struct Token {
   std::uint8_t token;
-  std::uint8_t raw_bits;
-  std::uint16_t raw;
+  std::uint8_t raw_bits;  ///< how many
+  std::uint16_t raw;      ///< the magnitude's open bits above the sign, which is 1 below the centre
 };
 
+/// How a quant-code is written: as a token under a context, then its raw bits.
 CUSZI_HD inline Token token_of(QuantCode code, std::uint32_t centre) {
   if (code == outlier_code) return {outlier_token, 0, 0};
   const std::int32_t delta = static_cast<std::int32_t>(code) - static_cast<std::int32_t>(centre);
@@ -60,12 +67,13 @@ CUSZI_HD inline Token token_of(QuantCode code, std::uint32_t centre) {
           static_cast<std::uint16_t>(rest << 1 | sign)};
 }
 
+/// How many raw bits follow a token.
 CUSZI_HD inline std::uint32_t raw_bits_of(std::uint32_t token) {
   if (token < direct_tokens) return token != 0 ? 1 : 0;
   return token == outlier_token ? 0 : (token - direct_tokens) / 2 + 4;
 }
 
-/// The inverse; what no encoder writes becomes an outlier.
+/// The inverse of token_of(); what no encoder writes becomes an outlier.
 CUSZI_HD inline QuantCode code_of(std::uint32_t token, std::uint32_t raw, std::uint32_t centre) {
   if (token == outlier_token) return outlier_code;
   std::uint32_t magnitude = token;
@@ -92,6 +100,7 @@ struct FrequencyTable {
   int precision = 0;  ///< how many mantissa bits
 };
 
+/// How often each token occurs in a context.
 using Counts = std::array<std::uint64_t, token_count>;
 
 /// Costs are integers, in units of 2^-16 bits, so that every backend decides alike.
@@ -106,14 +115,15 @@ struct ContextTables {
   std::vector<std::uint8_t> table_of;  ///< [context]
   std::vector<FrequencyTable> tables;
 
-  /// Tables for these counts per context, neighbouring contexts merged while that saves bits.
+  /// Tables for these counts per context (at least one), neighbouring contexts merged while that
+  /// saves bits.
   static ContextTables fit(std::span<const Counts> counts);
 
   /// What tables and symbols (without raw bits) cost.
   Cost cost(std::span<const Counts> counts) const;
 
   void write(BitWriter& out) const;
-  /// Throws ArchiveError.
+  /// The inverse, for a stream of so many contexts (at least one). Throws ArchiveError.
   static ContextTables read(BitReader& in, std::size_t contexts);
 };
 
@@ -135,24 +145,25 @@ struct StreamLayout {
   static StreamLayout choose(IndexKind index, std::uint64_t symbols, std::uint64_t payload_bits);
 
   void write(ByteWriter& out) const;
+  /// The inverse, for a stream of so many symbols. Throws ArchiveError.
   static StreamLayout read(ByteReader& in, std::uint64_t symbols);
 };
 
 /// Every lane starts (as the decoder ends) in this state; states are in [2^16, 2^32).
 inline constexpr std::uint32_t lane_start = 1U << 16;
 
-// Significance of blocks.
+// Significance of blocks: one flag says that all codes of a block are the centre.
 
 inline constexpr std::uint64_t block_symbols = 64;
 inline constexpr std::size_t flag_contexts = 48;
 
-/// What a context's bucket adds to the sum that chooses a block's flag context.
+/// What a symbol's context, by its bucket, adds to the sum that chooses its block's flag context.
 CUSZI_HD inline std::uint32_t bucket_weight(std::uint8_t context) {
   const std::uint32_t bucket = context & 15U;
   return bucket == 0 ? 0 : 1U << (bucket - 1);
 }
 
-/// Half octaves of the sum.
+/// The context of a block's flag: the half octave of the sum over its symbols.
 CUSZI_HD inline std::uint32_t flag_context(std::uint32_t sum) {
   if (sum < 2) return sum;
   const auto width = static_cast<std::uint32_t>(std::bit_width(sum));

@@ -1,42 +1,45 @@
 #include "core/coder.hpp"
 
+#include "core/param_table.hpp"
+
 namespace cuszi {
 
+namespace {
+
+template <class F>
+auto with_coder(CoderId id, const F& f) {
+  return with_row<CoderParams>(id, "entropy coder", f);
+}
+
+}  // namespace
+
 CoderId id_of(const CoderParams& params) {
-  return std::visit([](const auto& p) { return static_cast<CoderId>(p.id); }, params);
+  return std::visit([](const auto& p) { return p.id; }, params);
 }
 
 std::string_view name_of(CoderId id) {
-  return id == CoderId::ans ? AnsParams::name : HuffmanParams::name;
+  return with_coder(id, [](auto row) { return decltype(row)::name; });
 }
 
-std::string_view name_of(const CoderParams& params) {
-  return std::visit([](const auto& p) { return p.name; }, params);
-}
+std::string_view name_of(const CoderParams& params) { return name_of(id_of(params)); }
 
 bool uses_contexts(const CoderParams& params) {
   return std::visit([](const auto& p) { return p.uses_contexts; }, params);
 }
 
 CoderParams coder_params(CoderId id, const HuffmanConfig& config, std::uint32_t centre) {
-  if (id == CoderId::ans) return AnsParams{centre, config.index, config.partition};
-  return HuffmanParams{config.chunk, config.index, config.partition};
+  return with_coder(id,
+                    [&](auto row) -> CoderParams { return decltype(row)::draft(config, centre); });
 }
 
 void write_coder(const CoderParams& params, ByteWriter& out) {
-  std::visit(
-      [&](const auto& p) {
-        out.put(p.id);
-        p.write(out);
-      },
-      params);
+  out.put(id_of(params));
+  std::visit([&](const auto& p) { p.write(out); }, params);
 }
 
 CoderParams read_coder(ByteReader& in) {
-  const auto id = in.get<std::uint8_t>();
-  if (id == HuffmanParams::id) return HuffmanParams::read(in);
-  if (id == AnsParams::id) return AnsParams::read(in);
-  throw ArchiveError("entropy coder " + std::to_string(id) + " is unknown to this version");
+  return with_coder(in.get<CoderId>(),
+                    [&](auto row) -> CoderParams { return decltype(row)::read(in); });
 }
 
 }  // namespace cuszi

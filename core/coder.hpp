@@ -14,12 +14,14 @@ using CoderParams = std::variant<HuffmanParams, AnsParams>;
 CoderId id_of(const CoderParams& params);
 std::string_view name_of(CoderId id);
 std::string_view name_of(const CoderParams& params);
+/// Whether the coder wants a context for every quant-code.
 bool uses_contexts(const CoderParams& params);
 
 /// The coder's parameters for the codes of a predictor whose errors of 0 have the code `centre`.
 CoderParams coder_params(CoderId id, const HuffmanConfig& config, std::uint32_t centre);
 
 void write_coder(const CoderParams& params, ByteWriter& out);
+/// The inverse. Throws ArchiveError, also for a coder that this version does not know.
 CoderParams read_coder(ByteReader& in);
 
 }  // namespace cuszi

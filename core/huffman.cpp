@@ -28,7 +28,8 @@ HuffmanParams HuffmanParams::read(ByteReader& in) {
   HuffmanParams params;
   const auto log_chunk = in.get<std::uint8_t>();
   if (log_chunk > std::countr_zero(max_chunk)) {
-    throw ArchiveError("the Huffman coder's chunks are out of range");
+    throw ArchiveError("the Huffman coder has chunks of 2^" + std::to_string(log_chunk) +
+                       " symbols; at most 2^20 are possible");
   }
   params.chunk = 1U << log_chunk;
   read_index_params(in, params.index, params.partition);
@@ -72,7 +73,10 @@ std::vector<std::uint8_t> code_lengths(std::span<const std::uint64_t> histogram)
 
 CanonicalCode::CanonicalCode(std::span<const std::uint8_t> lengths) {
   for (const std::uint8_t length : lengths) {
-    if (length > max_code_length) throw ArchiveError("a codeword is longer than 56 bits");
+    if (length > max_code_length) {
+      throw ArchiveError("a codeword of " + std::to_string(length) + " bits; at most " +
+                         std::to_string(max_code_length) + " are possible");
+    }
     ++count[length];
   }
   count[0] = 0;
@@ -103,7 +107,8 @@ std::vector<Unit> codewords(std::span<const std::uint8_t> lengths) {
   const CanonicalCode code(lengths);
   if (code.longest > Codeword<Unit>::code_bits) {
     throw UsageError("--huffman-width 32: the longest codeword has " +
-                     std::to_string(code.longest) + " bits and at most 24 fit; use 64 or auto");
+                     std::to_string(code.longest) + " bits and at most " +
+                     std::to_string(Codeword<Unit>::code_bits) + " fit; use 64 or auto");
   }
   std::vector<Unit> units(lengths.size(), 0);
   for (int length = 1; length <= code.longest; ++length) {

@@ -18,14 +18,20 @@ namespace cuszi {
 /// bit of a codeword is the highest free bit of its byte), and an index of the chunks' first bits.
 struct HuffmanParams {
   static constexpr std::string_view name = "huffman";
-  static constexpr std::uint8_t id = 0;
+  static constexpr CoderId id = CoderId::huffman;
   static constexpr bool uses_contexts = false;
 
   std::uint32_t chunk = 1024;  ///< symbols per chunk, a power of two
   IndexKind index = IndexKind::hybrid;
   std::uint32_t partition = 32;
 
+  /// What the user has chosen; Huffman codes need no centre.
+  static HuffmanParams draft(const HuffmanConfig& config, std::uint32_t /*centre*/) {
+    return {config.chunk, config.index, config.partition};
+  }
+
   void write(ByteWriter& out) const;
+  /// The inverse. Throws ArchiveError.
   static HuffmanParams read(ByteReader& in);
 };
 

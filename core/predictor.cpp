@@ -3,23 +3,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/param_table.hpp"
+
 namespace cuszi {
 
 namespace {
 
-/// Calls `f` with an empty row of the table, the one whose id is given.
-template <std::size_t Row = 0, class F>
-auto with_predictor(PredictorId id, F&& f)
-    -> decltype(f(std::variant_alternative_t<0, PredictorParams>{})) {
-  if constexpr (Row < std::variant_size_v<PredictorParams>) {
-    using Params = std::variant_alternative_t<Row, PredictorParams>;
-    static_assert(static_cast<std::size_t>(Params::id) == Row);
-    if (id == Params::id) return f(Params{});
-    return with_predictor<Row + 1>(id, std::forward<F>(f));
-  } else {
-    throw ArchiveError("predictor " + std::to_string(static_cast<int>(id)) +
-                       " is unknown to this version");
-  }
+template <class F>
+auto with_predictor(PredictorId id, const F& f) {
+  return with_row<PredictorParams>(id, "predictor", f);
 }
 
 /// A frame's geometry as a predictor takes it.
