@@ -91,7 +91,8 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_target_option(app, options.target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
-  app.add_flag("--verify", options.verify, "Decode what was written and measure its quality");
+  app.add_flag("--verify", options.verify,
+               "Decode what was written, measure it, and fail if a value is over the bound");
   add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
@@ -157,7 +158,7 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
   app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")
       ->required()
       ->type_name("");
-  app.add_flag("--frames", options.frames, "Each of several frames, too");
+  app.add_flag("--frames", options.frames, "Tell of each frame, not only of the first");
   app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one");
   app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
   choose_when_read(app, parsed, options);
@@ -201,9 +202,14 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "  cuszi decompress U_100x500x500.f32.cuszi\n"
       "  cuszi inspect U_100x500x500.f32.cuszi\n\n"
       "EXIT STATUS\n"
-      "  0 ok, 1 usage, 2 input, 3 archive damaged, 4 bound violated, 5 device or library "
-      "missing,\n"
-      "  6 output. With several inputs, that of the first failure.");
+      "  0  ok\n"
+      "  1  usage error\n"
+      "  2  input unreadable, or not of the size of its dims\n"
+      "  3  archive damaged\n"
+      "  4  bound violated\n"
+      "  5  device or library missing\n"
+      "  6  output exists or cannot be written\n"
+      "With several inputs, that of the first failure.");
   program.set_version_flag("--version", fmt::format("cuszi {} (archive format {}, {})",
                                                     CUSZI_VERSION, format_version, built_for()));
   program.require_subcommand(1);

@@ -135,7 +135,7 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);
   add_parsed(app, "--interp", predictor.interp, parse_interp, "KEY=VALUE,...",
-             "Force tile=16x16x16,anchor=16,alpha=1.5,cubic=natural|not-a-knot,order=zyx");
+             "interp: any of tile=16x16x16,anchor=16,alpha=1.5,cubic=natural|not-a-knot,order=zyx");
   add_parsed(app, "--radius", predictor.radius, parse_radius, "N|auto",
              "Quantisation codes on either side of 0 (default auto)");
 }
@@ -218,7 +218,7 @@ void add_study_option(CLI::App& app, std::optional<Study>& study) {
 
 void add_target_option(CLI::App& app, std::optional<Target>& target) {
   add_parsed(app, "--target", target, parse_target, "psnr:DB|ratio:R",
-             "Instead of a bound: what is to be reached, the bound is found by trials");
+             "Instead of a bound: a PSNR or ratio to reach, like psnr:80; trials find the bound");
 }
 
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {
@@ -232,7 +232,7 @@ void add_stride_option(CLI::App& app, std::uint64_t& stride) {
       [](const std::string& option, const std::string& text) {
         return std::uint64_t{parse_power_of_two(option, text, 1, 1 << 20)};
       },
-      "S", "Restore every S-th point along lattice axes, a power of two");
+      "S", "Restore every S-th point along lattice axes, a power of two (default 1)");
 }
 
 void add_method_options(CLI::App& app, FieldSettings& settings) {
@@ -271,7 +271,8 @@ void check_method_options(const CLI::App& app, const FieldSettings& settings) {
 }
 
 void add_device_options(CLI::App& app, RunOptions& run) {
-  add_parsed(app, "--device", run.device, parse_device, "auto|cpu|cuda[:N]", "Where to compute");
+  add_parsed(app, "--device", run.device, parse_device, "auto|cpu|cuda[:N]",
+             "Where to compute (default auto)");
   add_parsed(
       app, "--threads", run.threads,
       [](const std::string& option, const std::string& text) {

@@ -12,6 +12,8 @@ namespace cuszi::app {
 
 /// --dims, --type, --skip-bytes, --byte-order.
 void add_field_options(CLI::App& app, FieldOptions& field);
+
+/// --byte-order.
 void add_byte_order_option(CLI::App& app, ByteOrder& order);
 
 /// --fill-value.
@@ -23,17 +25,22 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
 /// --study.
 void add_study_option(CLI::App& app, std::optional<Study>& study);
 
-/// --frame, counted from 0.
+/// --target.
 void add_target_option(CLI::App& app, std::optional<Target>& target);
+
+/// --frame, counted from 0.
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
+
+/// --stride.
 void add_stride_option(CLI::App& app, std::uint64_t& stride);
 
 /// Everything that decides an archive's bytes besides the field and the bound.
 void add_method_options(CLI::App& app, FieldSettings& settings);
 
-/// --device, --threads.
 /// Throws UsageError if an option was given that what `settings` choose would ignore.
 void check_method_options(const CLI::App& app, const FieldSettings& settings);
+
+/// --device, --threads.
 void add_device_options(CLI::App& app, RunOptions& run);
 
 /// --json, --quiet.

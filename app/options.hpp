@@ -21,7 +21,7 @@ struct FieldOptions {
   ByteOrder byte_order = ByteOrder::little;
 };
 
-/// What every command takes.
+/// How a command runs and reports; a command sets what it has options for.
 struct RunOptions {
   DeviceChoice device;
   std::optional<int> threads;

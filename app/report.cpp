@@ -83,7 +83,8 @@ void add_speed(Json& json, const Report& report) {
 }
 
 std::string values_text(const Report& report) {
-  const Json json = to_json(report);
+  Json json;
+  add_values(json, report);
   std::string text = json["value_min"].is_null()
                          ? "no values"
                          : fmt::format("values {:.6g} to {:.6g}", json["value_min"].get<double>(),
