@@ -19,9 +19,9 @@ from urllib.parse import quote
 
 import pictures
 from fields import Field
-from measurements import (Failure, add_common_arguments, check, find_inputs, number, open_results,
-                          parse_report, rate_distortion_plot, run_jobs, run_tool, shown, table,
-                          tell_outcome)
+from measurements import (Failure, add_common_arguments, check, find_inputs, geomean, number,
+                          open_results, parse_report, rate_distortion_plot, run_jobs, run_tool,
+                          shown, table, tell_outcome)
 
 EXAMPLES = """examples:
   scripts/batch.py SDRBENCH-Hurricane --out report
@@ -182,8 +182,7 @@ def geomean_table(rows, fields, settings):
         ratios = [[number(rows.get(key_of(f, at_bound[p]), {"ratio": None}), "ratio")
                    for p in presets] for f in fields]
         ratios = [r for r in ratios if all(r)]
-        means = [f"{math.exp(math.fsum(map(math.log, column)) / len(column)):.4g}"
-                 for column in zip(*ratios)] or ["-"] * len(presets)
+        means = [f"{geomean(column):.4g}" for column in zip(*ratios)] or ["-"] * len(presets)
         lines.append([bound, len(ratios), *means])
     return table(["error bound", "fields", *presets], lines)
 

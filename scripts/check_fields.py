@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Check every field of a folder and write the tables of docs/results.md.
 
-Each field (dims in its name, as in U_100x500x500.f32) is compressed under each preset and bound with
---verify, and restored by a second process. A line of the table is good if no value is over the
+Each field (dims in its name, as in U_100x500x500.f32) is compressed under each preset and bound
+with --verify, and restored by a second process. A cell of the table is good if no value is over the
 bound, the archive is no larger than the input plus 1 KB, and both processes restore the same errors.
 
 examples:
@@ -11,20 +11,22 @@ examples:
   scripts/check_fields.py FOLDER --peers real_fields.tsv    # adds what cuSZ-i reached there
 """
 import argparse
+import itertools
 import json
-import math
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PRESETS = ["cusz", "cuszi", "ratio"]
+from measurements import find_cuszi, geomean, table
+
+PRESETS = {preset: ["--preset", preset] for preset in ("cusz", "cuszi", "ratio")}
 ABLATION = {
-    "none": ["--interp", "alpha=1,order=zyx"],
-    "level-wise bounds": ["--interp", "order=zyx"],
-    "axis order": ["--interp", "alpha=1"],
-    "full": [],
+    "none": ["--preset", "cuszi", "--interp", "alpha=1,order=zyx"],
+    "level-wise bounds": ["--preset", "cuszi", "--interp", "order=zyx"],
+    "axis order": ["--preset", "cuszi", "--interp", "alpha=1"],
+    "full": ["--preset", "cuszi"],
 }
 
 
@@ -37,7 +39,7 @@ def run(cuszi, *arguments):
 
 
 def check(cuszi, field, bound, options, folder):
-    """Compress, verify, restore in another process. Returns the report with a `fault`, "" if good."""
+    """Compress, verify, restore in another process: the report with a `fault`, "" if good."""
     archive, restored = folder / "field.cuszi", folder / "field.restored"
     report, fault = run(cuszi, "compress", field, "-e", bound, "--verify", "--force", "-o", archive,
                         *options)
@@ -62,11 +64,6 @@ def cell(report):
     return f"{report['ratio']:.2f} @ {psnr}"
 
 
-def geomean(values):
-    values = list(values)
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
-
-
 def read_peers(path):
     """{(field, bound): "ratio @ PSNR"} of cuSZ-i, from a table with a column cusz-i(gpu)."""
     if path is None:
@@ -81,67 +78,72 @@ def fills_of(field, fills):
     return [part for name, value in fills if name in field.name for part in ("--fill-value", value)]
 
 
-def main():
+def good_ratios(reports):
+    return [report["ratio"] for report in reports if not report["fault"]]
+
+
+def check_table(options, title, variants, bounds, peers):
+    """The lines of a table with a column for each variant, {name: options}, and what is at fault."""
+    lines, faults, columns = [], [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        for field, bound in itertools.product(options.fields, bounds):
+            fills = fills_of(field, options.fills)
+            reports = [check(options.cuszi, field, bound, extra + fills, Path(folder))
+                       for extra in variants.values()]
+            columns.setdefault(bound, []).append(reports)
+            faults += [f"{field.name} {bound} {name}: {report['fault']}"
+                       for name, report in zip(variants, reports) if report["fault"]]
+            cells = [cell(report) for report in reports]
+            if peers:
+                cells.append(peers.get((field.stem.rsplit("_", 1)[0], bound), ""))
+            lines.append([field.stem, bound, *cells])
+            if sys.stderr.isatty():
+                print(*lines[-1], file=sys.stderr)
+    for bound, rows in columns.items():
+        means = [f"{geomean(good_ratios(column)):.2f}" for column in zip(*rows)]
+        lines.append(["*geomean of ratios*", bound, *means, *([""] if peers else [])])
+    return table([title, "bound", *variants, *(["cuSZ-i"] if peers else [])], lines), faults
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--cuszi", default=ROOT / "build/default/app/cuszi")
-    parser.add_argument("--error-bounds", default="1e-2,1e-3,1e-4,1e-6")
+    parser.add_argument("--cuszi", default=find_cuszi(), metavar="PATH",
+                        help="the tool (default: the one built here, else from PATH)")
+    parser.add_argument("--error-bounds", default="1e-2,1e-3,1e-4,1e-6", metavar="LIST",
+                        help="relative, separated by commas (default %(default)s)")
     parser.add_argument("--fill", action="append", default=[], metavar="NAME=VALUE",
                         help="a fill value for the fields whose name contains NAME")
     parser.add_argument("--ablation", action="store_true", help="also cuSZ-i's ablation at 1e-3")
     parser.add_argument("--peers", type=Path, help="a table with a column cusz-i(gpu), to compare")
     parser.add_argument("--markdown", type=Path, help="write the tables here instead of stdout")
     options = parser.parse_args()
-    fills = [tuple(fill.split("=", 1)) for fill in options.fill]
-    bounds = options.error_bounds.split(",")
-    fields = sorted(options.folder.glob("*.f32")) + sorted(options.folder.glob("*.f64"))
-    if not fields:
-        sys.exit(f"check_fields.py: no .f32 or .f64 in {options.folder}")
+    options.fills = [tuple(fill.split("=", 1)) for fill in options.fill]
+    options.fields = sorted(options.folder.glob("*.f32")) + sorted(options.folder.glob("*.f64"))
+    if not options.fields:
+        parser.error(f"no .f32 or .f64 in {options.folder}")
+    if not options.cuszi or not shutil.which(options.cuszi):
+        parser.error(f"cannot run {options.cuszi or 'cuszi'}; build it or give --cuszi PATH")
+    return options
 
-    faults, lines = [], []
 
-    def table(title, columns, arguments, bound_list, peers):
-        heads = columns + (["cuSZ-i"] if peers else [])
-        lines.extend([f"| {title} | bound | " + " | ".join(heads) + " |",
-                      "| --- " * (len(heads) + 2) + "|"])
-        ratios = {(bound, column): [] for bound in bound_list for column in columns}
-        for field in fields:
-            for bound in bound_list:
-                cells = []
-                for column in columns:
-                    extra = arguments(column) + fills_of(field, fills)
-                    report = check(options.cuszi, field, bound, extra, Path(folder))
-                    cells.append(cell(report))
-                    if report["fault"]:
-                        faults.append(f"{field.name} {bound} {column}: {report['fault']}")
-                    else:
-                        ratios[bound, column].append(report["ratio"])
-                if peers:
-                    cells.append(peers.get((field.stem.rsplit("_", 1)[0], bound), ""))
-                lines.append(f"| {field.stem} | {bound} | " + " | ".join(cells) + " |")
-                if sys.stderr.isatty():
-                    print(lines[-1], file=sys.stderr)
-        for bound in bound_list:
-            means = [f"{geomean(ratios[bound, column]):.2f}" for column in columns]
-            lines.append(f"| *geomean of ratios* | {bound} | " + " | ".join(means) + " |")
-        lines.append("")
-
-    with tempfile.TemporaryDirectory() as folder:
-        table("field", PRESETS, lambda preset: ["--preset", preset], bounds,
-              read_peers(options.peers))
-        if options.ablation:
-            table("interp at 1e-3", list(ABLATION),
-                  lambda variant: ["--preset", "cuszi", *ABLATION[variant]], ["1e-3"], {})
+def main():
+    options = parse_arguments()
+    lines, faults = check_table(options, "field", PRESETS, options.error_bounds.split(","),
+                                read_peers(options.peers))
+    if options.ablation:
+        more, more_faults = check_table(options, "interp at 1e-3", ABLATION, ["1e-3"], {})
+        lines, faults = lines + more, faults + more_faults
     text = "\n".join(lines)
     if options.markdown:
-        options.markdown.write_text(text + "\n")
+        options.markdown.write_text(text + "\n", encoding="utf-8")
     else:
         print(text)
     for fault in faults:
         print(f"check_fields.py: {fault}", file=sys.stderr)
-    sys.exit(1 if faults else 0)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

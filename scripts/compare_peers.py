@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from check_fields import geomean
 from fields import Field
-from measurements import (Failure, add_common_arguments, find_inputs, number, open_results,
-                          rate_distortion_plot, run_jobs, run_tool, shown, table,
+from measurements import (Failure, add_common_arguments, find_inputs, geomean, number,
+                          open_results, rate_distortion_plot, run_jobs, run_tool, shown, table,
                           tell_outcome)
 
 EXAMPLES = """examples:

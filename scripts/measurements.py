@@ -149,8 +149,6 @@ def run_jobs(jobs, run, results, workers):
     return failures
 
 
-# ---- results.csv -----------------------------------------------------------------------------
-
 def tell_outcome(fields, jobs, failures, report):
     """What a run has come to, on the terminal; returns the exit code."""
     for failure in failures:
@@ -159,6 +157,8 @@ def tell_outcome(fields, jobs, failures, report):
           f"{report / 'report.md'}")
     return 1 if failures else 0
 
+
+# ---- results.csv -----------------------------------------------------------------------------
 
 def as_text(value):
     """What JSON has, as it stands in the table: nothing for null."""
@@ -218,6 +218,12 @@ def number(row, name):
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) else None
+
+
+def geomean(values):
+    """The geometric mean of positive numbers, NaN of none."""
+    values = list(values)
+    return math.exp(math.fsum(map(math.log, values)) / len(values)) if values else math.nan
 
 
 def shown(row, name):
