@@ -226,6 +226,9 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto commands = program.get_subcommands();
+      if (commands.empty() && argc > 1 && argv[1][0] != '-') {
+        throw UsageError(fmt::format("'{}' is no command; see cuszi --help", argv[1]));
+      }
       const std::string command = commands.empty() ? "" : commands.front()->get_name() + ' ';
       throw UsageError(fmt::format("{}; see cuszi {}--help", error.what(), command));
     }

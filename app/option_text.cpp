@@ -34,8 +34,14 @@ std::string_view cut(std::string_view& text, char separator) {
 
 /// Slow axes that are not given have an extent of 1.
 Extents3 parse_tile(std::string_view option, std::string_view text) {
-  const Dims dims = Dims::parse(text);
-  if (dims.rank() > 3) refuse(option, text, "a tile of at most 3 extents");
+  constexpr std::string_view accepted = "a tile of 1 to 3 positive extents, like 8x8x32";
+  Dims dims;
+  try {
+    dims = Dims::parse(text);
+  } catch (const UsageError&) {
+    refuse(option, text, accepted);
+  }
+  if (dims.rank() > 3) refuse(option, text, accepted);
   Extents3 tile{1, 1, 1};
   std::copy_backward(dims.extents().begin(), dims.extents().end(), tile.end());
   return tile;
@@ -134,7 +140,10 @@ ValueRange parse_range(std::string_view option, std::string_view text) {
 }
 
 double parse_fill_value(std::string_view option, std::string_view text) {
-  return text == "netcdf" ? netcdf_fill_value : parse_number(option, text);
+  if (text == "netcdf") return netcdf_fill_value;
+  const auto number = number_in<double>(text);
+  if (!number || std::isnan(*number)) refuse(option, text, "a number (NaN needs none) or netcdf");
+  return *number;
 }
 
 std::optional<std::uint32_t> parse_radius(std::string_view option, std::string_view text) {

@@ -99,7 +99,9 @@ InterpParams InterpParams::draft(const PredictorConfig& config, const Extents3& 
   if (forced.order) params.order = *forced.order;
   if (forced.cubic) params.cubic.fill(*forced.cubic);
   if (const char* flaw = flaw_of(params, extents)) {
-    throw UsageError(std::string("--interp: ") + flaw);
+    const auto& [z, y, x] = params.tile;
+    throw UsageError("--interp tile=" + std::to_string(z) + 'x' + std::to_string(y) + 'x' +
+                     std::to_string(x) + ",anchor=" + std::to_string(params.anchor) + ": " + flaw);
   }
   return params;
 }

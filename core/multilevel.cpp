@@ -335,7 +335,8 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
   if (config.multilevel.reach) params.reach = *config.multilevel.reach;
   const auto in_64ths = [](double value, const char* option) {
     if (!(value >= 1 && value <= max_level_factor)) {
-      throw UsageError(std::string(option) + " must be from 1 to 3.98");
+      throw UsageError(std::string(option) + ' ' + std::to_string(value) +
+                       " is not from 1 to 3.98");
     }
     return static_cast<std::uint8_t>(std::lround(value * 64));
   };
