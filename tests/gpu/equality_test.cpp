@@ -115,7 +115,7 @@ TEST_CASE("no merge factor or unit of the encoder changes a byte", "[gpu]") {
   }
 }
 
-TEST_CASE("damaged frames are refused by the GPU or give what the CPU gives", "[gpu]") {
+TEST_CASE("damaged frames are refused by the GPU", "[gpu]") {
   Backend* const gpu = device();
   if (gpu == nullptr) return;
   const auto cpu = cpu::make_backend();
