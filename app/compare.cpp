@@ -33,7 +33,7 @@ QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored,
 }  // namespace
 
 ExitCode execute(const CompareOptions& options) {
-  FieldSource original = open_field(options.original, options.field, default_frame_bytes);
+  FieldSource original = open_field(options.original, options.field);
   const FieldLayout& layout = original.layout();
   FieldSource restored(std::make_unique<FileSource>(options.restored), layout, original.plan());
   const QualityMeter meter = measure_as_asked(original, restored, options);

@@ -25,7 +25,7 @@ struct FieldSettings {
   std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
   FillValues fills;
   FrameConfig frame;
-  ByteCount frame_bytes = default_frame_bytes;
+  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 
   /// True if the field's range must be known before its first frame can be compressed.
   bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }

@@ -104,7 +104,7 @@ void FieldSource::expect_end() {
 }
 
 FieldSource open_field(const std::string& path, const FieldOptions& options,
-                       ByteCount frame_bytes) {
+                       std::optional<ByteCount> frame_bytes) {
   auto source = std::make_unique<FileSource>(path);
   const FieldLayout layout = layout_of(path, options, source->size());
   const FramePlan plan = plan_frames(layout.dims, layout.dtype, frame_bytes);

@@ -53,7 +53,8 @@ class FieldSource {
   ByteCount position_ = 0;             ///< in a stream
 };
 
-/// Opens a field as the options say and cuts it into frames of about `frame_bytes`.
-FieldSource open_field(const std::string& path, const FieldOptions& options, ByteCount frame_bytes);
+/// Opens a field as the options say and plans its frames, of about `frame_bytes` if given.
+FieldSource open_field(const std::string& path, const FieldOptions& options,
+                       std::optional<ByteCount> frame_bytes = {});
 
 }  // namespace cuszi::app

@@ -244,7 +244,7 @@ void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_named(app, "--lossless", settings.frame.lossless, lossless_names,
             "A second pass; bitcomp needs a GPU and nvCOMP, also to restore (default none)");
   add_parsed(app, "--frame-size", settings.frame_bytes, parse_size, "SIZE",
-             "Size of the frames that large fields are cut into (default 512MiB)");
+             "Size of the frames that large fields are cut into (default 256 to 512MiB)");
 }
 
 void check_method_options(const CLI::App& app, const FieldSettings& settings) {

@@ -112,8 +112,4 @@ struct FrameConfig {
   Lossless lossless = Lossless::none;
 };
 
-/// Large enough for a device's full speed; smaller than fields are, so that reading, compressing
-/// and writing of their frames overlap.
-inline constexpr ByteCount default_frame_bytes = ByteCount{1} << 29;
-
 }  // namespace cuszi

@@ -5,6 +5,17 @@
 
 namespace cuszi {
 
+namespace {
+
+/// Large frames keep a device at its full speed; several let reading, compressing and writing
+/// overlap.
+ByteCount usual_frame_bytes(ByteCount field_bytes) {
+  constexpr ByteCount most = ByteCount{1} << 29;
+  return field_bytes <= most ? most : std::clamp(field_bytes / 4, most / 2, most);
+}
+
+}  // namespace
+
 std::uint64_t FramePlan::frames_per_axis() const { return ceil_div(dims[axis], height); }
 
 std::uint64_t FramePlan::frames() const {
@@ -34,9 +45,10 @@ std::uint64_t FramePlan::first_value(std::uint64_t i) const {
   return (i / frames_per_axis() * dims[axis] + first_slice(i)) * slice;
 }
 
-FramePlan plan_frames(const Dims& dims, DType dtype, ByteCount frame_bytes) {
+FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish) {
   FramePlan plan{dims, 0, 1};
   ByteCount slice_bytes = dims.count() * size_of(dtype);
+  const ByteCount frame_bytes = wish.value_or(usual_frame_bytes(slice_bytes));
   for (plan.axis = 0; plan.axis < dims.rank(); ++plan.axis) {
     slice_bytes /= dims[plan.axis];
     const bool fits = slice_bytes <= frame_bytes;

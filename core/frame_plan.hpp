@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/dims.hpp"
 #include "core/dtype.hpp"
@@ -31,7 +32,8 @@ struct FramePlan {
 
 /// The plan that follows from dims, dtype and the wanted frame size alone: the slowest axis of
 /// which one slice fits, cut at a multiple of 64 slices if that many fit (of 512 values in one
-/// dimension), else of 8.
-FramePlan plan_frames(const Dims& dims, DType dtype, ByteCount frame_bytes);
+/// dimension), else of 8. Without a wish, frames of a field of more than 512 MiB hold a quarter of
+/// it, but at least 256 and at most 512 MiB.
+FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish = {});
 
 }  // namespace cuszi

@@ -33,6 +33,15 @@ TEST_CASE("a field that fits is one frame") {
   CHECK(plan.frame_dims(0) == Dims{512, 512, 512});
 }
 
+TEST_CASE("without a wish, fields of more than 512 MiB have frames of 256 to 512 MiB") {
+  CHECK(plan_frames({512, 512, 512}, DType::f32).frames() == 1);
+  CHECK(plan_frames({640, 512, 512}, DType::f32).height == 256);
+  CHECK(plan_frames({1024, 512, 512}, DType::f32).height == 256);
+  CHECK(plan_frames({512, 512, 512}, DType::f64).height == 128);
+  CHECK(plan_frames({1600, 512, 512}, DType::f32).height == 384);
+  CHECK(plan_frames({4096, 512, 512}, DType::f32).height == 512);
+}
+
 TEST_CASE("heights are multiples of 64 slices, of 8 where 64 do not fit") {
   const auto height = [](const Dims& dims, DType dtype, ByteCount bytes) {
     const FramePlan plan = plan_frames(dims, dtype, bytes);
