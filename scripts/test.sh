@@ -120,10 +120,21 @@ if [[ $quick == no ]]; then
     scripts/build.sh asan
     step "Tests: asan"
     ctest --preset asan -j "$jobs"
-
-    step "Fuzzing the archive reader for $fuzz_seconds s"
-    once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_archive)" smoke_fuzz
 fi
 
 step "Tests: default"
-ctest --preset default -j "$jobs"
+if [[ $quick == yes ]]; then
+    ctest --preset default -j "$jobs"
+    exit
+fi
+
+echo "with the archive reader being fuzzed for $fuzz_seconds s beside them"
+once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_archive)" smoke_fuzz >build/fuzz.log 2>&1 &
+fuzzer=$!
+tests=0
+ctest --preset default -j "$jobs" || tests=$?
+fuzzing=0
+wait "$fuzzer" || fuzzing=$?
+step "Fuzzing"
+cat build/fuzz.log
+exit $((tests | fuzzing))

@@ -270,6 +270,7 @@ class RoundTrips(CliTest):
         self.assert_close(original, restored, 1e-2)
         self.assertEqual(self.path("u_20x30x40.f32").read_bytes(), original)
 
+    @long_when_sanitized
     def test_every_method(self):
         original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
         for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
