@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -60,10 +61,8 @@ CompressedField measure_file_trips(const BenchOptions& options, Backends& backen
 std::optional<PathParts> measure_parts(const BenchOptions& options, Transfer* transfer,
                                        const FieldSource& field, ByteCount archive_bytes) {
   if (transfer == nullptr || field.is_stream()) return std::nullopt;
-  std::vector<PathParts> runs;
-  for (int i = 0; i < options.iterations; ++i) {
-    runs.push_back(measure_path_parts(*transfer, field, archive_bytes));
-  }
+  std::vector<PathParts> runs(static_cast<std::size_t>(options.iterations));
+  std::ranges::generate(runs, [&] { return measure_path_parts(*transfer, field, archive_bytes); });
   return medians_of(runs);
 }
 

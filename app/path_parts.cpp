@@ -78,8 +78,8 @@ PathParts measure_path_parts(Transfer& transfer, const FieldSource& field,
 
 PathParts medians_of(const std::vector<PathParts>& runs) {
   const auto median = [&](double PathParts::*part) {
-    std::vector<double> seconds;
-    for (const PathParts& run : runs) seconds.push_back(run.*part);
+    std::vector<double> seconds(runs.size());
+    std::ranges::transform(runs, seconds.begin(), part);
     return median_of(seconds);
   };
   return {median(&PathParts::read_field), median(&PathParts::field_over_bus),
