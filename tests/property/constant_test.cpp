@@ -22,12 +22,7 @@ bool has_negative_zero(DType dtype, Bytes values) {
 /// The field in an archive of several frames, and back.
 std::vector<std::byte> through_archive(const RandomFrame& frame, Bytes values, Random& random) {
   const FrameShape& shape = frame.task.shape;
-  app::FieldSettings settings;
-  settings.bound = frame.task.bound;
-  settings.mode = frame.task.mode;
-  settings.fills = frame.task.fills;
-  settings.frame = frame.task.config;
-  settings.frame.predictor.multilevel.axes = {};  // a frame may have fewer axes than the field
+  app::FieldSettings settings = settings_of(frame.task);
   settings.frame_bytes = shape.bytes() / (1 + random.below(8)) + 1;
   return restore_archive(make_archive(shape.dims, shape.dtype, values, settings));
 }

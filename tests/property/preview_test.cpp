@@ -12,15 +12,6 @@ namespace cuszi::test {
 
 namespace {
 
-app::FieldSettings settings_of(const FrameTask& task) {
-  app::FieldSettings settings;
-  settings.bound = task.bound;
-  settings.mode = task.mode;
-  settings.fills = task.fills;
-  settings.frame = task.config;
-  return settings;
-}
-
 /// The values at every stride-th index of the axes that are shorter in `shown` than in `dims`.
 std::vector<std::byte> thinned(Bytes values, ByteCount size, const Dims& dims, const Dims& shown,
                                std::uint64_t stride) {

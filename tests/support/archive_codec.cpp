@@ -6,6 +6,15 @@
 
 namespace cuszi::test {
 
+app::FieldSettings settings_of(const FrameTask& task) {
+  app::FieldSettings settings;
+  settings.bound = task.bound;
+  settings.mode = task.mode;
+  settings.fills = task.fills;
+  settings.frame = task.config;
+  return settings;
+}
+
 std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
                                     const app::FieldSettings& settings) {
   app::FieldLayout layout;

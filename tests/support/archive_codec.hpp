@@ -4,6 +4,7 @@
 
 #include "app/byte_source.hpp"
 #include "app/field_codec.hpp"
+#include "tests/support/frame_codec.hpp"
 
 namespace cuszi::test {
 
@@ -23,6 +24,9 @@ class PipeSource final : public app::ByteSource {
  private:
   app::MemorySource memory_;
 };
+
+/// The settings that compress a field as its frames are to be compressed.
+app::FieldSettings settings_of(const FrameTask& task);
 
 /// The archive of a field in memory.
 std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
