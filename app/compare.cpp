@@ -1,9 +1,9 @@
 #include <limits>
 
 #include "app/commands.hpp"
-#include "app/field_source.hpp"
-#include "app/measure.hpp"
 #include "app/report.hpp"
+#include "codec/field_source.hpp"
+#include "codec/quality_meter.hpp"
 
 namespace cuszi::app {
 

@@ -2,17 +2,17 @@
 
 #include <limits>
 
-#include "app/archive_reader.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
-#include "app/field_source.hpp"
 #include "app/fill_warning.hpp"
-#include "app/measure.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
-#include "app/target_search.hpp"
+#include "codec/archive_reader.hpp"
+#include "codec/field_source.hpp"
+#include "codec/quality_meter.hpp"
+#include "codec/target_search.hpp"
 
 namespace cuszi::app {
 
@@ -195,7 +195,7 @@ class Compression {
 }  // namespace
 
 ExitCode execute(const CompressOptions& options) {
-  Backends backends(options.run.device);
+  Backends backends(options.run.device, tell_notice);
   OutputPlan outputs(options.inputs, options.output);
   return for_each_file(options.inputs, [&](const std::string& input) {
     const std::string output = outputs.claim(input, input + ".cuszi");

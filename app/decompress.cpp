@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
-#include "app/archive_reader.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
-#include "app/field_source.hpp"
-#include "app/measure.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
+#include "codec/archive_reader.hpp"
+#include "codec/field_source.hpp"
+#include "codec/quality_meter.hpp"
 
 namespace cuszi::app {
 
@@ -129,7 +129,7 @@ ExitCode execute(const DecompressOptions& options) {
   if (options.original && options.archives.size() > 1) {
     throw UsageError("--compare takes one archive; restore several one by one to compare them");
   }
-  Backends backends(options.run.device);
+  Backends backends(options.run.device, tell_notice);
   OutputPlan outputs(options.archives, options.output);
   return for_each_file(options.archives, [&](const std::string& archive) {
     Decompression decompression(options, backends, archive);

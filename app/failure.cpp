@@ -1,6 +1,7 @@
 #include "app/failure.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <new>
@@ -31,5 +32,7 @@ ExitCode tell_failure(std::string_view subject) noexcept {
   }
   return ExitCode::device;
 }
+
+void tell_notice(std::string_view line) { spdlog::info("{}", line); }
 
 }  // namespace cuszi::app

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/byte_source.hpp"
+#include "codec/byte_source.hpp"
 #include "core/error.hpp"
 
 namespace cuszi::app {
@@ -13,6 +13,9 @@ namespace cuszi::app {
 /// `subject` (a file) unless the message does so itself or there is none. Returns the exit code
 /// that the exception stands for.
 ExitCode tell_failure(std::string_view subject) noexcept;
+
+/// Tells the user, unless all is to be quiet, what happened otherwise than was asked for.
+void tell_notice(std::string_view line);
 
 /// Does `work` for every file, goes on after a failure, which is told, and returns the first
 /// failure's code.

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "app/archive_reader.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/names.hpp"
 #include "app/parameters.hpp"
 #include "app/report.hpp"
+#include "codec/archive_reader.hpp"
 
 namespace cuszi::app {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "app/byte_order.hpp"
 #include "app/options.hpp"
+#include "codec/byte_order.hpp"
 #include "core/config.hpp"
 
 namespace cuszi::app {

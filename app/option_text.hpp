@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "app/backend_choice.hpp"
-#include "app/field_summary.hpp"
 #include "app/names.hpp"
-#include "app/target.hpp"
+#include "codec/backend_choice.hpp"
+#include "codec/field_summary.hpp"
+#include "codec/target.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
 

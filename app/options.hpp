@@ -4,22 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "app/backend_choice.hpp"
-#include "app/byte_order.hpp"
-#include "app/field_codec.hpp"
-#include "app/target.hpp"
-#include "core/dims.hpp"
-#include "core/dtype.hpp"
+#include "codec/backend_choice.hpp"
+#include "codec/field_codec.hpp"
+#include "codec/field_name.hpp"
+#include "codec/target.hpp"
 
 namespace cuszi::app {
-
-/// What the user says of a raw field; the rest stands in its name.
-struct FieldOptions {
-  std::optional<Dims> dims;
-  std::optional<DType> dtype;
-  ByteCount skip_bytes = 0;
-  ByteOrder byte_order = ByteOrder::little;
-};
 
 /// How a command runs and reports; a command sets what it has options for.
 struct RunOptions {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "app/byte_source.hpp"
 #include "app/interruption.hpp"
+#include "codec/byte_source.hpp"
 #include "core/error.hpp"
 
 namespace cuszi::app {

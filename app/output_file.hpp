@@ -3,8 +3,8 @@
 #include <mutex>
 #include <string>
 
-#include "app/byte_sink.hpp"
-#include "app/file_descriptor.hpp"
+#include "codec/byte_sink.hpp"
+#include "codec/file_descriptor.hpp"
 
 namespace cuszi::app {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "app/byte_source.hpp"
+#include "codec/byte_source.hpp"
 #include "core/error.hpp"
 
 namespace cuszi::app {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "app/measure.hpp"
 #include "app/options.hpp"
+#include "codec/quality_meter.hpp"
 #include "core/metrics.hpp"
 
 namespace cuszi::app {

@@ -33,7 +33,7 @@ for argument in "$@"; do
 done
 
 jobs=$(nproc)
-source_folders=(app core cpu_ref gpu tests test_data)
+source_folders=(app codec core cpu_ref gpu tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
 fuzz_seconds=${CUSZI_FUZZ_SECONDS:-60}

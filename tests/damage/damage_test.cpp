@@ -3,8 +3,8 @@
 #include <functional>
 #include <limits>
 
-#include "app/archive_reader.hpp"
-#include "app/field_summary.hpp"
+#include "codec/archive_reader.hpp"
+#include "codec/field_summary.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "test_data/fields.hpp"
@@ -26,15 +26,15 @@ struct Sample {
 };
 
 Sample sample_of(const std::string& name, Bytes values, const Dims& dims, DType dtype,
-                 const app::FieldSettings& settings) {
+                 const FieldSettings& settings) {
   Sample result{name, make_archive(dims, dtype, values, settings), {}};
   result.restored = restore_archive(result.archive);
   return result;
 }
 
 Sample sample(const std::string& name, FieldKind kind, const Dims& dims, DType dtype,
-              const std::function<void(app::FieldSettings&)>& choose) {
-  app::FieldSettings settings;
+              const std::function<void(FieldSettings&)>& choose) {
+  FieldSettings settings;
   settings.bound = 1e-2;
   choose(settings);
   return sample_of(name, make_field(kind, dims, dtype, 3), dims, dtype, settings);
@@ -51,7 +51,7 @@ Sample constant_sample() {
 
 /// Archives of at most 2 KB with every kind of frame, section and index between them.
 const std::vector<Sample>& samples() {
-  using S = app::FieldSettings;
+  using S = FieldSettings;
   static const std::vector<Sample> all{
       sample("lorenzo with a mask and outliers", FieldKind::missing, {8, 8, 9}, DType::f32,
              [](S& s) {
@@ -116,8 +116,8 @@ enum class Outcome { refused, restored };
 /// Reads an archive whose checksums are right. What it restores must have the size it claims.
 Outcome read_hostile(Bytes archive) {
   try {
-    app::MemorySource source(archive);
-    const ArchiveHeader header = app::ArchiveReader(source).header();
+    MemorySource source(archive);
+    const ArchiveHeader header = ArchiveReader(source).header();
     source.seek(0);
     const ByteCount size = header.plan.dims.count() * size_of(header.dtype);
     const RestoredPreview shown = restore_preview(source, 2);
@@ -158,11 +158,11 @@ std::vector<std::byte> packed_archive() {
 
 /// Checks all that can be checked of an archive without decoding it.
 void check_archive(Bytes archive) {
-  app::MemorySource source(archive);
-  app::ArchiveReader reader(source);
+  MemorySource source(archive);
+  ArchiveReader reader(source);
   for (std::uint64_t i = 0; i < reader.frames(); ++i) {
-    const app::ArchiveFrame frame = reader.next_frame();
-    app::count_exceptions(frame.header, frame.payload);
+    const ArchiveFrame frame = reader.next_frame();
+    count_exceptions(frame.header, frame.payload);
   }
   reader.finish();
 }
@@ -175,10 +175,10 @@ TEST_CASE("the samples are small and hold every kind of frame and section") {
   for (const Sample& s : samples()) {
     INFO(s.name << ", " << s.archive.size() << " bytes");
     CHECK(s.archive.size() <= 2048);
-    app::MemorySource source(s.archive);
-    app::ArchiveReader reader(source);
+    MemorySource source(s.archive);
+    ArchiveReader reader(source);
     for (std::uint64_t i = 0; i < reader.frames(); ++i) {
-      const app::ArchiveFrame frame = reader.next_frame();
+      const ArchiveFrame frame = reader.next_frame();
       kinds.at(static_cast<std::size_t>(frame.header.kind)) = true;
       for (const LevelEntry& level : frame.header.levels) {
         for (const SectionEntry& section : level.sections) {
@@ -215,7 +215,7 @@ TEST_CASE("every truncation of an archive is noticed, and bytes behind it") {
       PipeSource pipe(part);
       REQUIRE_THROWS_AS(restore_archive(part), ArchiveError);
       REQUIRE_THROWS_AS(restore_archive(pipe), ArchiveError);
-      app::MemorySource file(part);
+      MemorySource file(part);
       PipeSource other_pipe(part);
       REQUIRE_THROWS_AS(restore_preview(file, 4), ArchiveError);
       REQUIRE_THROWS_AS(restore_preview(other_pipe, 4), ArchiveError);
@@ -231,8 +231,8 @@ TEST_CASE("every truncation of an archive is noticed, and bytes behind it") {
 TEST_CASE("a frame is not read from a damaged archive") {
   for (const Sample& s : samples()) {
     const auto last_frame = [](Bytes archive) {
-      app::MemorySource source(archive);
-      app::ArchiveReader reader(source);
+      MemorySource source(archive);
+      ArchiveReader reader(source);
       return reader.frame(reader.frames() - 1).header.index;
     };
     REQUIRE_NOTHROW(last_frame(s.archive));

@@ -9,8 +9,6 @@ namespace cuszi::test {
 
 namespace {
 
-using app::ArchiveFrame;
-
 /// A number near `value`, or one that is far off.
 std::uint64_t changed(std::uint64_t value, Random& random) {
   if (random.one_in(4)) return random.next() >> random.below(64);
@@ -167,8 +165,8 @@ void change_header(ArchiveHeader& header, Random& random) {
 }  // namespace
 
 OpenArchive::OpenArchive(Bytes archive) {
-  app::MemorySource source(archive);
-  app::ArchiveReader reader(source);
+  MemorySource source(archive);
+  ArchiveReader reader(source);
   header = reader.header();
   for (std::uint64_t i = 0; i < reader.frames(); ++i) frames.push_back(reader.next_frame());
 }

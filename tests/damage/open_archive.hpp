@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "app/archive_reader.hpp"
+#include "codec/archive_reader.hpp"
 #include "test_data/random.hpp"
 
 namespace cuszi::test {
@@ -10,7 +10,7 @@ namespace cuszi::test {
 /// An archive taken apart, for edits that a hostile writer could make.
 struct OpenArchive {
   ArchiveHeader header;
-  std::vector<app::ArchiveFrame> frames;
+  std::vector<ArchiveFrame> frames;
 
   explicit OpenArchive(Bytes archive);
   /// Put together again, with right checksums as far as the edits make sense.

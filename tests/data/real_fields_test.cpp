@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/field_name.hpp"
+#include "codec/field_name.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"
@@ -54,7 +54,7 @@ TEST_CASE("real fields keep their promises at every bound") {
     const std::string name = packed.stem().string();
     const std::vector<std::byte> values = unpack(packed);
     FrameTask task;
-    task.shape = {DType::f32, app::dims_in_name(name, values.size() / 4).value()};
+    task.shape = {DType::f32, dims_in_name(name, values.size() / 4).value()};
     if (name.starts_with("tos_ipsl")) task.fills.add(1e20);
     for (const PredictorId predictor :
          {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {

@@ -2,7 +2,7 @@
 #include <omp.h>
 #endif
 
-#include "app/archive_reader.hpp"
+#include "codec/archive_reader.hpp"
 #include "core/error.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/checksums.hpp"
@@ -16,14 +16,14 @@ constexpr std::uint64_t max_values = std::uint64_t{1} << 14;
 
 void read(Bytes archive) {
   try {
-    app::MemorySource source(archive);
-    const ArchiveHeader header = app::ArchiveReader(source).header();
+    MemorySource source(archive);
+    const ArchiveHeader header = ArchiveReader(source).header();
     if (header.plan.dims.count() > max_values) return;
     test::restore_archive(archive);
     source.seek(0);
     test::restore_preview(source, 2);
     source.seek(0);
-    app::ArchiveReader(source).frame(header.plan.frames() - 1);
+    ArchiveReader(source).frame(header.plan.frames() - 1);
   } catch (const ArchiveError&) {
     // The only way in which reading may fail,
   } catch (const DeviceError&) {

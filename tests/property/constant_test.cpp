@@ -22,7 +22,7 @@ bool has_negative_zero(DType dtype, Bytes values) {
 /// The field in an archive of several frames, and back.
 std::vector<std::byte> through_archive(const RandomFrame& frame, Bytes values, Random& random) {
   const FrameShape& shape = frame.task.shape;
-  app::FieldSettings settings = settings_of(frame.task);
+  FieldSettings settings = settings_of(frame.task);
   settings.frame_bytes = shape.bytes() / (1 + random.below(8)) + 1;
   return restore_archive(make_archive(shape.dims, shape.dtype, values, settings));
 }

@@ -35,7 +35,7 @@ std::vector<std::byte> thinned(Bytes values, ByteCount size, const Dims& dims, c
 /// Restores previews of an archive from a file and from a pipe, and requires of each what the whole
 /// field has there. Returns how many axes were thinned.
 int check_preview(Bytes archive, const FrameTask& task, Bytes whole, std::uint64_t stride) {
-  app::MemorySource file(archive);
+  MemorySource file(archive);
   PipeSource pipe(archive);
   const RestoredPreview shown = restore_preview(file, stride);
   const RestoredPreview piped = restore_preview(pipe, stride);
@@ -66,7 +66,7 @@ TEST_CASE("previews have the values of the whole field") {
     RandomFrame frame = random_frame(random, 1, 20'000);
     if (random.one_in(2)) frame.task.config.predictor.id = PredictorId::multilevel;
     const FrameShape& shape = frame.task.shape;
-    app::FieldSettings settings = settings_of(frame.task);
+    FieldSettings settings = settings_of(frame.task);
     if (random.one_in(2)) settings.frame_bytes = 1 + random.below(shape.bytes());
     const FramePlan plan = plan_frames(shape.dims, shape.dtype, settings.frame_bytes);
     if (plan.frames() > 300) continue;
@@ -95,7 +95,7 @@ TEST_CASE("previews show frames of one value among others") {
   set_slices(0, 2, 0.5F);
   set_slices(6, 8, -0.25F);
   values[7 * slice + 77] = std::numeric_limits<float>::quiet_NaN();
-  app::FieldSettings settings = settings_of(task);
+  FieldSettings settings = settings_of(task);
   settings.frame_bytes = 2 * slice * sizeof(float);
   const auto archive = make_archive(task.shape.dims, DType::f32, bytes_of(values), settings);
   const auto whole = restore_archive(archive);
@@ -106,13 +106,13 @@ TEST_CASE("previews show frames of one value among others") {
 
 TEST_CASE("axes that are no lattice axes stay whole") {
   const auto dims_of = [](const Dims& dims, AxisChoice axes) {
-    app::FieldSettings settings;
+    FieldSettings settings;
     settings.bound = 1e-3;
     settings.frame.predictor.id = PredictorId::multilevel;
     settings.frame.predictor.multilevel.axes = axes;
     const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
     const auto archive = make_archive(dims, DType::f32, values, settings);
-    app::MemorySource file(archive);
+    MemorySource file(archive);
     return restore_preview(file, 4).dims;
   };
   CHECK(dims_of({40, 21, 30}, {AxisRole::lattice, 0}) == Dims{10, 6, 8});
@@ -125,7 +125,7 @@ TEST_CASE("axes that are no lattice axes stay whole") {
 TEST_CASE("a preview reads a prefix of each frame") {
   const Dims dims{128, 40, 50};
   const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
-  app::FieldSettings settings;
+  FieldSettings settings;
   settings.bound = 1e-4;
   settings.frame.predictor.id = PredictorId::multilevel;
   settings.frame.predictor.multilevel.axes = AxisChoice{AxisRole::lattice, 0};
@@ -133,7 +133,7 @@ TEST_CASE("a preview reads a prefix of each frame") {
   settings.frame_bytes = 64 * 40 * 50 * sizeof(float);
   auto archive = make_archive(dims, DType::f32, values, settings);
   const auto preview_of = [&] {
-    app::MemorySource file(archive);
+    MemorySource file(archive);
     return restore_preview(file, 4);
   };
   const RestoredPreview sound = preview_of();

@@ -2,14 +2,14 @@
 
 #include <vector>
 
-#include "app/byte_source.hpp"
-#include "app/field_codec.hpp"
+#include "codec/byte_source.hpp"
+#include "codec/field_codec.hpp"
 #include "tests/support/frame_codec.hpp"
 
 namespace cuszi::test {
 
 /// Bytes that come through a pipe: their number is not known before their end.
-class PipeSource final : public app::ByteSource {
+class PipeSource final : public ByteSource {
  public:
   explicit PipeSource(Bytes bytes) : memory_(bytes) {}
 
@@ -19,21 +19,21 @@ class PipeSource final : public app::ByteSource {
   std::optional<ByteCount> size() const override { return std::nullopt; }
   Bytes view() override { return {}; }
   void seek(ByteCount /*offset*/) override {}
-  ByteCount skip(ByteCount count) override { return app::discard(memory_, count); }
+  ByteCount skip(ByteCount count) override { return discard(memory_, count); }
 
  private:
-  app::MemorySource memory_;
+  MemorySource memory_;
 };
 
 /// The settings that compress a field as its frames are to be compressed.
-app::FieldSettings settings_of(const FrameTask& task);
+FieldSettings settings_of(const FrameTask& task);
 
 /// The archive of a field in memory.
 std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
-                                    const app::FieldSettings& settings);
+                                    const FieldSettings& settings);
 
 /// The values of all frames of an archive. Throws ArchiveError.
-std::vector<std::byte> restore_archive(app::ByteSource& archive);
+std::vector<std::byte> restore_archive(ByteSource& archive);
 std::vector<std::byte> restore_archive(Bytes archive);
 
 struct RestoredPreview {
@@ -43,6 +43,6 @@ struct RestoredPreview {
 };
 
 /// An archive's field at every stride-th point. Throws ArchiveError.
-RestoredPreview restore_preview(app::ByteSource& archive, std::uint64_t stride);
+RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride);
 
 }  // namespace cuszi::test

@@ -1,4 +1,4 @@
-#include "app/bound_search.hpp"
+#include "codec/bound_search.hpp"
 
 #include <cmath>
 #include <limits>
@@ -8,9 +8,6 @@
 namespace cuszi::test {
 
 namespace {
-
-using app::BoundSearch;
-using app::Goal;
 
 template <class ScoreAt>
 BoundSearch search_with(const Goal& goal, double first, int steps, const ScoreAt& score_at) {

@@ -1,13 +1,9 @@
-#include "app/field_name.hpp"
+#include "codec/field_name.hpp"
 
 #include "core/error.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
-
-using app::dims_in_name;
-using app::dtype_in_name;
-using app::FieldOptions;
 
 TEST_CASE("types are taken from names") {
   CHECK(dtype_in_name("a/b.f32") == DType::f32);
@@ -36,24 +32,24 @@ TEST_CASE("options go before names") {
   FieldOptions options;
   options.dims = Dims{6};
   options.dtype = DType::f64;
-  const app::FieldLayout layout = app::layout_of("U_3x4.f32", options, 48);
+  const FieldLayout layout = layout_of("U_3x4.f32", options, 48);
   CHECK(layout.dims == Dims{6});
   CHECK(layout.dtype == DType::f64);
 }
 
 TEST_CASE("a layout that is not said is asked for") {
-  CHECK_THROWS_AS(app::layout_of("U_3x4.dat", {}, 48), UsageError);
-  CHECK_THROWS_AS(app::layout_of("U.f32", {}, 48), UsageError);
-  CHECK(app::layout_of("U_12.f32", {}, 48).dims == Dims{12});
+  CHECK_THROWS_AS(layout_of("U_3x4.dat", {}, 48), UsageError);
+  CHECK_THROWS_AS(layout_of("U.f32", {}, 48), UsageError);
+  CHECK(layout_of("U_12.f32", {}, 48).dims == Dims{12});
   FieldOptions with_header;
   with_header.skip_bytes = 8;
-  CHECK(app::layout_of("U_12.f32", with_header, 56).dims == Dims{12});
+  CHECK(layout_of("U_12.f32", with_header, 56).dims == Dims{12});
 }
 
 TEST_CASE("archives are named after their fields") {
-  CHECK(app::field_stem("a/U_3x4.f32.cuszi") == "a/U_3x4");
-  CHECK(app::field_stem("U.cuszi") == "U");
-  CHECK(app::field_stem("U.other") == "U.other");
+  CHECK(field_stem("a/U_3x4.f32.cuszi") == "a/U_3x4");
+  CHECK(field_stem("U.cuszi") == "U");
+  CHECK(field_stem("U.other") == "U.other");
 }
 
 }  // namespace cuszi::test

@@ -3,8 +3,8 @@
 #include <mutex>
 #include <thread>
 
-#include "app/device_buffers.hpp"
-#include "app/field_source.hpp"
+#include "codec/device_buffers.hpp"
+#include "codec/field_source.hpp"
 #include "core/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"
@@ -136,7 +136,7 @@ class FakeDevice final : public Backend {
 };
 
 /// Takes any order, and remembers the bytes.
-class PlacedSink final : public app::ByteSink {
+class PlacedSink final : public ByteSink {
  public:
   explicit PlacedSink(ByteCount most) : most_(most) {}
 
@@ -159,26 +159,24 @@ class PlacedSink final : public app::ByteSink {
 
 const Dims dims{20, 30, 40};
 
-app::FieldSettings settings_for(ErrorMode mode, ByteCount frame_bytes) {
-  app::FieldSettings settings;
+FieldSettings settings_for(ErrorMode mode, ByteCount frame_bytes) {
+  FieldSettings settings;
   settings.bound = 1e-3;
   settings.mode = mode;
   settings.frame_bytes = frame_bytes;
   return settings;
 }
 
-void compress_on(FakeDevice& device, Bytes values, const app::FieldSettings& settings,
-                 app::ByteSink& sink) {
-  app::FieldLayout layout;
+void compress_on(FakeDevice& device, Bytes values, const FieldSettings& settings, ByteSink& sink) {
+  FieldLayout layout;
   layout.dims = dims;
-  app::FieldSource field(std::make_unique<app::MemorySource>(values), layout,
-                         plan_frames(dims, DType::f32, settings.frame_bytes));
-  app::CallTimes times;
-  app::compress_field(device, settings, field, sink, times);
+  FieldSource field(std::make_unique<MemorySource>(values), layout,
+                    plan_frames(dims, DType::f32, settings.frame_bytes));
+  CallTimes times;
+  compress_field(device, settings, field, sink, times);
 }
 
-void compress_on_fake_device(Bytes values, const app::FieldSettings& settings,
-                             app::ByteSink& sink) {
+void compress_on_fake_device(Bytes values, const FieldSettings& settings, ByteSink& sink) {
   FakeDevice device;
   compress_on(device, values, settings, sink);
 }
@@ -191,12 +189,12 @@ TEST_CASE("frames that travel in pieces make the same archive") {
   const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
   for (const ByteCount frame_bytes : frame_sizes) {
     for (const ErrorMode mode : {ErrorMode::relative, ErrorMode::absolute}) {
-      const app::FieldSettings settings = settings_for(mode, frame_bytes);
+      const FieldSettings settings = settings_for(mode, frame_bytes);
       const auto expected = make_archive(dims, DType::f32, values, settings);
       PlacedSink placed(ByteCount{1} << 30);
       compress_on_fake_device(values, settings, placed);
       REQUIRE(placed.bytes() == expected);
-      app::MemorySink in_order;
+      MemorySink in_order;
       compress_on_fake_device(values, settings, in_order);
       REQUIRE(std::equal(expected.begin(), expected.end(), in_order.bytes().begin(),
                          in_order.bytes().end()));
@@ -206,7 +204,7 @@ TEST_CASE("frames that travel in pieces make the same archive") {
 
 TEST_CASE("frames that are used twice travel once to a device that has room for them") {
   const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
-  const app::FieldSettings settings = settings_for(ErrorMode::relative, 10000);
+  const FieldSettings settings = settings_for(ErrorMode::relative, 10000);
   const auto expected = make_archive(dims, DType::f32, values, settings);
   for (const bool room : {true, false}) {
     FakeDevice device(room ? ByteCount{1} << 40 : values.size());
@@ -214,14 +212,14 @@ TEST_CASE("frames that are used twice travel once to a device that has room for 
     compress_on(device, values, settings, sink);
     REQUIRE(sink.bytes() == expected);
     REQUIRE(device.transfer()->filled() == (room ? 1 : 2) * values.size());
-    REQUIRE(device.transfer()->buffers() <= app::first_kept_buffer);
+    REQUIRE(device.transfer()->buffers() <= first_kept_buffer);
   }
 }
 
 TEST_CASE("what goes wrong while pieces travel ends the compression") {
   const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
   for (const ByteCount frame_bytes : frame_sizes) {
-    const app::FieldSettings settings = settings_for(ErrorMode::absolute, frame_bytes);
+    const FieldSettings settings = settings_for(ErrorMode::absolute, frame_bytes);
     PlacedSink full(3000);
     REQUIRE_THROWS_AS(compress_on_fake_device(values, settings, full), OutputError);
   }

@@ -1,0 +1,209 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "app/bench/file_trip.hpp"
+#include "app/bench/median.hpp"
+#include "app/bench/path_parts.hpp"
+#include "app/bench/study.hpp"
+#include "app/bench/workbench.hpp"
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+#include "app/report.hpp"
+#include "codec/field_source.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+struct Measurement {
+  Report report;
+  double file_compress_seconds = 0;
+  double file_decompress_seconds = 0;
+  std::optional<PathParts> parts;  ///< of a path through a device
+  Runs copy;
+  Runs compress;
+  Runs decompress;
+  std::optional<CallTimes> compress_steps;  ///< of a run that waited after every step
+  std::optional<CallTimes> decompress_steps;
+
+  /// The time of the slowest part of the path alone over that of the whole.
+  double compress_share() const { return parts->slowest_of_compress() / file_compress_seconds; }
+  double decompress_share() const {
+    return parts->slowest_of_decompress() / file_decompress_seconds;
+  }
+};
+
+/// A device's first runs find the sizes of its memory.
+int warm_up_runs(Backend& backend) { return backend.transfer() != nullptr ? 2 : 0; }
+
+CompressedField measure_file_trips(const BenchOptions& options, Backends& backends,
+                                   const std::string& input, Measurement& all) {
+  const int warm_up = warm_up_runs(backends.for_config(options.settings.frame));
+  std::vector<double> compress;
+  std::vector<double> decompress;
+  CompressedField result;
+  for (int i = -warm_up; i < options.iterations; ++i) {
+    const FileTrip trip = make_file_trip(options, backends, input);
+    if (i < 0) continue;
+    compress.push_back(trip.compress_seconds);
+    decompress.push_back(trip.decompress_seconds);
+    result = trip.field;
+  }
+  all.file_compress_seconds = median_of(compress);
+  all.file_decompress_seconds = median_of(decompress);
+  return result;
+}
+
+/// What the parts of the path through a device take alone.
+std::optional<PathParts> measure_parts(const BenchOptions& options, Transfer* transfer,
+                                       const FieldSource& field, ByteCount archive_bytes) {
+  if (transfer == nullptr || field.is_stream()) return std::nullopt;
+  std::vector<PathParts> runs(static_cast<std::size_t>(options.iterations));
+  std::ranges::generate(runs, [&] { return measure_path_parts(*transfer, field, archive_bytes); });
+  return medians_of(runs);
+}
+
+/// What one run over all frames took.
+struct FieldRun {
+  CallTimes copy;
+  CallTimes compress;
+  CallTimes decompress;
+};
+
+void run_frames(Workbench& bench, const FieldSettings& settings, double bound, FieldSource& field,
+                FieldRun& run, QualityMeter* meter) {
+  for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
+    const FrameShape shape{field.layout().dtype, field.plan().frame_dims(i)};
+    bench.put(shape, field.frame(i));
+    bench.copy(run.copy);
+    bench.compress(settings, bound, run.compress);
+    bench.restore(shape, bench.archive(), run.decompress);
+    if (meter != nullptr) meter->add(i, bench.restored());
+  }
+}
+
+/// The runs in memory, without files, and the quality of what they restore.
+void measure_in_memory(const BenchOptions& options, Backend& backend, const ArchiveHeader& header,
+                       FieldSource& field, Measurement& all) {
+  Workbench bench(backend);
+  const auto run_once = [&](FieldRun& run, QualityMeter* meter) {
+    run_frames(bench, options.settings, header.bound_absolute, field, run, meter);
+  };
+  QualityMeter meter(field, header.fills, header.bound_absolute);
+  const int warm_up = warm_up_runs(backend);
+  for (int i = -warm_up; i < options.iterations; ++i) {
+    FieldRun run;
+    run_once(run, i + 1 == options.iterations ? &meter : nullptr);
+    if (i < 0) continue;
+    all.copy.add(std::move(run.copy));
+    all.compress.add(std::move(run.compress));
+    all.decompress.add(std::move(run.decompress));
+  }
+  all.report.measured = {meter.quality(), meter.bound()};
+  if (warm_up == 0) return;
+  FieldRun settled{CallTimes(), bench.settled_times(), bench.settled_times()};
+  run_once(settled, nullptr);
+  all.compress_steps = std::move(settled.compress);
+  all.decompress_steps = std::move(settled.decompress);
+}
+
+Measurement measure(const BenchOptions& options, Backends& backends, const std::string& input) {
+  Backend& backend = backends.for_config(options.settings.frame);
+  Measurement all;
+  const CompressedField result = measure_file_trips(options, backends, input, all);
+  all.report = report_on(result.header, result.summary, result.archive_bytes);
+  all.report.input = input;
+  all.report.device = backend.name();
+  FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
+  all.parts = measure_parts(options, backend.transfer(), field, result.archive_bytes);
+  field.hold();
+  measure_in_memory(options, backend, result.header, field, all);
+  all.report.compress_seconds = all.compress.median().seconds();
+  all.report.decompress_seconds = all.decompress.median().seconds();
+  return all;
+}
+
+const StepTimes& compress_steps(Measurement& all) {
+  return (all.compress_steps ? *all.compress_steps : all.compress.median()).steps();
+}
+
+const StepTimes& decompress_steps(Measurement& all) {
+  return (all.decompress_steps ? *all.decompress_steps : all.decompress.median()).steps();
+}
+
+Json json_of(Measurement& all) {
+  Json json = to_json(all.report);
+  const auto add = [&](const std::string& what, double seconds) {
+    json[what + "_seconds"] = seconds;
+    json[what + "_gb_per_s"] = gb_per_s(all.report.field_bytes(), seconds).value_or(0);
+  };
+  add("copy", all.copy.median().seconds());
+  add("file_compress", all.file_compress_seconds);
+  add("file_decompress", all.file_decompress_seconds);
+  if (all.parts) {
+    json["parts_alone"] = {{"read_field_seconds", all.parts->read_field},
+                           {"field_over_bus_seconds", all.parts->field_over_bus},
+                           {"write_archive_seconds", all.parts->write_archive},
+                           {"write_field_seconds", all.parts->write_field}};
+    json["file_compress_share"] = all.compress_share();
+    json["file_decompress_share"] = all.decompress_share();
+  }
+  const auto steps = [](const StepTimes& times) {
+    Json by_name = Json::object();
+    for (const auto& step : times.steps()) by_name[std::string(step.name)] = step.seconds;
+    return by_name;
+  };
+  json["compress_steps"] = steps(compress_steps(all));
+  json["decompress_steps"] = steps(decompress_steps(all));
+  return json;
+}
+
+std::string text_of(Measurement& all, int iterations) {
+  const ByteCount bytes = all.report.field_bytes();
+  std::string text = to_text(all.report);
+  text += fmt::format("  median of {}:\n", iterations);
+  const auto add = [&](const std::string& what, double seconds) {
+    text += fmt::format("    {:<24} {:>9.3f} GB/s {:>12.6f} s\n", what,
+                        gb_per_s(bytes, seconds).value_or(0), seconds);
+  };
+  const auto add_steps = [&](const StepTimes& times) {
+    for (const auto& step : times.steps()) add("  " + std::string(step.name), step.seconds);
+  };
+  add("plain copy", all.copy.median().seconds());
+  add("compress", all.compress.median().seconds());
+  add_steps(compress_steps(all));
+  add("decompress", all.decompress.median().seconds());
+  add_steps(decompress_steps(all));
+  add("file to archive", all.file_compress_seconds);
+  add("archive to file", all.file_decompress_seconds);
+  if (!all.parts) return text;
+  add("  field read alone", all.parts->read_field);
+  add("  over bus alone", all.parts->field_over_bus);
+  add("  archive written alone", all.parts->write_archive);
+  add("  field written alone", all.parts->write_field);
+  return text + fmt::format("    slowest part alone over all: {:.2f} to archive, {:.2f} to file\n",
+                            all.compress_share(), all.decompress_share());
+}
+
+}  // namespace
+
+ExitCode execute(const BenchOptions& options) {
+  Backends backends(options.run.device, tell_notice);
+  return for_each_file(options.inputs, [&](const std::string& input) {
+    if (options.study) {
+      const Json rows = run_study(*options.study, options, backends, input);
+      const std::string lines = input + '\n' + table_of(rows);
+      fmt::print("{}", options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
+      std::fflush(stdout);
+      return;
+    }
+    Measurement all = measure(options, backends, input);
+    fmt::print("{}", options.run.json ? line_of(json_of(all)) : text_of(all, options.iterations));
+    std::fflush(stdout);
+  });
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,89 @@
+#include "app/bench/path_parts.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "app/bench/median.hpp"
+#include "app/bench/scratch_file.hpp"
+#include "codec/call_times.hpp"
+#include "codec/device_buffers.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+constexpr ByteCount piece_bytes = ByteCount{2} << 20;
+constexpr unsigned most_readers = 16;
+
+/// More than a processor's cache holds: what is written comes from memory, as a device's bytes do.
+constexpr ByteCount source_bytes = ByteCount{256} << 20;
+
+template <class Work>
+double seconds_of(const Work& work) {
+  const Stopwatch clock;
+  work();
+  return clock.seconds();
+}
+
+void read_frame(const FieldSource& field, std::uint64_t i) {
+  const ByteCount size = field.frame_bytes(i);
+  std::atomic<ByteCount> next = 0;
+  const auto read = [&] {
+    std::vector<std::byte> piece(piece_bytes);
+    for (ByteCount at = 0; (at = next.fetch_add(piece_bytes)) < size;) {
+      field.read_part(i, at, MutableBytes(piece).first(std::min(piece_bytes, size - at)));
+    }
+  };
+  std::vector<std::future<void>> readers(
+      std::clamp(std::thread::hardware_concurrency(), 1U, most_readers));
+  for (std::future<void>& reader : readers) reader = std::async(std::launch::async, read);
+  for (std::future<void>& reader : readers) reader.get();
+}
+
+void send_frame(Transfer& transfer, const FieldSource& field, std::uint64_t i) {
+  const std::size_t buffer = buffer_for(DeviceBuffer::field, 0);
+  const MutableBytes to = transfer.memory(buffer, field.frame_bytes(i));
+  transfer.fill(to, [](ByteCount /*offset*/, MutableBytes /*piece*/) {});
+}
+
+void write_file(Bytes source, ByteCount size) {
+  ScratchFile file;
+  for (ByteCount at = 0; at < size; at += piece_bytes) {
+    file.write_at(at, source.subspan(at % source_bytes, std::min(piece_bytes, size - at)));
+  }
+}
+
+}  // namespace
+
+double PathParts::slowest_of_compress() const {
+  return std::max({read_field, field_over_bus, write_archive});
+}
+
+double PathParts::slowest_of_decompress() const { return std::max(field_over_bus, write_field); }
+
+PathParts measure_path_parts(Transfer& transfer, const FieldSource& field,
+                             ByteCount archive_bytes) {
+  const std::vector<std::byte> source(source_bytes, std::byte{1});
+  PathParts parts;
+  for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
+    parts.read_field += seconds_of([&] { read_frame(field, i); });
+    parts.field_over_bus += seconds_of([&] { send_frame(transfer, field, i); });
+  }
+  parts.write_archive = seconds_of([&] { write_file(source, archive_bytes); });
+  parts.write_field = seconds_of([&] { write_file(source, field.layout().field_bytes()); });
+  return parts;
+}
+
+PathParts medians_of(const std::vector<PathParts>& runs) {
+  const auto median = [&](double PathParts::*part) {
+    std::vector<double> seconds(runs.size());
+    std::ranges::transform(runs, seconds.begin(), part);
+    return median_of(seconds);
+  };
+  return {median(&PathParts::read_field), median(&PathParts::field_over_bus),
+          median(&PathParts::write_archive), median(&PathParts::write_field)};
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,65 @@
+#include "app/bench/workbench.hpp"
+
+#include "app/bench/median.hpp"
+#include "codec/device_buffers.hpp"
+
+namespace cuszi::app {
+
+void Workbench::put(const FrameShape& shape, Bytes values) {
+  shape_ = shape;
+  values_ = values;
+  Transfer* const transfer = backend_.transfer();
+  if (transfer == nullptr) return;
+  const MutableBytes to = transfer->memory(buffer_for(DeviceBuffer::field, 0), values.size());
+  backend_.copy(values, to);
+  values_ = to;
+}
+
+void Workbench::copy(CallTimes& times) {
+  restored_ = room(buffer_for(DeviceBuffer::restored, 0), restored_room_, shape_.bytes());
+  times.measure([&] { backend_.copy(values_, restored_); });
+}
+
+FrameReport Workbench::compress(const FieldSettings& settings, double bound, CallTimes& times) {
+  const auto allocate = [&](ByteCount size) {
+    archive_ = room(buffer_for(DeviceBuffer::archive, 0), archive_room_, size);
+    return archive_;
+  };
+  return times.measure([&] {
+    const LoadedFrame frame =
+        load_frame(backend_, settings.frame, shape_, values_, settings.fills, times.steps());
+    FrameReport report =
+        compress_frame(backend_, settings.frame, frame, 0, bound, allocate, times.steps());
+    backend_.settle();
+    return report;
+  });
+}
+
+void Workbench::restore(const FrameShape& shape, Bytes archive, CallTimes& times) {
+  restored_ = room(buffer_for(DeviceBuffer::restored, 0), restored_room_, shape.bytes());
+  times.measure([&] { decompress_frame(backend_, shape, archive, restored_, times.steps()); });
+}
+
+Bytes Workbench::restored() {
+  if (backend_.transfer() == nullptr) return restored_;
+  const MutableBytes host = host_.resize(restored_.size());
+  backend_.copy(restored_, host);
+  return host;
+}
+
+CallTimes Workbench::settled_times() const {
+  return CallTimes([&backend = backend_] { backend.settle(); });
+}
+
+/// Room in the backend's memory.
+MutableBytes Workbench::room(std::size_t number, Buffer& on_host, ByteCount size) {
+  Transfer* const transfer = backend_.transfer();
+  return transfer != nullptr ? transfer->memory(number, size) : on_host.resize(size);
+}
+
+const CallTimes& Runs::median() {
+  return median_of(
+      runs_, [](const CallTimes& a, const CallTimes& b) { return a.seconds() < b.seconds(); });
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <vector>
+
+#include "codec/buffer.hpp"
+#include "codec/call_times.hpp"
+#include "codec/field_codec.hpp"
+
+namespace cuszi::app {
+
+/// Compresses and restores single frames in the memory of a backend: no files, no transfers.
+class Workbench {
+ public:
+  explicit Workbench(Backend& backend) : backend_(backend) {}
+
+  Backend& backend() const { return backend_; }
+
+  /// Brings in a frame, which must stay valid, to be compressed.
+  void put(const FrameShape& shape, Bytes values);
+
+  /// Copies the frame's values within the memory.
+  void copy(CallTimes& times);
+
+  /// Compresses the frame under an absolute bound.
+  FrameReport compress(const FieldSettings& settings, double bound, CallTimes& times);
+
+  /// The compressed frame, in the backend's memory.
+  Bytes archive() const { return archive_; }
+
+  /// Restores a frame of this shape, which may lie anywhere, from its header on.
+  void restore(const FrameShape& shape, Bytes archive, CallTimes& times);
+
+  /// The values restored last, in the host's memory.
+  Bytes restored();
+
+  /// Waits at the end of each step, so that its time can be told.
+  CallTimes settled_times() const;
+
+ private:
+  MutableBytes room(std::size_t number, Buffer& on_host, ByteCount size);
+
+  Backend& backend_;
+  FrameShape shape_;
+  Bytes values_;
+  MutableBytes archive_;
+  MutableBytes restored_;
+  Buffer archive_room_;
+  Buffer restored_room_;
+  Buffer host_;
+};
+
+/// Runs of one kind of work.
+class Runs {
+ public:
+  void add(CallTimes times) { runs_.push_back(std::move(times)); }
+
+  /// The run that took the median time; the faster of two.
+  const CallTimes& median();
+
+ private:
+  std::vector<CallTimes> runs_;
+};
+
+}  // namespace cuszi::app

@@ -1,0 +1,38 @@
+#include "codec/archive_outlet.hpp"
+
+#include "codec/device_buffers.hpp"
+
+namespace cuszi {
+
+ArchiveOutlet::ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header)
+    : sink_(sink),
+      writer_(sink, header),
+      transfer_(sink.takes_any_order() ? backend.transfer() : nullptr) {}
+
+MutableBytes ArchiveOutlet::take(ByteCount size) {
+  frame_ = transfer_ != nullptr
+               ? transfer_->memory(buffer_for(DeviceBuffer::archive, frames_++), size)
+               : buffer_.resize(size);
+  return frame_;
+}
+
+void ArchiveOutlet::send() {
+  if (transfer_ == nullptr) {
+    writer_.add_frame(frame_);
+    return;
+  }
+  const ByteCount place = writer_.set_aside_frame(frame_.size());
+  draining_.start([this, place, frame = frame_] {
+    transfer_->drain(frame, [&](ByteCount offset, MutableBytes piece) {
+      sink_.write_at(place + offset, piece);
+    });
+  });
+}
+
+ByteCount ArchiveOutlet::finish() {
+  draining_.wait();
+  writer_.finish();
+  return writer_.bytes_written();
+}
+
+}  // namespace cuszi

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "codec/archive_writer.hpp"
+#include "codec/background.hpp"
+#include "codec/buffer.hpp"
+#include "core/backend.hpp"
+
+namespace cuszi {
+
+/// Takes compressed frames to an archive: from a device's memory in the background where the sink
+/// takes any order, else from the host's.
+class ArchiveOutlet {
+ public:
+  ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header);
+
+  /// Memory for the next frame, the host's or the backend's.
+  MutableBytes take(ByteCount size);
+
+  /// Writes the frame that was put there.
+  void send();
+
+  /// Waits for the frames and completes the archive. Returns its size.
+  ByteCount finish();
+
+ private:
+  ByteSink& sink_;
+  ArchiveWriter writer_;
+  Transfer* transfer_;
+  std::uint64_t frames_ = 0;
+  Buffer buffer_;
+  MutableBytes frame_;
+  Background draining_;
+};
+
+}  // namespace cuszi

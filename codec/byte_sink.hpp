@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// Where bytes go, one after the other.
+class ByteSink {
+ public:
+  ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+  virtual ~ByteSink() = default;
+
+  virtual void write(Bytes bytes) = 0;
+
+  /// True if write_at() may be used instead of write().
+  virtual bool takes_any_order() const { return false; }
+
+  /// Writes bytes that are to stand at `offset`; for several threads at once.
+  virtual void write_at(ByteCount /*offset*/, Bytes /*bytes*/) {}
+};
+
+/// Keeps what is written in memory.
+class MemorySink final : public ByteSink {
+ public:
+  void write(Bytes bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  Bytes bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace cuszi

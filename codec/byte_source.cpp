@@ -1,0 +1,125 @@
+#include "codec/byte_source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// The kernel reads at most this much at once.
+constexpr ByteCount max_transfer = ByteCount{1} << 30;
+
+FileDescriptor open_to_read(const std::string& path) {
+  const int fd =
+      is_standard_stream(path) ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    throw InputError(
+        fmt::format("{}: cannot be opened: {}", input_name(path), std::strerror(errno)));
+  return FileDescriptor(fd);
+}
+
+}  // namespace
+
+FileSource::FileSource(const std::string& path)
+    : name_(input_name(path)), file_(open_to_read(path)) {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) {
+    throw InputError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
+  }
+  if (S_ISDIR(status.st_mode)) throw InputError(name_ + ": is a folder; name the files in it");
+  if (!S_ISREG(status.st_mode)) return;
+  const auto length = static_cast<ByteCount>(status.st_size);
+  start_ = std::min(length, static_cast<ByteCount>(::lseek(file_.get(), 0, SEEK_CUR)));
+  size_ = length - start_;
+  ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+template <class ReadSome>
+std::size_t FileSource::read_with(MutableBytes out, const ReadSome& read_some) const {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const std::size_t wanted = std::min<ByteCount>(out.size() - done, max_transfer);
+    const ssize_t got = read_some(out.data() + done, wanted, done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw InputError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
+    }
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+std::size_t FileSource::read(MutableBytes out) {
+  const std::size_t got =
+      size_ ? read_at(at_, out)
+            : read_with(out, [&](std::byte* to, std::size_t wanted, std::size_t /*done*/) {
+                return ::read(file_.get(), to, wanted);
+              });
+  at_ += got;
+  return got;
+}
+
+std::size_t FileSource::read_at(ByteCount offset, MutableBytes out) const {
+  return read_with(out, [&](std::byte* to, std::size_t wanted, std::size_t done) {
+    return ::pread(file_.get(), to, wanted, static_cast<off_t>(start_ + offset + done));
+  });
+}
+
+Bytes FileSource::view() {
+  if (!size_ || *size_ == 0) return {};
+  if (mapping_.bytes().empty()) mapping_ = FileMapping(file_.get(), start_ + *size_);
+  return mapping_.bytes().empty() ? Bytes{} : mapping_.bytes().subspan(start_);
+}
+
+void FileSource::seek(ByteCount offset) { at_ = offset; }
+
+ByteCount FileSource::skip(ByteCount count) {
+  if (!size_) return discard(*this, count);
+  const ByteCount skipped = std::min(count, *size_ - std::min(at_, *size_));
+  at_ += skipped;
+  return skipped;
+}
+
+std::size_t MemorySource::read(MutableBytes out) {
+  const std::size_t got = read_at(at_, out);
+  at_ += got;
+  return got;
+}
+
+std::size_t MemorySource::read_at(ByteCount offset, MutableBytes out) const {
+  const ByteCount left = bytes_.size() - std::min<ByteCount>(offset, bytes_.size());
+  const std::size_t count = std::min<ByteCount>(out.size(), left);
+  if (count != 0) std::memcpy(out.data(), bytes_.data() + offset, count);
+  return count;
+}
+
+ByteCount MemorySource::skip(ByteCount count) {
+  const ByteCount skipped =
+      std::min<ByteCount>(count, bytes_.size() - std::min(at_, bytes_.size()));
+  at_ += skipped;
+  return skipped;
+}
+
+ByteCount discard(ByteSource& source, ByteCount count) {
+  std::array<std::byte, 1 << 16> scratch{};
+  ByteCount done = 0;
+  while (done < count) {
+    const std::size_t wanted = std::min<ByteCount>(scratch.size(), count - done);
+    const std::size_t got = source.read(std::span(scratch).first(wanted));
+    done += got;
+    if (got < wanted) break;
+  }
+  return done;
+}
+
+}  // namespace cuszi

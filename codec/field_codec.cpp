@@ -1,0 +1,219 @@
+#include "codec/field_codec.hpp"
+
+#include "codec/archive_outlet.hpp"
+#include "codec/archive_reader.hpp"
+#include "codec/background.hpp"
+#include "codec/buffer.hpp"
+#include "codec/device_buffers.hpp"
+#include "codec/field_source.hpp"
+#include "codec/frame_feed.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Loads frames into a backend, each time another one is asked for.
+class FrameLoader {
+ public:
+  FrameLoader(Backend& backend, const FieldSettings& settings, FieldSource& field, CallTimes& times)
+      : backend_(backend),
+        settings_(settings),
+        field_(field),
+        feed_(backend, field, settings.needs_range()),
+        times_(times) {}
+
+  const LoadedFrame& load(std::uint64_t i) {
+    if (loaded_ == i) return frame_;
+    loaded_.reset();
+    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
+    const Bytes values = feed_.frame(i);
+    times_.measure([&] {
+      frame_ =
+          load_frame(backend_, settings_.frame, shape, values, settings_.fills, times_.steps());
+    });
+    loaded_ = i;
+    return frame_;
+  }
+
+ private:
+  Backend& backend_;
+  const FieldSettings& settings_;
+  FieldSource& field_;
+  FrameFeed feed_;
+  CallTimes& times_;
+  std::optional<std::uint64_t> loaded_;
+  LoadedFrame frame_;
+};
+
+ValueRange scan_range(FrameLoader& frames, std::uint64_t count) {
+  ValueRange range;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const LoadedFrame& frame = frames.load(i);
+    if (frame.scan.missing < frame.shape.points()) range.add(frame.scan.min, frame.scan.max);
+  }
+  return range;
+}
+
+ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& field,
+                             FrameLoader& frames) {
+  ArchiveHeader header;
+  header.dtype = field.layout().dtype;
+  header.mode = settings.mode;
+  header.bound_asked = settings.bound;
+  header.fills = settings.fills;
+  header.plan = field.plan();
+  const ValueRange range = settings.needs_range() ? scan_range(frames, header.plan.frames())
+                                                  : settings.range.value_or(ValueRange{});
+  header.bound_absolute = absolute_bound(settings.bound, settings.mode, range);
+  return header;
+}
+
+/// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
+/// are on a device away in the background.
+class FrameRestorer {
+ public:
+  FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
+                const FrameUser& use, const PartUser& use_part)
+      : backends_(backends),
+        archive_(archive),
+        preview_(preview),
+        times_(times),
+        use_(use),
+        use_part_(use_part) {
+    if (use_part) archive.leave_payloads();
+  }
+
+  /// How much of the next frame is wanted.
+  LevelsWanted levels_wanted() {
+    return [this](const ArchiveFrame& frame) {
+      if (next_ == 0) preview_.settle(frame.shape.dims, frame.header);
+      const Selection wanted = preview_.of_frame(next_++);
+      shown_.reset();
+      if (wanted.points() == 0) return std::size_t{0};
+      shown_ = FramePreview::of(frame.shape.dims, frame.header, wanted);
+      return shown_->levels;
+    };
+  }
+
+  /// Restores the frame that was asked about last.
+  void restore(const ArchiveFrame& frame) {
+    const std::uint64_t index = frame.header.index;
+    Backend& backend = backends_.for_frame(frame.header);
+    Transfer* const transfer = use_part_ ? backend.transfer() : nullptr;
+    const Bytes payload = payload_of(frame, transfer);
+    const std::uint64_t points = shown_ ? shown_->shown.points() : 0;
+    const ByteCount size = points * size_of(frame.shape.dtype);
+    const MutableBytes values =
+        transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
+                            : buffer_.resize(size);
+    if (shown_) {
+      times_.measure([&] {
+        decompress_frame(backend, frame.shape, frame.header, *shown_, payload, values,
+                         times_.steps());
+      });
+    }
+    const Exceptions exceptions = count_exceptions(frame.header, payload, backend);
+    summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
+    if (!shown_) return;
+    if (transfer == nullptr) {
+      use_(index, values);
+      return;
+    }
+    draining_.start([this, index, transfer, values] {
+      transfer->drain(
+          values, [&](ByteCount offset, MutableBytes piece) { use_part_(index, offset, piece); });
+    });
+  }
+
+  /// Waits for the last frame.
+  FieldSummary finish() {
+    draining_.wait();
+    return summary_;
+  }
+
+ private:
+  /// Reads what was left in the archive, to the device if there is one.
+  Bytes payload_of(const ArchiveFrame& frame, Transfer* transfer) {
+    if (!frame.place) return frame.payload;
+    const ByteCount size = frame.header.payload_bytes();
+    const auto read = [&](ByteCount offset, MutableBytes piece) {
+      archive_.read_payload(frame, offset, piece);
+    };
+    if (transfer == nullptr) {
+      read(0, payload_.resize(size));
+      return payload_.view();
+    }
+    const MutableBytes payload = transfer->memory(buffer_for(DeviceBuffer::archive, 0), size);
+    transfer->fill(payload, read);
+    return payload;
+  }
+
+  Backends& backends_;
+  ArchiveReader& archive_;
+  Preview& preview_;
+  CallTimes& times_;
+  const FrameUser& use_;
+  const PartUser& use_part_;
+  Buffer buffer_;
+  Buffer payload_;
+  std::uint64_t next_ = 0;  ///< frame of the plan
+  std::optional<FramePreview> shown_;
+  FieldSummary summary_;
+  Background draining_;
+};
+
+}  // namespace
+
+CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                               ByteSink& sink, CallTimes& times, const CompressionEvents& events) {
+  if (const auto& axes = settings.frame.predictor.multilevel.axes) {
+    check_axes(*axes, field.plan().dims);
+  }
+  FrameLoader frames(backend, settings, field, times);
+  CompressedField result;
+  result.header = archive_header(settings, field, frames);
+  ArchiveOutlet outlet(backend, sink, result.header);
+  for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
+    const LoadedFrame& loaded = frames.load(i);
+    events.frame_loaded(loaded);
+    const FrameReport frame = times.measure([&] {
+      return compress_frame(
+          backend, settings.frame, loaded, i, result.header.bound_absolute,
+          [&](ByteCount size) { return outlet.take(size); }, times.steps());
+    });
+    result.summary.add(frame.header, loaded.shape.points(), frame.outliers, frame.patches);
+    outlet.send();
+    events.frame_done();
+  }
+  result.archive_bytes = outlet.finish();
+  return result;
+}
+
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
+                           const FrameUser& use, const PartUser& use_part) {
+  Preview whole(archive.header().plan, 1);
+  return restore_field(backends, archive, whole, times, use, use_part);
+}
+
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
+                           CallTimes& times, const FrameUser& use, const PartUser& use_part) {
+  FrameRestorer restorer(backends, archive, preview, times, use, use_part);
+  for (std::uint64_t i = 0; i < archive.frames(); ++i) {
+    restorer.restore(archive.next_frame(restorer.levels_wanted()));
+  }
+  archive.finish();
+  return restorer.finish();
+}
+
+FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
+                           Preview& preview, CallTimes& times, const FrameUser& use,
+                           ByteCount& frame_bytes) {
+  const PartUser no_parts;
+  FrameRestorer restorer(backends, archive, preview, times, use, no_parts);
+  const ArchiveFrame frame = archive.frame(index, restorer.levels_wanted());
+  frame_bytes = frame.size();
+  restorer.restore(frame);
+  return restorer.finish();
+}
+
+}  // namespace cuszi

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "codec/backend_choice.hpp"
+#include "codec/byte_sink.hpp"
+#include "codec/call_times.hpp"
+#include "codec/field_summary.hpp"
+#include "core/archive.hpp"
+#include "core/backend.hpp"
+#include "core/config.hpp"
+#include "core/pipeline.hpp"
+#include "core/preview.hpp"
+
+namespace cuszi {
+
+class ArchiveReader;
+class FieldSource;
+
+/// How a field is to be compressed.
+struct FieldSettings {
+  double bound = 0;
+  ErrorMode mode = ErrorMode::relative;
+  std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
+  FillValues fills;
+  FrameConfig frame;
+  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
+
+  /// True if the field's range must be known before its first frame can be compressed.
+  bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
+};
+
+/// What a caller may want to know while a field is being compressed.
+struct CompressionEvents {
+  std::function<void(const LoadedFrame&)> frame_loaded = [](const LoadedFrame&) {};
+  std::function<void()> frame_done = [] {};
+};
+
+struct CompressedField {
+  ArchiveHeader header;
+  FieldSummary summary;
+  ByteCount archive_bytes = 0;
+};
+
+/// Compresses a field to an archive. A relative bound of a field of several frames takes two
+/// passes over it, the second from the device's memory if the field fits. With a device, the next
+/// frame is read and the last one written meanwhile. Throws UsageError, before anything is written,
+/// if the field lacks the axis that the settings force.
+CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                               ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events = {});
+
+/// Takes a restored frame, whose values it may change.
+using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
+
+/// Takes the values of a restored frame from byte `offset` of it on, which it may change. Called by
+/// several threads at once, in any order.
+using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
+
+/// Restores all of an archive, frame by frame, and checks its footer. Frames that a device restores
+/// go to `use_part`, if it is given, while the next one is being restored. Throws ArchiveError,
+/// possibly after some frames have been used.
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
+                           const FrameUser& use, const PartUser& use_part = {});
+
+/// The same for what a preview of the field shows: reads and checks no more of each frame than that
+/// takes. Frames of which nothing is shown are not used. `preview` is settled.
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
+                           CallTimes& times, const FrameUser& use, const PartUser& use_part = {});
+
+/// What `preview` shows of one frame of an archive, which is its whole plan. `frame_bytes` is set
+/// to the frame's size there.
+FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
+                           Preview& preview, CallTimes& times, const FrameUser& use,
+                           ByteCount& frame_bytes);
+
+}  // namespace cuszi

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "codec/buffer.hpp"
+#include "codec/byte_source.hpp"
+#include "codec/field_name.hpp"
+#include "core/frame_plan.hpp"
+
+namespace cuszi {
+
+/// A raw field, frame by frame: where it can be used as it lies in its file, mapped into memory,
+/// else read into memory that holds one frame. Every function that reads throws InputError.
+class FieldSource {
+ public:
+  /// Refuses a source whose size is not that of the field.
+  FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FramePlan& plan);
+
+  const FieldLayout& layout() const { return layout_; }
+  const FramePlan& plan() const { return plan_; }
+  ByteCount frame_bytes(std::uint64_t i) const {
+    return plan_.frame_dims(i).count() * size_of(layout_.dtype);
+  }
+
+  /// True if frames can be read only once and in their order.
+  bool is_stream() const { return !source_->size() && !whole_; }
+
+  /// Reads the whole field into memory, so that all frames can be read again.
+  void hold();
+
+  /// The values of frame `i` in the machine's byte order, valid until the next call. The last frame
+  /// asked for can be asked for again, whatever the source.
+  Bytes frame(std::uint64_t i);
+
+  /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
+  /// for several threads at once. Not in a stream.
+  void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
+
+ private:
+  Bytes mapped(ByteCount offset, ByteCount size);
+  void move_to(ByteCount offset);
+  void read(MutableBytes values);
+  void require_all(ByteCount missing) const;
+  void expect_end();
+
+  std::unique_ptr<ByteSource> source_;
+  FieldLayout layout_;
+  FramePlan plan_;
+  Buffer buffer_;
+  std::optional<std::uint64_t> held_;  ///< the frame in the buffer
+  bool whole_ = false;                 ///< the buffer holds the field
+  ByteCount position_ = 0;             ///< in a stream
+};
+
+/// Opens a field as the options say and plans its frames, of about `frame_bytes` if given.
+FieldSource open_field(const std::string& path, const FieldOptions& options,
+                       std::optional<ByteCount> frame_bytes = {});
+
+}  // namespace cuszi

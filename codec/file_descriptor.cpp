@@ -1,0 +1,41 @@
+#include "codec/file_descriptor.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace cuszi {
+
+namespace {
+
+/// The kernel writes at most this much at once.
+constexpr ByteCount max_transfer = ByteCount{1} << 30;
+
+/// Writes by calls of `write_some(from, size)`, which returns what write(2) does.
+template <class WriteSome>
+bool write_with(Bytes bytes, const WriteSome& write_some) {
+  while (!bytes.empty()) {
+    const std::size_t wanted = std::min<ByteCount>(bytes.size(), max_transfer);
+    const ssize_t done = write_some(bytes.data(), wanted);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool write_all(const FileDescriptor& file, Bytes bytes) {
+  return write_with(bytes, [&](const std::byte* from, std::size_t wanted) {
+    return ::write(file.get(), from, wanted);
+  });
+}
+
+bool write_all_at(const FileDescriptor& file, ByteCount offset, Bytes bytes) {
+  return write_with(bytes, [&](const std::byte* from, std::size_t wanted) {
+    const auto at = static_cast<off_t>(offset) + (from - bytes.data());
+    return ::pwrite(file.get(), from, wanted, at);
+  });
+}
+
+}  // namespace cuszi

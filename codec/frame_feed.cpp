@@ -1,0 +1,55 @@
+#include "codec/frame_feed.hpp"
+
+#include "codec/device_buffers.hpp"
+#include "codec/field_source.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// What compressing takes beside the frames, at most, in frames: the arena and two archives.
+constexpr ByteCount frames_of_work = 6;
+
+}  // namespace
+
+FrameFeed::FrameFeed(Backend& backend, FieldSource& field, bool twice)
+    : field_(field), transfer_(field.is_stream() ? nullptr : backend.transfer()) {
+  if (transfer_ == nullptr || !twice || field.plan().frames() == 1 || !fits_device()) return;
+  kept_.reset(transfer_);
+  kept_places_.resize(field.plan().frames());
+}
+
+Bytes FrameFeed::frame(std::uint64_t i) {
+  if (transfer_ == nullptr) return field_.frame(i);
+  if (fetched_ != i) fetch(i);
+  fetching_.wait();
+  const Bytes values = values_;
+  if (i + 1 < field_.plan().frames()) fetch(i + 1);
+  return values;
+}
+
+bool FrameFeed::fits_device() const {
+  return field_.layout().field_bytes() + frames_of_work * field_.frame_bytes(0) <=
+         transfer_->room();
+}
+
+void FrameFeed::fetch(std::uint64_t i) {
+  fetched_.reset();
+  fetching_.wait();
+  const bool is_there = kept_ && !kept_places_[i].empty();
+  const std::size_t buffer = kept_ ? first_kept_buffer + i : buffer_for(DeviceBuffer::field, i);
+  values_ = is_there ? kept_places_[i] : transfer_->memory(buffer, field_.frame_bytes(i));
+  fetched_ = i;
+  if (is_there) return;
+  if (kept_) kept_places_[i] = values_;
+  fetching_.start([this, i, to = values_] {
+    transfer_->fill(
+        to, [&](ByteCount offset, MutableBytes piece) { field_.read_part(i, offset, piece); });
+  });
+}
+
+void FrameFeed::ReleaseKept::operator()(Transfer* transfer) const noexcept {
+  transfer->release(first_kept_buffer);
+}
+
+}  // namespace cuszi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codec/background.hpp"
+#include "core/backend.hpp"
+
+namespace cuszi {
+
+class FieldSource;
+
+/// Brings the frames of a field to where a backend wants them: for a device with memory of its own
+/// straight from the file, one frame ahead; else as they lie. If all are to be used `twice` and the
+/// device has room for them, they stay there and are read once.
+class FrameFeed {
+ public:
+  FrameFeed(Backend& backend, FieldSource& field, bool twice);
+
+  /// The values of frame `i`, valid until the next call. Throws InputError or DeviceError.
+  Bytes frame(std::uint64_t i);
+
+ private:
+  struct ReleaseKept {
+    void operator()(Transfer* transfer) const noexcept;
+  };
+
+  bool fits_device() const;
+  void fetch(std::uint64_t i);
+
+  FieldSource& field_;
+  Transfer* transfer_;                           ///< none if frames stay on the host
+  std::optional<std::uint64_t> fetched_;         ///< the frame on its way or there
+  MutableBytes values_;                          ///< its place
+  std::unique_ptr<Transfer, ReleaseKept> kept_;  ///< what has the frames that stay, if they do
+  std::vector<MutableBytes> kept_places_;        ///< of these frames; empty before the first use
+  Background fetching_;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,54 @@
+#include "codec/quality_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "codec/field_source.hpp"
+#include "core/error.hpp"
+#include "cpu_ref/metrics.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// The coordinates of a value, slowest first: "[3, 0, 17]".
+std::string coordinates(const Dims& dims, std::uint64_t point) {
+  std::string text;
+  for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+    text = fmt::format("{}{}{}", point % dims[axis], text.empty() ? "" : ", ", text);
+    point /= dims[axis];
+  }
+  return '[' + text + ']';
+}
+
+}  // namespace
+
+void QualityMeter::add(std::uint64_t i, Bytes restored) {
+  const Bytes original = original_->frame(i);
+  quality_.merge(
+      cpu::measure_quality(original_->layout().dtype, original, restored, fills_, bound_));
+}
+
+void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored) {
+  if (selection.all()) {
+    add(i, restored);
+    return;
+  }
+  std::vector<std::byte> original(restored.size());
+  const DType dtype = original_->layout().dtype;
+  pick(selection, dtype, original_->frame(i), original);
+  quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
+}
+
+void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy) {
+  const Quality& quality = meter.quality();
+  if (!quality.first_bad) return;
+  throw BoundError(fmt::format(
+      "the value at {} (index {}) differs from the original by more than the bound {} allows "
+      "(largest error {}); {}",
+      coordinates(dims, *quality.first_bad), *quality.first_bad, meter.bound(), quality.max_error,
+      remedy));
+}
+
+}  // namespace cuszi

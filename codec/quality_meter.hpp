@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string_view>
+
+#include "core/mask.hpp"
+#include "core/metrics.hpp"
+#include "core/selection.hpp"
+
+namespace cuszi {
+
+class FieldSource;
+
+/// Measures frames against those of an original, one after the other.
+class QualityMeter {
+ public:
+  /// `bound` decides which points are bad; infinite if none was asked for.
+  QualityMeter(FieldSource& original, const FillValues& fills, double bound)
+      : original_(&original), fills_(fills), bound_(bound) {}
+
+  /// Frame `i`, after all before it that are to be measured.
+  void add(std::uint64_t i, Bytes restored);
+  /// The selected points of frame `i`.
+  void add(std::uint64_t i, const Selection& selection, Bytes restored);
+
+  const Quality& quality() const { return quality_; }
+  double bound() const { return bound_; }
+
+ private:
+  FieldSource* original_;
+  FillValues fills_;
+  double bound_;
+  Quality quality_;
+};
+
+/// Throws BoundError, naming the first bad value of a field of these dims and `remedy`, if there is
+/// one.
+void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy);
+
+}  // namespace cuszi

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+namespace cuszi {
+
+/// What a user may ask for instead of a bound.
+struct Target {
+  enum class Kind {
+    psnr,   ///< at least so many dB, with as few bits as possible
+    ratio,  ///< at least so much smaller, with as little error as possible
+  };
+  Kind kind = Kind::psnr;
+  double value = 0;
+};
+
+/// Whether a result with this PSNR (infinite without error) or ratio is what was asked for.
+inline bool is_met(const Target& target, double reached) { return reached >= target.value; }
+
+/// "psnr:80", as on the command line.
+std::string to_string(const Target& target);
+
+}  // namespace cuszi

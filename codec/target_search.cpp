@@ -1,0 +1,165 @@
+#include "codec/target_search.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "codec/field_sample.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr double psnr_window = 0.1;    ///< dB over the target that are as good as it
+constexpr double ratio_window = 0.12;  ///< 2.8 %
+constexpr int most_steps = 6;
+constexpr double first_ratio_bound = 1e-3;  ///< as a share of the range
+
+/// What decides how errors are spread over levels and how carefully codes are chosen.
+struct Tuning {
+  double alpha;
+  double beta;
+  double slack;
+};
+
+/// The first is what a bound would use.
+constexpr std::array<Tuning, 5> tunings{
+    {{1.25, 2, 1}, {1.25, 2, 1.6}, {1.75, 3.98, 1.6}, {1.5, 3, 1.6}, {2, 3.98, 2}}};
+constexpr int tuning_steps = 3;
+constexpr double tuning_window = 0.3;  ///< dB
+
+double psnr_of(const Quality& quality) {
+  return quality.psnr().value_or(std::numeric_limits<double>::infinity());
+}
+
+/// Trials on one sample for one target.
+class TargetSearch {
+ public:
+  TargetSearch(const Target& target, Backend& backend, FieldSample sample)
+      : target_(target), backend_(backend), sample_(std::move(sample)) {}
+
+  FieldSettings run(FieldSettings settings) {
+    if (!(sample_.range.any && sample_.range.width() > 0 && std::isfinite(sample_.range.width()))) {
+      settings.bound = 0;
+      return settings;
+    }
+    settings.bound = first_bound();
+    adopt_choices(trial_of(settings), settings);
+    if (target_.kind == Target::Kind::psnr) settings = best_tuning(settings);
+    BoundSearch search(goal_of(target_), settings.bound, most_steps);
+    while (!search.done()) {
+      settings.bound = limited(search.bound());
+      search.add(score(trial_of(settings)));
+    }
+    settings.bound = limited(search.best().value_or(search.bound()));
+    return settings;
+  }
+
+ private:
+  /// Where errors fill the bound evenly.
+  double first_bound() const {
+    const double width = sample_.range.width();
+    if (target_.kind == Target::Kind::ratio) return first_ratio_bound * width;
+    return std::sqrt(3.0) * width * std::pow(10, -target_.value / 20);
+  }
+
+  double limited(double bound) const { return std::min(bound, sample_.range.width()); }
+
+  Trial trial_of(const FieldSettings& settings) const {
+    return try_on(sample_, backend_, settings, target_.kind == Target::Kind::psnr);
+  }
+
+  double score(const Trial& trial) const {
+    const bool psnr = target_.kind == Target::Kind::psnr;
+    return score_of(target_, psnr ? psnr_of(trial.quality) : trial.ratio());
+  }
+
+  /// Where the sample is the field, later trials need not choose method, axes and reach again.
+  void adopt_choices(const Trial& trial, FieldSettings& settings) const {
+    PredictorConfig& config = settings.frame.predictor;
+    if (!sample_.whole || !trial.method) return;
+    config.id = id_of(trial.method->predictor);
+    config.automatic = false;
+    settings.frame.coder = trial.method->coder;
+    settings.frame.automatic_coder = false;
+    const auto* const params = std::get_if<MultilevelParams>(&trial.method->predictor);
+    if (params == nullptr) return;
+    config.multilevel.roles = AxisRoles{params->merged, params->roles};
+    config.multilevel.reach = params->reach;
+  }
+
+  FieldSettings best_tuning(const FieldSettings& settings) const {
+    const MultilevelConfig& asked = settings.frame.predictor.multilevel;
+    const bool tunes = settings.frame.predictor.id == PredictorId::multilevel;
+    if (!tunes || asked.effort == Effort::fast) return settings;
+    FieldSettings best = settings;
+    double fewest = std::numeric_limits<double>::infinity();
+    for (const Tuning& tuning : tunings) {
+      FieldSettings tuned = settings;
+      MultilevelConfig& config = tuned.frame.predictor.multilevel;
+      config.alpha = asked.alpha.value_or(tuning.alpha);
+      config.beta = asked.beta.value_or(tuning.beta);
+      config.slack = tuning.slack;
+      tuned.bound = limited(settings.bound * tuning.slack);
+      const double bytes = bytes_at_target(tuned);
+      if (!(bytes < fewest)) continue;
+      fewest = bytes;
+      best = tuned;
+    }
+    return best;
+  }
+
+  /// What the sample takes at the target, interpolated between two trials. Leaves the bound there.
+  double bytes_at_target(FieldSettings& settings) const {
+    BoundSearch search({target_.value - tuning_window, target_.value + tuning_window, false},
+                       settings.bound, tuning_steps);
+    std::optional<std::pair<double, double>> last;  // PSNR, logarithm of the bytes
+    std::optional<std::pair<double, double>> before;
+    while (!search.done()) {
+      settings.bound = limited(search.bound());
+      const Trial trial = trial_of(settings);
+      search.add(score(trial));
+      if (!std::isfinite(psnr_of(trial.quality))) continue;
+      before = last;
+      last = {psnr_of(trial.quality), std::log(static_cast<double>(trial.archive_bytes))};
+    }
+    settings.bound = limited(search.bound());
+    if (!last) return std::numeric_limits<double>::infinity();
+    constexpr double usual_slope = 0.08;  // logarithm of the bytes per dB
+    double slope = usual_slope;
+    if (before && std::abs(before->first - last->first) > 0.1) {
+      slope = (before->second - last->second) / (before->first - last->first);
+    }
+    return std::exp(last->second + slope * (target_.value - last->first));
+  }
+
+  const Target& target_;
+  Backend& backend_;
+  FieldSample sample_;
+};
+
+}  // namespace
+
+std::string to_string(const Target& target) {
+  return fmt::format("{}:{:g}", target.kind == Target::Kind::psnr ? "psnr" : "ratio", target.value);
+}
+
+double score_of(const Target& target, double reached) {
+  return target.kind == Target::Kind::psnr ? reached : 10 * std::log10(reached);
+}
+
+Goal goal_of(const Target& target) {
+  const double least = score_of(target, target.value);
+  const bool psnr = target.kind == Target::Kind::psnr;
+  return {least, least + (psnr ? psnr_window : ratio_window), !psnr};
+}
+
+FieldSettings settings_for(const Target& target, const FieldSettings& settings, Backend& backend,
+                           FieldSource& field) {
+  FieldSettings absolute = settings;
+  absolute.mode = ErrorMode::absolute;
+  return TargetSearch(target, backend, take_sample(backend, absolute, field)).run(absolute);
+}
+
+}  // namespace cuszi

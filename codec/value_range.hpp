@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/config.hpp"
+
+namespace cuszi {
+
+/// The least and the greatest value that is not missing, if there is one.
+struct ValueRange {
+  double min = 0;
+  double max = 0;
+  bool any = false;
+
+  /// Infinite if it leaves the range of doubles.
+  double width() const { return max - min; }
+  void add(double other_min, double other_max);
+};
+
+/// The absolute bound that `bound` means in a field of this range. A share of a range that
+/// overflows would allow anything: such a field is lossless.
+double absolute_bound(double bound, ErrorMode mode, const ValueRange& range);
+
+}  // namespace cuszi
