@@ -1,0 +1,85 @@
+"""What the tests of the cuszi executable share.
+
+CUSZI and MAKE_FIELD in the environment say where the executables are.
+"""
+
+import array
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+CUSZI = os.environ["CUSZI"]
+MAKE_FIELD = os.environ["MAKE_FIELD"]
+
+# Made on a GPU of BITCOMP_FIELD with BITCOMP_OPTIONS --lossless bitcomp.
+BITCOMP_ARCHIVE = (Path(__file__).resolve().parents[2] / "test_data" / "bitcomp" /
+                   "interp_bitcomp.cuszi")
+BITCOMP_FIELD = {"kind": "smooth", "dims": "64x64x64", "dtype": "f32", "seed": 31}
+BITCOMP_OPTIONS = ["-e", "1e-1", "--preset", "cuszi"]
+
+# The sanitizers make these take minutes, and other tests go the same ways.
+long_when_sanitized = unittest.skipIf(os.environ.get("SANITIZED") == "ON",
+                                      "takes minutes under sanitizers")
+
+OK, USAGE, INPUT, ARCHIVE, BOUND, DEVICE, OUTPUT = range(7)
+
+REPORT_KEYS = {
+    "input", "archive", "dtype", "dims", "input_bytes", "archive_bytes", "ratio", "bit_rate",
+    "error_bound_abs", "psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound",
+    "value_min", "value_max", "masked", "outliers", "patches", "predictor", "coder", "lossless",
+    "device", "compress_seconds", "compress_gb_per_s", "decompress_seconds",
+    "decompress_gb_per_s"}
+QUALITY_KEYS = {"psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound"}
+
+
+class CliTest(unittest.TestCase):
+    """Runs the executable in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def path(self, name):
+        return self.folder / name
+
+    def field(self, name, kind="smooth", dims="20x30x40", dtype="f32", seed=1):
+        """Makes a field; returns its bytes."""
+        subprocess.run([MAKE_FIELD, kind, dims, dtype, str(seed), self.path(name)], check=True)
+        return self.path(name).read_bytes()
+
+    def cuszi(self, *arguments, code=OK, stdin=b""):
+        """Runs cuszi; requires the exit code, and one line on stderr for a failure."""
+        result = subprocess.run([CUSZI, *map(str, arguments)], cwd=self.folder, input=stdin,
+                                capture_output=True, timeout=120)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        if code != OK:
+            self.assertRegex(result.stderr.decode(), r"^(cuszi: .*\n)+$")
+        return result
+
+    def report(self, *arguments, code=OK):
+        """The objects that cuszi reports in JSON, one a line."""
+        lines = self.cuszi(*arguments, "--json", code=code).stdout.decode().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def files(self):
+        return sorted(str(path.relative_to(self.folder))
+                      for path in self.folder.rglob("*") if path.is_file())
+
+    def assert_close(self, original, restored, bound, type_code="f"):
+        a, b = array.array(type_code, original), array.array(type_code, restored)
+        self.assertEqual(len(a), len(b))
+        self.assertTrue(all(abs(x - y) <= bound for x, y in zip(a, b)))
+
+
+def has_device():
+    """Whether this cuszi finds a GPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        field = Path(folder) / "zero_4x4.f32"
+        field.write_bytes(bytes(64))
+        result = subprocess.run([CUSZI, "compress", field, "-e", "0", "--preset", "cusz",
+                                 "--device", "cuda"], capture_output=True, timeout=120)
+    return result.returncode == OK

@@ -1,0 +1,154 @@
+"""Large fields: frames and previews."""
+
+import array
+import unittest
+
+from cli_test import ARCHIVE, CliTest, USAGE
+
+
+class Frames(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.original = self.field("u_20x30x40.f32")
+        self.slice_bytes = 30 * 40 * 4
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi",
+                   "--frame-size", 8 * self.slice_bytes)
+
+    def test_a_field_in_frames_is_restored(self):
+        report, = self.report("decompress", "u.cuszi", "--compare", "u_20x30x40.f32")
+        self.assertEqual(report["frames"], 3)
+        self.assertTrue(report["within_bound"])
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "one.cuszi")
+        one, = self.report("decompress", "one.cuszi")
+        self.assertEqual(one["frames"], 1)
+        self.assertEqual(one["error_bound_abs"], report["error_bound_abs"])
+
+    def test_a_forced_axis_is_the_field_s_in_every_frame(self):
+        self.field("v_17x30x40.f32", dims="17x30x40")
+        for axes, roles in [("layered:0", ["layered", "lattice", "lattice"]),
+                            ("layered:1", ["lattice", "layered", "lattice"]),
+                            ("independent:2", ["lattice", "lattice", "independent"])]:
+            with self.subTest(axes=axes):
+                made, = self.report("compress", "v_17x30x40.f32", "-e", "1e-3", "--verify",
+                                    "--predictor", "multilevel", "--axes", axes, "--frame-size",
+                                    8 * self.slice_bytes, "-o", "v.cuszi", "--force")
+                self.assertTrue(made["within_bound"])
+                frames = self.report("inspect", "v.cuszi")[0]["frame_list"]
+                self.assertEqual([frame["dims"][0] for frame in frames], [8, 8, 1])
+                self.assertEqual([frame["predictor"]["axes"][1:] for frame in frames],
+                                 [roles, roles, ["lattice", *roles[1:]]])
+
+    def test_a_frame_alone(self):
+        self.cuszi("decompress", "u.cuszi", "-o", "whole.f32")
+        whole = self.path("whole.f32").read_bytes()
+        for i, (first, end) in enumerate([(0, 8), (8, 16), (16, 20)]):
+            part = whole[first * self.slice_bytes:end * self.slice_bytes]
+            report, = self.report("decompress", "u.cuszi", "--frame", i)
+            self.assertEqual(report["dims"], [end - first, 30, 40])
+            self.assertEqual(self.path(f"u.frame{i}.restored.f32").read_bytes(), part)
+            piped = self.cuszi("decompress", "-", "--frame", i,
+                               stdin=self.path("u.cuszi").read_bytes())
+            self.assertEqual(piped.stdout, part)
+        self.cuszi("decompress", "u.cuszi", "--frame", 3, code=USAGE)
+
+    def test_frames_of_one_value(self):
+        ones = array.array("f", [1.0] * 1200)
+        slices = [ones.tobytes(), self.original[:self.slice_bytes], bytes(self.slice_bytes)]
+        ones[5] = float("nan")
+        slices.append(ones.tobytes())
+        self.path("c_4x30x40.f32").write_bytes(b"".join(slices))
+        self.cuszi("compress", "c_4x30x40.f32", "-e", "1e-3", "-o", "c.cuszi",
+                   "--frame-size", self.slice_bytes, "--verify")
+        report, = self.report("inspect", "c.cuszi")
+        frames = report["frame_list"]
+        self.assertEqual([frame["kind"] for frame in frames],
+                         ["constant", "coded", "constant", "constant"])
+        self.assertEqual([frame["value_max"] for frame in frames if frame["kind"] == "constant"],
+                         [1, 0, 1])
+        self.assertEqual(frames[0]["sections"], {"raw": 4})
+        self.assertEqual((report["masked"], report["predictor"]), (1, "multilevel"))
+        self.assertEqual(sum(report["sections"].values()), self.path("c.cuszi").stat().st_size)
+        for i in [0, 2, 3]:
+            self.cuszi("decompress", "c.cuszi", "--frame", i, "-o", f"{i}.f32")
+            self.assertEqual(self.path(f"{i}.f32").read_bytes(), slices[i])
+        preview, = self.report("decompress", "c.cuszi", "--frame", 2, "--stride", 8, "-o", "p.f32")
+        self.assertEqual(preview["dims"], [1, 4, 5])
+        self.assertEqual(self.path("p.f32").read_bytes(), bytes(4 * 5 * 4))
+
+    def test_a_damaged_frame_leaves_the_others(self):
+        archive = bytearray(self.path("u.cuszi").read_bytes())
+        archive[len(archive) // 2] ^= 1
+        self.path("bad.cuszi").write_bytes(archive)
+        self.cuszi("decompress", "bad.cuszi", code=ARCHIVE)
+        self.cuszi("decompress", "bad.cuszi", "--frame", 0)
+        self.cuszi("decompress", "bad.cuszi", "--frame", 1, code=ARCHIVE)
+        self.cuszi("decompress", "bad.cuszi", "--frame", 2)
+
+
+class Previews(CliTest):
+    """--stride against the same points of the whole field."""
+
+    def every(self, values, dims, steps, size=4):
+        (depth, height, width), (a, b, c) = dims, steps
+        return b"".join(values[i * size:(i + 1) * size]
+                        for z in range(0, depth, a) for y in range(0, height, b)
+                        for i in range((z * height + y) * width, (z * height + y + 1) * width, c))
+
+    def setUp(self):
+        super().setUp()
+        self.field("u_20x30x40.f32")
+
+    def compress(self, *options):
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi", "--force", *options)
+        self.cuszi("decompress", "u.cuszi", "-o", "whole.f32", "--force")
+        return self.path("whole.f32").read_bytes()
+
+    def test_values_and_dims(self):
+        for options, steps in [(["--axes", "lattice"], (4, 4, 4)),
+                               (["--axes", "layered:0"], (1, 4, 4)),
+                               (["--predictor", "multilevel", "--axes", "independent:2"],
+                                (4, 4, 1)),
+                               (["--preset", "cusz"], (4, 4, 4)),
+                               (["--axes", "lattice", "--frame-size", "40K"], (4, 4, 4)),
+                               (["--axes", "lattice", "--frame-size", "15K"], (4, 4, 4))]:
+            with self.subTest(options=options):
+                whole = self.compress(*options)
+                report, = self.report("decompress", "u.cuszi", "--stride", 4, "--force",
+                                      "--compare", "u_20x30x40.f32")
+                dims = [-(-extent // step) for extent, step in zip((20, 30, 40), steps)]
+                self.assertEqual((report["dims"], report["stride"]), (dims, 4))
+                self.assertTrue(report["within_bound"])
+                shown = self.every(whole, (20, 30, 40), steps)
+                self.assertEqual(self.path("u.stride4.restored.f32").read_bytes(), shown)
+                piped = self.cuszi("decompress", "-", "--stride", 4,
+                                   stdin=self.path("u.cuszi").read_bytes())
+                self.assertEqual(piped.stdout, shown)
+
+    def test_a_frame_is_a_field_of_its_own(self):
+        whole = self.compress("--axes", "lattice", "--frame-size", "15K")  # 3 slices
+        report, = self.report("decompress", "u.cuszi", "--frame", 1, "--stride", 2, "-o", "f.f32")
+        self.assertEqual((report["dims"], report["frame"]), ([2, 15, 20], 1))
+        frame = whole[3 * 4800:6 * 4800]
+        self.assertEqual(self.path("f.f32").read_bytes(), self.every(frame, (3, 30, 40), (2, 2, 2)))
+
+    def test_only_a_prefix_is_read(self):
+        self.field("v_64x64x64.f32", dims="64x64x64")
+        self.cuszi("compress", "v_64x64x64.f32", "-e", "1e-4", "--axes", "lattice", "-o", "v.cuszi")
+        archive = bytearray(self.path("v.cuszi").read_bytes())
+        sound, = self.report("decompress", "v.cuszi", "--stride", 8, "-o", "sound.f32")
+        self.assertEqual(sound["archive_bytes"], len(archive))
+        self.assertLess(sound["read_bytes"], len(archive) / 3)
+        archive[len(archive) // 2] ^= 1
+        self.path("bad.cuszi").write_bytes(archive)
+        self.cuszi("decompress", "bad.cuszi", "-o", "bad.f32", code=ARCHIVE)
+        self.cuszi("decompress", "bad.cuszi", "-o", "bad.f32", "--stride", 8)
+        self.assertEqual(self.path("bad.f32").read_bytes(), self.path("sound.f32").read_bytes())
+
+    def test_strides_are_powers_of_two(self):
+        self.compress()
+        for stride in [0, 3, -2, "many"]:
+            self.cuszi("decompress", "u.cuszi", "--stride", stride, code=USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,162 @@
+"""What the tool tells of its work."""
+
+import array
+import unittest
+
+from cli_test import BITCOMP_ARCHIVE, CliTest, QUALITY_KEYS, REPORT_KEYS, USAGE, long_when_sanitized
+
+
+class Reports(CliTest):
+    def test_compress(self):
+        original = self.field("u_20x30x40.f32")
+        report, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        self.assertTrue(all(report[key] is None for key in QUALITY_KEYS))
+        self.assertEqual(report["input"], "u_20x30x40.f32")
+        self.assertEqual(report["archive"], "u_20x30x40.f32.cuszi")
+        self.assertEqual(report["input_bytes"], len(original))
+        archive_bytes = self.path("u_20x30x40.f32.cuszi").stat().st_size
+        self.assertEqual(report["archive_bytes"], archive_bytes)
+        self.assertAlmostEqual(report["ratio"], len(original) / archive_bytes)
+        self.assertAlmostEqual(report["bit_rate"], 32 / report["ratio"])
+        values = array.array("f", original)
+        self.assertEqual((report["value_min"], report["value_max"]), (min(values), max(values)))
+        self.assertEqual(report["error_bound_abs"], 1e-3 * (max(values) - min(values)))
+        self.assertEqual((report["predictor"], report["coder"]), ("multilevel", "ans"))
+        self.assertEqual((report["lossless"], report["device"], report["masked"]),
+                         ("none", "cpu", 0))
+
+    def test_verify(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify")
+        self.assertTrue(report["within_bound"])
+        self.assertGreater(report["psnr_db"], 60)
+        self.assertGreater(report["nrmse"], 0)
+        self.assertLessEqual(report["max_error_over_bound"], 1)
+        self.assertAlmostEqual(report["max_abs_error"] / report["error_bound_abs"],
+                               report["max_error_over_bound"])
+        self.assertGreater(report["decompress_seconds"], 0)
+        self.assertEqual(len(self.files()), 2)
+
+    def test_no_error_has_no_psnr(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("compress", "u_20x30x40.f32", "-e", "0", "--verify")
+        self.assertIsNone(report["psnr_db"])
+        self.assertEqual((report["nrmse"], report["max_abs_error"]), (0, 0))
+        self.assertTrue(report["within_bound"])
+
+    def test_quiet(self):
+        self.field("u_20x30x40.f32")
+        result = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify", "--quiet")
+        self.assertEqual((result.stdout, result.stderr), (b"", b""))
+
+    def test_text(self):
+        self.field("u_20x30x40.f32")
+        text = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify").stdout.decode()
+        for word in ["20x30x40", "ratio", "PSNR", "within the bound", "GB/s"]:
+            self.assertIn(word, text)
+
+    def test_decompress_with_its_original(self):
+        self.field("u_20x30x40.f32")
+        compressed, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify")
+        report, = self.report("decompress", "u_20x30x40.f32.cuszi", "--compare", "u_20x30x40.f32")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        for key in QUALITY_KEYS:
+            self.assertEqual(report[key], compressed[key])
+
+    def test_compare(self):
+        self.path("a.dat").write_bytes(array.array("f", [0, 1, 2, 4]).tobytes())
+        self.path("b.dat").write_bytes(array.array("f", [0, 1.5, 2, 3]).tobytes())
+        report, = self.report("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32")
+        self.assertEqual(report["max_abs_error"], 1)
+        self.assertAlmostEqual(report["nrmse"], (1.25 / 4) ** 0.5 / 4)
+        self.assertAlmostEqual(report["psnr_db"], 17.0927, places=3)
+        self.assertIsNone(report["within_bound"])
+
+    def test_inspect(self):
+        self.field("m_20x30x40.f32", "missing")
+        self.cuszi("compress", "m_20x30x40.f32", "-e", "1e-2", "-m", "abs", "--fill-value", "7",
+                   "--frame-size", "40K", "-o", "m.cuszi")
+        report, = self.report("inspect", "m.cuszi")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        self.assertEqual(report["dims"], [20, 30, 40])
+        self.assertEqual(report["error_bound_abs"], 1e-2)
+        self.assertEqual(report["fill_values"], [7])
+        self.assertGreater(report["masked"], 0)
+        self.assertEqual(len(report["frame_list"]), report["frames"])
+        self.assertEqual(sum(report["sections"].values()), self.path("m.cuszi").stat().st_size)
+        self.assertIn("mask-bits", report["sections"])
+        text = self.cuszi("inspect", "m.cuszi", "--frames").stdout.decode()
+        self.assertIn("multilevel", text)
+        self.assertIn("frame 2", text)
+        text = self.cuszi("inspect", "m.cuszi", "--schedule").stdout.decode()
+        self.assertIn("bits/pt", text)
+
+    def test_inspect_what_is_packed(self):
+        report, = self.report("inspect", BITCOMP_ARCHIVE)
+        self.assertEqual((report["lossless"], report["coder"]), ("bitcomp", "huffman"))
+        frame, = report["frame_list"]
+        self.assertLess(frame["sections"]["codes"], frame["unpacked"]["codes"])
+        self.assertEqual(sum(report["sections"].values()), BITCOMP_ARCHIVE.stat().st_size)
+        text = self.cuszi("inspect", BITCOMP_ARCHIVE).stdout.decode()
+        self.assertIn("interp + huffman + bitcomp", text)
+        self.assertRegex(text, r"unpacked .*codes \d+")
+
+    @long_when_sanitized
+    def test_bench(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--iterations", "2")
+        self.assertLessEqual(REPORT_KEYS, set(report))
+        for key in ["compress_gb_per_s", "decompress_gb_per_s", "copy_gb_per_s",
+                    "file_compress_gb_per_s", "file_decompress_gb_per_s", "psnr_db"]:
+            self.assertGreater(report[key], 0)
+        self.assertIn("predict", report["compress_steps"])
+        self.assertIn("decode", report["decompress_steps"])
+        self.assertIn("GB/s", self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3").stdout.decode())
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
+    def test_the_whole_path_is_timed(self):
+        self.field("u_20x30x40.f32")
+        made, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi")
+        self.assertGreaterEqual(made["total_seconds"], made["compress_seconds"])
+        restored, = self.report("decompress", "u.cuszi")
+        self.assertGreaterEqual(restored["total_seconds"], restored["decompress_seconds"])
+
+    @long_when_sanitized
+    def test_study_of_huffman(self):
+        self.field("u_20x30x40.f32")
+        options = ["u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi", "--iterations", "1"]
+        for study in [["--study"], ["--study", "huffman"]]:
+            report, = self.report("bench", *options, *study)
+            rows = report["rows"]
+            self.assertEqual({row["symbols"] for row in rows}, {256, 1024, 4096, 16384, 65536})
+            self.assertEqual({row["unit_bits"] for row in rows}, {32, 64})
+            self.assertTrue(all(row["encode_gb_per_s"] > 0 for row in rows))
+        text = self.cuszi("bench", *options, "--study").stdout.decode()
+        self.assertIn("unit_bits", text)
+        self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
+    @long_when_sanitized
+    def test_study_of_the_index(self):
+        self.field("u_20x30x40.f32")
+        report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi",
+                              "--iterations", "1", "--study", "index")
+        rows = report["rows"]
+        self.assertEqual({row["index"] for row in rows}, {"none", "offset", "length", "hybrid"})
+        for row in rows:
+            self.assertAlmostEqual(row["effective_ratio"], row["ratio"] / (1 + row["overhead"]))
+            self.assertGreater(row["cpu_decode_gb_per_s"], 0)
+        overhead = {(row["index"], row["chunk"], row["partition"]): row["overhead"]
+                    for row in rows}
+        self.assertEqual(overhead["none", None, None], 0)
+        self.assertLess(overhead["length", 256, None], overhead["hybrid", 256, 32])
+        self.assertLess(overhead["hybrid", 256, 32], overhead["offset", 256, None])
+
+    def test_studies_are_of_huffman(self):
+        self.field("u_20x30x40.f32")
+        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", code=USAGE)
+        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", "magic", code=USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+"""Fields to archives and back, by files and pipes."""
+
+import array
+import json
+import subprocess
+import unittest
+
+from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BITCOMP_FIELD, BITCOMP_OPTIONS, CUSZI, CliTest,
+                      DEVICE, INPUT, OUTPUT, USAGE, long_when_sanitized)
+
+
+class RoundTrips(CliTest):
+    def test_defaults(self):
+        original = self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", "-m", "abs")
+        self.cuszi("decompress", "u_20x30x40.f32.cuszi")
+        restored = self.path("u_20x30x40.restored.f32").read_bytes()
+        self.assertNotEqual(restored, original)
+        self.assert_close(original, restored, 1e-2)
+        self.assertEqual(self.path("u_20x30x40.f32").read_bytes(), original)
+
+    @long_when_sanitized
+    def test_every_method(self):
+        original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
+        for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
+                        ["--predictor", "lorenzo", "--coder", "huffman"],
+                        ["--predictor", "lorenzo", "--coder", "ans"],
+                        ["--predictor", "multilevel", "--coder", "huffman"],
+                        ["--predictor", "auto"], ["--predictor", "auto", "--coder", "auto"],
+                        ["--axes", "layered:1", "--reach", "7"],
+                        ["--axes", "independent:0", "--alpha", "1.5", "--beta", "2.5"],
+                        ["--axes", "lattice", "--effort", "best"], ["--effort", "fast"],
+                        ["--preset", "cusz", "--huffman-width", "32"],
+                        ["--coder", "huffman", "--huffman-width", "64"],
+                        ["--index", "none"], ["--index", "offset"], ["--index", "length"],
+                        ["--preset", "cuszi", "--index", "hybrid", "--chunk", "256",
+                         "--partition", "4"],
+                        ["--radius", "16"], ["--radius", "auto"], ["--lossless", "none"],
+                        ["--preset", "cuszi", "--interp",
+                         "tile=16x16x16,anchor=16,alpha=1.5,cubic=natural,order=xyz"],
+                        ["--device", "cpu"]]:
+            with self.subTest(options=options):
+                self.cuszi("compress", "u_9x10x11x12.f64", "-e", "1e-2", "-m", "abs", *options,
+                           "-o", "u.cuszi", "--force", "--verify")
+                self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
+                self.assert_close(original, self.path("u.out").read_bytes(), 1e-2, "d")
+
+    def test_lossless(self):
+        original = self.field("w_100x90.f64", "wide", "100x90", "f64")
+        self.cuszi("compress", "w_100x90.f64", "-e", "0", "-o", "w.cuszi")
+        self.cuszi("decompress", "w.cuszi", "-o", "w.out")
+        self.assertEqual(self.path("w.out").read_bytes(), original)
+
+    def test_fill_values(self):
+        original = self.field("f_30x40x50.f32", "filled", "30x40x50")
+        report, = self.report("compress", "f_30x40x50.f32", "-e", "1e-3", "--fill-value", "1e20",
+                              "--fill-value", "netcdf", "--verify")
+        a = array.array("f", original)
+        filled = [x > 1e19 for x in a]
+        self.assertEqual(report["masked"], sum(filled))
+        self.assertLess(report["value_max"], 10)
+        self.cuszi("decompress", "f_30x40x50.f32.cuszi")
+        b = array.array("f", self.path("f_30x40x50.restored.f32").read_bytes())
+        self.assertTrue(all(x == y if fill else abs(x - y) <= report["error_bound_abs"]
+                            for x, y, fill in zip(a, b, filled)))
+
+    def test_missing_fill_value_is_suspected(self):
+        self.field("f_30x40x50.f32", "filled", "30x40x50")
+        result = self.cuszi("compress", "f_30x40x50.f32", "-e", "1e-3")
+        self.assertIn("--fill-value 1e+20", result.stderr.decode())
+
+    def test_dims_from_names(self):
+        for name, dims in [("U_20x30x40.f32", [20, 30, 40]), ("CLDHGH_1_600_40.f32", [1, 600, 40]),
+                           ("p_24000.f32", [24000])]:
+            with self.subTest(name=name):
+                self.field(name)
+                report, = self.report("compress", name, "-e", "1e-3")
+                self.assertEqual(report["dims"], dims)
+        self.field("d_6x7.d64", dims="6x7", dtype="f64")
+        self.assertEqual(self.report("compress", "d_6x7.d64", "-e", "0")[0]["dtype"], "f64")
+        self.field("b_6x7.dat", dims="6x7", dtype="f64")
+        self.cuszi("compress", "b_6x7.dat", "-e", "0", code=USAGE)
+        self.cuszi("compress", "b_6x7.dat", "-e", "0", "-t", "f64")
+        self.field("x_20x30x40.f32", dims="20x30x40")
+        report, = self.report("compress", "x_20x30x40.f32", "-e", "1e-3", "-d", "600x40")
+        self.assertEqual(report["dims"], [600, 40])
+
+    def test_byte_order_and_header(self):
+        original = self.field("u_20x30x40.f32")
+        swapped = array.array("f", original)
+        swapped.byteswap()
+        self.path("big.dat").write_bytes(b"seven b" + swapped.tobytes())
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "little.cuszi")
+        self.cuszi("compress", "big.dat", "-d", "20x30x40", "-t", "f32", "-e", "1e-3",
+                   "--skip-bytes", "7", "--byte-order", "big", "-o", "big.cuszi")
+        little = self.path("little.cuszi").read_bytes()
+        self.assertEqual(self.path("big.cuszi").read_bytes(), little)
+        self.cuszi("decompress", "big.cuszi", "-o", "little.out")
+        self.cuszi("decompress", "big.cuszi", "-o", "big.out", "--byte-order", "big")
+        restored = array.array("f", self.path("big.out").read_bytes())
+        restored.byteswap()
+        self.assertEqual(restored.tobytes(), self.path("little.out").read_bytes())
+
+    @long_when_sanitized
+    def test_threads_do_not_show(self):
+        self.field("u_60x70x80.f32", dims="60x70x80")
+        for predictor in ["lorenzo", "interp", "multilevel"]:
+            archives = set()
+            for threads in [1, 2, 3]:
+                self.cuszi("compress", "u_60x70x80.f32", "-e", "1e-3", "--predictor", predictor,
+                           "--threads", threads, "-o", "u.cuszi", "--force")
+                archives.add(self.path("u.cuszi").read_bytes())
+            self.assertEqual(len(archives), 1)
+
+    def test_a_packed_archive_tells_what_an_unpacked_one_does(self):
+        self.field("s_64x64x64.f32", **BITCOMP_FIELD)
+        self.cuszi("compress", "s_64x64x64.f32", *BITCOMP_OPTIONS, "-o", "s.cuszi")
+        plain, = self.report("inspect", "s.cuszi")
+        packed, = self.report("inspect", BITCOMP_ARCHIVE)
+        for key in ["dims", "error_bound_abs", "value_min", "value_max", "predictor", "outliers"]:
+            self.assertEqual(plain[key], packed[key])
+        plain, packed = plain["frame_list"][0], packed["frame_list"][0]
+        self.assertEqual({**packed["sections"], **packed["unpacked"]}, plain["sections"])
+        self.assertLess(packed["sections"]["codes"], plain["sections"]["codes"] / 5)
+
+    def test_a_packed_archive_restores_to_what_an_unpacked_one_does(self):
+        packed = subprocess.run([CUSZI, "decompress", BITCOMP_ARCHIVE, "-o", "-"],
+                                cwd=self.folder, capture_output=True, timeout=120)
+        if packed.returncode == DEVICE:
+            self.skipTest(packed.stderr.decode())
+        self.field("s_64x64x64.f32", **BITCOMP_FIELD)
+        self.cuszi("compress", "s_64x64x64.f32", *BITCOMP_OPTIONS, "-o", "s.cuszi")
+        plain = self.cuszi("decompress", "s.cuszi", "-o", "-")
+        self.assertEqual(packed.stdout, plain.stdout)
+
+
+class Streams(CliTest):
+    def test_pipes_give_the_bytes_of_files(self):
+        original = self.field("u_20x30x40.f32")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi")
+        archive = self.path("u.cuszi").read_bytes()
+        piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "-e", "1e-3",
+                           stdin=original)
+        self.assertEqual(piped.stdout, archive)
+        self.assertIn(b"ratio", piped.stderr)
+        self.cuszi("decompress", "u.cuszi", "-o", "u.out")
+        restored = self.cuszi("decompress", "-", stdin=archive)
+        self.assertEqual(restored.stdout, self.path("u.out").read_bytes())
+        to_stdout = self.cuszi("decompress", "u.cuszi", "-o", "-")
+        self.assertEqual(to_stdout.stdout, restored.stdout)
+
+    def test_frames_through_pipes(self):
+        original = self.field("u_20x30x40.f32")
+        options = ["-d", "20x30x40", "-t", "f32", "-e", "1e-3", "--frame-size", "40K"]
+        self.cuszi("compress", "u_20x30x40.f32", *options, "-o", "u.cuszi")
+        piped = self.cuszi("compress", "-", *options, "--verify", stdin=original)
+        self.assertEqual(piped.stdout, self.path("u.cuszi").read_bytes())
+
+    def test_reports_go_to_stderr_beside_data(self):
+        original = self.field("u_20x30x40.f32")
+        piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "-e", "1e-3", "--json",
+                           stdin=original)
+        self.assertEqual(json.loads(piped.stderr)["archive_bytes"], len(piped.stdout))
+
+    def test_nothing_is_written_for_a_bad_stream(self):
+        piped = self.cuszi("decompress", "-", stdin=b"no archive at all", code=ARCHIVE)
+        self.assertEqual(piped.stdout, b"")
+
+
+class SeveralInputs(CliTest):
+    def test_a_failure_does_not_stop_the_others(self):
+        self.field("a_20x30x40.f32", seed=1)
+        self.field("b_20x30x41.f32", seed=2)  # made as 20x30x40
+        self.field("c_20x30x40.f32", seed=3)
+        names = ["a_20x30x40.f32", "b_20x30x41.f32", "missing_2x2.f32", "c_20x30x40.f32"]
+        result = self.cuszi("compress", *names, "-e", "1e-3", "-o", "out", "--json", code=INPUT)
+        self.assertEqual(len(result.stdout.splitlines()), 2)
+        self.assertEqual(len(result.stderr.splitlines()), 2)
+        self.assertIn(b"b_20x30x41.f32", result.stderr)
+        self.assertIn(b"missing_2x2.f32", result.stderr)
+        archives = ["out/a_20x30x40.f32.cuszi", "out/c_20x30x40.f32.cuszi"]
+        self.assertEqual([name for name in self.files() if name.endswith(".cuszi")], archives)
+        self.cuszi("decompress", *archives, "-o", "restored")
+        self.assertIn("restored/a_20x30x40.restored.f32", self.files())
+
+    def test_the_first_failure_decides(self):
+        self.field("a_20x30x40.f32")
+        self.path("a_20x30x40.f32.cuszi").write_bytes(b"")
+        names = ["a_20x30x40.f32", "missing_2x2.f32"]
+        self.cuszi("compress", *names, "-e", "1e-3", code=OUTPUT)
+        self.cuszi("compress", *reversed(names), "-e", "1e-3", code=INPUT)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""--target instead of a bound."""
+
+import json
+import unittest
+
+from cli_test import CliTest, OK, USAGE, long_when_sanitized
+
+
+class Targets(CliTest):
+    """--target instead of a bound."""
+
+    def setUp(self):
+        super().setUp()
+        self.original = self.field("u_20x30x40.f32", "rough")
+
+    def reached(self, *options, code=OK):
+        report, = self.report("compress", "u_20x30x40.f32", *options, "-o", "u.cuszi", "--force",
+                              code=code)
+        self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
+        self.assert_close(self.original, self.path("u.out").read_bytes(),
+                          report["error_bound_abs"])
+        return report
+
+    @long_when_sanitized
+    def test_psnr(self):
+        for options in [[], ["--effort", "fast"], ["--alpha", "1.5", "--beta", "2"],
+                        ["--preset", "cuszi"], ["--preset", "cusz"], ["--frame-size", "40K"]]:
+            with self.subTest(options=options):
+                report = self.reached("--target", "psnr:60", *options)
+                self.assertEqual((report["target"], report["target_met"]), ("psnr:60", True))
+                self.assertGreaterEqual(report["psnr_db"], 60)
+                self.assertLess(report["psnr_db"], 60.5)
+                self.assertEqual(report["error_mode"], "abs")
+                measured, = self.report("compare", "u_20x30x40.f32", "u.out")
+                self.assertAlmostEqual(measured["psnr_db"], report["psnr_db"], places=6)
+
+    @long_when_sanitized
+    def test_ratio(self):
+        for ratio in [5, 12]:
+            report = self.reached("--target", f"ratio:{ratio}")
+            self.assertTrue(report["target_met"])
+            self.assertGreaterEqual(report["ratio"], ratio)
+            self.assertLess(report["ratio"], 1.04 * ratio)
+            self.assertIsNone(report["psnr_db"])
+
+    @long_when_sanitized
+    def test_a_psnr_takes_fewer_bits_than_a_bound_of_that_psnr(self):
+        self.field("v_40x50x60.f32", dims="40x50x60")
+        compress = ["compress", "v_40x50x60.f32", "--force"]
+        at_bound, = self.report(*compress, "-e", "1e-2", "--verify")
+        at_target, = self.report(*compress, "--target", f"psnr:{at_bound['psnr_db']}")
+        self.assertGreaterEqual(at_target["psnr_db"], at_bound["psnr_db"])
+        self.assertLess(at_target["archive_bytes"], at_bound["archive_bytes"])
+
+    @long_when_sanitized
+    def test_what_cannot_be_reached(self):
+        report = self.reached("--target", "ratio:100000")
+        self.assertFalse(report["target_met"])
+        result = self.cuszi("compress", "u_20x30x40.f32", "--target", "ratio:100000", "--force")
+        self.assertIn(b"not met", result.stderr)
+        self.assertTrue(self.reached("--target", "psnr:390")["target_met"])
+
+    def test_a_constant_field_is_lossless(self):
+        self.field("c_20x30x40.f32", "constant")
+        report, = self.report("compress", "c_20x30x40.f32", "--target", "psnr:60")
+        self.assertEqual((report["target_met"], report["error_bound_abs"]), (True, 0))
+
+    @long_when_sanitized
+    def test_a_pipe(self):
+        piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "--target", "psnr:60",
+                           "--frame-size", "40K", "--json", stdin=self.original)
+        self.assertTrue(json.loads(piped.stderr)["target_met"])
+        self.cuszi("decompress", "-", stdin=piped.stdout)
+
+    def test_usage(self):
+        for options in [["-e", "1e-3", "--target", "psnr:60"], ["--target", "psnr"],
+                        ["--target", "psnr:-3"], ["--target", "ratio:0.5"], ["--target", "bits:3"],
+                        ["--target", "psnr:60", "-m", "abs"],
+                        ["--target", "psnr:60", "--value-range", "0,1"]]:
+            with self.subTest(options=options):
+                self.cuszi("compress", "u_20x30x40.f32", *options, code=USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()
