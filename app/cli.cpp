@@ -154,14 +154,25 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
                   "Also checks every checksum; does not decode. " + std::string(dims_order),
                   "  cuszi inspect U_100x500x500.f32.cuszi\n"
                   "  cuszi inspect big.cuszi --frames\n"
-                  "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections");
-  app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")
-      ->required()
-      ->type_name("");
+                  "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections\n"
+                  "  cuszi inspect --field-name SDRBENCH-Hurricane-100x500x500/*.f32");
+  app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")->type_name("");
+  app.add_option("--field-name", options.field_names,
+                 "Instead of archives: what the names of raw fields say of dims and type")
+      ->type_name("NAME...");
+  add_type_option(app, options.dtype);
   app.add_flag("--frames", options.frames, "Tell of each frame, not only of the first");
   app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one");
   app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
-  choose_when_read(app, parsed, options);
+  app.callback([&parsed, &options] {
+    if (options.archives.empty() == options.field_names.empty()) {
+      throw UsageError("inspect needs either archives or --field-name; see cuszi inspect --help");
+    }
+    if (options.dtype && options.field_names.empty()) {
+      throw UsageError("--type has no effect here; it needs --field-name");
+    }
+    parsed.command = options;
+  });
 }
 
 void add_bench(CLI::App& program, Parsed& parsed) {

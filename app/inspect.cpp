@@ -2,6 +2,7 @@
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/field_name_report.hpp"
 #include "app/names.hpp"
 #include "app/parameters.hpp"
 #include "app/report.hpp"
@@ -171,9 +172,18 @@ std::string text_of(const Inspection& inspection, const InspectOptions& options)
   return text;
 }
 
+ExitCode tell_field_names(const InspectOptions& options) {
+  return for_each_file(options.field_names, [&](const std::string& name) {
+    const Json description = describe_field_name(name, options.dtype);
+    fmt::print("{}", options.run.json ? line_of(description) : field_name_text(description));
+    std::fflush(stdout);
+  });
+}
+
 }  // namespace
 
 ExitCode execute(const InspectOptions& options) {
+  if (!options.field_names.empty()) return tell_field_names(options);
   return for_each_file(options.archives, [&](const std::string& archive) {
     const Inspection inspection = look_into(archive);
     fmt::print("{}",

@@ -169,11 +169,14 @@ void add_field_options(CLI::App& app, FieldOptions& field) {
       app, "-d,--dims", field.dims,
       [](const std::string& /*option*/, const std::string& text) { return Dims::parse(text); },
       "DIMS", "1 to 4 extents, slowest first, like 100x500x500; else as the name says");
-  add_named(app, "-t,--type", field.dtype, dtype_names,
-            "Type of the values; else as the name says");
+  add_type_option(app, field.dtype);
   add_parsed(app, "--skip-bytes", field.skip_bytes, count_between(0, std::uint64_t{1} << 50), "N",
              "Length of a header in front of the values");
   add_byte_order_option(app, field.byte_order);
+}
+
+void add_type_option(CLI::App& app, std::optional<DType>& dtype) {
+  add_named(app, "-t,--type", dtype, dtype_names, "Type of the values; else as the name says");
 }
 
 void add_byte_order_option(CLI::App& app, ByteOrder& order) {

@@ -13,6 +13,9 @@ namespace cuszi::app {
 /// --dims, --type, --skip-bytes, --byte-order.
 void add_field_options(CLI::App& app, FieldOptions& field);
 
+/// --type.
+void add_type_option(CLI::App& app, std::optional<DType>& dtype);
+
 /// --byte-order.
 void add_byte_order_option(CLI::App& app, ByteOrder& order);
 

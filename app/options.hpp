@@ -52,6 +52,8 @@ struct CompareOptions {
 
 struct InspectOptions {
   std::vector<std::string> archives;
+  std::vector<std::string> field_names;  ///< to be read instead
+  std::optional<DType> dtype;            ///< of these fields
   bool frames = false;
   bool schedule = false;
   RunOptions run;

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,8 @@
 namespace cuszi {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Ending {
   std::string_view text;
@@ -28,9 +31,19 @@ constexpr std::array<Ending, 6> endings{{{".f32", DType::f32},
                                          {".bin", std::nullopt},
                                          {".raw", std::nullopt}}};
 
+// Names are read as ASCII, whatever the locale.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
+
+bool ends_with(std::string_view name, std::string_view ending) {
+  return name.size() > ending.size() && std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
+                                                   [](char a, char b) { return a == lower(b); });
+}
+
 const Ending* ending_of(std::string_view name) {
   const auto* const found = std::find_if(endings.begin(), endings.end(), [&](const Ending& ending) {
-    return name.size() > ending.text.size() && name.ends_with(ending.text);
+    return ends_with(name, ending.text);
   });
   return found == endings.end() ? nullptr : found;
 }
@@ -40,32 +53,113 @@ std::string_view without_ending(std::string_view name) {
   return name;
 }
 
-/// The numbers that end a name, joined with `separator`, in their order.
-std::vector<std::uint64_t> trailing_numbers(std::string_view name, char separator) {
-  std::vector<std::uint64_t> numbers;
-  while (true) {
-    const std::size_t text = name.find_last_not_of("0123456789");
-    const std::size_t first = text == std::string_view::npos ? 0 : text + 1;
-    std::uint64_t number = 0;
-    const char* const end = name.data() + name.size();
-    const auto [next, status] = std::from_chars(name.data() + first, end, number);
-    const char before = first == 0 ? '_' : name[first - 1];
-    const bool apart = before == separator || before == '_' || before == '-' || before == '.';
-    if (status != std::errc{} || !apart) break;
-    numbers.insert(numbers.begin(), number);
-    if (first == 0 || before != separator) break;
-    name = name.substr(0, first - 1);
+/// Letters and digits between other characters.
+struct Word {
+  std::string_view text;
+  char before;  ///< the character in front of it; 0 if there is none
+};
+
+std::vector<Word> words_of(std::string_view name) {
+  std::vector<Word> words;
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t end = at;
+    while (end < name.size() && (is_digit(name[end]) || is_letter(name[end]))) ++end;
+    if (end > at) words.push_back({name.substr(at, end - at), at == 0 ? '\0' : name[at - 1]});
+    at = std::max(end, at + 1);
   }
-  return numbers;
+  return words;
 }
 
-/// The most of the numbers, from the last one on, whose product is `values`.
+/// The word as a number, if it is one that fits.
+std::optional<std::uint64_t> number_in(std::string_view word) {
+  std::uint64_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [next, status] = std::from_chars(word.data(), end, number);
+  if (status != std::errc{} || next != end) return std::nullopt;
+  return number;
+}
+
+/// The dims that end a word, at least two extents with crosses between them.
+std::optional<Dims> dims_in_word(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_of("0123456789"), word.size()));
+  std::vector<std::uint64_t> extents;
+  while (true) {
+    const std::size_t cross = word.find_first_of("xX");
+    const auto extent = number_in(word.substr(0, cross));
+    if (!extent) return std::nullopt;
+    extents.push_back(*extent);
+    if (cross == std::string_view::npos) break;
+    word.remove_prefix(cross + 1);
+  }
+  return extents.size() > 1 ? Dims::make(extents) : std::nullopt;
+}
+
+/// All dims in a name that are written with crosses, the last first.
+std::vector<Dims> crossed_dims(std::string_view name) {
+  std::vector<Dims> found;
+  for (const Word& word : words_of(name)) {
+    if (const auto dims = dims_in_word(word.text)) found.insert(found.begin(), *dims);
+  }
+  return found;
+}
+
+/// The numbers of a name, those that are joined with underscores or hyphens together.
+std::vector<std::vector<std::uint64_t>> joined_numbers(std::string_view name) {
+  std::vector<std::vector<std::uint64_t>> runs;
+  bool goes_on = false;
+  for (const Word& word : words_of(name)) {
+    const auto number = number_in(word.text);
+    const bool joined = word.before == '_' || word.before == '-';
+    if (number && !(goes_on && joined)) runs.emplace_back();
+    if (number) runs.back().push_back(*number);
+    goes_on = number.has_value();
+  }
+  return runs;
+}
+
+/// The most of these numbers in a row, from the last ones on, whose product is `values`.
 std::optional<Dims> dims_of_product(std::span<const std::uint64_t> numbers, std::uint64_t values) {
   for (std::size_t rank = std::min<std::size_t>(numbers.size(), Dims::max_rank); rank > 0; --rank) {
-    const auto dims = Dims::make(numbers.last(rank));
-    if (dims && dims->count() == values) return dims;
+    for (std::size_t end = numbers.size(); end >= rank; --end) {
+      const auto dims = Dims::make(numbers.subspan(end - rank, rank));
+      if (dims && dims->count() == values) return dims;
+    }
   }
   return std::nullopt;
+}
+
+std::optional<Dims> with_product(const std::vector<Dims>& claims, std::uint64_t values) {
+  const auto found = std::find_if(claims.begin(), claims.end(),
+                                  [&](const Dims& dims) { return dims.count() == values; });
+  return found == claims.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<Dims> dims_in_file_name(const std::string& path,
+                                      std::optional<std::uint64_t> values) {
+  const std::string file = fs::path(path).filename();
+  const std::vector<Dims> claims = crossed_dims(without_ending(file));
+  if (values) {
+    if (const auto dims = with_product(claims, *values)) return dims;
+  }
+  if (!claims.empty()) return claims.front();
+  if (!values) return std::nullopt;
+  for (const auto& numbers : joined_numbers(without_ending(file))) {
+    if (const auto dims = dims_of_product(numbers, *values)) return dims;
+  }
+  return std::nullopt;
+}
+
+/// The dims in the names of a file's folders, the nearest first.
+std::vector<Dims> folder_claims(const std::string& path) {
+  std::error_code no_working_folder;
+  const fs::path whole = fs::absolute(path, no_working_folder);
+  fs::path folder = (whole.empty() ? fs::path(path) : whole).lexically_normal().parent_path();
+  std::vector<Dims> claims;
+  for (; folder.has_filename(); folder = folder.parent_path()) {
+    const std::vector<Dims> more = crossed_dims(folder.filename().string());
+    claims.insert(claims.end(), more.begin(), more.end());
+  }
+  return claims;
 }
 
 DType dtype_for(const std::string& path, const FieldOptions& options) {
@@ -74,20 +168,38 @@ DType dtype_for(const std::string& path, const FieldOptions& options) {
   throw UsageError(input_name(path) + ": its name does not say its type; give --type f32 or f64");
 }
 
+[[noreturn]] void refuse_without_dims(const std::string& path,
+                                      std::optional<std::uint64_t> values) {
+  std::string known = values ? fmt::format("it holds {} values", *values) : "";
+  const std::vector<Dims> claims = folder_claims(path);
+  if (values && !claims.empty()) {
+    known += fmt::format("; {} in a folder's name are {}", claims.front().to_string(),
+                         claims.front().count());
+  }
+  throw UsageError(fmt::format("{}: its name does not say its dims{}; give --dims, slowest first",
+                               input_name(path), known.empty() ? "" : " (" + known + ')'));
+}
+
 }  // namespace
 
+bool is_field_name(const std::string& path) {
+  const std::string file = fs::path(path).filename();
+  return ending_of(file) != nullptr && file.find(".restored.") == std::string::npos;
+}
+
 std::optional<DType> dtype_in_name(const std::string& path) {
-  const Ending* const ending = ending_of(path);
-  return ending == nullptr ? std::nullopt : ending->dtype;
+  const std::string file = fs::path(path).filename();
+  std::string_view name = file;
+  while (const Ending* const ending = ending_of(name)) {
+    if (ending->dtype) return ending->dtype;
+    name.remove_suffix(ending->text.size());
+  }
+  return std::nullopt;
 }
 
 std::optional<Dims> dims_in_name(const std::string& path, std::optional<std::uint64_t> values) {
-  const std::string file = std::filesystem::path(path).filename();
-  const std::string_view stem = without_ending(file);
-  const auto crossed = trailing_numbers(stem, 'x');
-  if (crossed.size() > 1) return Dims::make(crossed);
-  if (!values) return std::nullopt;
-  return dims_of_product(trailing_numbers(stem, '_'), *values);
+  if (const auto dims = dims_in_file_name(path, values)) return dims;
+  return values ? with_product(folder_claims(path), *values) : std::nullopt;
 }
 
 FieldLayout layout_of(const std::string& path, const FieldOptions& options,
@@ -105,11 +217,7 @@ FieldLayout layout_of(const std::string& path, const FieldOptions& options,
     values = (*file_bytes - std::min(*file_bytes, layout.skip_bytes)) / size_of(layout.dtype);
   }
   const auto dims = dims_in_name(path, values);
-  if (!dims) {
-    throw UsageError(fmt::format("{}: its name does not say its dims{}; give --dims, slowest first",
-                                 input_name(path),
-                                 values ? fmt::format(" (it holds {} values)", *values) : ""));
-  }
+  if (!dims) refuse_without_dims(path, values);
   layout.dims = *dims;
   return layout;
 }

@@ -27,17 +27,26 @@ struct FieldLayout {
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };
 
-/// The type that a name's ending stands for: .f32, .f64 or .d64.
+/// True if a name ends as those of raw fields do, and not as those of restored ones: .f32, .f64,
+/// .d64, .dat, .bin or .raw, in either case.
+bool is_field_name(const std::string& path);
+
+/// The type that a name's ending stands for: .f32, .f64 or .d64, also in front of .dat, .bin or
+/// .raw.
 std::optional<DType> dtype_in_name(const std::string& path);
 
-/// The dims that end a name in front of its ending, slowest first: U_100x500x500.f32, or with
-/// underscores CLDHGH_1_1800_3600.f32. Numbers joined with underscores, or a lone number, count
-/// only if they make up the file's `values`: other numbers may precede them.
+/// The dims in a path, slowest first, by the first of these rules:
+/// - extents with crosses in the file's name, which make up the file's `values` or are the last:
+///   U_100x500x500_t48.f32, QC-100x500x500.log10.f32;
+/// - numbers there, joined with underscores or hyphens, or a lone one, if their product is
+///   `values`: CLDHGH_1_1800_3600.f32, xx_233217.f32;
+/// - extents with crosses in the name of a folder, the nearest whose product is `values`:
+///   SDRBENCH-Hurricane-100x500x500/Uf48.bin.f32.
+/// The folders of a relative path are those from the root on.
 std::optional<Dims> dims_in_name(const std::string& path, std::optional<std::uint64_t> values);
 
 /// The layout of a field whose file has `file_bytes` (nothing for a pipe): what the user says, else
-/// what the name says. Throws UsageError if neither says it, InputError if a file has another size
-/// than its name says.
+/// what the name says. Throws UsageError if neither says it.
 FieldLayout layout_of(const std::string& path, const FieldOptions& options,
                       std::optional<ByteCount> file_bytes);
 

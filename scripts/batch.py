@@ -29,8 +29,9 @@ EXAMPLES = """examples:
   scripts/batch.py ocean --fill-value 1e20 --fill-value netcdf --out report
   scripts/batch.py NYX --dims-file nyx.dims --jobs 4 --out report
 
-dims, slowest first, come from names such as U_100x500x500.f32 or CLDHGH_1_1800_3600.f32, or from
-a dims file, whose lines 'GLOB DIMS [TYPE]' are tried first, in order:
+dims, slowest first, come from names such as U_100x500x500_t48.f32, CLDHGH_1_1800_3600.f32 or
+SDRBENCH-Hurricane-100x500x500/Uf48.bin.f32, as cuszi reads them (cuszi inspect --field-name), or
+from a dims file, whose lines 'GLOB DIMS [TYPE]' are tried first, in order:
   *.f32             512x512x512
   particles/x*.dat  1048576      f64
 """
@@ -203,7 +204,7 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
                          "ratio", "bit_rate", "psnr_db", "max_error_over_bound",
                          "compress_gb_per_s", "decompress_gb_per_s"))]
                     for f in fields for s in settings if key_of(f, s) in good])
-    for heading, items in (("Failed", failures), ("Left out: dims unknown", unknown)):
+    for heading, items in (("Failed", failures), ("Left out", unknown)):
         if items:
             lines += [f"## {heading}", "", *(f"- {item}" for item in items), ""]
     lines += ["## Pictures", ""]
@@ -287,7 +288,7 @@ def main(arguments=None):
     version = run_tool([options.cuszi, "--version"]).stdout.strip() or "cuszi"
     write_report(report, options.folder, results, fields, settings, picture_of, failures, unknown,
                  version)
-    return tell_outcome(fields, jobs, failures, report)
+    return tell_outcome(fields, jobs, failures, unknown, report)
 
 
 if __name__ == "__main__":

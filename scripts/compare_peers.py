@@ -368,7 +368,7 @@ def write_report(folder, source, jobs, rows, failures, unknown):
     for goal in dict.fromkeys(goal for goal, _ in contests):
         lines += [f"## {headings[goal]}", "", "Geometric means of the ratios:", "",
                   *summary_table(contests, goal), remarks[goal], "", *fields_table(contests, goal)]
-    for heading, items in (("Failed", failures), ("Left out: dims unknown", unknown)):
+    for heading, items in (("Failed", failures), ("Left out", unknown)):
         if items:
             lines += [f"## {heading}", "", *(f"- {item}" for item in items), ""]
     lines += ["## All measurements at equal error bounds", "", *bounds_table(contests),
@@ -424,7 +424,7 @@ def main(arguments=None):
         return 130
     good = {key: row for key, row in results.rows.items() if not row["failure"]}
     write_report(options.out, options.folder, jobs, good, failures, unknown)
-    return tell_outcome(fields, missing, failures, options.out)
+    return tell_outcome(fields, missing, failures, unknown, options.out)
 
 
 if __name__ == "__main__":

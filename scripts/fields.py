@@ -1,15 +1,16 @@
-"""Raw fields in a folder tree: their names, dims and types."""
+"""Raw fields in a folder tree: their dims and types, as cuszi reads them from names."""
 
 import fnmatch
+import json
 import math
 import os
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-SUFFIX_TYPES = {".f32": "f32", ".f64": "f64", ".d64": "f64", ".dat": None, ".bin": None,
-                ".raw": None}
 TYPE_BYTES = {"f32": 4, "f64": 8}
+NAMES_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -34,24 +35,6 @@ def parse_dims(text):
     return dims if min(dims) > 0 else None
 
 
-def dims_from_name(name, size, dtype):
-    """The dims in a file's name, or None. The size decides where _1_1800_3600 can be read in two ways."""
-    stem = name
-    while Path(stem).suffix.lower() in SUFFIX_TYPES:
-        stem = Path(stem).stem
-    for text in reversed(re.findall(r"\d+(?:x\d+)+", stem)):
-        if parse_dims(text):
-            return parse_dims(text)
-    numbers = re.search(r"((?:_\d+)*)$", stem).group(1).split("_")[1:]
-    sizes = [TYPE_BYTES[dtype]] if dtype else TYPE_BYTES.values()
-    for count in range(min(len(numbers), 4), 0, -1):
-        dims = parse_dims("x".join(numbers[-count:]))
-        if dims and any(math.prod(dims) * b == size for b in sizes):
-            return dims
-    # One number may be anything; more are dims of a file that is truncated, which is to be told.
-    return parse_dims("x".join(numbers[-4:])) if len(numbers) > 1 else None
-
-
 def read_dims_file(path):
     """The rules of a dims file, [(glob, dims, type or None)]."""
     rules = []
@@ -66,28 +49,58 @@ def read_dims_file(path):
     return rules
 
 
-def find_fields(folder, rules, report):
-    """The fields below the folder, and the names of those whose dims nothing tells."""
-    fields, unknown = [], []
+def files_below(folder, report):
+    """All files of the tree but hidden ones and those of the report."""
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders
                             if not f.startswith(".") and (Path(parent) / f).resolve() != report)
-        for file_name in sorted(names):
-            path = Path(parent) / file_name
-            if path.suffix.lower() not in SUFFIX_TYPES or ".restored." in file_name:
-                continue
-            name = path.relative_to(folder).as_posix()
-            status = path.stat()
-            dims, dtype = None, SUFFIX_TYPES[path.suffix.lower()]
-            for glob, rule_dims, rule_type in rules:
-                if fnmatch.fnmatchcase(name, glob) or fnmatch.fnmatchcase(file_name, glob):
-                    dims, dtype = rule_dims, rule_type or dtype
-                    break
-            dims = dims or dims_from_name(file_name, status.st_size, dtype)
-            if dims is None:
-                unknown.append(name)
-                continue
-            if dtype is None:
-                dtype = "f64" if math.prod(dims) * TYPE_BYTES["f64"] == status.st_size else "f32"
-            fields.append(Field(path, name, dims, dtype, status.st_size, status.st_mtime_ns))
+        yield from (Path(parent) / name for name in sorted(names) if not name.startswith("."))
+
+
+def read_names(cuszi, paths, dtype=None):
+    """What cuszi says of each path as the name of a field, see cuszi inspect --field-name."""
+    said = []
+    for first in range(0, len(paths), NAMES_AT_ONCE):
+        part = [path.absolute() for path in paths[first:first + NAMES_AT_ONCE]]
+        done = subprocess.run([cuszi, "inspect", "--json", *(["--type", dtype] if dtype else []),
+                               "--field-name", *part], capture_output=True, check=True)
+        said += map(json.loads, done.stdout.splitlines())
+    return said
+
+
+def rule_for(rules, name):
+    """(dims, type) of the first rule that the name or its last part matches."""
+    for glob, dims, dtype in rules:
+        if any(fnmatch.fnmatchcase(part, glob) for part in (name, name.rsplit("/", 1)[-1])):
+            return dims, dtype
+    return None, None
+
+
+def find_fields(folder, rules, report, cuszi, dtype=None):
+    """The fields below the folder, and why others are none, by name.
+
+    `rules` go before names; `dtype` is the type of fields whose name does not say it.
+    """
+    paths = list(files_below(folder, report))
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    said = read_names(cuszi, paths)
+    if dtype:
+        mute = [i for i, s in enumerate(said) if s["is_field"] and not s["dtype"]]
+        for i, again in zip(mute, read_names(cuszi, [paths[i] for i in mute], dtype)):
+            said[i] = again
+    fields, unknown = [], {}
+    for path, name, reading in zip(paths, names, said):
+        if not reading["is_field"]:
+            continue
+        status = path.stat()
+        dims, rule_type = rule_for(rules, name)
+        kind = rule_type or reading["dtype"]
+        if dims and not kind:
+            is_f64 = math.prod(dims) * TYPE_BYTES["f64"] == status.st_size
+            kind = "f64" if is_f64 else "f32"
+        dims = dims or reading["dims"]
+        if dims:
+            fields.append(Field(path, name, tuple(dims), kind, status.st_size, status.st_mtime_ns))
+        else:
+            unknown[name] = reading["failure"].removeprefix(f"{path.absolute()}: ")
     return fields, unknown

@@ -43,6 +43,8 @@ def add_common_arguments(parser):
     parser.add_argument("--fill-value", type=fill_value, action="append", default=[], metavar="V",
                         help="value that means missing, or 'netcdf'; repeatable")
     parser.add_argument("--dims-file", type=Path, metavar="FILE", help="dims of fields, see below")
+    parser.add_argument("--type", choices=["f32", "f64"],
+                        help="of fields whose name does not say it (.dat, .bin, .raw)")
     parser.add_argument("--cuszi", default=find_cuszi(), metavar="PATH",
                         help="the tool (default: the one built here, else from PATH)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N",
@@ -51,7 +53,7 @@ def add_common_arguments(parser):
 
 
 def find_inputs(parser, parsed):
-    """The fields, and the names of those left out; a usage error where that is impossible."""
+    """The fields, and which are left out and why; a usage error where that is impossible."""
     if not parsed.folder.is_dir():
         parser.error(f"{parsed.folder} is no folder")
     if not parsed.cuszi or not shutil.which(parsed.cuszi):
@@ -60,9 +62,14 @@ def find_inputs(parser, parsed):
         rules = read_dims_file(parsed.dims_file) if parsed.dims_file else []
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    fields, unknown = find_fields(parsed.folder, rules, parsed.out.resolve())
-    for name in unknown:
-        print(f"left out, dims unknown: {name}", file=sys.stderr)
+    try:
+        fields, unknown = find_fields(parsed.folder, rules, parsed.out.resolve(), parsed.cuszi,
+                                      parsed.type)
+    except subprocess.CalledProcessError as error:
+        parser.error(f"{parsed.cuszi} cannot read names: {error.stderr.decode().strip()}")
+    unknown = [f"{name}: {why}" for name, why in unknown.items()]
+    for line in unknown:
+        print(f"left out: {line}", file=sys.stderr)
     if not fields:
         parser.error(f"{parsed.folder} holds no field with known dims; see --dims-file")
     return fields, unknown
@@ -149,13 +156,16 @@ def run_jobs(jobs, run, results, workers):
     return failures
 
 
-def tell_outcome(fields, jobs, failures, report):
+def tell_outcome(fields, jobs, failures, unknown, report):
     """What a run has come to, on the terminal; returns the exit code."""
     for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)
+    if unknown:
+        print(f"left out: {len(unknown)}, as told above; give their dims in a --dims-file",
+              file=sys.stderr)
     print(f"{len(fields)} fields, {len(jobs)} measurements made, {len(failures)} failed: "
           f"{report / 'report.md'}")
-    return 1 if failures else 0
+    return 1 if failures or unknown else 0
 
 
 # ---- results.csv -----------------------------------------------------------------------------

@@ -42,7 +42,7 @@ _cuszi() {
             compress) words+=" $field $target $method $output $device $report --verify" ;;
             decompress) words+=" $output $device $report --frame --stride --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
-            inspect) words+=' --frames --schedule --json' ;;
+            inspect) words+=' --frames --schedule --field-name --type --json' ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;
             *) words="$commands --help --version" ;;
         esac

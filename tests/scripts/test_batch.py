@@ -16,12 +16,16 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import batch  # noqa: E402
-import fields  # noqa: E402
 import pictures  # noqa: E402
 
 # Copies its input, claims a ratio that follows from the bound, and notes what it was asked to do.
 FAKE_CUSZI = """#!{python}
 import json, os, shutil, sys
+if sys.argv[1] == "inspect":
+    sys.path.insert(0, {tests!r})
+    import stand_in
+    stand_in.tell_names(sys.argv)
+    sys.exit()
 with open({log!r}, "a") as log:
     log.write(json.dumps(sys.argv[1:]) + "\\n")
 if sys.argv[1] == "--version":
@@ -60,7 +64,8 @@ class BatchTest(unittest.TestCase):
         self.report = self.root / "report"
         self.log = self.root / "calls.log"
         self.cuszi = self.root / "cuszi"
-        self.cuszi.write_text(FAKE_CUSZI.format(python=sys.executable, log=str(self.log)))
+        self.cuszi.write_text(FAKE_CUSZI.format(
+            python=sys.executable, tests=str(Path(__file__).parent), log=str(self.log)))
         self.cuszi.chmod(0o755)
 
     # Python 3.10 has no enterContext.
@@ -92,28 +97,6 @@ class BatchTest(unittest.TestCase):
 
     def text(self):
         return (self.report / "report.md").read_text(encoding="utf-8")
-
-
-class Names(unittest.TestCase):
-    def test_dims_between_crosses(self):
-        self.assertEqual(fields.dims_from_name("U_100x500x500.f32", 0, "f32"), (100, 500, 500))
-        self.assertEqual(fields.dims_from_name("v2_6x10x83x83_t1.bin.f32", 0, "f32"),
-                         (6, 10, 83, 83))
-
-    def test_dims_between_underscores(self):
-        size = 1800 * 3600 * 4
-        self.assertEqual(fields.dims_from_name("CLDHGH_1_1800_3600.f32", size, "f32"),
-                         (1, 1800, 3600))
-        self.assertEqual(fields.dims_from_name("T_2020_1800_3600.f32", size, "f32"), (1800, 3600))
-        self.assertEqual(fields.dims_from_name("T_1800_3600.dat", 2 * size, None), (1800, 3600))
-        self.assertEqual(fields.dims_from_name("vx_233217.f32", 233217 * 4, "f32"), (233217,))
-
-    def test_a_truncated_field_keeps_its_dims(self):
-        self.assertEqual(fields.dims_from_name("T_1800_3600.f32", 12, "f32"), (1800, 3600))
-
-    def test_no_dims(self):
-        for name in ("velocity.f32", "snapshot_0042.f32", "0x5.f32", "1x2x3x4x5.f32"):
-            self.assertIsNone(fields.dims_from_name(name, 1000, "f32"), name)
 
 
 class Runs(BatchTest):
@@ -158,11 +141,22 @@ class Runs(BatchTest):
         dims = self.root / "dims.txt"
         dims.write_text("# ours\nx/*.dat  3x200  # inner\nU_* 600 f32\n")
         code, _, err = self.run_batch("--dims-file", str(dims), "--error-bounds", "1e-3")
-        self.assertEqual(code, 0)
-        self.assertIn("left out, dims unknown: mystery.f32", err)
+        self.assertEqual(code, 1)
+        self.assertIn("left out: mystery.f32: its name does not say its dims\n", err)
+        self.assertIn("left out: 1, as told above; give their dims in a --dims-file\n", err)
         self.assertEqual([(r["file"], r["dims"], r["dtype"]) for r in self.rows()],
                          [("U_10x20.f32", "600", "f32"), ("x/pressure.dat", "3x200", "f64")])
-        self.assertIn("- mystery.f32", self.text())
+        self.assertIn("- mystery.f32: its name does not say its dims\n", self.text())
+
+    def test_the_type_of_fields_whose_name_does_not_say_it(self):
+        write_field(self.fields / "U_10x20.dat", 200, "d")
+        write_field(self.fields / "V_10x20.f32", 200)
+        code, _, err = self.run_batch("--error-bounds", "1e-3")
+        self.assertEqual(code, 1)
+        self.assertIn("left out: U_10x20.dat", err)
+        self.assertEqual(self.run_batch("--error-bounds", "1e-3", "--type", "f64")[0], 0)
+        self.assertEqual([(row["file"], row["dtype"]) for row in self.rows()],
+                         [("V_10x20.f32", "f32"), ("U_10x20.dat", "f64")])
 
     def test_usage_errors(self):
         self.fields.mkdir()

@@ -50,6 +50,11 @@ for line in sys.stdin:
 
 FAKE_CUSZI = """#!{python}
 import sys
+if sys.argv[1] == "inspect":
+    sys.path.insert(0, {tests!r})
+    import stand_in
+    stand_in.tell_names(sys.argv)
+    sys.exit()
 print("cuszi 1.2.3" if sys.argv[1] == "--version" else {help!r})
 """
 
@@ -84,7 +89,9 @@ class Runs(FolderTest):
 
     def write_cuszi(self, help_text):
         self.cuszi = write_script(self.root / "cuszi",
-                                  FAKE_CUSZI.format(python=sys.executable, help=help_text))
+                                  FAKE_CUSZI.format(
+                                      python=sys.executable, help=help_text,
+                                      tests=str(Path(__file__).parent)))
 
     def run_script(self, *options):
         """(exit code, stdout, stderr); the requests are in self.requests."""

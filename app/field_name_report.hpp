@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "core/dtype.hpp"
+
+namespace cuszi::app {
+
+/// What a raw field's name says, and whether that agrees with the size of the file, if it is there:
+/// type and dims are null where nothing says them, `failure` tells why. `dtype` goes before the
+/// name.
+nlohmann::ordered_json describe_field_name(const std::string& name, std::optional<DType> dtype);
+
+/// The same in a line for people.
+std::string field_name_text(const nlohmann::ordered_json& description);
+
+}  // namespace cuszi::app
