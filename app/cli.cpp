@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <sstream>
 
 #include "app/option_groups.hpp"
 #include "app/option_text.hpp"
+#include "app/standard_streams.hpp"
 #include "core/archive.hpp"
 
 namespace cuszi::app {
@@ -243,7 +245,9 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       const std::string command = commands.empty() ? "" : commands.front()->get_name() + ' ';
       throw UsageError(fmt::format("{}; see cuszi {}--help", error.what(), command));
     }
-    program.exit(error);
+    std::ostringstream text;
+    program.exit(error, text, text);
+    print_out(text.str());
   }
   return parsed.command;
 }

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "app/commands.hpp"
+#include "app/file_identity.hpp"
 #include "app/report.hpp"
 #include "codec/field_source.hpp"
 #include "codec/quality_meter.hpp"
@@ -33,6 +34,7 @@ QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored,
 }  // namespace
 
 ExitCode execute(const CompareOptions& options) {
+  refuse_among(identities_of({options.original, options.restored}), "-");
   FieldSource original = open_field(options.original, options.field);
   const FieldLayout& layout = original.layout();
   FieldSource restored(std::make_unique<FileSource>(options.restored), layout, original.plan());
@@ -50,7 +52,7 @@ ExitCode execute(const CompareOptions& options) {
     report.bound_absolute = meter.bound();
     report.measured->bound = meter.bound();
   }
-  print(report, options.run, stdout);
+  print(report, options.run);
   if (options.bound) {
     require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
   }

@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 
 #include <limits>
+#include <map>
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
@@ -43,7 +44,7 @@ class Compression {
 
   /// Writes the archive; leaves none that has been found to violate the bound.
   void run() {
-    OutputFile file(output_, options_.run.force);
+    OutputFile file(output_, input_, options_.run.force);
     {
       const std::uint64_t frames = field_.plan().frames();
       Progress progress(input_, options_.verify ? 2 * frames : frames, !options_.run.quiet);
@@ -136,7 +137,7 @@ class Compression {
       if (!meter_->quality().first_bad) file.write(archive.bytes());
     } else {
       compress_to(file, progress);
-      FileSource written(file.temporary_path());
+      FileSource written(file.duplicate(), output_);
       verify(written, progress);
     }
   }
@@ -163,7 +164,7 @@ class Compression {
       report.measured = {meter_->quality(), meter_->bound()};
       report.decompress_seconds = decompress_times_.seconds();
     }
-    print(report, options_.run, is_standard_stream(output_) ? stderr : stdout);
+    print(report, options_.run, is_standard_stream(output_));
     if (target_met_ == false) {
       spdlog::warn("{}: the target {} was not met; the archive is the nearest that was found",
                    input_, to_string(*options_.target));
@@ -197,9 +198,12 @@ class Compression {
 ExitCode execute(const CompressOptions& options) {
   Backends backends(options.run.device, tell_notice);
   OutputPlan outputs(options.inputs, options.output);
+  std::map<std::string, std::string> output_of;
+  for (const std::string& input : options.inputs) {
+    output_of[input] = outputs.claim(input, input + ".cuszi");
+  }
   return for_each_file(options.inputs, [&](const std::string& input) {
-    const std::string output = outputs.claim(input, input + ".cuszi");
-    Compression(options, backends, input, output).run();
+    Compression(options, backends, input, output_of.at(input)).run();
   });
 }
 

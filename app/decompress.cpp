@@ -34,7 +34,7 @@ class Decompression {
   }
 
   void run(const std::string& output) {
-    OutputFile file(output, options_.run.force);
+    OutputFile file(output, archive_, options_.run.force);
     open_original();
     {
       Progress progress(archive_, options_.frame ? 1 : reader_.frames(), !options_.run.quiet);
@@ -100,7 +100,7 @@ class Decompression {
     report.decompress_seconds = times_.seconds();
     report.total_seconds = clock_.seconds();
     if (meter_) report.measured = {meter_->quality(), meter_->bound()};
-    print(report, options_.run, is_standard_stream(output) ? stderr : stdout);
+    print(report, options_.run, is_standard_stream(output));
     if (meter_) {
       require_within_bound(*meter_, report.dims,
                            *options_.original +
@@ -130,7 +130,9 @@ ExitCode execute(const DecompressOptions& options) {
     throw UsageError("--compare takes one archive; restore several one by one to compare them");
   }
   Backends backends(options.run.device, tell_notice);
-  OutputPlan outputs(options.archives, options.output);
+  std::vector<std::string> originals;
+  if (options.original) originals.push_back(*options.original);
+  OutputPlan outputs(options.archives, options.output, originals);
   return for_each_file(options.archives, [&](const std::string& archive) {
     Decompression decompression(options, backends, archive);
     decompression.run(outputs.claim(archive, decompression.default_name()));

@@ -1,11 +1,13 @@
 #include "app/failure.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <new>
 #include <string>
+
+#include "app/standard_streams.hpp"
 
 namespace cuszi::app {
 
@@ -14,7 +16,7 @@ namespace {
 void tell(std::string_view subject, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   const bool named = subject.empty() || message.find(subject) != std::string::npos;
-  fmt::print(stderr, "cuszi: {}{}{}\n", named ? "" : subject, named ? "" : ": ", message);
+  print_error(fmt::format("cuszi: {}{}{}\n", named ? "" : subject, named ? "" : ": ", message));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/field_name_report.hpp"
+#include "app/file_identity.hpp"
 #include "app/names.hpp"
 #include "app/parameters.hpp"
 #include "app/report.hpp"
+#include "app/standard_streams.hpp"
 #include "codec/archive_reader.hpp"
 
 namespace cuszi::app {
@@ -175,20 +177,18 @@ std::string text_of(const Inspection& inspection, const InspectOptions& options)
 ExitCode tell_field_names(const InspectOptions& options) {
   return for_each_file(options.field_names, [&](const std::string& name) {
     const Json description = describe_field_name(name, options.dtype);
-    fmt::print("{}", options.run.json ? line_of(description) : field_name_text(description));
-    std::fflush(stdout);
+    print_out(options.run.json ? line_of(description) : field_name_text(description));
   });
 }
 
 }  // namespace
 
 ExitCode execute(const InspectOptions& options) {
+  refuse_among(identities_of(options.archives), "-");
   if (!options.field_names.empty()) return tell_field_names(options);
   return for_each_file(options.archives, [&](const std::string& archive) {
     const Inspection inspection = look_into(archive);
-    fmt::print("{}",
-               options.run.json ? line_of(json_of(inspection)) : text_of(inspection, options));
-    std::fflush(stdout);
+    print_out(options.run.json ? line_of(json_of(inspection)) : text_of(inspection, options));
   });
 }
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <csignal>
-#include <string_view>
+#include <cstdlib>
 
 #include "core/error.hpp"
 
@@ -26,15 +26,6 @@ extern "C" void end_as_interrupted(int signal) {
   ::raise(signal);
 }
 
-extern "C" void end_as_unreadable(int /*signal*/) {
-  constexpr std::string_view message =
-      "cuszi: the input cannot be read any more; was it truncated meanwhile?\n";
-  remove_unfinished();
-  // Nothing can be done about a message that cannot be written.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
-  ::_exit(static_cast<int>(ExitCode::input));
-}
-
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action {};
   ::sigaction(signal, nullptr, &action);
@@ -47,8 +38,11 @@ void handle(int signal, void (*handler)(int)) {
 }  // namespace
 
 void handle_interruptions() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal, end_as_interrupted);
-  handle(SIGBUS, end_as_unreadable);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGPIPE, SIGXCPU}) {
+    handle(signal, end_as_interrupted);
+  }
+  handle(SIGXFSZ, SIG_IGN);
+  if (std::atexit(remove_unfinished) != 0) throw DeviceError("there is not enough memory to start");
 }
 
 void set_unfinished(const char* path) { unfinished = path; }

@@ -2,8 +2,9 @@
 
 namespace cuszi::app {
 
-/// Lets an interrupted process remove its unfinished file before it ends as it would have, and one
-/// whose mapped input cannot be read any more end with an input error. For the whole process.
+/// Lets a process that a signal or a call of exit() ends remove its unfinished file first. A file
+/// that grows beyond the limit of its size is an error of its writer instead. For the whole
+/// process.
 void handle_interruptions();
 
 /// The path to remove, which must stay valid; none (nullptr) when the file is finished or gone.

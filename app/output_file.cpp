@@ -3,40 +3,69 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
+#include "app/file_identity.hpp"
 #include "app/interruption.hpp"
 #include "codec/byte_source.hpp"
 #include "core/error.hpp"
 
 namespace cuszi::app {
 
-OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)), force_(force) {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t owner_alone = 0600;
+constexpr mode_t all_but_umask = 0666;
+
+/// The file's name through its handle: a file without another can get one by it.
+std::string handle_path(const FileDescriptor& file) {
+  return fmt::format("/proc/self/fd/{}", file.get());
+}
+
+std::optional<struct stat> status_of_input(const std::string& input) {
   struct stat status {};
-  const bool exists = !is_standard_stream(path_) && ::stat(path_.c_str(), &status) == 0;
+  const int failed =
+      is_standard_stream(input) ? ::fstat(STDIN_FILENO, &status) : ::stat(input.c_str(), &status);
+  if (failed != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path, const std::string& input, bool force)
+    : path_(std::move(path)), force_(force) {
+  if (is_standard_stream(path_)) {
+    open_stream();
+    return;
+  }
+  struct stat status {};
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail("be created");
   if (exists && S_ISDIR(status.st_mode)) {
     throw OutputError(path_ + ": is a folder; name a file in it");
   }
-  if (exists && S_ISREG(status.st_mode) && !force_) {
-    throw OutputError(path_ + ": exists; --force overwrites it");
-  }
-  if (is_standard_stream(path_) || (exists && !S_ISREG(status.st_mode))) {
+  if (exists && !S_ISREG(status.st_mode)) {
     open_stream();
-  } else {
-    open_temporary();
+    return;
   }
+  if (exists && !force_) throw OutputError(path_ + ": exists; --force overwrites it");
+  open_beside(input);
 }
 
 OutputFile::~OutputFile() {
-  if (is_stream()) return;
+  if (temporary_.empty()) return;
   ::unlink(temporary_.c_str());
   set_unfinished(nullptr);
 }
 
 void OutputFile::open_stream() {
+  is_stream_ = true;
   const bool standard = is_standard_stream(path_);
   if (standard && ::isatty(STDOUT_FILENO) != 0) {
     throw OutputError("standard output is a terminal; redirect it or name a file with -o");
@@ -46,33 +75,99 @@ void OutputFile::open_stream() {
   if (!file_.is_open()) fail("be opened");
 }
 
-void OutputFile::open_temporary() {
-  std::string beside = fmt::format("{}.{}.tmp", path_, ::getpid());
-  file_ = FileDescriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+void OutputFile::open_beside(const std::string& input) {
+  place_ = end_of_links(path_);
+  folder_ = fs::path(place_).parent_path() / ".";
+  const std::optional<struct stat> status = status_of_input(input);
+  const mode_t mode = status ? owner_alone : all_but_umask;
+  file_ = FileDescriptor(::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+  if (!file_.is_open() || ::access(handle_path(file_).c_str(), F_OK) != 0) open_named();
+  if (status) take_permissions(*status);
+}
+
+/// Where the file system has no files without names, or no /proc names them.
+void OutputFile::open_named() {
+  std::string beside = fmt::format("{}/cuszi.XXXXXX.tmp", folder_);
+  constexpr int ending = 4;
+  file_ = FileDescriptor(::mkostemps(beside.data(), ending, O_CLOEXEC));
   if (!file_.is_open()) fail("be created");
   temporary_ = std::move(beside);
   set_unfinished(temporary_.c_str());
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(file_.get(), all_but_umask & ~mask);
+}
+
+/// What the input's group may do is not for the members of another one.
+void OutputFile::take_permissions(const struct stat& input) {
+  constexpr mode_t all = 0777;
+  constexpr mode_t group = 0070;
+  mode_t mode = input.st_mode & all;
+  struct stat status {};
+  const bool same_group =
+      ::fstat(file_.get(), &status) == 0 &&
+      (status.st_gid == input.st_gid || ::fchown(file_.get(), uid_t(-1), input.st_gid) == 0);
+  if (!same_group) mode &= ~group | ((mode & 07) << 3);
+  if (::fchmod(file_.get(), mode) != 0) fail("be given the permissions of its input");
 }
 
 void OutputFile::write(Bytes bytes) {
-  if (!write_all(file_, bytes)) fail("be written");
+  if (!write_all(file_.get(), bytes)) fail("be written");
 }
 
 void OutputFile::write_at(ByteCount offset, Bytes bytes) {
   const std::scoped_lock turn(writing_);
-  if (!write_all_at(file_, offset, bytes)) fail("be written");
+  if (!write_all_at(file_.get(), offset, bytes)) fail("be written");
+}
+
+FileDescriptor OutputFile::duplicate() const {
+  FileDescriptor copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.is_open()) fail("be read back");
+  return copy;
 }
 
 void OutputFile::commit() {
-  if (is_stream()) return;
+  if (is_stream_) return;
   if (::fsync(file_.get()) != 0) fail("be written");
+  if (temporary_.empty()) link_into_place();
+  if (!temporary_.empty()) move_into_place();
+  sync_folder();
+}
+
+/// What is to be overwritten takes a name beside it first: a link never replaces.
+void OutputFile::link_into_place() {
+  const std::string handle = handle_path(file_);
+  const auto link_to = [&](const std::string& name) {
+    return ::linkat(AT_FDCWD, handle.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (link_to(place_)) return;
+  if (errno != EEXIST || !force_) fail("be put in place");
+  for (int i = 0; temporary_.empty(); ++i) {
+    std::string beside = fmt::format("{}/cuszi.{}-{}.tmp", folder_, ::getpid(), i);
+    if (link_to(beside)) {
+      temporary_ = std::move(beside);
+    } else if (errno != EEXIST) {
+      fail("be put in place");
+    }
+  }
+  set_unfinished(temporary_.c_str());
+}
+
+void OutputFile::move_into_place() {
   // Not every file system can refuse to replace while renaming; the constructor has looked before.
   const unsigned flags = force_ ? 0 : RENAME_NOREPLACE;
-  int status = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), flags);
-  if (status != 0 && errno == EINVAL) status = ::rename(temporary_.c_str(), path_.c_str());
+  int status = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, place_.c_str(), flags);
+  if (status != 0 && errno == EINVAL) status = ::rename(temporary_.c_str(), place_.c_str());
   if (status != 0) fail("be put in place");
   set_unfinished(nullptr);
   temporary_.clear();
+}
+
+/// The name is in the folder. Not every file system can force that to disk, or needs to.
+void OutputFile::sync_folder() const {
+  const FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() || ::fsync(folder.get()) == 0) return;
+  if (errno == EIO || errno == ENOSPC || errno == EDQUOT) fail("be put in place");
 }
 
 void OutputFile::fail(const char* what) const {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "codec/byte_sink.hpp"
@@ -8,39 +11,49 @@
 
 namespace cuszi::app {
 
-/// A file that appears whole or not at all: it is written under another name beside its own, which
-/// it gets on commit(). Without that it is removed at the end of its life, or when the process is
-/// interrupted (see interruption.hpp). Standard output ("-") and devices are written at once.
+/// A file that appears whole or not at all: until commit() it has no name, where the file system
+/// allows that, so that nothing is left however the process ends; else one of its own beside its
+/// place (see interruption.hpp). A link is followed. Standard output ("-"), devices and pipes are
+/// written at once.
 ///
 /// Every function throws OutputError. One such file may be open at a time.
 class OutputFile final : public ByteSink {
  public:
-  /// Refuses to replace a file unless `force`.
-  OutputFile(std::string path, bool force);
+  /// Refuses to replace a file unless `force`. The new one gets the permission bits of `input`,
+  /// never more; for a pipe those that the user's umask leaves.
+  OutputFile(std::string path, const std::string& input, bool force);
   ~OutputFile() override;
 
   void write(Bytes bytes) override;
-  bool takes_any_order() const override { return !is_stream(); }
+  bool takes_any_order() const override { return !is_stream_; }
   void write_at(ByteCount offset, Bytes bytes) override;
 
   /// Makes what was written durable and gives it its name.
   void commit();
 
   /// True if what was written has gone for good and cannot be read back.
-  bool is_stream() const { return temporary_.empty(); }
+  bool is_stream() const { return is_stream_; }
 
-  /// Where the bytes are until commit().
-  const std::string& temporary_path() const { return temporary_; }
+  /// Another handle of what has been written so far. Not of a stream.
+  FileDescriptor duplicate() const;
 
  private:
   void open_stream();
-  void open_temporary();
+  void open_beside(const std::string& input);
+  void open_named();
+  void take_permissions(const struct stat& input);
+  void link_into_place();
+  void move_into_place();
+  void sync_folder() const;
   [[noreturn]] void fail(const char* what) const;
 
-  std::string path_;
-  std::string temporary_;
+  std::string path_;       ///< as it was given
+  std::string place_;      ///< where its links lead
+  std::string folder_;     ///< that the place is in
+  std::string temporary_;  ///< the name until commit(), if there is one
   FileDescriptor file_;
   std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
+  bool is_stream_ = false;
   bool force_;
 };
 

@@ -20,17 +20,24 @@ void create_folder(const fs::path& folder) {
   throw OutputError(folder.string() + ": cannot be made a folder; several inputs need one as -o");
 }
 
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code no_such_file;
-  return a == b || fs::equivalent(a, b, no_such_file);
+/// One path for all names of a place.
+std::string place_of(const std::string& path) {
+  std::error_code unreadable;
+  const std::string end = end_of_links(path);
+  const fs::path place = fs::weakly_canonical(end, unreadable);
+  return unreadable ? end : place.string();
 }
 
 }  // namespace
 
-OutputPlan::OutputPlan(std::vector<std::string> inputs, std::optional<std::string> output)
-    : inputs_(std::move(inputs)), output_(std::move(output)) {
-  const bool several = inputs_.size() > 1;
-  if (several && std::any_of(inputs_.begin(), inputs_.end(), is_standard_stream)) {
+OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::optional<std::string> output,
+                       const std::vector<std::string>& others)
+    : kept_(identities_of(inputs)), output_(std::move(output)) {
+  const std::vector<FileIdentity> more = identities_of(others);
+  kept_.insert(kept_.end(), more.begin(), more.end());
+  refuse_among(kept_, "-");  // reports go there, if not data
+  const bool several = inputs.size() > 1;
+  if (several && std::any_of(inputs.begin(), inputs.end(), is_standard_stream)) {
     throw UsageError("standard input (-) cannot be one of several inputs");
   }
   if (!output_ || is_standard_stream(*output_)) {
@@ -40,17 +47,15 @@ OutputPlan::OutputPlan(std::vector<std::string> inputs, std::optional<std::strin
   if (several) create_folder(*output_);
   std::error_code no_such_file;
   is_folder_ = fs::is_directory(*output_, no_such_file);
+  if (!is_folder_) refuse_among(kept_, *output_);
 }
 
 std::string OutputPlan::claim(const std::string& input, const std::string& name) {
   std::string path = path_for(input, name);
   if (is_standard_stream(path)) return path;
-  if (std::any_of(inputs_.begin(), inputs_.end(),
-                  [&](const std::string& other) { return same_file(other, path); })) {
-    throw UsageError(path + ": is an input, which is never changed; give another -o");
-  }
-  if (!claimed_.insert(path).second) {
-    throw UsageError(path + ": has just been written from another input of the same name");
+  refuse_among(kept_, path);
+  if (!claimed_.insert(place_of(path)).second) {
+    throw UsageError(path + ": is the output of another input too; give different names");
   }
   return path;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/file_identity.hpp"
+
 namespace cuszi::app {
 
 /// Where the results of several inputs go: to `output`, a file, or a folder if there are several
@@ -12,21 +14,23 @@ namespace cuszi::app {
 /// input and output.
 class OutputPlan {
  public:
-  /// Creates the folder. Throws UsageError if so many inputs cannot go there, OutputError if there
-  /// can be no such folder.
-  OutputPlan(std::vector<std::string> inputs, std::optional<std::string> output);
+  /// Creates the folder. `others` are further files that the run reads. Throws UsageError if so
+  /// many inputs cannot go there or the output is a file that is read, OutputError if there can be
+  /// no such folder.
+  OutputPlan(const std::vector<std::string>& inputs, std::optional<std::string> output,
+             const std::vector<std::string>& others = {});
 
   /// The path for the result of `input`, whose name without further wishes is `name`. Throws
-  /// UsageError if that would overwrite an input or the result of another one.
+  /// UsageError if that would overwrite a file that is read or the result of another input.
   std::string claim(const std::string& input, const std::string& name);
 
  private:
   std::string path_for(const std::string& input, const std::string& name) const;
 
-  std::vector<std::string> inputs_;
+  std::vector<FileIdentity> kept_;
   std::optional<std::string> output_;
   bool is_folder_ = false;
-  std::set<std::string> claimed_;
+  std::set<std::string> claimed_;  ///< where results go
 };
 
 }  // namespace cuszi::app

@@ -1,13 +1,14 @@
 #include "app/progress.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
+
+#include "app/standard_streams.hpp"
 
 namespace cuszi::app {
 
@@ -39,14 +40,14 @@ void Progress::draw_until(const std::stop_token& stop) {
   do {
     draw(std::chrono::duration<double>(Clock::now() - start).count());
   } while (wait(interval));
-  fmt::print(stderr, "\r\033[K");
+  print_error("\r\033[K");
 }
 
 void Progress::draw(double seconds) const {
   const std::uint64_t done = std::min<std::uint64_t>(done_, steps_);
-  fmt::print(stderr, "\r\033[K{} [{:<{}}] {}/{} frames, {:.0f} s", what_,
-             std::string(bar_width * done / steps_, '='), bar_width, done, steps_, seconds);
-  std::fflush(stderr);
+  print_error(fmt::format("\r\033[K{} [{:<{}}] {}/{} frames, {:.0f} s", what_,
+                          std::string(bar_width * done / steps_, '='), bar_width, done, steps_,
+                          seconds));
 }
 
 }  // namespace cuszi::app

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/names.hpp"
+#include "app/standard_streams.hpp"
 
 namespace cuszi::app {
 
@@ -145,13 +146,14 @@ Report report_on(const ArchiveHeader& header, const FieldSummary& summary,
   return report;
 }
 
-void print(const Report& report, const RunOptions& run, std::FILE* stream) {
-  if (run.json) {
-    fmt::print(stream, "{}", line_of(to_json(report)));
-  } else if (!run.quiet) {
-    fmt::print(stream, "{}", to_text(report));
+void print(const Report& report, const RunOptions& run, bool beside_data) {
+  if (run.quiet && !run.json) return;
+  const std::string text = run.json ? line_of(to_json(report)) : to_text(report);
+  if (beside_data) {
+    print_error(text);
+  } else {
+    print_out(text);
   }
-  std::fflush(stream);
 }
 
 Json to_json(const Report& report) {

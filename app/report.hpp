@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -55,8 +54,9 @@ Json to_json(const Report& report);
 /// A few lines for people.
 std::string to_text(const Report& report);
 
-/// Prints a report as the user wants it: as JSON, as text, or not at all.
-void print(const Report& report, const RunOptions& run, std::FILE* stream);
+/// Prints a report as the user wants it: as JSON, as text, or not at all; where data go to standard
+/// output, on standard error. Throws OutputError.
+void print(const Report& report, const RunOptions& run, bool beside_data = false);
 
 /// A JSON object in one line.
 std::string line_of(const Json& json);

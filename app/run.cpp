@@ -12,6 +12,7 @@
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/interruption.hpp"
+#include "app/standard_streams.hpp"
 
 namespace cuszi::app {
 
@@ -32,6 +33,7 @@ void prepare(const RunOptions& options) {
 
 ExitCode run(int argc, const char* const* argv) noexcept {
   try {
+    open_standard_streams();
     handle_interruptions();
     const std::optional<Command> command = parse_command_line(argc, argv);
     if (!command) return ExitCode::ok;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -29,17 +30,21 @@ FileDescriptor open_to_read(const std::string& path) {
 
 }  // namespace
 
-FileSource::FileSource(const std::string& path)
-    : name_(input_name(path)), file_(open_to_read(path)) {
+FileSource::FileSource(const std::string& path) : FileSource(open_to_read(path), input_name(path)) {
+  if (!size_) return;
+  start_ = std::min(*size_, static_cast<ByteCount>(::lseek(file_.get(), 0, SEEK_CUR)));
+  *size_ -= start_;
+}
+
+FileSource::FileSource(FileDescriptor file, std::string name)
+    : name_(std::move(name)), file_(std::move(file)) {
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) {
     throw InputError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
   }
   if (S_ISDIR(status.st_mode)) throw InputError(name_ + ": is a folder; name the files in it");
   if (!S_ISREG(status.st_mode)) return;
-  const auto length = static_cast<ByteCount>(status.st_size);
-  start_ = std::min(length, static_cast<ByteCount>(::lseek(file_.get(), 0, SEEK_CUR)));
-  size_ = length - start_;
+  size_ = static_cast<ByteCount>(status.st_size);
   ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
@@ -49,7 +54,7 @@ std::size_t FileSource::read_with(MutableBytes out, const ReadSome& read_some) c
   while (done < out.size()) {
     const std::size_t wanted = std::min<ByteCount>(out.size() - done, max_transfer);
     const ssize_t got = read_some(out.data() + done, wanted, done);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && is_to_be_tried_again(file_.get(), POLLIN)) continue;
     if (got < 0) {
       throw InputError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
     }

@@ -46,6 +46,8 @@ class ByteSource {
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::string& path);
+  /// A file that is open, from its beginning, and what to call it.
+  FileSource(FileDescriptor file, std::string name);
 
   std::string name() const override { return name_; }
   std::size_t read(MutableBytes out) override;

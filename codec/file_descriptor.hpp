@@ -29,8 +29,13 @@ class FileDescriptor {
 };
 
 /// Writes all of `bytes`, at the file's position or at `offset`; the latter may be done by several
-/// threads at once. False, with errno set, if that fails.
-bool write_all(const FileDescriptor& file, Bytes bytes);
-bool write_all_at(const FileDescriptor& file, ByteCount offset, Bytes bytes);
+/// threads at once. Waits where others have made a pipe non-blocking. False, with errno set, if
+/// that fails.
+bool write_all(int fd, Bytes bytes);
+bool write_all_at(int fd, ByteCount offset, Bytes bytes);
+
+/// To be called when a read or write has failed: true if it is to be tried again, because of a
+/// signal or, after a wait, of a pipe that was not ready for `events` of poll(2).
+bool is_to_be_tried_again(int fd, short events);
 
 }  // namespace cuszi

@@ -11,7 +11,9 @@
 #include "app/bench/workbench.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/file_identity.hpp"
 #include "app/report.hpp"
+#include "app/standard_streams.hpp"
 #include "codec/field_source.hpp"
 
 namespace cuszi::app {
@@ -191,18 +193,17 @@ std::string text_of(Measurement& all, int iterations) {
 }  // namespace
 
 ExitCode execute(const BenchOptions& options) {
+  refuse_among(identities_of(options.inputs), "-");
   Backends backends(options.run.device, tell_notice);
   return for_each_file(options.inputs, [&](const std::string& input) {
     if (options.study) {
       const Json rows = run_study(*options.study, options, backends, input);
       const std::string lines = input + '\n' + table_of(rows);
-      fmt::print("{}", options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
-      std::fflush(stdout);
+      print_out(options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
       return;
     }
     Measurement all = measure(options, backends, input);
-    fmt::print("{}", options.run.json ? line_of(json_of(all)) : text_of(all, options.iterations));
-    std::fflush(stdout);
+    print_out(options.run.json ? line_of(json_of(all)) : text_of(all, options.iterations));
   });
 }
 

@@ -34,12 +34,12 @@ ScratchFile::ScratchFile() {
 }
 
 void ScratchFile::write(Bytes bytes) {
-  if (!write_all(file_, bytes)) fail(folder(), "be written");
+  if (!write_all(file_.get(), bytes)) fail(folder(), "be written");
 }
 
 void ScratchFile::write_at(ByteCount offset, Bytes bytes) {
   const std::scoped_lock turn(writing_);
-  if (!write_all_at(file_, offset, bytes)) fail(folder(), "be written");
+  if (!write_all_at(file_.get(), offset, bytes)) fail(folder(), "be written");
 }
 
 std::string ScratchFile::path() const { return fmt::format("/proc/self/fd/{}", file_.get()); }

@@ -1,0 +1,41 @@
+// Preloaded, makes every file system one without unnamed files (O_TMPFILE).
+
+#include <dlfcn.h>
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+namespace {
+
+using Open = int (*)(const char*, int, ...);
+
+int open_as(const char* name, const char* path, int flags, mode_t mode) {
+  if ((flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return reinterpret_cast<Open>(::dlsym(RTLD_NEXT, name))(path, flags, mode);
+}
+
+mode_t mode_of(int flags, va_list more) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+}
+
+}  // namespace
+
+extern "C" int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return open_as("open", path, flags, mode);
+}
+
+extern "C" int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return open_as("open64", path, flags, mode);
+}
