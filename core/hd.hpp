@@ -6,3 +6,10 @@
 #else
 #define CUSZI_HD
 #endif
+
+/// Before a loop over a small array that a device is to keep in registers.
+#if defined(__CUDA_ARCH__)
+#define CUSZI_UNROLL _Pragma("unroll")
+#else
+#define CUSZI_UNROLL
+#endif

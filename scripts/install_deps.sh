@@ -8,7 +8,8 @@ Usage: scripts/install_deps.sh [--dev] [--no-install]
 
 Installs, through apt-get, the packages needed to build cuszi on Debian 12 or Ubuntu 24.04.
 
-  --dev         also what the tests need: clang with its sanitizer runtime, clang-format, clang-tidy
+  --dev         also what the tests need: clang with its sanitizer runtime, clang-format, clang-tidy,
+                zfp to compare with
   --no-install  only report what is missing; exit 1 if anything is
 USAGE
 }
@@ -16,7 +17,7 @@ USAGE
 build_packages=(cmake ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
     catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev python3)
 # The formatter and the linter are pinned: other versions format and warn differently.
-dev_packages=(clang libclang-rt-dev libomp-dev clang-format-14 clang-tidy-14)
+dev_packages=(clang libclang-rt-dev libomp-dev clang-format-14 clang-tidy-14 libzfp-dev zfp)
 
 packages=("${build_packages[@]}")
 install=yes

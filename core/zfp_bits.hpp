@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/hd.hpp"
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// Mask of the lowest `bits` bits, 0 to 64.
+CUSZI_HD constexpr std::uint64_t low_bits(unsigned bits) {
+  return bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+}
+
+/// How many zeros stand below the lowest one; not for 0.
+CUSZI_HD inline unsigned trailing_zeros(std::uint64_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__ffsll(static_cast<long long>(word))) - 1;
+#else
+  return static_cast<unsigned>(__builtin_ctzll(word));
+#endif
+}
+
+/// Writes bits into words of 64, the first bit in the lowest place, as zfp does. `Words` is what
+/// takes a word by words[i] = word.
+template <class Words>
+class ZfpBitWriter {
+ public:
+  CUSZI_HD explicit ZfpBitWriter(Words words) : words_(words) {}
+
+  CUSZI_HD BitCount position() const { return BitCount{at_} * 64 + fill_; }
+
+  /// Appends the lowest `bits` bits, 0 to 64, of `value`, which has no others.
+  CUSZI_HD void put(std::uint64_t value, unsigned bits) {
+    word_ |= value << fill_;  // fill_ is below 64
+    fill_ += bits;
+    if (fill_ >= 64) {
+      words_[at_++] = word_;
+      fill_ -= 64;
+      const unsigned written = bits - fill_;
+      word_ = written == 64 ? 0 : value >> written;
+    }
+  }
+
+  CUSZI_HD void put_zeros(BitCount bits) {
+    for (; bits > 64; bits -= 64) put(0, 64);
+    put(0, static_cast<unsigned>(bits));
+  }
+
+  /// Forgets what was written from `position` on.
+  CUSZI_HD void cut(BitCount position) {
+    if (position >= this->position()) return;
+    const auto word = static_cast<std::uint32_t>(position / 64);
+    fill_ = static_cast<unsigned>(position % 64);
+    word_ = (word < at_ ? std::uint64_t{words_[word]} : word_) & low_bits(fill_);
+    at_ = word;
+  }
+
+  /// Writes the word that has been begun.
+  CUSZI_HD void flush() {
+    if (fill_ > 0) words_[at_] = word_;
+  }
+
+ private:
+  Words words_;
+  std::uint64_t word_ = 0;
+  std::uint32_t at_ = 0;
+  unsigned fill_ = 0;
+};
+
+/// Reads what ZfpBitWriter wrote, from any bit on. Beyond the words there are zeros: whoever reads
+/// compares the position with the end. `Words` is what gives a word by words[i].
+template <class Words>
+class ZfpBitReader {
+ public:
+  CUSZI_HD ZfpBitReader(Words words, std::uint64_t count, BitCount position)
+      : words_(words), count_(count), at_(position / 64), used_(position % 64) {
+    word_ = load(at_);
+    next_ = load(at_ + 1);
+  }
+
+  CUSZI_HD BitCount position() const { return at_ * 64 + used_; }
+
+  /// The next 64 bits.
+  CUSZI_HD std::uint64_t peek() const { return (word_ >> used_) | ((next_ << 1) << (63 - used_)); }
+
+  /// Goes on by 0 to 64 bits.
+  CUSZI_HD void skip(unsigned bits) {
+    used_ += bits;
+    if (used_ >= 64) {
+      used_ -= 64;
+      ++at_;
+      word_ = next_;
+      next_ = load(at_ + 1);
+    }
+  }
+
+  /// Reads 0 to 64 bits.
+  CUSZI_HD std::uint64_t get(unsigned bits) {
+    const std::uint64_t value = peek() & low_bits(bits);
+    skip(bits);
+    return value;
+  }
+
+  CUSZI_HD void go_to(BitCount position) { *this = ZfpBitReader(words_, count_, position); }
+
+ private:
+  CUSZI_HD std::uint64_t load(std::uint64_t i) const { return i < count_ ? words_[i] : 0; }
+
+  Words words_;
+  std::uint64_t count_;
+  std::uint64_t at_;
+  unsigned used_;
+  std::uint64_t word_ = 0;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace cuszi

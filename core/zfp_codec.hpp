@@ -1,0 +1,260 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/zfp_bits.hpp"
+#include "core/zfp_block.hpp"
+#include "core/zfp_planes.hpp"
+
+namespace cuszi {
+
+/// What a block's bits begin with, and which of its planes follow.
+struct ZfpHead {
+  std::uint64_t bits = 0;
+  unsigned count = 0;   ///< of the bits
+  int first_plane = 0;  ///< the lowest that is coded
+  int planes = 0;       ///< how many are coded, from the type's highest down; 0 for none at all
+  int end_plane = 0;    ///< above the highest that has a one
+
+  CUSZI_HD void put(std::uint64_t value, unsigned value_bits) {
+    bits |= value << count;
+    count += value_bits;
+  }
+};
+
+/// A block of 4^rank values of type T, to bits and back, as zfp has it.
+template <class T, int rank>
+struct ZfpBlock {
+  using Type = ZfpType<T>;
+  using Int = typename Type::Int;
+  using UInt = typename Type::UInt;
+  using Layout = ZfpPlanes<T, rank>;
+  using Word = typename Layout::Word;
+  static constexpr int values = Layout::values;
+
+  /// Transforms a block into bit planes, which are valid if the head says that there are any.
+  CUSZI_HD static ZfpHead to_planes(const ZfpParams& params, const T* block, Word* planes) {
+    return params.is_reversible() ? to_planes_reversibly(params, block, planes)
+                                  : to_planes_lossily(params, block, planes);
+  }
+
+  /// Writes a block: its head and its planes, cut or padded to what the parameters allow.
+  template <class Words, class Writer>
+  CUSZI_HD static void write(const ZfpParams& params, const ZfpHead& head, const Words& planes,
+                             Writer& out) {
+    const BitCount start = out.position();
+    out.put(head.bits, head.count);
+    if (head.planes > 0) {
+      const int highest = head.end_plane > head.first_plane ? head.end_plane : head.first_plane;
+      out.put_zeros(static_cast<BitCount>(Type::bits - highest));
+      ZfpPlaneWriter<T, rank, Words, Writer>(planes, out)
+          .write(highest, head.first_plane, start + params.max_bits);
+      out.cut(start + params.max_bits);
+    }
+    const BitCount written = out.position() - start;
+    if (written < params.min_bits) out.put_zeros(params.min_bits - written);
+  }
+
+  /// Reads a block's head. `exponent` is its values' if they have one in common, or `no_exponent`.
+  template <class Reader>
+  CUSZI_HD static ZfpHead read_head(const ZfpParams& params, Reader& in, int& exponent) {
+    ZfpHead head;
+    exponent = no_exponent;
+    unsigned planes = params.max_precision;
+    if constexpr (Type::is_float) {
+      if (in.get(1) == 0) return head;
+      const bool has_exponent = !params.is_reversible() || in.get(1) == 0;
+      if (has_exponent) {
+        exponent = static_cast<int>(in.get(Type::exponent_bits)) - Type::exponent_bias;
+      }
+      if (!params.is_reversible()) planes = precision_at(params, exponent);
+    }
+    if (params.is_reversible()) planes = static_cast<unsigned>(in.get(Type::precision_bits)) + 1;
+    set_planes(head, planes);
+    return head;
+  }
+
+  /// Reads what write() wrote. `planes` gets the planes, where zeros must stand, or is NoPlanes.
+  template <class Words, class Reader>
+  CUSZI_HD static ZfpHead read(const ZfpParams& params, Reader& in, int& exponent, Words& planes) {
+    const BitCount start = in.position();
+    const ZfpHead head = read_head(params, in, exponent);
+    if (head.planes > 0) {
+      ZfpPlaneReader<T, rank, Words, Reader>(planes, in)
+          .read(head.first_plane, start + params.max_bits);
+    }
+    if (in.position() < start + params.min_bits) in.go_to(start + params.min_bits);
+    return head;
+  }
+
+  /// Transforms bit planes back into the block's values; destroys the planes.
+  CUSZI_HD static void from_planes(const ZfpParams& params, const ZfpHead& head, int exponent,
+                                   Word* planes, T* block) {
+    if (head.planes == 0) {
+      CUSZI_UNROLL
+      for (int i = 0; i < values; ++i) block[i] = 0;
+      return;
+    }
+    Int fixed[values];
+    from_words(planes, fixed);
+    if (params.is_reversible()) {
+      zfp::undo_transform<zfp::Differences, rank>(fixed);
+    } else {
+      zfp::undo_transform<zfp::Lifting, rank>(fixed);
+    }
+    if constexpr (Type::is_float) {
+      if (exponent == no_exponent) {
+        to_bit_patterns(fixed, block);
+      } else if (exponent == -Type::exponent_bias && params.is_reversible()) {
+        CUSZI_UNROLL
+        for (int i = 0; i < values; ++i) block[i] = 0;
+      } else {
+        zfp::from_fixed_point<T, values>(fixed, exponent, block);
+      }
+    } else {
+      CUSZI_UNROLL
+      for (int i = 0; i < values; ++i) block[i] = fixed[i];
+    }
+  }
+
+ private:
+  static constexpr int no_exponent = 1 << 20;
+
+  CUSZI_HD static void set_planes(ZfpHead& head, unsigned planes) {
+    constexpr unsigned most = Type::bits;
+    head.planes = static_cast<int>(planes < most ? planes : most);
+    head.first_plane = Type::bits - head.planes;
+  }
+
+  CUSZI_HD static std::uint64_t biased(int exponent) {
+    const int field = exponent + Type::exponent_bias;
+    return static_cast<std::uint64_t>(field);
+  }
+
+  /// How many planes the values of a block with this exponent need.
+  CUSZI_HD static unsigned precision_at(const ZfpParams& params, int exponent) {
+    const int planes = exponent - params.min_exponent + 2 * rank + 2;
+    const unsigned needed = planes > 0 ? static_cast<unsigned>(planes) : 0;
+    return needed < params.max_precision ? needed : params.max_precision;
+  }
+
+  /// The coefficients in the order of their places as words to transpose; all ones among them.
+  CUSZI_HD static UInt to_words(const Int* fixed, Word* words) {
+    UInt ones = 0;
+    CUSZI_UNROLL
+    for (int i = 0; i < Layout::words; ++i) words[i] = 0;
+    CUSZI_UNROLL
+    for (int i = 0; i < values; ++i) {
+      const UInt coefficient =
+          (static_cast<UInt>(fixed[zfp_place<rank>(i)]) + Type::negabinary) ^ Type::negabinary;
+      ones |= coefficient;
+      words[Layout::word_of(i)] |= static_cast<Word>(coefficient) << Layout::shift_of(i);
+    }
+    return ones;
+  }
+
+  CUSZI_HD static void from_words(Word* planes, Int* fixed) {
+    Layout::transpose(planes);
+    CUSZI_UNROLL
+    for (int i = 0; i < values; ++i) {
+      const auto coefficient = static_cast<UInt>(planes[Layout::word_of(i)] >> Layout::shift_of(i));
+      fixed[zfp_place<rank>(i)] =
+          static_cast<Int>((coefficient ^ Type::negabinary) - Type::negabinary);
+    }
+  }
+
+  CUSZI_HD static ZfpHead to_planes_lossily(const ZfpParams& params, const T* block, Word* planes) {
+    ZfpHead head;
+    Int fixed[values];
+    if constexpr (Type::is_float) {
+      const int exponent = zfp::block_exponent<T, values>(block);
+      const unsigned precision = precision_at(params, exponent);
+      if (precision == 0 || exponent == -Type::exponent_bias) {
+        head.put(0, 1);
+        return head;
+      }
+      head.put(1 | biased(exponent) << 1, 1 + Type::exponent_bits);
+      set_planes(head, precision);
+      zfp::to_fixed_point<T, values>(block, exponent, fixed);
+    } else {
+      set_planes(head, params.max_precision);
+      CUSZI_UNROLL
+      for (int i = 0; i < values; ++i) fixed[i] = block[i];
+    }
+    zfp::transform<zfp::Lifting, rank>(fixed);
+    const UInt ones = to_words(fixed, planes);
+    head.end_plane = static_cast<int>(std::bit_width(ones));
+    Layout::transpose(planes);
+    return head;
+  }
+
+  CUSZI_HD static ZfpHead to_planes_reversibly(const ZfpParams& params, const T* block,
+                                               Word* planes) {
+    ZfpHead head;
+    Int fixed[values];
+    if constexpr (Type::is_float) {
+      const int exponent = zfp::block_exponent<T, values>(block);
+      if (is_exact(block, exponent, fixed)) {
+        const bool is_zero = exponent == -Type::exponent_bias;
+        head.put(is_zero ? 0 : 1, is_zero ? 1 : 2);
+        if (is_zero) return head;
+        head.put(biased(exponent), Type::exponent_bits);
+      } else {
+        from_bit_patterns(block, fixed);
+        head.put(3, 2);
+      }
+    } else {
+      CUSZI_UNROLL
+      for (int i = 0; i < values; ++i) fixed[i] = block[i];
+    }
+    zfp::transform<zfp::Differences, rank>(fixed);
+    const UInt ones = to_words(fixed, planes);
+    head.end_plane = static_cast<int>(std::bit_width(ones));
+    const int significant = ones == 0 ? 1 : Type::bits - std::countr_zero(ones);
+    set_planes(head, static_cast<unsigned>(significant) < params.max_precision
+                         ? static_cast<unsigned>(significant)
+                         : params.max_precision);
+    head.put(static_cast<std::uint64_t>(head.planes - 1), Type::precision_bits);
+    Layout::transpose(planes);
+    return head;
+  }
+
+  /// Makes the values of a block fixed-point numbers and tells whether that loses nothing.
+  CUSZI_HD static bool is_exact(const T* block, int exponent, Int* fixed) {
+    bool exact = true;
+    if (exponent == -Type::exponent_bias) {
+      CUSZI_UNROLL
+      for (int i = 0; i < values; ++i) {
+        fixed[i] = 0;
+        exact = exact && std::bit_cast<UInt>(block[i]) == 0;
+      }
+      return exact;
+    }
+    zfp::to_fixed_point<T, values>(block, exponent, fixed);
+    T restored[values];
+    zfp::from_fixed_point<T, values>(fixed, exponent, restored);
+    CUSZI_UNROLL
+    for (int i = 0; i < values; ++i) {
+      exact = exact && std::bit_cast<UInt>(restored[i]) == std::bit_cast<UInt>(block[i]);
+    }
+    return exact;
+  }
+
+  /// Between floating-point numbers and integers in the same order: all but the sign is inverted in
+  /// negative ones.
+  CUSZI_HD static Int reordered(Int pattern) {
+    constexpr UInt all_but_sign = ~UInt{0} >> 1;
+    return pattern < 0 ? static_cast<Int>(static_cast<UInt>(pattern) ^ all_but_sign) : pattern;
+  }
+  CUSZI_HD static void from_bit_patterns(const T* block, Int* fixed) {
+    CUSZI_UNROLL
+    for (int i = 0; i < values; ++i) fixed[i] = reordered(std::bit_cast<Int>(block[i]));
+  }
+  CUSZI_HD static void to_bit_patterns(const Int* fixed, T* block) {
+    CUSZI_UNROLL
+    for (int i = 0; i < values; ++i) block[i] = std::bit_cast<T>(reordered(fixed[i]));
+  }
+};
+
+}  // namespace cuszi

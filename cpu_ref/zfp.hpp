@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/dims.hpp"
+#include "core/units.hpp"
+#include "core/zfp.hpp"
+
+namespace cuszi::cpu {
+
+/// A field as zfp codes it: a string of bits, block by block, ended with a whole word.
+struct ZfpStream {
+  std::vector<std::byte> bytes;
+  BitCount bits = 0;                      ///< of all blocks
+  std::vector<std::uint32_t> chunk_bits;  ///< of each chunk of blocks
+};
+
+/// Codes a field, `chunk` blocks to a chunk. The stream is the zfp library's, bit for bit; threads
+/// change nothing. T is float, double, std::int32_t or std::int64_t.
+template <class T>
+ZfpStream zfp_encode(const ZfpParams& params, const Dims& dims, std::span<const T> values,
+                     std::uint32_t chunk);
+
+/// Restores a field from a stream whose chunks of `chunk` blocks begin at the bits `starts`; one
+/// start is enough where there is no index. Returns the bit after the last block. Throws
+/// ArchiveError if a chunk does not end where the next one begins, or the stream ends before it.
+template <class T>
+BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
+                    std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values);
+
+/// Passes over the blocks of a stream, from bit `at` on, and tells the bits of each chunk of
+/// `chunk` blocks: what an index needs. Throws ArchiveError if the stream ends before.
+template <class T>
+std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, Bytes stream,
+                                    BitCount at, std::uint32_t chunk);
+
+}  // namespace cuszi::cpu

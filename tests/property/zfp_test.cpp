@@ -1,0 +1,108 @@
+#include "cpu_ref/zfp.hpp"
+
+#include <numeric>
+
+#include "core/chunk_index.hpp"
+#include "tests/property/random_frame.hpp"
+#include "tests/property/zfp_case.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+constexpr int cases = 600 / share_of_frames;
+
+/// Restores a stream by an index of some kind.
+template <class T>
+std::vector<T> decode(const ZfpCase<T>& given, const cpu::ZfpStream& stream, IndexKind kind,
+                      std::uint32_t partition, std::uint32_t chunk) {
+  const auto index = encode_index(kind, partition, stream.chunk_bits);
+  const auto starts =
+      decode_index(kind, partition, index, stream.chunk_bits.size(), stream.bytes.size() * 8);
+  std::vector<T> values(given.values.size());
+  const BitCount end = cpu::zfp_decode<T>(given.params, given.dims, stream.bytes, starts, chunk,
+                                          std::span<T>(values));
+  REQUIRE(end == stream.bits);
+  return values;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a zfp stream is restored alike by every index, and by none", "", float, double,
+                   std::int32_t, std::int64_t) {
+  Random random(sizeof(TestType));
+  for (int i = 0; i < cases; ++i) {
+    const auto given = random_zfp_case<TestType>(random);
+    INFO("case " << i << ": " << given.text);
+    const auto chunk = static_cast<std::uint32_t>(1 + random.below(40));
+    const auto partition = static_cast<std::uint32_t>(1 + random.below(8));
+    const auto stream = cpu::zfp_encode<TestType>(given.params, given.dims, given.values, chunk);
+    REQUIRE(cpu::zfp_walk<TestType>(given.params, given.dims, stream.bytes, 0, chunk) ==
+            stream.chunk_bits);
+    REQUIRE(std::accumulate(stream.chunk_bits.begin(), stream.chunk_bits.end(), BitCount{0}) ==
+            stream.bits);
+    const auto serial = decode(given, stream, IndexKind::none, partition, chunk);
+    for (const IndexKind kind : {IndexKind::offset, IndexKind::length, IndexKind::hybrid}) {
+      REQUIRE(same_bits(decode(given, stream, kind, partition, chunk), serial));
+    }
+    if (given.params.is_reversible()) REQUIRE(same_bits(serial, given.values));
+  }
+}
+
+TEMPLATE_TEST_CASE("zfp's fixed accuracy is within its tolerance", "", float, double) {
+  Random random(5);
+  for (int i = 0; i < cases; ++i) {
+    const Dims dims = random_zfp_dims(random);
+    std::vector<TestType> values(dims.count());
+    for (TestType& value : values) value = static_cast<TestType>(random.uniform() * 200 - 100);
+    const double tolerance = std::ldexp(1.0, static_cast<int>(random.below(12)) - 6);
+    const ZfpParams params = ZfpParams::accuracy(tolerance);
+    const auto stream = cpu::zfp_encode<TestType>(params, dims, values, 16);
+    const auto restored =
+        decode<TestType>({dims, params, "", values}, stream, IndexKind::hybrid, 32, 16);
+    double worst = 0;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      worst = std::max(worst, std::abs(double{values[k]} - double{restored[k]}));
+    }
+    INFO("case " << i << ": " << dims.to_string() << ", tolerance " << tolerance);
+    REQUIRE(worst <= tolerance);
+  }
+}
+
+TEMPLATE_TEST_CASE("a damaged zfp stream or index gives an error or other values", "", float,
+                   double) {
+  Random random(9);
+  int refused = 0;
+  for (int i = 0; i < cases; ++i) {
+    const auto given = random_zfp_case<TestType>(random);
+    const auto stream = cpu::zfp_encode<TestType>(given.params, given.dims, given.values, 4);
+    auto bytes = stream.bytes;
+    auto chunk_bits = stream.chunk_bits;
+    switch (random.below(3)) {
+      case 0:
+        bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1 + random.below(255));
+        break;
+      case 1: bytes.resize(random.below(bytes.size() / 8) * 8); break;
+      default: chunk_bits[random.below(chunk_bits.size())] += 1; break;
+    }
+    std::vector<BitCount> starts(chunk_bits.size());
+    std::exclusive_scan(chunk_bits.begin(), chunk_bits.end(), starts.begin(), BitCount{0});
+    std::vector<TestType> values(given.values.size());
+    try {
+      cpu::zfp_walk<TestType>(given.params, given.dims, bytes, 0, 4);
+      cpu::zfp_decode<TestType>(given.params, given.dims, bytes, starts, 4,
+                                std::span<TestType>(values));
+    } catch (const ArchiveError&) {
+      ++refused;
+    }
+  }
+  REQUIRE(refused > cases / 4);
+}
+
+}  // namespace cuszi::test
