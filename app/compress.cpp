@@ -122,7 +122,7 @@ class Compression {
     events.frame_done = [&] { progress.advance(); };
     if (settings_.fills.count == 0) {
       events.frame_loaded = [&](const LoadedFrame& frame) {
-        if (!suspect_) suspect_ = suspected_fill_value(backend_, frame);
+        if (!suspect_) suspect_ = suspected_fill_value(frame);
       };
     }
     result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);

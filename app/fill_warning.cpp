@@ -17,13 +17,13 @@ constexpr std::uint64_t fewest_others = 16;
 constexpr double suspicious_distance = 1000;
 
 /// The finite values of a fixed sample, sorted; all of them in a small frame.
-std::vector<double> sorted_sample(Backend& backend, const LoadedFrame& frame) {
+std::vector<double> sorted_sample(const LoadedFrame& frame) {
   const std::uint64_t points = frame.shape.points();
   std::vector<std::uint64_t> at(std::min(points, most_samples));
   for (std::uint64_t k = 0; k < at.size(); ++k) {
     at[k] = at.size() == points ? k : sample_point(k, points);
   }
-  std::vector<double> sample = backend.values_at(at);
+  std::vector<double> sample = frame.session->values_at(at);
   const auto is_missing = [](double value) { return !std::isfinite(value); };
   sample.erase(std::remove_if(sample.begin(), sample.end(), is_missing), sample.end());
   std::sort(sample.begin(), sample.end());
@@ -59,8 +59,8 @@ std::optional<double> suspect(const std::vector<double>& sample) {
 
 }  // namespace
 
-std::optional<std::string> suspected_fill_value(Backend& backend, const LoadedFrame& frame) {
-  const std::optional<double> value = suspect(sorted_sample(backend, frame));
+std::optional<std::string> suspected_fill_value(const LoadedFrame& frame) {
+  const std::optional<double> value = suspect(sorted_sample(frame));
   if (!value) return std::nullopt;
   return with_type_of(frame.shape.dtype, [&](auto zero) {
     return fmt::format("{}", static_cast<decltype(zero)>(*value));

@@ -53,6 +53,8 @@ Json describe_params(const MultilevelParams& params) {
           {"half_step", params.half_step}};
 }
 
+Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoderParams::name}}; }
+
 Json describe_params(const AnsParams& params) {
   return {{"name", params.name},
           {"centre", params.centre},

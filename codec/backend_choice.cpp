@@ -51,9 +51,9 @@ Backends::Backends(const DeviceChoice& choice, Notice notice)
 
 Backend& Backends::for_config(const FrameConfig& config) {
   const PredictorId predictor = config.predictor.id;
-  const bool device_can =
-      device_ && !config.predictor.automatic && device_has(predictor, config.coder);
-  const std::string method = describe(predictor, config.coder);
+  const CoderId coder = coder_for(predictor, config.coder);
+  const bool device_can = device_ && !config.predictor.automatic && device_has(predictor, coder);
+  const std::string method = describe(predictor, coder);
   if (config.lossless == Lossless::bitcomp) require_bitcomp(device_can, method);
   return choose(device_can, method);
 }

@@ -22,9 +22,10 @@ class FrameLoader {
         feed_(backend, field, settings.needs_range()),
         times_(times) {}
 
-  const LoadedFrame& load(std::uint64_t i) {
-    if (loaded_ == i) return frame_;
+  LoadedFrame& load(std::uint64_t i) {
+    if (loaded_ == i) return *frame_;
     loaded_.reset();
+    frame_.reset();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     const Bytes values = feed_.frame(i);
     times_.measure([&] {
@@ -32,7 +33,7 @@ class FrameLoader {
           load_frame(backend_, settings_.frame, shape, values, settings_.fills, times_.steps());
     });
     loaded_ = i;
-    return frame_;
+    return *frame_;
   }
 
  private:
@@ -42,7 +43,7 @@ class FrameLoader {
   FrameFeed feed_;
   CallTimes& times_;
   std::optional<std::uint64_t> loaded_;
-  LoadedFrame frame_;
+  std::optional<LoadedFrame> frame_;
 };
 
 ValueRange scan_range(FrameLoader& frames, std::uint64_t count) {
@@ -174,14 +175,15 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   result.header = archive_header(settings, field, frames);
   ArchiveOutlet outlet(backend, sink, result.header);
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
-    const LoadedFrame& loaded = frames.load(i);
+    LoadedFrame& loaded = frames.load(i);
     events.frame_loaded(loaded);
+    const std::uint64_t points = loaded.shape.points();
     const FrameReport frame = times.measure([&] {
       return compress_frame(
-          backend, settings.frame, loaded, i, result.header.bound_absolute,
+          backend, settings.frame, std::move(loaded), i, result.header.bound_absolute,
           [&](ByteCount size) { return outlet.take(size); }, times.steps());
     });
-    result.summary.add(frame.header, loaded.shape.points(), frame.outliers, frame.patches);
+    result.summary.add(frame.header, points, frame.outliers, frame.patches);
     outlet.send();
     events.frame_done();
   }

@@ -55,10 +55,10 @@ Trial try_on(const FieldSample& sample, Backend& backend, const FieldSettings& s
   Trial trial;
   StepTimes times;
   for (const SampleBox& box : sample.boxes) {
-    const LoadedFrame loaded =
+    LoadedFrame loaded =
         load_frame(backend, settings.frame, box.shape, box.values, settings.fills, times);
     const CompressedFrame frame =
-        compress_frame(backend, settings.frame, loaded, 0, settings.bound, times);
+        compress_frame(backend, settings.frame, std::move(loaded), 0, settings.bound, times);
     trial.field_bytes += box.values.size();
     trial.archive_bytes += frame.bytes.size();
     if (!trial.method && frame.header.kind == FrameKind::coded) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/hash.hpp"
 #include "core/sparse_list.hpp"
 
 namespace cuszi {
@@ -12,11 +11,13 @@ namespace {
 
 /// `head` gives the first bytes of a list in the host's memory.
 template <class Head>
-Exceptions count_with(const FrameHeader& header, Bytes payload, const HashBytes& hash,
+Exceptions count_with(const FrameHeader& header, Bytes payload, const HashStrings& hashes,
                       const Head& head) {
   Exceptions sum;
-  for (std::size_t i = 0; i < header.levels.size(); ++i) {
-    for (const Sections& pass : read_level(header, i, header.levels[i].passes(), payload, hash)) {
+  const std::vector<Bytes> levels = read_levels(header, header.levels.size(), payload, hashes);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const LevelEntry& level = header.levels[i];
+    for (const Sections& pass : read_passes(level, level.passes(), levels[i])) {
       sum.outliers += SparseList::encoded_count(head(pass.find(SectionId::outliers)));
       sum.patches += SparseList::encoded_count(head(pass.find(SectionId::patches)));
     }
@@ -40,7 +41,7 @@ void FieldSummary::add(const FrameHeader& header, std::uint64_t points,
 }
 
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload) {
-  return count_with(header, payload, block_hash, [](Bytes list) { return list; });
+  return count_with(header, payload, host_hashes, [](Bytes list) { return list; });
 }
 
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload, Backend& backend) {
@@ -51,7 +52,8 @@ Exceptions count_exceptions(const FrameHeader& header, Bytes payload, Backend& b
     return Bytes(host);
   };
   return count_with(
-      header, payload, [&](Bytes bytes) { return backend.hash(bytes); }, to_host);
+      header, payload, [&](std::span<const Bytes> strings) { return backend.hashes(strings); },
+      to_host);
 }
 
 }  // namespace cuszi

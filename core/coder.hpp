@@ -7,9 +7,24 @@
 
 namespace cuszi {
 
+/// No coder: the predictor makes whole sections by itself.
+struct NoCoderParams {
+  static constexpr std::string_view name = "none";
+  static constexpr CoderId id = CoderId::none;
+  static constexpr bool uses_contexts = false;
+
+  static NoCoderParams draft(const HuffmanConfig& /*config*/, std::uint32_t /*centre*/) {
+    return {};
+  }
+
+  void write(ByteWriter& /*out*/) const {}
+  static NoCoderParams read(ByteReader& /*in*/) { return {}; }
+};
+
 /// The table of entropy coders, in the order of their ids: what an archive says of each. A new
-/// coder is one more row here, a file of the same name in each backend, and its tests.
-using CoderParams = std::variant<HuffmanParams, AnsParams>;
+/// coder is one more row here, a file of the same name in each backend, and its tests. A row has
+/// the members that NoCoderParams has.
+using CoderParams = std::variant<HuffmanParams, AnsParams, NoCoderParams>;
 
 CoderId id_of(const CoderParams& params);
 std::string_view name_of(CoderId id);

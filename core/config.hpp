@@ -97,8 +97,9 @@ struct HuffmanConfig : HuffmanTuning {
   std::uint32_t partition = 32;  ///< chunks per offset of the hybrid index
 };
 
-/// The entropy coders, in the order of CoderParams; the numbers stand in archives.
-enum class CoderId : std::uint8_t { huffman = 0, ans = 1 };
+/// The entropy coders, in the order of CoderParams; the numbers stand in archives. `none` is for
+/// predictors that code themselves.
+enum class CoderId : std::uint8_t { huffman = 0, ans = 1, none = 2 };
 
 /// A second lossless pass over the sections of a frame.
 enum class Lossless : std::uint8_t { none, bitcomp };

@@ -218,6 +218,10 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   if (header.kind == FrameKind::coded) {
     header.predictor = read_predictor(in, dims, dtype);
     header.coder = read_coder(in);
+    if (codes_itself(id_of(*header.predictor)) != (id_of(*header.coder) == CoderId::none)) {
+      throw ArchiveError("a frame's predictor " + std::string(name_of(id_of(*header.predictor))) +
+                         " does not go with its coder " + std::string(name_of(*header.coder)));
+    }
   }
   const std::uint64_t levels = in.varint();
   if (levels > in.remaining()) throw ArchiveError("a frame's table is truncated");
@@ -231,24 +235,39 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   return header;
 }
 
-std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
-                                 Bytes payload, const HashBytes& hash) {
-  if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
-  ByteCount at = 0;
-  for (std::size_t i = 0; i < level; ++i) at += header.levels[i].size();
-  const LevelEntry& entry = header.levels[level];
-  if (at > payload.size() || entry.size() > payload.size() - at) {
-    throw ArchiveError("a frame is truncated");
+std::vector<std::uint64_t> host_hashes(std::span<const Bytes> strings) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(strings.size());
+  for (const Bytes string : strings) hashes.push_back(block_hash(string));
+  return hashes;
+}
+
+std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,
+                               const HashStrings& hashes) {
+  if (levels > header.levels.size()) throw ArchiveError("a frame lacks a level");
+  std::vector<Bytes> all;
+  for (std::size_t i = 0; i < levels; ++i) {
+    const ByteCount size = header.levels[i].size();
+    if (size > payload.size()) throw ArchiveError("a frame is truncated");
+    all.push_back(payload.first(size));
+    payload = payload.subspan(size);
   }
-  if (hash(payload.subspan(at, entry.size())) != entry.hash) {
-    throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(level) +
-                       " does not match)");
+  const std::vector<std::uint64_t> found = hashes(all);
+  for (std::size_t i = 0; i < levels; ++i) {
+    if (found[i] != header.levels[i].hash) {
+      throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(i) +
+                         " does not match)");
+    }
   }
+  return all;
+}
+
+std::vector<Sections> read_passes(const LevelEntry& level, std::size_t passes, Bytes bytes) {
   std::vector<Sections> sections(passes);
-  for (const SectionEntry& section : entry.sections) {
+  for (const SectionEntry& section : level.sections) {
     if (section.pass >= passes) throw ArchiveError("a level has more passes than its predictor");
-    sections[section.pass].add({section.id, payload.subspan(at, section.size), section.unpacked});
-    at += section.size;
+    sections[section.pass].add({section.id, bytes.first(section.size), section.unpacked});
+    bytes = bytes.subspan(section.size);
   }
   return sections;
 }

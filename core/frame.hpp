@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/coder.hpp"
@@ -127,12 +128,16 @@ ByteCount read_frame_prefix(Bytes prefix);
 /// or claims what cannot be.
 FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype);
 
-/// Makes the block_hash of a string, in whose memory ever it lies.
-using HashBytes = std::function<std::uint64_t(Bytes)>;
+/// Makes the block_hash of each string, in whose memory ever they lie.
+using HashStrings = std::function<std::vector<std::uint64_t>(std::span<const Bytes>)>;
+std::vector<std::uint64_t> host_hashes(std::span<const Bytes> strings);
 
-/// The sections of the `passes` passes of a level of `payload`, whose hash is checked. Throws
-/// ArchiveError.
-std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
-                                 Bytes payload, const HashBytes& hash = block_hash);
+/// The bytes of the first `levels` levels of `payload`, whose hashes are checked, all at once.
+/// Throws ArchiveError.
+std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,
+                               const HashStrings& hashes = host_hashes);
+
+/// The sections of the `passes` passes of a level with these bytes. Throws ArchiveError.
+std::vector<Sections> read_passes(const LevelEntry& level, std::size_t passes, Bytes bytes);
 
 }  // namespace cuszi

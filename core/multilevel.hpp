@@ -33,6 +33,7 @@ inline constexpr double max_level_factor = 3.98;
 struct MultilevelParams {
   static constexpr PredictorId id = PredictorId::multilevel;
   static constexpr std::string_view name = "multilevel";
+  static constexpr bool codes_itself = false;
   static constexpr bool codes_missing_points = false;  ///< they stand in no stream
 
   Index4 extents{};     ///< of the frame as the axes below see it; follows from dims and `merged`

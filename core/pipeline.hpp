@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -11,12 +12,13 @@
 
 namespace cuszi {
 
-/// A frame that a backend has looked at and holds.
+/// A frame that a backend has looked at and holds, until it is compressed or goes out of scope.
 struct LoadedFrame {
   FrameShape shape;
   Bytes values;
   PredictorParams draft;
   FieldScan scan;
+  std::unique_ptr<EncodeSession> session;
 };
 
 /// What there is to tell of a frame that has been compressed.
@@ -38,17 +40,15 @@ using Allocate = std::function<MutableBytes(ByteCount)>;
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times);
 
-/// Compresses the frame that `backend` has loaded last: passes of predict-quantise and entropy
-/// coding. No restored value that is not missing will differ from the original by more than
-/// `bound`. A frame of one value is no more than that value and its mask. Where coding cannot be
-/// done (bound 0, range beyond the dtype) or does not pay, the values are packed losslessly or
-/// stored.
-CompressedFrame compress_frame(Backend& backend, const FrameConfig& config,
-                               const LoadedFrame& frame, std::uint64_t index, double bound,
-                               StepTimes& times);
+/// Compresses a frame that `backend` has loaded: passes of predict-quantise and entropy coding. No
+/// restored value that is not missing will differ from the original by more than `bound`. A frame
+/// of one value is no more than that value and its mask. Where coding cannot be done (bound 0,
+/// range beyond the dtype) or does not pay, the values are packed losslessly or stored.
+CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
+                               std::uint64_t index, double bound, StepTimes& times);
 
 /// The same into memory from `allocate`, header first.
-FrameReport compress_frame(Backend& backend, const FrameConfig& config, const LoadedFrame& frame,
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times);
 

@@ -1,5 +1,6 @@
 #include "core/predictor.hpp"
 
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -40,6 +41,36 @@ std::optional<PredictorId> predictor_named(std::string_view name) {
     return found;
   }
   (std::make_index_sequence<std::variant_size_v<PredictorParams>>{});
+}
+
+bool codes_itself(PredictorId id) {
+  return with_predictor(id, [](auto row) { return decltype(row)::codes_itself; });
+}
+
+CoderId coder_for(PredictorId predictor, CoderId asked) {
+  if (codes_itself(predictor)) return CoderId::none;
+  if (asked == CoderId::none) {
+    throw UsageError("the predictor " + std::string(name_of(predictor)) +
+                     " makes quant-codes, which need a coder");
+  }
+  return asked;
+}
+
+std::uint32_t centre_of(const PredictorParams& params) {
+  return std::visit(
+      []<class Params>(const Params& p) {
+        if constexpr (Params::codes_itself) {
+          return std::uint32_t{0};
+        } else {
+          return p.radius;
+        }
+      },
+      params);
+}
+
+bool predicts_by_contexts(const PredictorParams& params) {
+  const auto* const multilevel = std::get_if<MultilevelParams>(&params);
+  return multilevel != nullptr && multilevel->slack > 1;
 }
 
 PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims) {

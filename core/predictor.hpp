@@ -12,7 +12,36 @@
 namespace cuszi {
 
 /// The table of predictors, in the order of PredictorId: what an archive says of each. A new
-/// predictor is one more row here, a file of the same name in each backend, and its tests.
+/// predictor is one more row here, a file of the same name in core and in each backend, and its
+/// tests. A row is a struct of parameters with
+///
+///     id, name            as in archives and on the command line
+///     codes_itself        see below
+///     draft(), choose()   the encoder's choices: geometry before the look at a frame, the rest
+///                         after
+///     level_of_pass()     the level of the payload that each pass belongs to, ascending from 0
+///     is_usable()         false: a frame of these parameters is to be kept losslessly
+///     write(), read()     what stands in a frame's header
+///
+/// and one of two ways from values to sections:
+///
+/// A predictor that makes quant-codes has `radius`, the code of an error of 0, and
+/// `codes_missing_points`: whether missing points stand in the stream too. Each backend has
+/// predict_quantise() and reconstruct() for it (frame_work.hpp says of what), and any coder codes
+/// what it makes.
+///
+/// A predictor with `codes_itself` makes whole sections of values, and values of sections, at once:
+/// one level, one pass, no quant-codes, no contexts, and CoderId::none for a coder. Each backend
+/// has encode_values() and decode_values() for it:
+///
+///     template <class T>
+///     SelfCoded encode_values(const Params&, double bound, const FrameInput<T>&);
+///     template <class T>
+///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
+///
+/// (on a device with a Work& in front). It keeps the laws of the bound by itself: what it cannot
+/// express stands in a section `patches` as a SparseList. Missing points are the caller's: the mask
+/// is coded before and put back after, and what decode_values() leaves there does not matter.
 using PredictorParams = std::variant<LorenzoParams, InterpParams, MultilevelParams>;
 
 inline PredictorId id_of(const PredictorParams& params) {
@@ -20,6 +49,19 @@ inline PredictorId id_of(const PredictorParams& params) {
 }
 std::string_view name_of(PredictorId id);
 std::optional<PredictorId> predictor_named(std::string_view name);
+/// Whether the predictor makes whole sections, without quant-codes and without a coder.
+bool codes_itself(PredictorId id);
+
+/// The coder of frames of this predictor: the one asked for, none if it codes itself. Throws
+/// UsageError if it needs a coder and none is asked for.
+CoderId coder_for(PredictorId predictor, CoderId asked);
+
+/// The code of an error of 0; 0 for a predictor without codes.
+std::uint32_t centre_of(const PredictorParams& params);
+
+/// Whether a pass's quant-codes depend on the contexts of earlier passes, so that the encoder has
+/// to fit those before it goes on.
+bool predicts_by_contexts(const PredictorParams& params);
 
 /// What is known of the parameters before the field is looked at: its geometry.
 PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims);

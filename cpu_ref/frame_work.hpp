@@ -7,6 +7,7 @@
 
 #include "core/backend.hpp"
 #include "core/sparse_list.hpp"
+#include "cpu_ref/workspace.hpp"
 
 namespace cuszi::cpu {
 
@@ -38,6 +39,22 @@ struct Predicted {
   std::vector<SparseEntry> outliers;
   std::vector<SparseEntry> patches;
 };
+
+/// What a predictor that codes itself makes of a frame.
+struct SelfCoded {
+  std::vector<OwnedSection> sections;
+  PassCounts counts;
+};
+
+template <class T>
+std::span<const T> as_values(Bytes bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+template <class T>
+std::span<T> as_values(MutableBytes bytes) {
+  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
 
 template <class T>
 SparseEntry exact_value(std::uint64_t point, T value) {

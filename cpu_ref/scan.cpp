@@ -69,10 +69,10 @@ void sample_errors(const InterpParams& draft, const Extents3& extents, const T* 
   }
 }
 
-/// `multilevel` samples when it fits.
-template <class T>
-void sample_errors(const MultilevelParams& /*draft*/, const Extents3& /*extents*/,
-                   const T* /*values*/, const MissingTest<T>& /*missing*/, FieldScan& /*scan*/) {}
+/// The other predictors need none: `multilevel` samples when it fits.
+template <class Params, class T>
+void sample_errors(const Params& /*draft*/, const Extents3& /*extents*/, const T* /*values*/,
+                   const MissingTest<T>& /*missing*/, FieldScan& /*scan*/) {}
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 
 namespace cuszi::cpu {
 
-/// Range, missing points and samples of a frame (see Backend::load).
+/// Range, missing points and samples of a frame (see EncodeSession::scan).
 template <class T>
 FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
                      const PredictorParams& draft);

@@ -38,6 +38,14 @@ struct Predicted {
   PassCounts counts;
 };
 
+/// What a predictor that codes itself makes of a frame.
+using SelfCoded = CodedPass;
+
+/// Adds a section unless it is empty.
+inline void add_section(SectionId id, Bytes bytes, Sections& out) {
+  if (!bytes.empty()) out.add(id, bytes);
+}
+
 /// Sets that a kernel fills while it makes codes, and their sizes.
 struct Exceptions {
   RankedBits outliers;

@@ -1,25 +1,33 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/predictor.hpp"
 
 namespace cuszi::gpu {
 
-/// Calls `f` with the parameters of a predictor that has kernels. Throws DeviceError for the
-/// others.
+/// Whether a predictor has kernels.
+template <class Params>
+inline constexpr bool has_kernels = !std::is_same_v<Params, MultilevelParams>;
+
+[[noreturn]] inline void refuse_predictor(std::string_view name) {
+  throw DeviceError(std::string(name) +
+                    " is not on the GPU yet; use --device cpu, or --preset cuszi or cusz");
+}
+
+/// Calls `f` with the parameters of a predictor that has kernels and makes quant-codes. Throws
+/// DeviceError for the others.
 template <class F>
-auto visit_predictor(const PredictorParams& params, const F& f) {
-  return std::visit(
-      [&](const auto& p) -> decltype(f(std::declval<const InterpParams&>())) {
-        if constexpr (std::is_same_v<decltype(p), const MultilevelParams&>) {
-          throw DeviceError(std::string(p.name) +
-                            " is not on the GPU yet; use --device cpu, or --preset cuszi or cusz");
+void visit_quantising(const PredictorParams& params, const F& f) {
+  std::visit(
+      [&]<class Params>(const Params& p) {
+        if constexpr (has_kernels<Params> && !Params::codes_itself) {
+          f(p);
         } else {
-          return f(p);
+          refuse_predictor(Params::name);
         }
       },
       params);

@@ -148,12 +148,18 @@ template <class T>
 void launch_samples(Work& work, const Extents3& extents, const T* values,
                     const MissingTest<T>& missing, const PredictorParams& draft,
                     ScanResult<T>* result) {
-  visit_predictor(draft, [&](const auto& d) {
-    static_assert(sample_points % threads == 0);
-    sample_errors<T><<<sample_points / threads, threads, 0, work.stream()>>>(d, extents, values,
-                                                                             missing, result);
-  });
-  check_launch("sample_errors");
+  std::visit(
+      [&]<class Params>(const Params& d) {
+        if constexpr (!has_kernels<Params>) {
+          refuse_predictor(Params::name);
+        } else if constexpr (!Params::codes_itself) {
+          static_assert(sample_points % threads == 0);
+          sample_errors<T><<<sample_points / threads, threads, 0, work.stream()>>>(
+              d, extents, values, missing, result);
+          check_launch("sample_errors");
+        }
+      },
+      draft);
   if (!std::holds_alternative<InterpParams>(draft)) return;
   sample_splines<<<3, spline_sample_points, 0, work.stream()>>>(extents, values, missing, result);
   check_launch("sample_splines");

@@ -5,8 +5,8 @@
 
 namespace cuszi::gpu {
 
-/// Range, missing points and samples of a frame on the device (see Backend::load): one pass over
-/// the values, one wait of the host.
+/// Range, missing points and samples of a frame on the device (see EncodeSession::scan): one pass
+/// over the values, one wait of the host.
 template <class T>
 FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
                      const PredictorParams& draft);

@@ -26,10 +26,10 @@ FrameReport Workbench::compress(const FieldSettings& settings, double bound, Cal
     return archive_;
   };
   return times.measure([&] {
-    const LoadedFrame frame =
+    LoadedFrame frame =
         load_frame(backend_, settings.frame, shape_, values_, settings.fills, times.steps());
-    FrameReport report =
-        compress_frame(backend_, settings.frame, frame, 0, bound, allocate, times.steps());
+    FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
+                                        allocate, times.steps());
     backend_.settle();
     return report;
   });

@@ -87,14 +87,14 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   config.predictor.id = run.predictor;
   config.lossless = run.lossless;
   const FrameShape shape{run.dtype, run.dims};
-  const LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
+  LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
   ByteCount made = 0;
   const Allocate counted = [&](ByteCount size) {
     made = size;
     return allocate(size);
   };
-  compress_frame(backend, config, frame, 0, run.bound * (frame.scan.max - frame.scan.min), counted,
-                 times);
+  const double bound = run.bound * (frame.scan.max - frame.scan.min);
+  compress_frame(backend, config, std::move(frame), 0, bound, counted, times);
   return made;
 }
 

@@ -4,11 +4,10 @@ namespace cuszi::test {
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   StepTimes times;
-  const LoadedFrame loaded =
-      load_frame(backend, task.config, task.shape, values, task.fills, times);
+  LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
   const double range = loaded.scan.max - loaded.scan.min;
   const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
-  return {compress_frame(backend, task.config, loaded, 0, bound, times), bound};
+  return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
 }
 
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame) {

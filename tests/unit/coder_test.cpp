@@ -1,6 +1,7 @@
 #include "core/coder.hpp"
 
 #include "core/error.hpp"
+#include "core/predictor.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 
@@ -29,8 +30,18 @@ TEST_CASE("ans is read as what it was written, and not with a centre of 0") {
   CHECK_THROWS_AS(read_coder(bad), ArchiveError);
 }
 
+TEST_CASE("no coder takes one byte and goes with predictors that code themselves alone") {
+  ByteWriter out;
+  write_coder(NoCoderParams{}, out);
+  CHECK(out.size() == 1);
+  ByteReader in(out.view(), "the test");
+  CHECK(id_of(read_coder(in)) == CoderId::none);
+  CHECK(coder_for(PredictorId::lorenzo, CoderId::ans) == CoderId::ans);
+  CHECK_THROWS_AS(coder_for(PredictorId::lorenzo, CoderId::none), UsageError);
+}
+
 TEST_CASE("an unknown coder is refused") {
-  const auto bytes = to_bytes({2, 10, 3, 32});
+  const auto bytes = to_bytes({3, 10, 3, 32});
   ByteReader in(bytes, "the test");
   CHECK_THROWS_AS(read_coder(in), ArchiveError);
 }

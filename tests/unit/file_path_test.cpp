@@ -88,47 +88,17 @@ class FakeDevice final : public Backend {
 
   std::string name() const override { return "fake"; }
   FakeTransfer* transfer() override { return &transfer_; }
-  FieldScan load(const FrameShape& shape, Bytes values, const FillValues& fills,
-                 const PredictorParams& draft) override {
-    return cpu_->load(shape, values, fills, draft);
+  std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
+                                        const FillValues& fills,
+                                        const PredictorParams& draft) override {
+    return cpu_->encode(shape, values, fills, draft);
   }
-  Mask mask() const override { return cpu_->mask(); }
-  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return cpu_->values_at(points);
+  std::unique_ptr<DecodeSession> decode(Bytes payload) override { return cpu_->decode(payload); }
+  std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
+    return cpu_->hashes(strings);
   }
-  bool holds(std::uint64_t bits) override { return cpu_->holds(bits); }
-  void refine(Method& method, const FrameConfig& config, double bound) override {
-    cpu_->refine(method, config, bound);
-  }
-  PassCounts predict_quantise(const PredictorParams& params, double bound, int pass,
-                              Sections& out) override {
-    return cpu_->predict_quantise(params, bound, pass, out);
-  }
-  void fit_contexts(const PredictorParams& params, int pass, Sections& out) override {
-    cpu_->fit_contexts(params, pass, out);
-  }
-  void encode(const CoderParams& params, const HuffmanTuning& tuning, int pass,
-              Sections& out) override {
-    cpu_->encode(params, tuning, pass, out);
-  }
-  void pack(Sections& sections) override { cpu_->pack(sections); }
-  void gather(const Sections& sections, MutableBytes out) override { cpu_->gather(sections, out); }
-  std::uint64_t hash(Bytes bytes) override { return cpu_->hash(bytes); }
   void copy(Bytes from, MutableBytes to) override { cpu_->copy(from, to); }
-  Bytes resident(Bytes bytes) override { return cpu_->resident(bytes); }
-  void unpack(Sections& sections) override { cpu_->unpack(sections); }
-  void begin(const FrameShape& shape, const FrameHeader& header, const Mask& mask,
-             MutableBytes out) override {
-    cpu_->begin(shape, header, mask, out);
-  }
-  void decode(const CoderParams& params, int pass, const Sections& sections) override {
-    cpu_->decode(params, pass, sections);
-  }
-  void reconstruct(const PredictorParams& params, int pass, const Sections& sections) override {
-    cpu_->reconstruct(params, pass, sections);
-  }
-  void fill(std::uint64_t bits) override { cpu_->fill(bits); }
-  void finish() override { cpu_->finish(); }
+  void gather(const Sections& sections, MutableBytes out) override { cpu_->gather(sections, out); }
 
  private:
   std::unique_ptr<Backend> cpu_ = cpu::make_backend();

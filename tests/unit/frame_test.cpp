@@ -45,6 +45,13 @@ FrameHeader read(const std::vector<std::byte>& bytes) {
   return read_frame_header(all.subspan(frame_prefix_bytes), dims, DType::f32);
 }
 
+/// The sections of the passes of a level of a payload.
+std::vector<Sections> read_level(const FrameHeader& header, std::size_t level, std::size_t passes,
+                                 Bytes payload) {
+  const Bytes bytes = read_levels(header, level + 1, payload).back();
+  return read_passes(header.levels[level], passes, bytes);
+}
+
 }  // namespace
 
 TEST_CASE("frame headers come back") {
@@ -107,6 +114,12 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
                   ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.clear(); }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.push_back({}); }), ArchiveError);
+}
+
+TEST_CASE("quant-codes without a coder are refused") {
+  FrameHeader header = coded_header();
+  header.coder = NoCoderParams{};
+  CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
 }
 
 TEST_CASE("sections whose sizes wrap around are refused") {

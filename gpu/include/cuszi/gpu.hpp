@@ -12,9 +12,9 @@
 ///     const auto backend = gpu::make_backend();  // keep it: its memory is taken once
 ///     StepTimes times;
 ///     const FrameShape shape{DType::f32, {512, 512, 512}};
-///     const LoadedFrame frame = load_frame(*backend, config, shape, field, {}, times);
+///     LoadedFrame frame = load_frame(*backend, config, shape, field, {}, times);
 ///     const double bound = 1e-3 * (frame.scan.max - frame.scan.min);
-///     compress_frame(*backend, config, frame, 0, bound, allocate, times);
+///     compress_frame(*backend, config, std::move(frame), 0, bound, allocate, times);
 ///
 ///     decompress_frame(*backend, shape, compressed, restored, times);
 ///
@@ -27,7 +27,7 @@ int device_count();
 
 /// Whether this predictor and this coder have kernels.
 constexpr bool has_steps(PredictorId predictor, CoderId coder) {
-  return predictor != PredictorId::multilevel && coder == CoderId::huffman;
+  return predictor != PredictorId::multilevel && coder != CoderId::ans;
 }
 
 /// A backend on the device of this number (as nvidia-smi counts them). Throws DeviceError if there

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/coder.hpp"
+#include "core/config.hpp"
+#include "core/frame.hpp"
+#include "core/frame_slot.hpp"
+#include "core/mask.hpp"
+#include "core/predictor.hpp"
+#include "core/sample.hpp"
+
+namespace cuszi {
+
+/// How a frame is coded.
+struct Method {
+  PredictorParams predictor;
+  CoderId coder;
+};
+
+/// All that decides a coded frame's sections besides its values.
+struct FrameCoding {
+  PredictorParams predictor;
+  double bound = 0;
+  CoderParams coder;
+  HuffmanTuning tuning;
+};
+
+/// Points of a pass that its quant-codes could not express.
+struct PassCounts {
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+};
+
+/// What coding a pass has given.
+struct CodedPass {
+  Sections sections;
+  PassCounts counts;
+};
+
+/// The passes from `first` on and before `end`.
+struct PassRange {
+  int first = 0;
+  int end = 0;
+};
+
+/// The passes of a frame on their way from values to sections. Each pass is predicted, then gets
+/// its contexts, then is encoded; each of these steps takes the passes in their order. How many
+/// passes a call has is the caller's choice: a backend may work on all of them side by side, and
+/// need not know any size before finish().
+class PassEncoder {
+ public:
+  PassEncoder() = default;
+  PassEncoder(const PassEncoder&) = delete;
+  PassEncoder& operator=(const PassEncoder&) = delete;
+  virtual ~PassEncoder() = default;
+
+  /// Predicts and quantises the points of these passes: their quant-codes, and what the codes
+  /// cannot say (anchors, outliers, patches).
+  virtual void predict(PassRange passes) = 0;
+  /// Chooses how the contexts of these passes follow from what earlier passes restored, and
+  /// prepares them. Without effect for predictors that have none.
+  virtual void fit_contexts(PassRange passes) = 0;
+  /// Entropy-codes the quant-codes of these passes.
+  virtual void encode(PassRange passes) = 0;
+  /// The sections of all passes, which stay valid as long as the session.
+  virtual std::vector<CodedPass> finish() = 0;
+};
+
+/// A frame that a backend has looked at: it answers questions about it, then codes it. What is
+/// computed stands in core, the order of the steps in core/pipeline; a backend decides who computes
+/// it, when. One thread; a backend has one session at a time.
+///
+/// Spans of bytes lie in the backend's memory or in the host's, wherever not said otherwise.
+class EncodeSession {
+ public:
+  explicit EncodeSession(FrameSlot& slot) : frame_(slot) {}
+  EncodeSession(const EncodeSession&) = delete;
+  EncodeSession& operator=(const EncodeSession&) = delete;
+  virtual ~EncodeSession() = default;
+
+  /// Range, missing points, and samples of prediction errors for the predictor whose geometry was
+  /// given.
+  virtual const FieldScan& scan() const = 0;
+  /// The missing points, in host memory.
+  virtual Mask mask() = 0;
+  /// The values at these points.
+  virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
+  /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
+  virtual bool holds(std::uint64_t bits) = 0;
+  /// Makes the choices that need more than one look at the frame: fits and trials.
+  virtual void refine(Method& /*method*/, const FrameConfig& /*config*/, double /*bound*/) {}
+
+  /// Starts to code the frame by a predictor that makes quant-codes. Not longer than the session.
+  virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;
+  /// Codes the frame by a predictor that codes itself. Sections stay valid as long as the session.
+  virtual CodedPass encode_values(const PredictorParams& params, double bound) = 0;
+  /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
+  /// where that pass cannot be made.
+  virtual void pack(Sections& sections) = 0;
+
+ private:
+  FrameInSlot frame_;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <iterator>
+
+#include "core/constant.hpp"
+#include "core/lossless.hpp"
+#include "core/pipeline.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Copies a section out of the memory it lies in.
+std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
+  std::vector<std::byte> host(bytes.size());
+  backend.copy(bytes, host);
+  return host;
+}
+
+/// The mask of the restored points.
+Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+               const Selection& restored, const Sections& sections) {
+  if (header.missing == 0) return {};
+  const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
+                            to_host(backend, sections.at(SectionId::mask_values))};
+  const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.missing);
+  return restored.all() ? mask : pick(restored, shape.dtype, mask);
+}
+
+HashStrings hashes_by(Backend& backend) {
+  return [&backend](std::span<const Bytes> strings) { return backend.hashes(strings); };
+}
+
+/// The sections of the passes of a frame's first levels, one after the other.
+std::vector<Sections> read_sections(Backend& backend, const FrameHeader& header,
+                                    std::span<const int> pass_levels, std::size_t levels,
+                                    Bytes payload) {
+  const std::vector<Bytes> bytes = read_levels(header, levels, payload, hashes_by(backend));
+  std::vector<Sections> all;
+  for (std::size_t level = 0; level < levels; ++level) {
+    const auto passes = std::count(pass_levels.begin(), pass_levels.end(), static_cast<int>(level));
+    auto sections =
+        read_passes(header.levels[level], static_cast<std::size_t>(passes), bytes[level]);
+    std::move(sections.begin(), sections.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+/// The sections of a frame that has but one pass.
+Sections read_only_pass(const FrameHeader& header, Bytes payload, const HashStrings& hashes) {
+  const std::vector<Bytes> bytes = read_levels(header, 1, payload, hashes);
+  return read_passes(header.levels.front(), 1, bytes.front()).front();
+}
+
+void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                        Bytes payload, MutableBytes out) {
+  const std::vector<std::byte> host = to_host(backend, payload);
+  const Sections sections = read_only_pass(header, host, host_hashes);
+  const Bytes raw = sections.at(SectionId::raw);
+  if (header.kind == FrameKind::lossless) {
+    std::vector<std::byte> values(out.size());
+    unpack_values(raw, size_of(shape.dtype), values);
+    backend.copy(values, out);
+  } else if (raw.size() == out.size()) {
+    backend.copy(raw, out);
+  } else {
+    throw ArchiveError("a stored frame has another size than its dims say");
+  }
+}
+
+/// Where the restored points of a frame go.
+FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, const Mask& mask, MutableBytes out) {
+  return {{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
+}
+
+/// The one value of a constant frame at some of its points.
+void restore_constant_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                            const FrameHeader& header, const FramePreview& preview,
+                            MutableBytes out, StepTimes& times) {
+  const Sections sections = times.measure(
+      "check", [&] { return read_only_pass(header, session.payload(), hashes_by(backend)); });
+  const std::uint64_t bits =
+      decode_constant(to_host(backend, sections.at(SectionId::raw)), shape.dtype);
+  const Mask mask = times.measure(
+      "mask", [&] { return read_mask(backend, shape, header, preview.restored, sections); });
+  times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
+}
+
+/// The parameters of a frame that has only the points that `preview` restores.
+PredictorParams predictor_of(const FrameHeader& header, const FramePreview& preview) {
+  PredictorParams result = *header.predictor;
+  if (auto* const params = std::get_if<MultilevelParams>(&result)) {
+    *params = params->at_stride(preview.stride);
+  }
+  return result;
+}
+
+/// The inverse of the loop over passes: each pass's contexts come from the values of those before.
+void restore_passes(DecodeSession& session, const FrameTarget& target,
+                    const PredictorParams& predictor, const CoderParams& coder,
+                    std::span<const Sections> passes, StepTimes& times) {
+  const auto decoder = session.passes(target, predictor, coder);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const auto pass = static_cast<int>(i);
+    if (uses_contexts(coder)) {
+      times.measure("contexts", [&] { decoder->contexts(pass, passes[i]); });
+    }
+    times.measure("decode", [&] { decoder->decode(pass, passes[i]); });
+    times.measure("reconstruct", [&] { decoder->reconstruct(pass, passes[i]); });
+  }
+  times.measure("finish", [&] { decoder->finish(); });
+}
+
+/// Some of a coded frame's points.
+void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                         const FrameHeader& header, const FramePreview& preview, MutableBytes out,
+                         StepTimes& times) {
+  std::vector<Sections> passes = times.measure("check", [&] {
+    return read_sections(backend, header, level_of_pass(*header.predictor), preview.levels,
+                         session.payload());
+  });
+  if (header.is_packed()) {
+    times.measure("unpack", [&] {
+      for (Sections& sections : passes) session.unpack(sections);
+    });
+  }
+  const Mask mask = times.measure(
+      "mask", [&] { return read_mask(backend, shape, header, preview.restored, passes.front()); });
+  const FrameTarget target = target_of(shape, header, preview, mask, out);
+  if (codes_itself(id_of(*header.predictor))) {
+    times.measure("decode",
+                  [&] { session.decode_values(target, *header.predictor, passes.front()); });
+  } else {
+    restore_passes(session, target, predictor_of(header, preview), *header.coder,
+                   std::span(passes).first(preview.passes), times);
+  }
+}
+
+void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                    const FramePreview& preview, Bytes payload, MutableBytes out,
+                    StepTimes& times) {
+  if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
+    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
+    return;
+  }
+  const auto session = times.measure("upload", [&] { return backend.decode(payload); });
+  if (header.kind == FrameKind::constant) {
+    restore_constant_frame(backend, *session, shape, header, preview, out, times);
+  } else {
+    restore_coded_frame(backend, *session, shape, header, preview, out, times);
+  }
+}
+
+}  // namespace
+
+void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      Bytes payload, MutableBytes out, StepTimes& times) {
+  const Selection all{shape.dims, {}, {1, 1, 1, 1}};
+  decompress_frame(backend, shape, header, FramePreview::of(shape.dims, header, all), payload, out,
+                   times);
+}
+
+void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
+                      StepTimes& times) {
+  if (frame.size() < frame_prefix_bytes) throw ArchiveError("a frame ends within its header");
+  const ByteCount table = read_frame_prefix(to_host(backend, frame.first(frame_prefix_bytes)));
+  const Bytes rest = frame.subspan(frame_prefix_bytes);
+  if (rest.size() < table) throw ArchiveError("a frame ends within its header");
+  const FrameHeader header =
+      read_frame_header(to_host(backend, rest.first(table)), shape.dims, shape.dtype);
+  const Bytes payload = rest.subspan(table);
+  if (payload.size() != header.payload_bytes()) {
+    throw ArchiveError("a frame is not of the size that its header says");
+  }
+  decompress_frame(backend, shape, header, payload, out, times);
+}
+
+void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      StepTimes& times) {
+  if (preview.shown.all()) {
+    restore_points(backend, shape, header, preview, payload, out, times);
+    return;
+  }
+  std::vector<std::byte> restored(preview.restored.points() * size_of(shape.dtype));
+  restore_points(backend, shape, header, preview, payload, restored, times);
+  times.measure("pick", [&] { pick(preview.shown, shape.dtype, restored, out); });
+}
+
+}  // namespace cuszi

@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/constant.hpp"
+#include "core/lossless.hpp"
+#include "core/pipeline.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// A relative bound below which the range's own rounding would decide; such a frame is lossless.
+bool can_be_quantised(const LoadedFrame& frame, double bound) {
+  const FieldScan& scan = frame.scan;
+  const double range = scan.max - scan.min;
+  return bound > 0 && range > 0 && std::isfinite(range) && scan.missing < frame.shape.points();
+}
+
+/// The table entry of a level that holds the given passes, its hash yet unknown.
+LevelEntry level_entry(std::span<const Sections> passes) {
+  LevelEntry level;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    for (const Section& section : passes[pass].list()) {
+      level.sections.push_back({section.id, section.bytes.size(), pass, section.unpacked});
+    }
+  }
+  return level;
+}
+
+/// The table entries of all levels: passes of one level are neighbours.
+std::vector<LevelEntry> level_entries(std::span<const int> pass_levels,
+                                      std::span<const Sections> passes) {
+  std::vector<LevelEntry> levels;
+  for (auto first = pass_levels.begin(); first != pass_levels.end();) {
+    const auto end = std::upper_bound(first, pass_levels.end(), *first);
+    levels.push_back(
+        level_entry(passes.subspan(static_cast<std::size_t>(first - pass_levels.begin()),
+                                   static_cast<std::size_t>(end - first))));
+    first = end;
+  }
+  return levels;
+}
+
+FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKind kind) {
+  FrameHeader header;
+  header.index = index;
+  header.kind = kind;
+  header.missing = frame.scan.missing;
+  header.min = frame.scan.min;
+  header.max = frame.scan.max;
+  return header;
+}
+
+/// Puts the passes one after the other behind the frame's header, hashes all levels and completes
+/// the header.
+void write_frame(Backend& backend, std::span<const Sections> passes, const Allocate& allocate,
+                 FrameHeader& header) {
+  const ByteCount header_bytes = write_frame_header(header).size();
+  const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
+  MutableBytes rest = bytes.subspan(header_bytes);
+  for (const Sections& pass : passes) {
+    backend.gather(pass, rest.first(pass.size()));
+    rest = rest.subspan(pass.size());
+  }
+  std::vector<Bytes> levels;
+  rest = bytes.subspan(header_bytes);
+  for (const LevelEntry& level : header.levels) {
+    levels.push_back(rest.first(level.size()));
+    rest = rest.subspan(level.size());
+  }
+  const std::vector<std::uint64_t> hashes = backend.hashes(levels);
+  for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
+  backend.copy(write_frame_header(header), bytes.first(header_bytes));
+}
+
+/// Whether a frame with this header is smaller than its values.
+bool pays(const FrameHeader& header, const LoadedFrame& frame) {
+  return write_frame_header(header).size() + header.payload_bytes() < frame.values.size();
+}
+
+/// The mask of the loaded frame, empty if no point is missing.
+EncodedMask code_mask(const LoadedFrame& frame, StepTimes& times) {
+  if (frame.scan.missing == 0) return {};
+  return times.measure("mask", [&] {
+    return encode_mask(frame.session->mask(), frame.shape.dims, frame.shape.dtype);
+  });
+}
+
+void add_mask(const EncodedMask& mask, Sections& out) {
+  if (mask.bits.empty()) return;
+  out.add(SectionId::mask_bits, mask.bits);
+  out.add(SectionId::mask_values, mask.values);
+}
+
+/// The values packed losslessly, or as they are if that is no larger.
+FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                       const Allocate& allocate) {
+  std::vector<std::byte> values(frame.values.size());
+  backend.copy(frame.values, values);
+  const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
+  const bool is_smaller = packed.size() < values.size();
+
+  FrameReport result;
+  result.header = frame_header(frame, index, is_smaller ? FrameKind::lossless : FrameKind::stored);
+  Sections sections;
+  sections.add(SectionId::raw, is_smaller ? packed : values);
+  result.header.levels.push_back(level_entry(std::span(&sections, 1)));
+  write_frame(backend, std::span(&sections, 1), allocate, result.header);
+  return result;
+}
+
+/// The bits that all points have that are not missing, if they have the same.
+std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
+  const FieldScan& scan = frame.scan;
+  if (scan.min != scan.max || scan.missing == frame.shape.points()) return std::nullopt;
+  const DType dtype = frame.shape.dtype;
+  // The scan does not tell -0 from 0.
+  if (scan.min == 0 && frame.session->holds(bits_of(-0.0, dtype))) return std::nullopt;
+  return bits_of(scan.min, dtype);
+}
+
+/// The frame as the only value of its points. Nothing if they have several or it does not pay.
+std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFrame& frame,
+                                               std::uint64_t index, const Allocate& allocate,
+                                               StepTimes& times) {
+  const auto bits = times.measure("scan", [&] { return only_bits(frame); });
+  if (!bits) return std::nullopt;
+  const std::vector<std::byte> raw =
+      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.values.size()));
+  const EncodedMask mask = code_mask(frame, times);
+  Sections sections;
+  add_mask(mask, sections);
+  sections.add(SectionId::raw, raw);
+
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::constant);
+  result.header.levels.push_back(level_entry(std::span(&sections, 1)));
+  if (!pays(result.header, frame)) return std::nullopt;
+  times.measure("gather",
+                [&] { write_frame(backend, std::span(&sections, 1), allocate, result.header); });
+  return result;
+}
+
+/// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
+/// depend on contexts, passes take turns in the first two, else each step sees all of them at once.
+std::vector<CodedPass> code_passes(EncodeSession& session, const FrameCoding& coding, int passes,
+                                   StepTimes& times) {
+  const auto encoder = session.passes(coding);
+  const int step = predicts_by_contexts(coding.predictor) ? 1 : passes;
+  for (int first = 0; first < passes; first += step) {
+    const PassRange turn{first, first + step};
+    times.measure("predict", [&] { encoder->predict(turn); });
+    if (uses_contexts(coding.coder)) {
+      times.measure("contexts", [&] { encoder->fit_contexts(turn); });
+    }
+  }
+  return times.measure("encode", [&] {
+    encoder->encode({0, passes});
+    return encoder->finish();
+  });
+}
+
+/// The way of a predictor that codes itself.
+std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
+                                   StepTimes& times) {
+  return times.measure("encode", [&] {
+    return std::vector<CodedPass>{session.encode_values(coding.predictor, coding.bound)};
+  });
+}
+
+/// The sections of all passes, the mask in front, packed if that is wanted.
+std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mask,
+                                  std::span<const CodedPass> coded, Lossless lossless,
+                                  StepTimes& times) {
+  std::vector<Sections> passes(coded.size());
+  add_mask(mask, passes.front());
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    for (const Section& section : coded[pass].sections.list()) passes[pass].add(section);
+  }
+  if (lossless == Lossless::bitcomp) {
+    times.measure("pack", [&] {
+      for (Sections& sections : passes) session.pack(sections);
+    });
+  }
+  return passes;
+}
+
+/// The frame coded in this way. Nothing if that does not pay.
+std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const LoadedFrame& frame,
+                                      const FrameCoding& coding, std::uint64_t index,
+                                      const Allocate& allocate, StepTimes& times) {
+  EncodeSession& session = *frame.session;
+  const std::vector<int> pass_levels = level_of_pass(coding.predictor);
+  const EncodedMask mask = code_mask(frame, times);
+  const std::vector<CodedPass> coded =
+      codes_itself(id_of(coding.predictor))
+          ? code_values(session, coding, times)
+          : code_passes(session, coding, static_cast<int>(pass_levels.size()), times);
+  const std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
+
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::coded);
+  result.header.predictor = coding.predictor;
+  result.header.coder = coding.coder;
+  result.header.levels = level_entries(pass_levels, passes);
+  for (const CodedPass& pass : coded) {
+    result.outliers += pass.counts.outliers;
+    result.patches += pass.counts.patches;
+  }
+  if (!pays(result.header, frame)) return std::nullopt;
+  times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
+  return result;
+}
+
+/// How the frame is to be coded. Nothing if it cannot be.
+std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
+                                         double bound, StepTimes& times) {
+  Method method{frame.draft, coder_for(id_of(frame.draft), config.coder)};
+  if (!can_be_quantised(frame, bound)) return std::nullopt;
+  const bool usable = std::visit(
+      [&](auto& p) {
+        p.choose(config.predictor, frame.scan, bound, frame.shape.dtype);
+        return p.is_usable(frame.shape.dtype);
+      },
+      method.predictor);
+  if (!usable) return std::nullopt;
+  times.measure("choose", [&] { frame.session->refine(method, config, bound); });
+  const CoderParams coder = coder_params(method.coder, config.huffman, centre_of(method.predictor));
+  return FrameCoding{std::move(method.predictor), bound, coder, config.huffman};
+}
+
+}  // namespace
+
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, StepTimes& times) {
+  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}};
+  times.measure("scan", [&] {
+    frame.session = backend.encode(shape, values, fills, frame.draft);
+    frame.scan = frame.session->scan();
+  });
+  return frame;
+}
+
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
+                           std::uint64_t index, double bound, const Allocate& allocate,
+                           StepTimes& times) {
+  if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
+    return *std::move(constant);
+  }
+  if (const auto coding = choose_coding(config, frame, bound, times)) {
+    auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
+    if (coded) return *std::move(coded);
+  }
+  return keep_frame(backend, frame, index, allocate);
+}
+
+CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
+                               std::uint64_t index, double bound, StepTimes& times) {
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) =
+      compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
+  return result;
+}
+
+}  // namespace cuszi

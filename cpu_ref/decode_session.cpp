@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/energy.hpp"
+#include "cpu_ref/coder.hpp"
+#include "cpu_ref/frame_work.hpp"
+#include "cpu_ref/gaps.hpp"
+#include "cpu_ref/interp.hpp"
+#include "cpu_ref/lorenzo.hpp"
+#include "cpu_ref/multilevel.hpp"
+#include "cpu_ref/sessions.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+/// Puts the missing values back.
+void restore_missing(const FrameTarget& target) {
+  if (!target.mask.any()) return;
+  const ByteCount size = size_of(target.shape.dtype);
+  const std::byte* value = target.mask.values.data();
+  for (std::uint64_t i = 0; i < target.shape.points(); ++i) {
+    if (!target.mask(i)) continue;
+    std::memcpy(target.out.data() + i * size, value, size);
+    value += size;
+  }
+}
+
+template <class T>
+FrameOutput<T> output_of(const FrameTarget& target) {
+  return {target.shape.extents(), as_values<T>(target.out), target.mask, target.min, target.max};
+}
+
+/// Of predictors that have one pass and no contexts.
+template <class T>
+class OnePassDecoder final : public PassDecoder {
+ public:
+  OnePassDecoder(const FrameTarget& target, const PredictorParams& predictor,
+                 const CoderParams& coder, Workspace& workspace)
+      : target_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
+
+  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
+
+  void decode(int /*pass*/, const Sections& sections) override {
+    codes_ = first_of(workspace_.codes, target_.shape.points());
+    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
+    decode_symbols(coder_, sections, {}, codes_.first(codes_.size() - gaps.count()));
+    gaps.open(codes_);
+  }
+
+  void reconstruct(int /*pass*/, const Sections& sections) override {
+    std::visit([&](const auto& params) { restore_by(params, sections); }, predictor_);
+  }
+
+  void finish() override { restore_missing(target_); }
+
+ private:
+  bool codes_missing_points() const {
+    return std::visit(
+        []<class Params>(const Params&) {
+          if constexpr (Params::codes_itself) {
+            return false;
+          } else {
+            return Params::codes_missing_points;
+          }
+        },
+        predictor_);
+  }
+
+  template <class Params>
+  void restore_by(const Params& params, const Sections& sections) const {
+    if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
+      throw std::logic_error("a predictor of another kind");
+    } else {
+      cpu::reconstruct(params, codes_, sections, output_of<T>(target_));
+    }
+  }
+
+  FrameTarget target_;
+  const PredictorParams& predictor_;
+  const CoderParams& coder_;
+  Workspace& workspace_;
+  std::span<QuantCode> codes_;
+};
+
+/// Of `multilevel`.
+template <class T>
+class MultilevelDecoder final : public PassDecoder {
+ public:
+  MultilevelDecoder(const FrameTarget& target, const MultilevelParams& predictor,
+                    const CoderParams& coder, Workspace& workspace)
+      : target_(target),
+        coder_(coder),
+        workspace_(workspace),
+        engine_(make_decoder(predictor, output_of<T>(target))) {}
+
+  void contexts(int pass, const Sections& sections) override {
+    contexts_ = first_of(workspace_.contexts, engine_->pass(pass).points);
+    engine_->contexts(pass, sections.find(SectionId::weights), contexts_);
+    contexts_ = Gaps(engine_->missing(pass)).close(contexts_);
+  }
+
+  void decode(int pass, const Sections& sections) override {
+    if (engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
+    codes_ = first_of(workspace_.codes, engine_->pass(pass).points);
+    const Gaps gaps(engine_->missing(pass));
+    const SymbolContexts contexts{
+        contexts_, contexts_.empty() ? 1 : engine_->pass(pass).groups * contexts_per_group};
+    decode_symbols(coder_, sections, contexts, codes_.first(codes_.size() - gaps.count()));
+    gaps.open(codes_);
+  }
+
+  void reconstruct(int pass, const Sections& sections) override {
+    engine_->reconstruct(pass, codes_,
+                         SparseList::decode(sections.find(SectionId::outliers), codes_.size()));
+  }
+
+  void finish() override { restore_missing(target_); }
+
+ private:
+  void check_coarse_lattice(const Sections& sections) const {
+    ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
+    if (in.get<std::uint64_t>() != engine_->coarse_hash()) {
+      throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
+    }
+  }
+
+  FrameTarget target_;
+  const CoderParams& coder_;
+  Workspace& workspace_;
+  std::unique_ptr<MultilevelEngine> engine_;
+  std::span<std::uint8_t> contexts_;  ///< of the pass's symbols; none: all alike
+  std::span<QuantCode> codes_;        ///< of the pass's points
+};
+
+template <class Params, class T>
+void decode_values_by(const Params& params, const Sections& sections,
+                      const FrameOutput<T>& output) {
+  if constexpr (Params::codes_itself) {
+    decode_values(params, sections, output);
+  } else {
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
+  }
+}
+
+class CpuDecodeSession final : public DecodeSession {
+ public:
+  CpuDecodeSession(Workspace& workspace, Bytes payload)
+      : DecodeSession(workspace.slot), workspace_(workspace), payload_(payload) {}
+
+  Bytes payload() const override { return payload_; }
+
+  void unpack(Sections& /*sections*/) override { refuse_bitcomp("an archive packed with Bitcomp"); }
+
+  std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
+                                      const CoderParams& coder) override {
+    return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
+      using T = decltype(zero);
+      if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
+        return std::make_unique<MultilevelDecoder<T>>(target, *multilevel, coder, workspace_);
+      }
+      return std::make_unique<OnePassDecoder<T>>(target, predictor, coder, workspace_);
+    });
+  }
+
+  void decode_values(const FrameTarget& target, const PredictorParams& predictor,
+                     const Sections& sections) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      const auto output = output_of<decltype(zero)>(target);
+      std::visit([&](const auto& params) { decode_values_by(params, sections, output); },
+                 predictor);
+    });
+    restore_missing(target);
+  }
+
+  void fill(const FrameTarget& target, std::uint64_t bits) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      std::ranges::fill(as_values<T>(target.out), value_of<T>(bits));
+    });
+    restore_missing(target);
+  }
+
+ private:
+  Workspace& workspace_;
+  Bytes payload_;
+};
+
+}  // namespace
+
+std::unique_ptr<DecodeSession> make_decode_session(Workspace& workspace, Bytes payload) {
+  return std::make_unique<CpuDecodeSession>(workspace, payload);
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/energy.hpp"
+#include "cpu_ref/coder.hpp"
+#include "cpu_ref/frame_work.hpp"
+#include "cpu_ref/gaps.hpp"
+#include "cpu_ref/interp.hpp"
+#include "cpu_ref/lorenzo.hpp"
+#include "cpu_ref/multilevel.hpp"
+#include "cpu_ref/scan.hpp"
+#include "cpu_ref/sessions.hpp"
+#include "cpu_ref/trials.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+template <class T>
+std::vector<std::byte> to_bytes(const std::vector<T>& values) {
+  const Bytes bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// What all passes need to begin with.
+struct PassEncoderMemory {
+  Workspace& workspace;
+  SectionStore& store;
+};
+
+/// A pass between its steps. Its codes and contexts lie behind those of the passes before.
+struct PassInWork {
+  std::span<QuantCode> codes;          ///< of its points
+  std::span<const QuantCode> symbols;  ///< that are coded
+  std::span<std::uint8_t> contexts;    ///< of its points, then of the symbols; none: all alike
+  Gaps gaps;
+  CodedPass result;
+};
+
+/// The steps of all predictors; how points are predicted differs.
+class CpuPassEncoder : public PassEncoder {
+ public:
+  CpuPassEncoder(const FrameCoding& coding, std::size_t passes, const PassEncoderMemory& memory)
+      : coding_(coding), memory_(memory), passes_(passes) {}
+
+  void encode(PassRange range) override {
+    for (int number = range.first; number < range.end; ++number) {
+      PassInWork& pass = this->pass(number);
+      const SymbolContexts contexts{pass.contexts, pass.contexts.empty() ? 1 : contexts_of(number)};
+      for (OwnedSection& section :
+           encode_symbols(coding_.coder, coding_.tuning, pass.symbols, contexts)) {
+        keep(section.id, std::move(section.bytes), pass);
+      }
+    }
+  }
+
+  std::vector<CodedPass> finish() override {
+    std::vector<CodedPass> coded;
+    for (PassInWork& pass : passes_) coded.push_back(std::move(pass.result));
+    return coded;
+  }
+
+ protected:
+  /// How many contexts the symbols of a pass can have.
+  virtual std::size_t contexts_of(int /*number*/) const { return 1; }
+
+  PassInWork& pass(int number) { return passes_.at(static_cast<std::size_t>(number)); }
+  Workspace& workspace() { return memory_.workspace; }
+  const FrameCoding& coding() const { return coding_; }
+
+  void keep(SectionId id, std::vector<std::byte> bytes, PassInWork& pass) {
+    memory_.store.keep({id, std::move(bytes)}, pass.result.sections);
+  }
+
+  /// Keeps what the codes of a pass cannot say, and leaves missing points out of them.
+  template <class T>
+  void complete(PassInWork& pass, const Predicted<T>& predicted) {
+    pass.result.counts = {predicted.outliers.size(), predicted.patches.size()};
+    keep(SectionId::anchors, to_bytes(predicted.anchors), pass);
+    keep(SectionId::outliers, SparseList::encode(predicted.outliers, pass.codes.size()), pass);
+    keep(SectionId::patches, SparseList::encode(predicted.patches, pass.codes.size()), pass);
+    pass.symbols = pass.gaps.close(pass.codes);
+  }
+
+ private:
+  FrameCoding coding_;
+  PassEncoderMemory memory_;
+  std::vector<PassInWork> passes_;
+};
+
+/// Of predictors that have one pass and no contexts.
+template <class T>
+class OnePassEncoder final : public CpuPassEncoder {
+ public:
+  OnePassEncoder(const FrameCoding& coding, const FrameInput<T>& frame,
+                 const PassEncoderMemory& memory)
+      : CpuPassEncoder(coding, 1, memory), frame_(frame) {}
+
+  void predict(PassRange /*range*/) override {
+    PassInWork& pass = this->pass(0);
+    pass.codes = first_of(workspace().codes, frame_.values.size());
+    Predicted<T> predicted{pass.codes, {}, {}, {}};
+    std::visit([&](const auto& params) { predict_by(params, pass, predicted); },
+               coding().predictor);
+    complete(pass, predicted);
+  }
+
+  void fit_contexts(PassRange /*range*/) override {}
+
+ private:
+  template <class Params>
+  void predict_by(const Params& params, PassInWork& pass, Predicted<T>& predicted) const {
+    if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
+      throw std::logic_error("a predictor of another kind");
+    } else {
+      if (!Params::codes_missing_points) pass.gaps = Gaps(frame_.mask);
+      predict_quantise(params, coding().bound, frame_, predicted);
+    }
+  }
+
+  FrameInput<T> frame_;
+};
+
+/// Of `multilevel`.
+template <class T>
+class MultilevelEncoder final : public CpuPassEncoder {
+ public:
+  MultilevelEncoder(const FrameCoding& coding, const FrameInput<T>& frame,
+                    const PassEncoderMemory& memory)
+      : CpuPassEncoder(coding, level_of_pass(coding.predictor).size(), memory),
+        points_(frame.values.size()),
+        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.bound, frame)) {}
+
+  void predict(PassRange range) override {
+    const std::span<QuantCode> codes = first_of(workspace().codes, points_);
+    for (int number = range.first; number < range.end; ++number) {
+      PassInWork& pass = this->pass(number);
+      pass.codes = codes.subspan(predicted_, engine_->pass(number).points);
+      predicted_ += pass.codes.size();
+      pass.gaps = Gaps(engine_->missing(number));
+      if (engine_->follows_coarse_lattice(number)) {
+        keep(SectionId::lattice_hash, to_bytes(std::vector{engine_->coarse_hash()}), pass);
+      }
+      Predicted<T> predicted{pass.codes, {}, {}, {}};
+      engine_->predict_quantise(number, pass.codes, predicted.outliers);
+      complete(pass, predicted);
+    }
+  }
+
+  void fit_contexts(PassRange range) override {
+    const std::span<std::uint8_t> contexts = first_of(workspace().contexts, points_);
+    for (int number = range.first; number < range.end; ++number) {
+      PassInWork& pass = this->pass(number);
+      pass.contexts = contexts.subspan(fitted_, pass.codes.size());
+      fitted_ += pass.contexts.size();
+      keep(SectionId::weights, engine_->fit_contexts(number, pass.contexts), pass);
+      pass.contexts = pass.gaps.close(pass.contexts);
+    }
+  }
+
+ private:
+  std::size_t contexts_of(int number) const override {
+    return engine_->pass(number).groups * contexts_per_group;
+  }
+
+  std::size_t points_;
+  std::size_t predicted_ = 0;  ///< points so far
+  std::size_t fitted_ = 0;
+  std::unique_ptr<MultilevelEngine> engine_;
+};
+
+template <class Params, class T>
+SelfCoded encode_values_by(const Params& params, double bound, const FrameInput<T>& frame) {
+  if constexpr (Params::codes_itself) {
+    return encode_values(params, bound, frame);
+  } else {
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
+  }
+}
+
+template <class T>
+class CpuEncodeSession final : public EncodeSession {
+ public:
+  CpuEncodeSession(Workspace& workspace, const FrameShape& shape, Bytes values,
+                   const FillValues& fills, const PredictorParams& draft)
+      : EncodeSession(workspace.slot),
+        workspace_(workspace),
+        shape_(shape),
+        values_(as_values<T>(values)),
+        scan_(scan_frame(shape.extents(), values_, fills, draft)),
+        mask_(build_mask(values_, fills, scan_.missing)) {}
+
+  const FieldScan& scan() const override { return scan_; }
+
+  Mask mask() override { return mask_; }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    std::vector<double> picked(points.size());
+    std::transform(points.begin(), points.end(), picked.begin(),
+                   [&](std::uint64_t point) { return static_cast<double>(values_[point]); });
+    return picked;
+  }
+
+  bool holds(std::uint64_t bits) override {
+    return cpu::holds(values_, static_cast<BitsOf<T>>(bits));
+  }
+
+  void refine(Method& method, const FrameConfig& config, double bound) override {
+    const auto* const multilevel = std::get_if<MultilevelParams>(&method.predictor);
+    if (multilevel == nullptr) return;
+    method = cpu::refine(*multilevel, config, bound, shape_.dims, input());
+  }
+
+  std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
+    const PassEncoderMemory memory{workspace_, store_};
+    if (std::holds_alternative<MultilevelParams>(coding.predictor)) {
+      return std::make_unique<MultilevelEncoder<T>>(coding, input(), memory);
+    }
+    return std::make_unique<OnePassEncoder<T>>(coding, input(), memory);
+  }
+
+  CodedPass encode_values(const PredictorParams& params, double bound) override {
+    SelfCoded coded =
+        std::visit([&](const auto& p) { return encode_values_by(p, bound, input()); }, params);
+    CodedPass result{{}, coded.counts};
+    for (OwnedSection& section : coded.sections) store_.keep(std::move(section), result.sections);
+    return result;
+  }
+
+  void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
+
+ private:
+  FrameInput<T> input() const { return {shape_.extents(), values_, mask_, scan_.min, scan_.max}; }
+
+  Workspace& workspace_;
+  FrameShape shape_;
+  std::span<const T> values_;
+  FieldScan scan_;
+  Mask mask_;
+  SectionStore store_;
+};
+
+}  // namespace
+
+std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
+                                                   Bytes values, const FillValues& fills,
+                                                   const PredictorParams& draft) {
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
+    return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, fills,
+                                                              draft);
+  });
+}
+
+}  // namespace cuszi::cpu

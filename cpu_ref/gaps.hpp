@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/mask.hpp"
+#include "core/quantizer.hpp"
+
+namespace cuszi::cpu {
+
+/// The places of a pass whose points are missing and stand in no stream.
+class Gaps {
+ public:
+  /// None.
+  Gaps() = default;
+  /// Those of a pass that has the points of the frame in raster order.
+  explicit Gaps(const Mask& mask)
+      : mask_(mask.any() ? &mask : nullptr), count_(static_cast<std::size_t>(mask.count)) {}
+  /// Those of a pass whose missing places are 1.
+  explicit Gaps(std::vector<std::uint8_t> missing)
+      : missing_(std::move(missing)),
+        count_(static_cast<std::size_t>(std::count(missing_.begin(), missing_.end(), 1))) {}
+
+  std::size_t count() const { return count_; }
+
+  /// Moves what stands at the other places to the front.
+  template <class T>
+  std::span<T> close(std::span<T> places) const {
+    if (count_ == 0) return places;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      places[kept] = places[i];
+      kept += is_gap(i) ? 0 : 1;
+    }
+    return places.first(kept);
+  }
+
+  /// The inverse of close() for codes; those of missing points are undefined.
+  void open(std::span<QuantCode> places) const {
+    if (count_ == 0) return;
+    std::size_t kept = places.size() - count_;
+    for (std::size_t i = places.size(); i-- > 0;) {
+      if (!is_gap(i)) places[i] = places[--kept];
+    }
+  }
+
+ private:
+  bool is_gap(std::size_t i) const { return mask_ != nullptr ? (*mask_)(i) : missing_[i] != 0; }
+
+  const Mask* mask_ = nullptr;
+  std::vector<std::uint8_t> missing_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "core/backend.hpp"
+#include "cpu_ref/workspace.hpp"
+
+namespace cuszi::cpu {
+
+/// See Backend; memory is taken from `workspace`.
+std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
+                                                   Bytes values, const FillValues& fills,
+                                                   const PredictorParams& draft);
+std::unique_ptr<DecodeSession> make_decode_session(Workspace& workspace, Bytes payload);
+
+/// Throws DeviceError. Bitcomp is NVIDIA's: its streams have no public description, and its
+/// library's decoder for the CPU does not survive damaged ones.
+[[noreturn]] void refuse_bitcomp(const char* what);
+
+}  // namespace cuszi::cpu

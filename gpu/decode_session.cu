@@ -1,0 +1,211 @@
+#include "gpu/bitcomp.hpp"
+#include "gpu/coder.cuh"
+#include "gpu/device_memory.hpp"
+#include "gpu/interp.cuh"
+#include "gpu/lorenzo.cuh"
+#include "gpu/predictors.hpp"
+#include "gpu/sessions.hpp"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr unsigned most_blocks = 132 * 16;  ///< for threads that take values in turn
+
+/// Puts the codes of points that are not missing in their places; missing points get a code that
+/// stands for no outlier.
+__global__ void insert_missing(const QuantCode* symbols, std::uint64_t points, RankedBits missing,
+                               QuantCode* codes) {
+  const std::uint64_t point = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (point >= points) return;
+  codes[point] = missing.test(point) ? QuantCode{1} : symbols[point - missing.rank(point)];
+}
+
+template <class Bits>
+__global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+    values[i] = bits;
+  }
+}
+
+/// Throws ArchiveError if kernels found anything wrong.
+void refuse_flaws(std::uint32_t flaws) {
+  if ((flaws & bad_sparse_list) != 0) {
+    throw ArchiveError("a sparse list leaves the frame, is out of order or miscounts its entries");
+  }
+  if ((flaws & bad_chunk_index) != 0) {
+    throw ArchiveError("the chunk index is not ascending or leaves the stream");
+  }
+  if ((flaws & codes_leave_chunk) != 0) throw ArchiveError("the quant-codes leave their chunk");
+}
+
+/// Puts the bits of missing values, given by rank, in their places.
+template <class Bits>
+struct PutMissing {
+  const Bits* missing;
+  Bits* values;
+
+  __device__ void operator()(std::uint64_t point, std::uint64_t rank) const {
+    values[point] = missing[rank];
+  }
+};
+
+/// A frame's target on the device, which goes where it is wanted at the end.
+template <class T>
+class Restoration {
+ public:
+  Restoration(Work& work, const FrameTarget& target) : work_(work), target_(target) {
+    const MutableBytes out = target.out;
+    values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
+                                                            : work.take<std::byte>(out.size()));
+    const Mask& mask = target.mask;
+    if (!mask.any()) return;
+    missing_ = make_bits(work, target.shape.points());
+    work.copy(missing_.words, mask.words.data(), mask.words.size());
+    rank_bits(work, missing_);
+    missing_values_ =
+        reinterpret_cast<const BitsOf<T>*>(work.upload(mask.values.data(), mask.values.size()));
+  }
+
+  std::uint64_t points() const { return target_.shape.points(); }
+  T* values() const { return values_; }
+  FrameOutput<T> output() const {
+    return {target_.shape.extents(), values_,     missing_,
+            target_.mask.count,      target_.min, target_.max};
+  }
+
+  /// Puts the missing values back and waits. Throws ArchiveError if kernels found anything wrong.
+  void finish() {
+    if (missing_.words != nullptr) {
+      for_each_bit(work_, missing_,
+                   PutMissing<BitsOf<T>>{missing_values_, reinterpret_cast<BitsOf<T>*>(values_)});
+    }
+    const std::uint32_t& flaws = *work_.download(work_.flaws(), 1);
+    auto* const bytes = reinterpret_cast<const std::byte*>(values_);
+    if (bytes != target_.out.data()) {
+      work_.copy(target_.out.data(), bytes, target_.out.size());
+    }
+    work_.sync();
+    refuse_flaws(flaws);
+  }
+
+ private:
+  Work& work_;
+  FrameTarget target_;
+  T* values_ = nullptr;
+  RankedBits missing_;
+  const BitsOf<T>* missing_values_ = nullptr;
+};
+
+/// Of the predictors that have kernels: one pass, no contexts.
+template <class T>
+class GpuPassDecoder final : public PassDecoder {
+ public:
+  GpuPassDecoder(Work& work, const FrameTarget& target, const PredictorParams& predictor,
+                 const CoderParams& coder)
+      : work_(work), predictor_(predictor), coder_(coder), restoration_(work, target) {}
+
+  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
+
+  void decode(int /*pass*/, const Sections& sections) override {
+    const std::uint64_t points = restoration_.points();
+    const FrameOutput<T> frame = restoration_.output();
+    std::uint64_t left_out = 0;
+    visit_quantising(predictor_, [&](const auto& params) {
+      if (!params.codes_missing_points) left_out = frame.missing_points;
+    });
+    const std::uint64_t count = points - left_out;
+    codes_ = work_.take<QuantCode>(count);
+    decode_symbols(work_, coder_, sections, {codes_, count});
+    if (left_out == 0) return;
+    const QuantCode* const symbols = codes_;
+    codes_ = work_.take<QuantCode>(points);
+    insert_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
+        symbols, points, frame.missing, codes_);
+    check_launch("insert_missing");
+  }
+
+  void reconstruct(int /*pass*/, const Sections& sections) override {
+    visit_quantising(predictor_, [&](const auto& params) {
+      gpu::reconstruct(work_, params, codes_, sections, restoration_.output());
+    });
+  }
+
+  void finish() override { restoration_.finish(); }
+
+ private:
+  Work& work_;
+  const PredictorParams& predictor_;
+  const CoderParams& coder_;
+  Restoration<T> restoration_;
+  QuantCode* codes_ = nullptr;
+};
+
+template <class Params, class T>
+void decode_values_by(Work& work, const Params& params, const Sections& sections,
+                      const FrameOutput<T>& frame) {
+  if constexpr (has_kernels<Params> && Params::codes_itself) {
+    decode_values(work, params, sections, frame);
+  } else {
+    refuse_predictor(Params::name);
+  }
+}
+
+class GpuDecodeSession final : public DecodeSession {
+ public:
+  GpuDecodeSession(FrameSlot& slot, Work& work, Bytes payload) : DecodeSession(slot), work_(work) {
+    work_.reset();
+    payload_ = bring(work_, payload);
+  }
+
+  Bytes payload() const override { return payload_; }
+
+  void unpack(Sections& sections) override { bitcomp_unpack(work_, sections); }
+
+  std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
+                                      const CoderParams& coder) override {
+    return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
+      return std::make_unique<GpuPassDecoder<decltype(zero)>>(work_, target, predictor, coder);
+    });
+  }
+
+  void decode_values(const FrameTarget& target, const PredictorParams& predictor,
+                     const Sections& sections) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      Restoration<decltype(zero)> restoration(work_, target);
+      std::visit(
+          [&](const auto& params) {
+            decode_values_by(work_, params, sections, restoration.output());
+          },
+          predictor);
+      restoration.finish();
+    });
+  }
+
+  void fill(const FrameTarget& target, std::uint64_t bits) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      using Bits = BitsOf<decltype(zero)>;
+      Restoration<decltype(zero)> restoration(work_, target);
+      const std::uint64_t points = restoration.points();
+      const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
+      fill_values<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+          reinterpret_cast<Bits*>(restoration.values()), points, static_cast<Bits>(bits));
+      check_launch("fill_values");
+      restoration.finish();
+    });
+  }
+
+ private:
+  Work& work_;
+  Bytes payload_;
+};
+
+}  // namespace
+
+std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload) {
+  return std::make_unique<GpuDecodeSession>(slot, work, payload);
+}
+
+}  // namespace cuszi::gpu

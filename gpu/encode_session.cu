@@ -1,0 +1,193 @@
+#include "gpu/bitcomp.hpp"
+#include "gpu/coder.cuh"
+#include "gpu/device_memory.hpp"
+#include "gpu/histogram.cuh"
+#include "gpu/interp.cuh"
+#include "gpu/lorenzo.cuh"
+#include "gpu/predictors.hpp"
+#include "gpu/scan.cuh"
+#include "gpu/sessions.hpp"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr unsigned most_blocks = 132 * 16;  ///< for threads that take values in turn
+
+/// Moves the codes of points that are not missing next to each other.
+__global__ void remove_missing(const QuantCode* codes, std::uint64_t points, RankedBits missing,
+                               QuantCode* symbols) {
+  const std::uint64_t point = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (point < points && !missing.test(point)) symbols[point - missing.rank(point)] = codes[point];
+}
+
+template <class T>
+__global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t count,
+                     double* picked) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < count) picked[i] = static_cast<double>(values[points[i]]);
+}
+
+/// Sets `found` if any of these values has these bits.
+template <class Bits>
+__global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
+                          std::uint32_t* found) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  bool here = false;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+    here |= values[i] == bits;
+  }
+  if (here) *found = 1;
+}
+
+/// Of the predictors that have kernels: one pass, no contexts.
+template <class T>
+class GpuPassEncoder final : public PassEncoder {
+ public:
+  GpuPassEncoder(Work& work, const FrameCoding& coding, const FrameInput<T>& frame)
+      : work_(work), coding_(coding), frame_(frame) {}
+
+  void predict(PassRange /*passes*/) override {
+    const std::uint64_t points = count_of(frame_.extents);
+    codes_ = {work_.take<QuantCode>(points), points};
+    visit_quantising(coding_.predictor, [&](const auto& params) {
+      const Predicted predicted =
+          predict_quantise(work_, params, coding_.bound, frame_, codes_.data());
+      histogram_ = predicted.histogram;
+      pass_.counts = predicted.counts;
+      add_section(SectionId::anchors, predicted.anchors, pass_.sections);
+      add_section(SectionId::outliers, predicted.outliers, pass_.sections);
+      add_section(SectionId::patches, predicted.patches, pass_.sections);
+      if (frame_.missing_points != 0 && !params.codes_missing_points) leave_out_missing();
+    });
+  }
+
+  void fit_contexts(PassRange /*passes*/) override {}
+
+  void encode(PassRange /*passes*/) override {
+    const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, histogram_);
+    for (const Section& section : coded.list()) pass_.sections.add(section);
+  }
+
+  std::vector<CodedPass> finish() override { return {pass_}; }
+
+ private:
+  void leave_out_missing() {
+    const std::uint64_t points = codes_.size();
+    const std::uint64_t symbols = points - frame_.missing_points;
+    auto* const kept = work_.take<QuantCode>(symbols);
+    remove_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
+        codes_.data(), points, frame_.missing, kept);
+    check_launch("remove_missing");
+    codes_ = {kept, symbols};
+    histogram_ = count_symbols(work_, kept, symbols, static_cast<std::uint32_t>(histogram_.size()));
+    work_.sync();
+  }
+
+  Work& work_;
+  FrameCoding coding_;
+  FrameInput<T> frame_;
+  std::span<QuantCode> codes_;  ///< that are coded
+  std::span<const std::uint64_t> histogram_;
+  CodedPass pass_;
+};
+
+template <class Params, class T>
+SelfCoded encode_values_by(Work& work, const Params& params, double bound,
+                           const FrameInput<T>& frame) {
+  if constexpr (has_kernels<Params> && Params::codes_itself) {
+    return encode_values(work, params, bound, frame);
+  } else {
+    refuse_predictor(Params::name);
+  }
+}
+
+template <class T>
+class GpuEncodeSession final : public EncodeSession {
+ public:
+  GpuEncodeSession(FrameSlot& slot, Work& work, const FrameShape& shape, Bytes values,
+                   const FillValues& fills, const PredictorParams& draft)
+      : EncodeSession(slot), work_(work), shape_(shape) {
+    work_.reset();
+    values_ = reinterpret_cast<const T*>(bring(work_, values).data());
+    scan_ = scan_frame(work_, shape.extents(), values_, fills, draft);
+    if (scan_.missing == 0) return;
+    missing_ = find_missing(work_, values_, shape.points(), fills, scan_.missing);
+  }
+
+  const FieldScan& scan() const override { return scan_; }
+
+  Mask mask() override {
+    Mask mask;
+    mask.count = scan_.missing;
+    if (mask.count == 0) return mask;
+    mask.words.resize(ceil_div(shape_.points(), 64));
+    mask.values.resize(mask.count * sizeof(T));
+    work_.copy(mask.words.data(), missing_.bits.words, mask.words.size());
+    work_.copy(mask.values.data(), reinterpret_cast<const std::byte*>(missing_.values),
+               mask.values.size());
+    work_.sync();
+    return mask;
+  }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    const std::uint64_t count = points.size();
+    if (count == 0) return {};
+    const auto* const at = work_.upload(points.data(), count);
+    auto* const picked = work_.take<double>(count);
+    pick<<<blocks_for(count, threads), threads, 0, work_.stream()>>>(values_, at, count, picked);
+    check_launch("pick");
+    const double* const host = work_.download(picked, count);
+    work_.sync();
+    return {host, host + count};
+  }
+
+  bool holds(std::uint64_t bits) override {
+    const std::uint64_t points = shape_.points();
+    const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
+    auto* const found = work_.take_zeroed<std::uint32_t>(1);
+    find_bits<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+        reinterpret_cast<const BitsOf<T>*>(values_), points, static_cast<BitsOf<T>>(bits), found);
+    check_launch("find_bits");
+    const std::uint32_t& answer = *work_.download(found, 1);
+    work_.sync();
+    return answer != 0;
+  }
+
+  std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
+    return std::make_unique<GpuPassEncoder<T>>(work_, coding, input());
+  }
+
+  CodedPass encode_values(const PredictorParams& params, double bound) override {
+    return std::visit([&](const auto& p) { return encode_values_by(work_, p, bound, input()); },
+                      params);
+  }
+
+  void pack(Sections& sections) override { bitcomp_pack(work_, shape_.dtype, sections); }
+
+ private:
+  FrameInput<T> input() const {
+    return {shape_.extents(), values_, missing_.bits, scan_.missing, scan_.min, scan_.max};
+  }
+
+  Work& work_;
+  FrameShape shape_;
+  const T* values_ = nullptr;
+  FieldScan scan_;
+  MissingPoints<T> missing_;
+};
+
+}  // namespace
+
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+                                                   const FrameShape& shape, Bytes values,
+                                                   const FillValues& fills,
+                                                   const PredictorParams& draft) {
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
+    return std::make_unique<GpuEncodeSession<decltype(zero)>>(slot, work, shape, values, fills,
+                                                              draft);
+  });
+}
+
+}  // namespace cuszi::gpu

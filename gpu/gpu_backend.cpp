@@ -1,0 +1,89 @@
+#include "cuszi/gpu.hpp"
+#include "gpu/device_memory.hpp"
+#include "gpu/hash.cuh"
+#include "gpu/sessions.hpp"
+#include "gpu/transfer.hpp"
+
+namespace cuszi::gpu {
+
+namespace {
+
+class GpuBackend final : public Backend {
+ public:
+  explicit GpuBackend(int device) {
+    if (device < 0 || device >= device_count()) {
+      throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
+                        std::to_string(device_count()));
+    }
+    check(cudaSetDevice(device), "select a device");
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device), "tell its name");
+    name_ = properties.name;
+    work_ = std::make_unique<Work>();
+    transfer_ = make_transfer(device);
+  }
+
+  std::string name() const override { return name_; }
+
+  Transfer* transfer() override { return transfer_.get(); }
+
+  void settle() noexcept override { cudaStreamSynchronize(work_->stream()); }
+
+  std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
+                                        const FillValues& fills,
+                                        const PredictorParams& draft) override {
+    return make_encode_session(slot_, *work_, shape, values, fills, draft);
+  }
+
+  std::unique_ptr<DecodeSession> decode(Bytes payload) override {
+    return make_decode_session(slot_, *work_, payload);
+  }
+
+  std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
+    const bool on_host = std::all_of(strings.begin(), strings.end(), [](Bytes string) {
+      return string.empty() || !is_on_device(string.data());
+    });
+    return on_host ? host_hashes(strings) : block_hashes(*work_, strings);
+  }
+
+  void copy(Bytes from, MutableBytes to) override {
+    work_->copy(to.data(), from.data(), from.size());
+    work_->sync();
+  }
+
+  void gather(const Sections& sections, MutableBytes out) override {
+    const bool to_host = !out.empty() && !is_on_device(out.data());
+    for (const Section& section : sections.list()) {
+      work_->copy(out.data(), section.bytes.data(), section.bytes.size());
+      out = out.subspan(section.bytes.size());
+    }
+    if (to_host) work_->sync();
+  }
+
+  ByteCount peak_bytes() const { return work_->device().peak(); }
+
+ private:
+  std::string name_;
+  FrameSlot slot_;
+  std::unique_ptr<Work> work_;
+  std::unique_ptr<Transfer> transfer_;
+};
+
+}  // namespace
+
+int device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  return count;
+}
+
+std::unique_ptr<Backend> make_backend(int device) { return std::make_unique<GpuBackend>(device); }
+
+ByteCount peak_device_bytes(const Backend& backend) {
+  return dynamic_cast<const GpuBackend&>(backend).peak_bytes();
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "core/backend.hpp"
+#include "gpu/work.hpp"
+
+namespace cuszi::gpu {
+
+/// See Backend; memory is taken from `work`, which forgets the last frame.
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+                                                   const FrameShape& shape, Bytes values,
+                                                   const FillValues& fills,
+                                                   const PredictorParams& draft);
+std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload);
+
+}  // namespace cuszi::gpu

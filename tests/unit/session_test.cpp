@@ -1,0 +1,108 @@
+#include <stdexcept>
+
+#include "core/backend.hpp"
+#include "core/hash.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+#include "test_data/fields.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+const Dims dims{20, 31, 42};
+constexpr double bound = 1e-3;
+
+PredictorParams draft_of(PredictorId id) {
+  PredictorConfig config;
+  config.id = id;
+  return draft_predictor(config, dims);
+}
+
+/// A frame's way to sections.
+FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
+  FrameConfig config;
+  config.predictor.id = id;
+  Method method{draft_of(id), coder};
+  std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), bound, DType::f32); },
+             method.predictor);
+  session.refine(method, config, bound);
+  return {method.predictor, bound,
+          coder_params(method.coder, config.huffman, centre_of(method.predictor)), config.huffman};
+}
+
+/// The hashes of all sections.
+std::vector<std::uint64_t> hashes_of(const std::vector<CodedPass>& passes) {
+  std::vector<std::uint64_t> hashes;
+  for (const CodedPass& pass : passes) {
+    for (const Section& section : pass.sections.list()) {
+      hashes.push_back(static_cast<std::uint64_t>(section.id));
+      hashes.push_back(block_hash(section.bytes));
+    }
+  }
+  return hashes;
+}
+
+}  // namespace
+
+TEST_CASE("a backend has one frame in work at a time") {
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  const auto backend = cpu::make_backend();
+  const auto load = [&] {
+    return backend->encode({DType::f32, dims}, values, {}, draft_of(PredictorId::lorenzo));
+  };
+  auto session = load();
+  CHECK_THROWS_AS(load(), std::logic_error);
+  CHECK_THROWS_AS(backend->decode(values), std::logic_error);
+  session.reset();
+  CHECK_NOTHROW(backend->decode(values));
+  CHECK_NOTHROW(load());
+}
+
+TEST_CASE("how many passes a step takes at once changes no section") {
+  auto values = make_values<float>(FieldKind::smooth, dims, 1);
+  for (std::size_t i = 0; i < values.size(); i += 97) {
+    values[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  const auto backend = cpu::make_backend();
+  const auto session =
+      backend->encode({DType::f32, dims}, bytes_of(values), {}, draft_of(PredictorId::multilevel));
+  const FrameCoding coding = coding_of(*session, PredictorId::multilevel, CoderId::ans);
+  const auto passes = static_cast<int>(level_of_pass(coding.predictor).size());
+  const auto code = [&](int step) {
+    const auto encoder = session->passes(coding);
+    for (int first = 0; first < passes; first += step) {
+      encoder->predict({first, std::min(first + step, passes)});
+      if (step == passes) continue;
+      encoder->fit_contexts({first, std::min(first + step, passes)});
+      encoder->encode({first, std::min(first + step, passes)});
+    }
+    if (step == passes) {
+      encoder->fit_contexts({0, passes});
+      encoder->encode({0, passes});
+    }
+    return hashes_of(encoder->finish());
+  };
+  REQUIRE(passes > 3);
+  const auto expected = code(1);
+  CHECK(expected.size() > 20);
+  CHECK(code(2) == expected);
+  CHECK(code(passes) == expected);
+}
+
+TEST_CASE("a predictor is not asked for what it does not do") {
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  const auto backend = cpu::make_backend();
+  const auto session =
+      backend->encode({DType::f32, dims}, values, {}, draft_of(PredictorId::interp));
+  const FrameCoding coding = coding_of(*session, PredictorId::interp, CoderId::huffman);
+  CHECK_THROWS_AS(session->encode_values(coding.predictor, bound), std::logic_error);
+  FrameCoding uncoded = coding;
+  uncoded.coder = NoCoderParams{};
+  const auto encoder = session->passes(uncoded);
+  encoder->predict({0, 1});
+  CHECK_THROWS_AS(encoder->encode({0, 1}), std::logic_error);
+}
+
+}  // namespace cuszi::test
