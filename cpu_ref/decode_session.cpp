@@ -29,7 +29,8 @@ void restore_missing(const FrameTarget& target) {
 
 template <class T>
 FrameOutput<T> output_of(const FrameTarget& target) {
-  return {target.shape.extents(), as_values<T>(target.out), target.mask, target.min, target.max};
+  return {target.shape.extents(), as_values<T>(target.out), target.mask, target.min, target.max,
+          target.shape.dims};
 }
 
 /// Of predictors that have one pass and no contexts.

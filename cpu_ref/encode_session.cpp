@@ -230,7 +230,9 @@ class CpuEncodeSession final : public EncodeSession {
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
 
  private:
-  FrameInput<T> input() const { return {shape_.extents(), values_, mask_, scan_.min, scan_.max}; }
+  FrameInput<T> input() const {
+    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims};
+  }
 
   Workspace& workspace_;
   FrameShape shape_;

@@ -19,6 +19,7 @@ struct FrameInput {
   const Mask& mask;
   double min;
   double max;
+  Dims dims{};  ///< as the frame has them
 };
 
 /// A frame to restore, as predictors see it.
@@ -29,6 +30,7 @@ struct FrameOutput {
   const Mask& mask;
   double min;
   double max;
+  Dims dims{};  ///< as the frame has them
 };
 
 /// What a predictor makes of a pass: a quant-code per point, and what the codes cannot say.

@@ -73,7 +73,8 @@ class Restoration {
   T* values() const { return values_; }
   FrameOutput<T> output() const {
     return {target_.shape.extents(), values_,     missing_,
-            target_.mask.count,      target_.min, target_.max};
+            target_.mask.count,      target_.min, target_.max,
+            target_.shape.dims};
   }
 
   /// Puts the missing values back and waits. Throws ArchiveError if kernels found anything wrong.

@@ -168,7 +168,8 @@ class GpuEncodeSession final : public EncodeSession {
 
  private:
   FrameInput<T> input() const {
-    return {shape_.extents(), values_, missing_.bits, scan_.missing, scan_.min, scan_.max};
+    return {shape_.extents(), values_,   missing_.bits, scan_.missing,
+            scan_.min,        scan_.max, shape_.dims};
   }
 
   Work& work_;

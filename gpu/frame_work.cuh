@@ -15,6 +15,7 @@ struct FrameInput {
   std::uint64_t missing_points;
   double min;
   double max;
+  Dims dims{};  ///< as the frame has them; for the host
 };
 
 /// A frame to restore, on the device.
@@ -26,6 +27,7 @@ struct FrameOutput {
   std::uint64_t missing_points;
   double min;
   double max;
+  Dims dims{};  ///< as the frame has them; for the host
 };
 
 /// What a predictor makes of a pass beside the quant-codes of all points: how often each code
