@@ -140,6 +140,9 @@ void change_params(HuffmanParams& params, Random& random) {
   }
 }
 
+/// There is nothing to change.
+void change_params(NoCoderParams& /*params*/, Random& /*random*/) {}
+
 void change_method(FrameHeader& header, Random& random) {
   const auto change = [&](auto& params) { change_params(params, random); };
   if (!header.predictor) return;
