@@ -57,32 +57,22 @@ void plan_energy(const MultilevelParams& params, const Grid& grid, ClassPlan<T>&
 }  // namespace
 
 template <class T>
-ClassPlan<T> plan_class(const MultilevelParams& params, const Grid& grid,
-                        const PointClass& points) {
-  ClassPlan<T> plan;
-  plan.points = points;
-  plan_prediction(params, grid, plan);
-  plan_energy(params, grid, plan);
-  return plan;
-}
-
-template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max) {
   Schedule schedule = make_schedule(params.lattice);
-  FramePlan<T> plan;
-  plan.grid = schedule.grid;
-  plan.coarse_passes = schedule.coarse_passes();
-  plan.middle = static_cast<T>(min + (max - min) / 2);
-  plan.classes.reserve(schedule.classes.size());
+  FramePlan<T> frame;
+  frame.grid = schedule.grid;
+  frame.coarse_passes = schedule.coarse_passes();
   for (const PointClass& points : schedule.classes) {
-    plan.classes.push_back(plan_class<T>(params, plan.grid, points));
+    ClassPlan<T>& plan = frame.classes.emplace_back();
+    plan.points = points;
+    plan.middle = static_cast<T>(min + (max - min) / 2);
+    plan_prediction(params, frame.grid, plan);
+    plan_energy(params, frame.grid, plan);
   }
-  plan.passes = std::move(schedule.passes);
-  return plan;
+  frame.passes = std::move(schedule.passes);
+  return frame;
 }
 
-template ClassPlan<float> plan_class(const MultilevelParams&, const Grid&, const PointClass&);
-template ClassPlan<double> plan_class(const MultilevelParams&, const Grid&, const PointClass&);
 template FramePlan<float> plan_frame(const MultilevelParams&, double, double);
 template FramePlan<double> plan_frame(const MultilevelParams&, double, double);
 

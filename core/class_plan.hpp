@@ -15,6 +15,7 @@ namespace cuszi {
 template <class T>
 struct ClassPlan {
   PointClass points;
+  T middle = 0;  ///< of the frame's range: what points without neighbours are predicted as
 
   Stencil stencil;
   std::array<T, Stencil::most_groups> weights{};                   ///< of each tap of a group
@@ -30,9 +31,6 @@ struct ClassPlan {
   T near_share = 0;         ///< what each near neighbour has of their mean
 };
 
-template <class T>
-ClassPlan<T> plan_class(const MultilevelParams& params, const Grid& grid, const PointClass& points);
-
 /// The way of all points of a frame.
 template <class T>
 struct FramePlan {
@@ -40,7 +38,6 @@ struct FramePlan {
   std::vector<Pass> passes;
   std::vector<ClassPlan<T>> classes;  ///< of all passes
   std::size_t coarse_passes = 0;      ///< see Schedule
-  T middle = 0;                       ///< what points without neighbours are predicted as
 
   std::span<const ClassPlan<T>> classes_of(const Pass& pass) const {
     return std::span(classes).subspan(pass.first_class, pass.classes);
@@ -51,10 +48,11 @@ struct FramePlan {
 template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 
-/// The prediction of a point of the class that has a stencil: its weighted sum from the first group
-/// on; at the edge, where the stencil cannot be used, a mean of splines.
+/// The prediction of a point of the class: the stencil's weighted sum from the first group on; at
+/// the edge, where the stencil cannot be used, a mean of splines.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> prediction(const ClassPlan<T>& plan, const PointAt<Values>& p) {
+  if (plan.stencil.size == 0) return plan.middle;
   if (is_at_edge(p)) return edge_prediction(p);
   ValueAt<Values> sum = 0;
   for (unsigned g = 0; g < plan.stencil.size; ++g) {

@@ -184,11 +184,11 @@ class RowPredictor {
  public:
   /// Keeps references.
   RowPredictor(const FramePlan<T>& frame, const ClassPlan<T>& plan)
-      : grid_(frame.grid), plan_(plan), middle_(frame.middle) {}
+      : grid_(frame.grid), plan_(plan) {}
 
   void predict(const T* values, const Row& row, T* out) const {
     if (plan_.stencil.size == 0) {
-      std::fill_n(out, row.count, middle_);
+      std::fill_n(out, row.count, plan_.middle);
       return;
     }
     const Inner inner = inner_part(row, plan_.points, grid_, plan_.stencil_margins);
@@ -241,7 +241,6 @@ class RowPredictor {
 
   const Grid& grid_;
   const ClassPlan<T>& plan_;
-  T middle_;
 };
 
 }  // namespace cuszi::cpu
