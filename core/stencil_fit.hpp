@@ -4,6 +4,7 @@
 
 #include "core/ans.hpp"
 #include "core/fit_sample.hpp"
+#include "core/lane_sums.hpp"
 #include "core/least_squares.hpp"
 #include "core/multilevel.hpp"
 #include "core/stencil.hpp"
@@ -120,7 +121,7 @@ class Observations {
 };
 
 /// The equations of a round, noise included, whose weights follow from the shares of the round
-/// before: sums of 32 partial ones (core/least_squares).
+/// before: sums of 32 partial ones (core/lane_sums).
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    const Shares& before);
 

@@ -248,8 +248,10 @@ class Engine final : public MultilevelEngine {
 
   void fill_buckets(const ClassPlan<T>& c, const GroupWeights& weights, const Row& row,
                     std::uint8_t* buckets) const {
-    std::int32_t sums[row_points] = {};
-    if (weights.kind != WeightsKind::none) {
+    std::int32_t sums[row_points];
+    if (weights.kind == WeightsKind::none) {
+      std::fill_n(sums, row.count, 0);
+    } else {
       RowEnergy<T>(plan_.grid, c).estimate(known(), row, weights.weights, sums);
     }
     for (std::size_t k = 0; k < row.count; ++k) {
