@@ -5,6 +5,7 @@
 #include "app/names.hpp"
 #include "app/option_text.hpp"
 #include "core/error.hpp"
+#include "core/schedule.hpp"
 
 namespace cuszi::app {
 
@@ -37,13 +38,13 @@ Json describe_params(const InterpParams& params) {
 
 Json describe_params(const MultilevelParams& params) {
   Json roles;
-  for (const AxisRole role : params.roles) roles.push_back(name_in(axis_role_names, role));
+  for (const AxisRole role : params.lattice.roles) roles.push_back(name_in(axis_role_names, role));
   const auto is_fitted = [](const Coefficients& c) { return !c.empty(); };
   return {{"name", params.name},
-          {"extents", params.extents},
+          {"extents", params.lattice.extents},
           {"axes", roles},
-          {"levels", params.levels},
-          {"slice_levels", params.slice_levels},
+          {"levels", params.lattice.levels},
+          {"slice_levels", params.lattice.slice_levels},
           {"reach", params.reach},
           {"alpha", params.alpha / 64.0},
           {"beta", params.beta / 64.0},
@@ -94,7 +95,7 @@ Json describe_schedule(const FrameHeader& header) {
   const auto* const params =
       header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
   if (params == nullptr) return passes;
-  const Schedule schedule = make_schedule(*params);
+  const Schedule schedule = make_schedule(params->lattice);
   const std::vector<int> level_of_pass = params->level_of_pass();
   std::size_t first = 0;  // pass of the payload's level
   for (std::size_t i = 0; i < schedule.passes.size(); ++i) {
@@ -102,7 +103,7 @@ Json describe_schedule(const FrameHeader& header) {
     if (level_of_pass[i] != level_of_pass[first]) first = i;
     std::size_t coefficients = 0;
     std::string classes;
-    for (const PointClass& points : pass.classes) {
+    for (const PointClass& points : schedule.classes_of(pass)) {
       coefficients += params->coefficients[points.index].size();
       if (!classes.empty()) classes += ' ';
       classes += class_name(points);

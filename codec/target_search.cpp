@@ -85,7 +85,7 @@ class TargetSearch {
     settings.frame.automatic_coder = false;
     const auto* const params = std::get_if<MultilevelParams>(&trial.method->predictor);
     if (params == nullptr) return;
-    config.multilevel.roles = AxisRoles{params->merged, params->roles};
+    config.multilevel.roles = AxisRoles{params->lattice.merged, params->lattice.roles};
     config.multilevel.reach = params->reach;
   }
 

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
+#include "core/class_plan.hpp"
 #include "core/hd.hpp"
 
 namespace cuszi {
@@ -13,7 +16,7 @@ namespace cuszi {
 /// neighbours tell. Everything from the features on is integer, so that all backends agree.
 enum EnergyFeature : unsigned {
   constant,  ///< 16
-  direct,    ///< sums of magnitudes, see EnergyTaps
+  direct,    ///< from here on sums of magnitudes over the groups of EnergyTaps
   diagonal,
   parent,
   same_point,
@@ -71,5 +74,99 @@ CUSZI_HD constexpr std::int32_t root_feature(std::int32_t slope) {
 
 /// Weights to start from and for passes too small to fit.
 inline constexpr EnergyWeights default_weights{102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0};
+
+/// What a quant-code counts as in the estimates of its neighbours; missing points count as 0.
+CUSZI_HD inline std::uint8_t magnitude_of_code(QuantCode code, std::uint32_t radius) {
+  const std::int32_t delta = static_cast<std::int32_t>(code) - static_cast<std::int32_t>(radius);
+  const std::int32_t magnitude = delta < 0 ? -delta : delta;
+  return code == outlier_code || magnitude > max_magnitude ? max_magnitude
+                                                           : static_cast<std::uint8_t>(magnitude);
+}
+
+CUSZI_HD inline float lower(float a, float b) { return a < b ? a : b; }
+CUSZI_HD inline float higher(float a, float b) { return a > b ? a : b; }
+CUSZI_HD inline double lower(double a, double b) { return a < b ? a : b; }
+CUSZI_HD inline double higher(double a, double b) { return a > b ? a : b; }
+
+/// What the features of slopes are made from, of a point or of what reads several.
+template <class V>
+struct Slopes {
+  V slope;
+  V bend;
+  V spread;
+  V errors;
+};
+
+/// How far the mean of the near neighbours is from the value in an enclosing slice.
+template <class T, class Values>
+CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const PointAt<Values>& p,
+                                               const Tap& slice) {
+  using std::fabs;
+  ValueAt<Values> sum = 0;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (!plan.points.is_odd(axis)) continue;
+    Tap left = slice;
+    Tap right = slice;
+    left[axis] = -1;
+    right[axis] = 1;
+    sum += tap_value(p, left) + tap_value(p, right);
+  }
+  return fabs(tap_value(p, slice) - sum * plan.near_share);
+}
+
+/// Of a class with odd axes.
+template <class T, class Values>
+CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
+                                                  const PointAt<Values>& p) {
+  using std::fabs;
+  using V = ValueAt<Values>;
+  V slope = 0;
+  V bend = 0;
+  V low = std::numeric_limits<T>::max();
+  V high = std::numeric_limits<T>::lowest();
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (!plan.points.is_odd(axis)) continue;
+    const V left = near_value(p, axis, p.value, -1);
+    const V right = near_value(p, axis, p.value, 1);
+    const V near = left + right;
+    const V far = far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3);
+    slope += fabs(right - left);
+    bend += fabs(near - far);
+    const V spline = spline_from(near, far);
+    low = lower(spline, low);
+    high = higher(spline, high);
+  }
+  V errors = 0;
+  constexpr unsigned slices = same_point - direct;
+  for (unsigned i = plan.energy.begin(slices); i < plan.energy.end(slices); ++i) {
+    errors += error_in_slice(plan, p, plan.energy.taps[i]);
+  }
+  return {slope, bend, high - low, errors};
+}
+
+template <class T>
+CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, EnergyFeatures& f) {
+  f[gradient] = slope_feature(s.slope * plan.slope_scale);
+  f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
+  f[gradient_root] = root_feature(f[gradient]);
+  f[slice_error] = slope_feature(s.errors * plan.slice_scale);
+}
+
+/// The features of a point, from the restored values and the magnitudes of codes around it, so far
+/// as they are known.
+template <class T>
+CUSZI_HD inline EnergyFeatures features_of(const ClassPlan<T>& plan, const PointAt<const T*>& p,
+                                           const std::uint8_t* magnitude) {
+  const PointAt<const std::uint8_t*> codes{p.grid, p.points, p.at, magnitude};
+  EnergyFeatures f{};
+  f[constant] = energy_one;
+  for (unsigned g = 0; g < plan.energy.size; ++g) {
+    for (unsigned i = plan.energy.begin(g); i < plan.energy.end(g); ++i) {
+      f[direct + g] += *near_part(codes, plan.energy.taps[i]);
+    }
+  }
+  if (plan.points.order != 0) add_slopes(plan, slopes_of(plan, p), f);
+  return f;
+}
 
 }  // namespace cuszi

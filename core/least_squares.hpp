@@ -1,61 +1,54 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <optional>
-#include <utility>
-#include <vector>
+
+#include "core/hd.hpp"
 
 namespace cuszi {
 
-/// Normal equations of a weighted least-squares fit, summed in the order of add().
-class NormalEquations {
- public:
-  explicit NormalEquations(std::size_t unknowns)
-      : n_(unknowns), matrix_(unknowns * unknowns, 0), right_(unknowns, 0) {}
+/// The normal equations of a least-squares fit; of the symmetric matrix the upper triangle counts.
+template <std::size_t most_unknowns>
+struct NormalEquations {
+  unsigned unknowns = 0;
+  std::array<double, most_unknowns * most_unknowns> matrix{};
+  std::array<double, most_unknowns> right{};
 
-  /// One observation: row x unknowns = target.
-  void add(const double* row, double target, double weight) {
-    for (std::size_t i = 0; i < n_; ++i) {
-      const double w = weight * row[i];
-      right_[i] += w * target;
-      for (std::size_t j = i; j < n_; ++j) matrix_[i * n_ + j] += w * row[j];
-    }
-  }
-
-  double& matrix(std::size_t i, std::size_t j) { return matrix_[i <= j ? i * n_ + j : j * n_ + i]; }
-  double& right(std::size_t i) { return right_[i]; }
-
-  /// The solution by Gauss elimination with `ridge` of the trace added to the diagonal; nothing if
-  /// it is not finite.
-  std::optional<std::vector<double>> solve(double ridge) const {
-    std::vector<double> a = matrix_;
-    std::vector<double> x = right_;
-    double trace = 0;
-    for (std::size_t i = 0; i < n_; ++i) trace += a[i * n_ + i];
-    for (std::size_t i = 0; i < n_; ++i) {
-      a[i * n_ + i] += ridge * trace + 1e-300;
-      for (std::size_t j = 0; j < i; ++j) a[i * n_ + j] = a[j * n_ + i];
-    }
-    for (std::size_t i = 0; i < n_; ++i) {  // positive definite: no pivoting
-      for (std::size_t j = i + 1; j < n_; ++j) {
-        const double factor = a[j * n_ + i] / a[i * n_ + i];
-        for (std::size_t k = i; k < n_; ++k) a[j * n_ + k] -= factor * a[i * n_ + k];
-        x[j] -= factor * x[i];
-      }
-    }
-    for (std::size_t i = n_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < n_; ++k) x[i] -= a[i * n_ + k] * x[k];
-      x[i] /= a[i * n_ + i];
-      if (!std::isfinite(x[i])) return std::nullopt;
-    }
-    return x;
-  }
-
- private:
-  std::size_t n_;
-  std::vector<double> matrix_;  ///< upper triangle
-  std::vector<double> right_;
+  CUSZI_HD double& at(unsigned i, unsigned j) { return matrix[i * most_unknowns + j]; }
+  CUSZI_HD double at(unsigned i, unsigned j) const { return matrix[i * most_unknowns + j]; }
 };
+
+/// The solution by Gauss elimination with `ridge` of the trace added to the diagonal. Rows are
+/// eliminated from the first on, unknowns found from the last on, each subtracted at once from all
+/// right sides above it; so every step is one for all rows side by side. False, and `x` undefined,
+/// if it is not finite.
+template <std::size_t most_unknowns>
+CUSZI_HD inline bool solve(NormalEquations<most_unknowns> a, double ridge,
+                           std::array<double, most_unknowns>& x) {
+  const unsigned n = a.unknowns;
+  x = a.right;
+  double trace = 0;
+  for (unsigned i = 0; i < n; ++i) trace += a.at(i, i);
+  for (unsigned i = 0; i < n; ++i) {
+    a.at(i, i) += ridge * trace + 1e-300;
+    for (unsigned j = 0; j < i; ++j) a.at(i, j) = a.at(j, i);
+  }
+  for (unsigned i = 0; i < n; ++i) {  // positive definite: no pivoting
+    for (unsigned j = i + 1; j < n; ++j) {
+      const double factor = a.at(j, i) / a.at(i, i);
+      for (unsigned k = i; k < n; ++k) a.at(j, k) -= factor * a.at(i, k);
+      x[j] -= factor * x[i];
+    }
+  }
+  for (unsigned i = n; i-- > 0;) {
+    x[i] /= a.at(i, i);
+    for (unsigned j = 0; j < i; ++j) x[j] -= a.at(j, i) * x[i];
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    if (!std::isfinite(x[i])) return false;
+  }
+  return true;
+}
 
 }  // namespace cuszi

@@ -5,6 +5,10 @@
 
 namespace cuszi {
 
+/// Squared errors decide archives where a quality is the target, so their sum has an order: blocks
+/// of so many points, each by core/lane_sums with the points' numbers in it, one after the other.
+inline constexpr std::uint64_t quality_block_points = std::uint64_t{1} << 16;
+
 /// How far a restored field is from its original, over the points that are not missing. Parts of a
 /// field are measured apart and merged in order.
 struct Quality {

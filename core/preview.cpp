@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "core/schedule.hpp"
+
 namespace cuszi {
 
 namespace {
@@ -13,7 +15,7 @@ const MultilevelParams* multilevel_of(const FrameHeader& header) {
 }
 
 bool merges_axes(const MultilevelParams& params, const Dims& dims) {
-  return params.merged && dims.squeezed().rank() == Dims::max_rank;
+  return params.lattice.merged && dims.squeezed().rank() == Dims::max_rank;
 }
 
 /// Which of a frame's axes, those of extent 1 aside, are lattice axes. Of two that are merged it
@@ -23,7 +25,8 @@ PerAxis lattice_axes(const MultilevelParams& params, const Dims& dims) {
   auto padded = max_axes - static_cast<unsigned>(dims.squeezed().rank());
   for (int axis = 0; axis < dims.rank(); ++axis) {
     if (dims[axis] == 1) continue;
-    lattice.at(static_cast<std::size_t>(axis)) = params.roles.at(padded++) == AxisRole::lattice;
+    lattice.at(static_cast<std::size_t>(axis)) =
+        params.lattice.roles.at(padded++) == AxisRole::lattice;
   }
   if (merges_axes(params, dims)) lattice[0] = false;
   return lattice;
@@ -32,7 +35,7 @@ PerAxis lattice_axes(const MultilevelParams& params, const Dims& dims) {
 /// The largest stride up to that of the anchors whose lattice has all the wanted points.
 std::uint64_t restored_stride(const MultilevelParams& params, const PerAxis& lattice,
                               const Selection& wanted) {
-  std::uint64_t stride = std::uint64_t{1} << params.levels;
+  std::uint64_t stride = std::uint64_t{1} << params.lattice.levels;
   for (std::size_t axis = 0; axis < lattice.size(); ++axis) {
     if (!lattice[axis]) continue;
     stride = std::gcd(stride, wanted.step[axis]);
@@ -84,7 +87,7 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
     preview.shown.step[axis] /= preview.stride;
   }
   preview.shown.from = preview.restored.dims();
-  preview.passes = make_schedule(params->at_stride(preview.stride)).passes.size();
+  preview.passes = make_schedule(params->lattice.at_stride(preview.stride)).passes.size();
   preview.levels = static_cast<std::size_t>(params->level_of_pass()[preview.passes - 1]) + 1;
   return preview;
 }

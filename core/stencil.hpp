@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/multilevel.hpp"
+#include "core/taps.hpp"
 
 namespace cuszi {
 

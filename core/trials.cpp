@@ -117,13 +117,13 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
   if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
 
   MultilevelParams start = params;
-  start.set_axes(box, params.merged, params.roles);
+  start.lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
   Trials trials(cost);
   trials.add(start);
   if (axes_are_free) {
     trials.vary(1, axes_to_try(rank, config.effort), [&](MultilevelParams& p, const Axes& axes) {
-      if (p.merged == axes.merged && p.roles == axes.roles) return false;
-      p.set_axes(box, axes.merged, axes.roles);
+      if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
+      p.lattice = Lattice::of(box, axes.merged, axes.roles);
       return true;
     });
   }
@@ -142,7 +142,7 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
     });
   }
   const MultilevelParams& best = trials.best().params;
-  params.set_axes(dims, best.merged, best.roles);
+  params.lattice = Lattice::of(dims, best.lattice.merged, best.lattice.roles);
   params.reach = best.reach;
   params.alpha = best.alpha;
   params.beta = best.beta;

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/energy.hpp"
-#include "core/multilevel.hpp"
-#include "core/stencil.hpp"
+#include "core/class_plan.hpp"
+#include "core/place.hpp"
 #include "cpu_ref/pack.hpp"
 #include "cpu_ref/parallel.hpp"
 
@@ -42,20 +41,15 @@ void for_each_run(const Row& row, const PointClass& points, const Grid& grid, co
 inline Row make_row(const PointClass& points, const Grid& grid, const Index4& j,
                     std::uint64_t end) {
   Row row{};
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    row.at[axis] = points.first[axis] + j[axis] * points.step[axis];
-    row.offset += row.at[axis] * grid.strides[axis];
-  }
+  row.at = position_of(points, j);
+  row.offset = offset_of(grid, row.at);
   row.count = static_cast<std::size_t>(end - j[3]);
   row.begin = j[3];
-  const Index4& count = points.count;
-  const std::uint64_t first1 = j[1] - j[1] % grid.tile[1];
-  const std::uint64_t first2 = j[2] - j[2] % grid.tile[2];
-  const std::uint64_t height1 = std::min(grid.tile[1], count[1] - first1);
-  const std::uint64_t height2 = std::min(grid.tile[2], count[2] - first2);
-  row.place = points.start + ((j[0] * count[1] + first1) * count[2] + height1 * first2) * count[3];
-  row.rows_of_tile = height1 * height2;
-  row.row_of_tile = (j[1] - first1) * height2 + (j[2] - first2);
+  const TileSpan tile1 = tile_around(j[1], grid.tile[1], points.count[1]);
+  const TileSpan tile2 = tile_around(j[2], grid.tile[2], points.count[2]);
+  row.place = place_of(grid, points, {j[0], tile1.first, tile2.first, 0});
+  row.rows_of_tile = tile1.size * tile2.size;
+  row.row_of_tile = (j[1] - tile1.first) * tile2.size + (j[2] - tile2.first);
   return row;
 }
 
@@ -66,11 +60,12 @@ struct Task {
   Index4 end;
 };
 
-inline std::vector<Task> tasks_of(const Pass& pass) {
+template <class T>
+std::vector<Task> tasks_of(std::span<const ClassPlan<T>> classes) {
   constexpr Index4 block{1, 8, 32, 64 * row_points};
   std::vector<Task> tasks;
-  for (std::size_t c = 0; c < pass.classes.size(); ++c) {
-    const Index4& count = pass.classes[c].count;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const Index4& count = classes[c].points.count;
     Index4 blocks{};
     std::uint64_t all = 1;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -107,20 +102,21 @@ void for_each_row_of_task(const Task& task, const PointClass& points, const Grid
 /// Passes with no more points are not worth waking other threads for.
 inline constexpr std::uint64_t serial_points = std::uint64_t{1} << 15;
 
-/// Calls work(state, class number, row) for all points of a pass, on all threads.
-template <class MakeState, class Work, class Finish>
-void for_each_row(const Pass& pass, const Grid& grid, const MakeState& make_state, const Work& work,
-                  const Finish& finish) {
-  const std::vector<Task> tasks = tasks_of(pass);
+/// Calls work(state, class, row) for all points of a pass, on all threads.
+template <class T, class MakeState, class Work, class Finish>
+void for_each_row(const FramePlan<T>& plan, const Pass& pass, const MakeState& make_state,
+                  const Work& work, const Finish& finish) {
+  const std::span<const ClassPlan<T>> classes = plan.classes_of(pass);
+  const std::vector<Task> tasks = tasks_of(classes);
   const std::uint64_t share = pass.points <= serial_points ? tasks.size() : 1;
   parallel_for(
       ceil_div(tasks.size(), share), make_state,
       [&](auto& state, std::uint64_t i) {
         const std::uint64_t end = std::min<std::uint64_t>((i + 1) * share, tasks.size());
         for (std::uint64_t t = i * share; t < end; ++t) {
-          const PointClass& points = pass.classes[tasks[t].index];
-          for_each_row_of_task(tasks[t], points, grid,
-                               [&](const Row& row) { work(state, tasks[t].index, row); });
+          const ClassPlan<T>& c = classes[tasks[t].index];
+          for_each_row_of_task(tasks[t], c.points, plan.grid,
+                               [&](const Row& row) { work(state, c, row); });
         }
       },
       finish);
@@ -163,20 +159,6 @@ void with_step(std::uint64_t step, const F& f) {
   }
 }
 
-/// Taps as distances in the array.
-inline std::vector<std::ptrdiff_t> offsets_of(const TapGroup& group, const Grid& grid,
-                                              const PointClass& points) {
-  std::vector<std::ptrdiff_t> offsets;
-  for (const Tap& tap : group) {
-    std::ptrdiff_t offset = 0;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      offset += tap[axis] * stride_of(grid, points, axis);
-    }
-    offsets.push_back(offset);
-  }
-  return offsets;
-}
-
 /// The k-th point of a row, for the functions that look at one point.
 template <class T>
 PointAt<const T*> point_of(const Grid& grid, const PointClass& points, const Row& row,
@@ -196,24 +178,20 @@ PointAt<PackPointer<T>> pack_of(const Grid& grid, const PointClass& points, cons
 
 /// Predicts the points of one class, row by row: the inner part of a row group by group, or pack by
 /// pack where the whole row lacks neighbours; the rest point by point. The sums and their order are
-/// the same.
+/// those of core's prediction().
 template <class T>
 class RowPredictor {
  public:
-  RowPredictor(const MultilevelParams& params, const Grid& grid, const PointClass& points, T middle)
-      : grid_(grid), points_(points), middle_(middle), stencil_(stencil_of(params, points)) {
-    for (const double w : tap_weights(params, points, stencil_))
-      weights_.push_back(static_cast<T>(w));
-    for (const TapGroup& group : stencil_) offsets_.push_back(offsets_of(group, grid, points));
-    margins_ = margins_of(points, stencil_);
-  }
+  /// Keeps references.
+  RowPredictor(const FramePlan<T>& frame, const ClassPlan<T>& plan)
+      : grid_(frame.grid), plan_(plan) {}
 
   void predict(const T* values, const Row& row, T* out) const {
-    if (stencil_.empty()) {
-      std::fill_n(out, row.count, middle_);
+    if (plan_.stencil.size == 0) {
+      std::fill_n(out, row.count, plan_.middle);
       return;
     }
-    const Inner inner = inner_part(row, points_, grid_, margins_);
+    const Inner inner = inner_part(row, plan_.points, grid_, plan_.stencil_margins);
     const std::size_t end = inner.complete ? inner.end : predict_packs(values, row, inner, out);
     for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(values, row, k);
     if (inner.complete) predict_inner(values, row, inner, out);
@@ -222,61 +200,47 @@ class RowPredictor {
 
  private:
   T at(const T* values, const Row& row, std::size_t k) const {
-    return prediction(point_of(grid_, points_, row, values, k));
+    return prediction(plan_, point_of(grid_, plan_.points, row, values, k));
   }
 
   /// Returns where the packs end.
   std::size_t predict_packs(const T* values, const Row& row, const Inner& inner, T* out) const {
     std::size_t k = inner.begin;
     for (; k + Pack<T>::size <= inner.end; k += Pack<T>::size) {
-      const Pack<T> pack = prediction(pack_of(grid_, points_, row, values, k));
+      const Pack<T> pack = prediction(plan_, pack_of(grid_, plan_.points, row, values, k));
       std::copy(pack.lanes.begin(), pack.lanes.end(), out + k);
     }
     return k;
   }
 
-  template <class Values>
-  ValueAt<Values> prediction(const PointAt<Values>& p) const {
-    if (is_at_edge(p)) return edge_prediction(p);
-    ValueAt<Values> sum = 0;
-    for (std::size_t g = 0; g < stencil_.size(); ++g) {
-      sum += weights_[g] * group_sum(p, stencil_[g].data(), stencil_[g].size());
-    }
-    return sum;
-  }
-
   void predict_inner(const T* values, const Row& row, const Inner& inner, T* out) const {
     const std::size_t count = inner.end - inner.begin;
     if (count == 0) return;
-    const T* const first = values + row.offset + inner.begin * points_.step[3];
+    const Stencil& stencil = plan_.stencil;
+    const T* const first = values + row.offset + inner.begin * plan_.points.step[3];
     T* const to = out + inner.begin;
     std::fill_n(to, count, T{0});
-    with_step(points_.step[3], [&](auto step) {
+    with_step(plan_.points.step[3], [&](auto step) {
       T sums[row_points];
-      for (std::size_t g = 0; g < offsets_.size(); ++g) {
-        for (std::size_t i = 0; i < offsets_[g].size(); i += 2) {
-          const T* const a = first + offsets_[g][i];
-          const T* const b = first + offsets_[g][i + 1];
+      for (unsigned g = 0; g < stencil.size; ++g) {
+        for (unsigned i = stencil.begin(g); i < stencil.end(g); i += 2) {
+          const T* const a = first + plan_.stencil_offsets[i];
+          const T* const b = first + plan_.stencil_offsets[i + 1];
           const auto n = static_cast<std::ptrdiff_t>(count);
-          if (i == 0) {
+          if (i == stencil.begin(g)) {
             for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] = a[k * step] + b[k * step];
           } else {
             for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += a[k * step] + b[k * step];
           }
         }
-        const T weight = weights_[g];
+        const T weight = plan_.weights[g];
         for (std::size_t k = 0; k < count; ++k) to[k] += weight * sums[k];
       }
     });
   }
 
   const Grid& grid_;
-  const PointClass& points_;
-  T middle_;
-  std::vector<TapGroup> stencil_;
-  std::vector<T> weights_;
-  std::vector<std::vector<std::ptrdiff_t>> offsets_;
-  Index4 margins_{};
+  const ClassPlan<T>& plan_;
 };
 
 }  // namespace cuszi::cpu

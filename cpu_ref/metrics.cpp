@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/lane_sums.hpp"
 #include "core/quantizer.hpp"
 #include "cpu_ref/parallel.hpp"
 
@@ -12,11 +13,9 @@ namespace cuszi::cpu {
 
 namespace {
 
-constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
-
 template <class T>
-void add_point(Quality& quality, T original, T restored, const MissingTest<T>& missing,
-               double bound) {
+void add_point(Quality& quality, double& squared_error, T original, T restored,
+               const MissingTest<T>& missing, double bound) {
   const std::uint64_t point = quality.points + quality.missing;
   bool good = false;
   if (missing(original)) {
@@ -29,7 +28,7 @@ void add_point(Quality& quality, T original, T restored, const MissingTest<T>& m
     quality.max = quality.points == 0 ? value : std::max(quality.max, value);
     ++quality.points;
     quality.max_error = error > quality.max_error || error != error ? error : quality.max_error;
-    quality.squared_error += error * error;
+    squared_error += error * error;
     good = within_bound(value, static_cast<double>(restored), bound);
   }
   if (!good && !quality.first_bad) quality.first_bad = point;
@@ -39,14 +38,18 @@ template <class T>
 Quality measure(std::span<const T> original, std::span<const T> restored, const FillValues& fills,
                 double bound) {
   const MissingTest<T> missing(fills);
-  std::vector<Quality> blocks(ceil_div(original.size(), block_points));
+  std::vector<Quality> blocks(ceil_div(original.size(), quality_block_points));
   parallel_for(blocks.size(), [&](std::uint64_t i) {
-    const std::uint64_t first = i * block_points;
-    const std::uint64_t end = std::min<std::uint64_t>(first + block_points, original.size());
+    const std::uint64_t first = i * quality_block_points;
+    const std::uint64_t end =
+        std::min<std::uint64_t>(first + quality_block_points, original.size());
     Quality quality;
+    LaneSums squared_errors{};
     for (std::uint64_t j = first; j < end; ++j) {
-      add_point(quality, original[j], restored[j], missing, bound);
+      add_point(quality, squared_errors[(j - first) % sum_lanes], original[j], restored[j], missing,
+                bound);
     }
+    quality.squared_error = tree_sum(squared_errors);
     blocks[i] = quality;
   });
   Quality whole;

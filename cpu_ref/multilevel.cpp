@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/hash.hpp"
+#include "core/thrifty.hpp"
 #include "cpu_ref/energy_fit.hpp"
 
 namespace cuszi::cpu {
@@ -16,7 +17,7 @@ class Engine final : public MultilevelEngine {
   Engine(MultilevelParams params, double bound, double min, double max, const Mask& mask,
          std::span<const T> original, std::span<T> output, FitSample sample)
       : params_(std::move(params)),
-        schedule_(make_schedule(params_)),
+        plan_(plan_frame<T>(params_, min, max)),
         bound_(bound),
         min_(min),
         max_(max),
@@ -28,14 +29,14 @@ class Engine final : public MultilevelEngine {
         sample_(sample) {}
 
   const Pass& pass(int number) const override {
-    return schedule_.passes[static_cast<std::size_t>(number)];
+    return plan_.passes[static_cast<std::size_t>(number)];
   }
 
   std::vector<std::uint8_t> missing(int number) const override {
     if (!mask_.any()) return {};
     std::vector<std::uint8_t> result(pass(number).points);
     for_each_row_of(pass(number), [&](const PointClass& points, const Row& row) {
-      for_each_run(row, points, schedule_.grid,
+      for_each_run(row, points, plan_.grid,
                    [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                      for (std::size_t i = 0; i < n; ++i) {
                        result[place + i] = mask_(row.offset + (k + i) * points.step[3]) ? 1 : 0;
@@ -47,7 +48,7 @@ class Engine final : public MultilevelEngine {
 
   void predict_quantise(int number, std::span<QuantCode> codes,
                         std::vector<SparseEntry>& outliers) override {
-    const auto nearest = [](const PointClass&, const Row& row, T* zones) {
+    const auto nearest = [](const ClassPlan<T>&, const Row& row, T* zones) {
       std::fill_n(zones, row.count, T{0});
     };
     quantise_pass(number, nearest, codes, outliers);
@@ -59,8 +60,9 @@ class Engine final : public MultilevelEngine {
     const Quantizer<T> quantizer = quantizer_of(pass(number));
     for_each_predicted_row(
         pass(number), [] { return 0; },
-        [&](int, const PointClass& points, const Row& row, const T* prediction) {
-          for_each_run(row, points, schedule_.grid,
+        [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
+          const PointClass& points = c.points;
+          for_each_run(row, points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                          restore_run(quantizer, points, row, prediction, k, codes.subspan(place, n),
                                      place, outliers);
@@ -71,27 +73,26 @@ class Engine final : public MultilevelEngine {
 
   std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
     const std::vector<GroupWeights> weights =
-        fit_weights<T>(params_, schedule_.grid, pass(number), known(), mask_, sample_, remembered_);
+        fit_weights<T>(plan_, pass(number), known(), mask_, sample_, remembered_);
     fill_contexts(number, weights, contexts);
     return write_weights(weights);
   }
 
   void contexts(int number, Bytes bytes, std::span<std::uint8_t> contexts) override {
-    fill_contexts(number, read_weights(bytes, pass(number), remembered_), contexts);
+    fill_contexts(number, read_weights(bytes, plan_, pass(number), remembered_), contexts);
   }
 
   bool follows_coarse_lattice(int number) const override {
-    return number > 0 && pass(number).level == 1 && pass(number - 1).level > 1;
+    return number > 0 && static_cast<std::size_t>(number) == plan_.coarse_passes;
   }
 
   std::uint64_t coarse_hash() const override {
     std::vector<T> coarse;
-    for (const Pass& pass : schedule_.passes) {
-      if (pass.level == 1) break;
+    for (const Pass& pass : std::span(plan_.passes).first(plan_.coarse_passes)) {
       const std::size_t at = coarse.size();
       coarse.resize(at + pass.points);
       for_each_row_of(pass, [&](const PointClass& points, const Row& row) {
-        for_each_run(row, points, schedule_.grid,
+        for_each_run(row, points, plan_.grid,
                      [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                        for (std::size_t i = 0; i < n; ++i) {
                          coarse[at + place + i] = values_[row.offset + (k + i) * points.step[3]];
@@ -112,8 +113,8 @@ class Engine final : public MultilevelEngine {
   template <class Work>
   void for_each_row_of(const Pass& pass, const Work& work) const {
     for_each_row(
-        pass, schedule_.grid, [] { return 0; },
-        [&](int, std::size_t c, const Row& row) { work(pass.classes[c], row); }, [](int) {});
+        plan_, pass, [] { return 0; },
+        [&](int, const ClassPlan<T>& c, const Row& row) { work(c.points, row); }, [](int) {});
   }
 
   /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
@@ -122,15 +123,13 @@ class Engine final : public MultilevelEngine {
     const Pass& pass = this->pass(number);
     RememberedWeights remembered = remembered_;
     const std::vector<GroupWeights> weights =
-        fit_weights<T>(params_, schedule_.grid, pass, known(), mask_, sample_, remembered);
+        fit_weights<T>(plan_, pass, known(), mask_, sample_, remembered);
     std::vector<std::uint8_t> contexts(codes.size());
     fill_contexts(number, weights, contexts);
     const std::vector<T> zone_of = zones_of(contexts, codes);
-    const std::vector<RowEnergy<T>> energies = energies_of(pass);
-    const auto zones_of_row = [&](const PointClass& points, const Row& row, T* zones) {
+    const auto zones_of_row = [&](const ClassPlan<T>& c, const Row& row, T* zones) {
       std::uint8_t buckets[row_points];
-      const auto c = static_cast<std::size_t>(&points - pass.classes.data());
-      fill_buckets(energies[c], weights[points.group], points, row, buckets);
+      fill_buckets(c, weights[c.points.group], row, buckets);
       for (std::size_t k = 0; k < row.count; ++k) zones[k] = zone_of[buckets[k]];
     };
     outliers.clear();
@@ -141,15 +140,15 @@ class Engine final : public MultilevelEngine {
   std::vector<T> zones_of(std::span<const std::uint8_t> contexts,
                           std::span<const QuantCode> codes) const {
     constexpr std::size_t all_contexts = 256;
-    std::vector<std::array<std::uint64_t, 2>> counts(all_contexts);
+    std::vector<RareCodes> counts(all_contexts);
     for (std::size_t i = 0; i < codes.size(); ++i) {
-      const std::uint8_t magnitude = magnitude_of_code(codes[i]);
+      const std::uint8_t magnitude = magnitude_of_code(codes[i], params_.radius);
       if (magnitude < 2) ++counts[contexts[i]][magnitude];
     }
     std::vector<T> zones;
     zones.reserve(all_contexts);
-    for (const auto& [zeros, ones] : counts) {
-      zones.push_back(static_cast<T>(thrifty_zone(zeros, ones, params_.slack)));
+    for (const RareCodes& some : counts) {
+      zones.push_back(static_cast<T>(thrifty_zone(some, params_.slack)));
     }
     return zones;
   }
@@ -160,13 +159,14 @@ class Engine final : public MultilevelEngine {
     const Quantizer<T> quantizer = quantizer_of(pass(number));
     for_each_predicted_row(
         pass(number), [] { return std::vector<SparseEntry>{}; },
-        [&](std::vector<SparseEntry>& mine, const PointClass& points, const Row& row,
+        [&](std::vector<SparseEntry>& mine, const ClassPlan<T>& c, const Row& row,
             const T* prediction) {
+          const PointClass& points = c.points;
           QuantCode row_codes[row_points];
           T zones[row_points];
-          zones_of_row(points, row, zones);
+          zones_of_row(c, row, zones);
           quantise_row(quantizer, points, row, prediction, zones, row_codes);
-          for_each_run(row, points, schedule_.grid,
+          for_each_run(row, points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                          std::copy_n(row_codes + k, n, codes.data() + place);
                          for (std::size_t i = 0; i < n; ++i) {
@@ -183,17 +183,12 @@ class Engine final : public MultilevelEngine {
   template <class MakeState, class Work, class Finish>
   void for_each_predicted_row(const Pass& pass, const MakeState& make_state, const Work& work,
                               const Finish& finish) const {
-    std::vector<RowPredictor<T>> predictors;
-    const T middle = static_cast<T>(min_ + (max_ - min_) / 2);
-    for (const PointClass& points : pass.classes) {
-      predictors.emplace_back(params_, schedule_.grid, points, middle);
-    }
     for_each_row(
-        pass, schedule_.grid, make_state,
-        [&](auto& state, std::size_t c, const Row& row) {
+        plan_, pass, make_state,
+        [&](auto& state, const ClassPlan<T>& c, const Row& row) {
           T prediction[row_points];
-          predictors[c].predict(values_.data(), row, prediction);
-          work(state, pass.classes[c], row, prediction);
+          RowPredictor<T>(plan_, c).predict(values_.data(), row, prediction);
+          work(state, c, row, prediction);
         },
         finish);
   }
@@ -211,7 +206,7 @@ class Engine final : public MultilevelEngine {
       const Quantised<T> q = quantise(quantizer, zones[k], original_[point], prediction[k]);
       codes[k] = q.code;
       values_[point] = q.restored;
-      magnitudes_[point] = magnitude_of_code(q.code);
+      magnitudes_[point] = magnitude_of_code(q.code, params_.radius);
     }
   }
 
@@ -224,7 +219,7 @@ class Engine final : public MultilevelEngine {
         values_[point] = prediction[k + i];
         continue;
       }
-      magnitudes_[point] = magnitude_of_code(codes[i]);
+      magnitudes_[point] = magnitude_of_code(codes[i], params_.radius);
       values_[point] = codes[i] != outlier_code ? restore(quantizer, prediction[k + i], codes[i])
                                                 : outlier_value(outliers, place + i);
     }
@@ -236,33 +231,14 @@ class Engine final : public MultilevelEngine {
     return value_of<T>(*bits);
   }
 
-  std::uint8_t magnitude_of_code(QuantCode code) const {
-    const std::int32_t delta =
-        static_cast<std::int32_t>(code) - static_cast<std::int32_t>(params_.radius);
-    const std::int32_t magnitude = delta < 0 ? -delta : delta;
-    return code == outlier_code || magnitude > max_magnitude ? max_magnitude
-                                                             : static_cast<std::uint8_t>(magnitude);
-  }
-
-  std::vector<RowEnergy<T>> energies_of(const Pass& pass) const {
-    std::vector<RowEnergy<T>> energies;
-    for (const PointClass& points : pass.classes) {
-      energies.emplace_back(params_, schedule_.grid, points);
-    }
-    return energies;
-  }
-
   void fill_contexts(int number, std::span<const GroupWeights> weights,
                      std::span<std::uint8_t> contexts) const {
-    const Pass& pass = this->pass(number);
-    const std::vector<RowEnergy<T>> energies = energies_of(pass);
     for_each_row(
-        pass, schedule_.grid, [] { return 0; },
-        [&](int, std::size_t c, const Row& row) {
-          const PointClass& points = pass.classes[c];
+        plan_, pass(number), [] { return 0; },
+        [&](int, const ClassPlan<T>& c, const Row& row) {
           std::uint8_t buckets[row_points];
-          fill_buckets(energies[c], weights[points.group], points, row, buckets);
-          for_each_run(row, points, schedule_.grid,
+          fill_buckets(c, weights[c.points.group], row, buckets);
+          for_each_run(row, c.points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                          std::copy_n(buckets + k, n, contexts.data() + place);
                        });
@@ -270,22 +246,21 @@ class Engine final : public MultilevelEngine {
         [](int) {});
   }
 
-  void fill_buckets(const RowEnergy<T>& energy, const GroupWeights& weights,
-                    const PointClass& points, const Row& row, std::uint8_t* buckets) const {
-    const unsigned first = points.group * contexts_per_group;
-    if (weights.kind == WeightsKind::none) {
-      std::fill_n(buckets, row.count, static_cast<std::uint8_t>(first));
-      return;
-    }
+  void fill_buckets(const ClassPlan<T>& c, const GroupWeights& weights, const Row& row,
+                    std::uint8_t* buckets) const {
     std::int32_t sums[row_points];
-    energy.estimate(known(), row, weights.weights, sums);
+    if (weights.kind == WeightsKind::none) {
+      std::fill_n(sums, row.count, 0);
+    } else {
+      RowEnergy<T>(plan_.grid, c).estimate(known(), row, weights.weights, sums);
+    }
     for (std::size_t k = 0; k < row.count; ++k) {
-      buckets[k] = static_cast<std::uint8_t>(first + bucket_of(sums[k]));
+      buckets[k] = context_of(weights, c.points.group, sums[k]);
     }
   }
 
   MultilevelParams params_;
-  Schedule schedule_;
+  FramePlan<T> plan_;
   double bound_;
   double min_;
   double max_;

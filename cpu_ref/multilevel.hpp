@@ -2,13 +2,12 @@
 
 #include <memory>
 
+#include "core/fit_sample.hpp"
 #include "core/multilevel.hpp"
+#include "core/schedule.hpp"
 #include "cpu_ref/frame_work.hpp"
 
 namespace cuszi::cpu {
-
-/// How many points a fit looks at: what compares trials needs fewer than what is to be stored.
-enum class FitSample { full, trial };
 
 /// One frame on its way through the passes of a schedule, in either direction: both predict from
 /// the values restored so far, so they share everything but the look at the original.

@@ -50,11 +50,6 @@ struct Pack {
   }
 };
 
-inline float lower(float a, float b) { return a < b ? a : b; }
-inline float higher(float a, float b) { return a > b ? a : b; }
-inline double lower(double a, double b) { return a < b ? a : b; }
-inline double higher(double a, double b) { return a > b ? a : b; }
-
 /// Reads packs of values that stand `step` apart.
 template <class T>
 class PackPointer {

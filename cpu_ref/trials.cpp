@@ -34,7 +34,7 @@ std::uint64_t trial_bytes(MultilevelParams params, double bound, const FrameInpu
   ByteWriter head;
   params.write(head);
   std::uint64_t bytes = head.size();
-  const auto passes = static_cast<int>(make_schedule(params).passes.size());
+  const auto passes = static_cast<int>(make_schedule(params.lattice).passes.size());
   for (int number = 0; number < passes; ++number) {
     const Pass& pass = engine->pass(number);
     std::vector<QuantCode> codes(pass.points);

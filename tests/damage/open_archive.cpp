@@ -109,8 +109,10 @@ void change_params(InterpParams& params, Random& random) {
 
 void change_params(MultilevelParams& params, Random& random) {
   switch (random.below(6)) {
-    case 0: params.roles.at(random.below(max_axes)) = static_cast<AxisRole>(random.below(4)); break;
-    case 1: params.merged = !params.merged; break;
+    case 0:
+      params.lattice.roles.at(random.below(max_axes)) = static_cast<AxisRole>(random.below(4));
+      break;
+    case 1: params.lattice.merged = !params.lattice.merged; break;
     case 2: params.reach = static_cast<int>(random.below(9)); break;
     case 3: params.alpha = static_cast<std::uint8_t>(random.below(256)); break;
     case 4:

@@ -1,9 +1,10 @@
 """Golden archives decode to what they did when they were made, and are made again.
 
-CUSZI and MAKE_FIELD in the environment say where the executables are.
+CUSZI, MAKE_FIELD and SLOW_DECODER in the environment say where the executables are.
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -22,6 +23,13 @@ class Golden(unittest.TestCase):
             with self.subTest(name=case["name"]):
                 values = golden.restore(CUSZI, golden.archive_of(case))
                 self.assertEqual(len(values), int(case["restored_bytes"]))
+                self.assertEqual(golden.sha256(values), case["restored_sha256"])
+
+    def test_the_slow_decoder_restores_the_same(self):
+        for case in golden.read_manifest():
+            with self.subTest(name=case["name"]):
+                values = subprocess.run([os.environ["SLOW_DECODER"], golden.archive_of(case)],
+                                        check=True, stdout=subprocess.PIPE).stdout
                 self.assertEqual(golden.sha256(values), case["restored_sha256"])
 
     def test_archives_are_made_again(self):

@@ -1,10 +1,13 @@
 #include "core/metrics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/lane_sums.hpp"
 #include "cpu_ref/metrics.hpp"
 #include "test_data/fields.hpp"
+#include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 
@@ -36,6 +39,28 @@ TEST_CASE("quality as computed by hand") {
   CHECK(is_near(quality.nrmse(), std::sqrt(1.25 / 4) / 4));
   CHECK(is_near(quality.psnr().value(), 20 * std::log10(4 / std::sqrt(1.25 / 4))));
   CHECK(quality.first_bad == 3);
+}
+
+TEST_CASE("squared errors are summed lane by lane, then by a tree, then block by block") {
+  Random random(4);
+  std::vector<double> original(2 * quality_block_points + 777);
+  std::vector<double> restored(original.size());
+  for (double& value : original) value = random.uniform();
+  double expected = 0;
+  double serial = 0;
+  for (std::size_t first = 0; first < original.size(); first += quality_block_points) {
+    const std::size_t end = std::min<std::size_t>(first + quality_block_points, original.size());
+    LaneSums sums{};
+    for (std::size_t lane = sum_lanes; lane-- > 0;) {
+      for (std::size_t i = first + lane; i < end; i += sum_lanes) {
+        sums.at(lane) += original[i] * original[i];
+      }
+    }
+    expected += tree_sum(sums);
+  }
+  for (const double value : original) serial += value * value;
+  CHECK(measure(original, restored, 1).squared_error == expected);
+  CHECK(serial != expected);
 }
 
 TEST_CASE("fields without error or range have no PSNR") {

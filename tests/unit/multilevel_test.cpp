@@ -1,7 +1,8 @@
 #include "core/multilevel.hpp"
 
-#include <set>
+#include <numeric>
 
+#include "core/place.hpp"
 #include "core/stencil.hpp"
 #include "tests/support/catch.hpp"
 
@@ -21,14 +22,8 @@ MultilevelParams params_for(const Dims& dims, std::optional<AxisChoice> axes = s
 template <class Visit>
 void for_each_point(const Grid& grid, const PointClass& points, const Visit& visit) {
   for (std::uint64_t i = 0; i < points.points(); ++i) {
-    std::uint64_t rest = i;
-    std::uint64_t point = 0;
-    Index4 at{};
-    for (unsigned axis = max_axes; axis-- > 0; rest /= points.count[axis]) {
-      at[axis] = points.first[axis] + rest % points.count[axis] * points.step[axis];
-      point += at[axis] * grid.strides[axis];
-    }
-    visit(at, point);
+    const Index4 at = position_of(points, raster_point(points, i));
+    visit(at, offset_of(grid, at));
   }
 }
 
@@ -44,11 +39,11 @@ TEST_CASE("the classes of a schedule hold every point once") {
   for (const Dims& dims : many_dims) {
     for (const auto& axes : many_axes) {
       INFO(dims.to_string() << " role " << (axes ? static_cast<int>(axes->role) : 0));
-      const Schedule schedule = make_schedule(params_for(dims, axes));
+      const Schedule schedule = make_schedule(params_for(dims, axes).lattice);
       std::vector<int> seen(dims.count(), 0);
       for (const Pass& pass : schedule.passes) {
         std::uint64_t points = 0;
-        for (const PointClass& c : pass.classes) {
+        for (const PointClass& c : schedule.classes_of(pass)) {
           CHECK(c.start == points);
           points += c.points();
           for_each_point(schedule.grid, c, [&](const Index4&, std::uint64_t p) { ++seen[p]; });
@@ -65,28 +60,28 @@ TEST_CASE("whatever a pass looks at is known before it starts") {
     for (const auto& axes : many_axes) {
       MultilevelParams params = params_for(dims, axes);
       params.reach = 7;
-      const Schedule schedule = make_schedule(params);
+      const Schedule schedule = make_schedule(params.lattice);
       // NaN is contagious: what is not known yet would show in sums.
       std::vector<double> known(dims.count(), std::numeric_limits<double>::quiet_NaN());
       for (const Pass& pass : schedule.passes) {
-        for (const PointClass& c : pass.classes) {
-          const auto stencil = stencil_of(params, c);
-          const EnergyTaps energy = energy_taps(params, c);
+        for (const PointClass& c : schedule.classes_of(pass)) {
+          const Stencil stencil = stencil_of(params.lattice, params.reach, c);
+          const EnergyTaps energy = energy_taps(params.lattice, c);
           for_each_point(schedule.grid, c, [&](const Index4& at, std::uint64_t point) {
             const PointAt<const double*> p{schedule.grid, c, at, known.data() + point};
             double sum = 0;
-            if (is_at_edge(p))
+            if (is_at_edge(p)) {
               sum += edge_prediction(p);
-            else
-              for (const TapGroup& g : stencil) sum += group_sum(p, g.data(), g.size());
-            for (const TapGroup& g : {energy.direct, energy.diagonal, energy.parent,
-                                      energy.same_point, energy.slices}) {
-              for (const Tap& tap : g) sum += *near_part(p, tap);
+            } else {
+              for (unsigned g = 0; g < stencil.size; ++g) {
+                sum += group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
+              }
             }
+            for (const Tap& tap : energy.all()) sum += *near_part(p, tap);
             REQUIRE(sum == sum);
           });
         }
-        for (const PointClass& c : pass.classes) {
+        for (const PointClass& c : schedule.classes_of(pass)) {
           for_each_point(schedule.grid, c,
                          [&](const Index4&, std::uint64_t point) { known[point] = 1; });
         }
@@ -99,16 +94,12 @@ TEST_CASE("weights of every class sum to one") {
   for (const Dims& dims : many_dims) {
     for (const auto& axes : many_axes) {
       const MultilevelParams params = params_for(dims, axes);
-      for (const Pass& pass : make_schedule(params).passes) {
-        for (const PointClass& c : pass.classes) {
-          const auto stencil = stencil_of(params, c);
-          const auto weights = tap_weights(params, c, stencil);
-          double sum = stencil.empty() ? 1 : 0;
-          for (std::size_t g = 0; g < stencil.size(); ++g) {
-            sum += weights[g] * static_cast<double>(stencil[g].size());
-          }
-          CHECK(std::abs(sum - 1) < 1e-12);
-        }
+      for (const PointClass& c : make_schedule(params.lattice).classes) {
+        const Stencil stencil = stencil_of(params.lattice, params.reach, c);
+        const GroupShares shares = params.shares_of(c, stencil);
+        const double sum =
+            std::accumulate(shares.begin(), shares.end(), stencil.size == 0 ? 1. : 0.);
+        CHECK(std::abs(sum - 1) < 1e-12);
       }
     }
   }
@@ -116,11 +107,11 @@ TEST_CASE("weights of every class sum to one") {
 
 TEST_CASE("far values beyond the border continue a parabola") {
   const MultilevelParams params = params_for({40});
-  const Schedule schedule = make_schedule(params);
+  const Schedule schedule = make_schedule(params.lattice);
   std::vector<double> values(40);
   const auto parabola = [](double x) { return 3 + 2 * x - 0.25 * x * x; };
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = parabola(static_cast<double>(i));
-  const PointClass& finest = schedule.passes.back().classes.front();
+  const PointClass& finest = schedule.classes_of(schedule.passes.back()).front();
   for (const std::uint64_t x : {1U, 3U, 37U}) {
     const PointAt<const double*> p{schedule.grid, finest, {0, 0, 0, x}, values.data() + x};
     for (const int units : {-7, -5, -3, 3, 5, 7}) {
@@ -135,21 +126,20 @@ TEST_CASE("parameters with coefficients come back as written") {
   params.reach = 5;
   params.alpha = 96;
   int next = -1500;
-  for (const Pass& pass : make_schedule(params).passes) {
-    for (const PointClass& c : pass.classes) {
-      Coefficients some(c.level % 2 == 0 ? 0 : stencil_of(params, c).size());
-      if (!some.empty()) some.pop_back();
-      for (std::int16_t& value : some) value = static_cast<std::int16_t>(next += 37);
-      params.coefficients.push_back(some);
-    }
+  for (const PointClass& c : make_schedule(params.lattice).classes) {
+    const Stencil stencil = stencil_of(params.lattice, params.reach, c);
+    Coefficients some(c.level % 2 == 0 ? 0U : stencil.size);
+    if (!some.empty()) some.pop_back();
+    for (std::int16_t& value : some) value = static_cast<std::int16_t>(next += 37);
+    params.coefficients.push_back(some);
   }
   ByteWriter out;
   params.write(out);
   ByteReader in(out.view(), "parameters");
   const MultilevelParams read = MultilevelParams::read(in, {20, 30, 40}, DType::f32);
   in.expect_end();
-  CHECK(read.roles == params.roles);
-  CHECK(read.levels == params.levels);
+  CHECK(read.lattice.roles == params.lattice.roles);
+  CHECK(read.lattice.levels == params.lattice.levels);
   CHECK(read.reach == 5);
   CHECK(read.half_step_of(3) == params.half_step_of(3));
   CHECK(read.coefficients == params.coefficients);
@@ -167,7 +157,7 @@ TEST_CASE("axes that a field does not have are refused") {
 TEST_CASE("a forced axis is one of the field's dims, in every frame") {
   using enum AxisRole;
   const AxisChoice second{layered, 1};
-  const auto roles = [&](const Dims& dims) { return params_for(dims, second).roles; };
+  const auto roles = [&](const Dims& dims) { return params_for(dims, second).lattice.roles; };
   using Roles = std::array<AxisRole, max_axes>;
   CHECK(roles({20, 30, 40}) == Roles{lattice, lattice, layered, lattice});
   CHECK(roles({1, 30, 40}) == Roles{lattice, lattice, layered, lattice});

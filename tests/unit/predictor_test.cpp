@@ -1,6 +1,7 @@
 #include "core/predictor.hpp"
 
 #include "core/error.hpp"
+#include "core/schedule.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 
@@ -27,7 +28,7 @@ TEST_CASE("a predictor is read as what it was written") {
     scan.max = 1;
     std::visit([&](auto& p) { p.choose(config, scan, 1e-3, DType::f32); }, params);
     if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
-      multilevel->coefficients.resize(make_schedule(*multilevel).classes);
+      multilevel->coefficients.resize(make_schedule(multilevel->lattice).classes.size());
     }
     ByteWriter out;
     write_predictor(params, out);

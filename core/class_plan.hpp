@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/multilevel.hpp"
+#include "core/quantizer.hpp"
+#include "core/stencil.hpp"
+#include "core/taps.hpp"
+
+namespace cuszi {
+
+/// Everything that the passes compute with for the points of one class: plain data, to be copied to
+/// where it is used. Made once per frame.
+template <class T>
+struct ClassPlan {
+  PointClass points;
+  T middle = 0;  ///< of the frame's range: what points without neighbours are predicted as
+
+  Stencil stencil;
+  std::array<T, Stencil::most_groups> weights{};                   ///< of each tap of a group
+  std::array<std::int64_t, Stencil::most_taps> stencil_offsets{};  ///< of taps in the array
+  Index4 stencil_margins{};  ///< a point so far inside the array has all taps
+
+  EnergyTaps energy;
+  std::array<std::int64_t, EnergyTaps::most_taps> energy_offsets{};
+  Index4 energy_margins{};  ///< for the slopes, too
+  T slope_scale = 0;        ///< of sums over the odd axes, to sixteenths of the bound
+  T spread_scale = 0;       ///< of a difference, to 32nds
+  T slice_scale = 0;        ///< of the sum of two, to eighths
+  T near_share = 0;         ///< what each near neighbour has of their mean
+};
+
+/// The way of all points of a frame.
+template <class T>
+struct FramePlan {
+  Grid grid;
+  std::vector<Pass> passes;
+  std::vector<ClassPlan<T>> classes;  ///< of all passes
+  std::size_t coarse_passes = 0;      ///< see Schedule
+
+  std::span<const ClassPlan<T>> classes_of(const Pass& pass) const {
+    return std::span(classes).subspan(pass.first_class, pass.classes);
+  }
+};
+
+/// `min` and `max` are the frame's range.
+template <class T>
+FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
+
+/// The prediction of a point of the class: the stencil's weighted sum from the first group on; at
+/// the edge, where the stencil cannot be used, a mean of splines.
+template <class T, class Values>
+CUSZI_HD inline ValueAt<Values> prediction(const ClassPlan<T>& plan, const PointAt<Values>& p) {
+  if (plan.stencil.size == 0) return plan.middle;
+  if (is_at_edge(p)) return edge_prediction(p);
+  ValueAt<Values> sum = 0;
+  for (unsigned g = 0; g < plan.stencil.size; ++g) {
+    sum += plan.weights[g] *
+           group_sum(p, plan.stencil.taps.data() + plan.stencil.begin(g), plan.stencil.taps_of(g));
+  }
+  return sum;
+}
+
+}  // namespace cuszi

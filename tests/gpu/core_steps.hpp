@@ -1,0 +1,72 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/energy_fit.hpp"
+#include "core/place.hpp"
+#include "core/stencil_fit.hpp"
+
+namespace cuszi::test {
+
+/// What core's functions of one point of `multilevel` say of it, in the order of a pass.
+template <class T>
+struct PointSteps {
+  Index4 at;
+  std::uint64_t place;
+  T prediction;
+  EnergyFeatures features;
+  std::uint8_t context;
+  bool is_observed;
+  Shares observation;
+  double target;
+};
+
+/// The point that stands at `place` of the class.
+template <class T>
+CUSZI_HD inline PointSteps<T> steps_of(const Grid& grid, const ClassPlan<T>& plan,
+                                       const GroupWeights& weights, std::uint64_t place,
+                                       const T* values, const std::uint8_t* magnitudes) {
+  PointSteps<T> steps{};
+  const Index4 j = point_at_place(grid, plan.points, place);
+  steps.at = position_of(plan.points, j);
+  steps.place = place_of(grid, plan.points, j);
+  const std::uint64_t offset = offset_of(grid, steps.at);
+  const PointAt<const T*> p{grid, plan.points, steps.at, values + offset};
+  steps.prediction = prediction(plan, p);
+  steps.features = features_of(plan, p, magnitudes + offset);
+  steps.context =
+      context_of(weights, plan.points.group, weighted_sum(weights.weights, steps.features));
+  if (plan.stencil.size > 1) {
+    steps.is_observed = observe(plan.stencil, p, steps.observation.data(), 1, steps.target);
+  }
+  return steps;
+}
+
+/// The shares and the stored coefficients that a round's equations give.
+struct SolvedRound {
+  bool is_solved;
+  Shares shares;
+  std::array<std::int16_t, most_unknowns> coefficients;
+};
+
+CUSZI_HD inline SolvedRound solve_round(const StencilEquations& equations) {
+  SolvedRound round{};
+  round.is_solved = solve(equations, 1e-7, round.shares);
+  for (unsigned i = 0; i < equations.unknowns && round.is_solved; ++i) {
+    round.coefficients[i] = coefficient_of(round.shares[i]);
+  }
+  return round;
+}
+
+// The same by kernels, a thread for each point. Throw DeviceError.
+
+template <class T>
+std::vector<PointSteps<T>> steps_on_device(const Grid& grid, const ClassPlan<T>& plan,
+                                           const GroupWeights& weights, std::span<const T> values,
+                                           std::span<const std::uint8_t> magnitudes);
+SolvedRound solve_on_device(const StencilEquations& equations);
+/// The sums of a round of an energy fit, samples spread over threads in no order.
+EnergySums energy_sums_on_device(const EnergySample& sample, const EnergyWeights& before);
+
+}  // namespace cuszi::test

@@ -1,0 +1,125 @@
+#include "core/energy_fit.hpp"
+#include "core/hash.hpp"
+#include "core/place.hpp"
+#include "core/sparse_list.hpp"
+#include "tests/slow_decoder/slow_frame.hpp"
+
+namespace cuszi::slow {
+
+namespace {
+
+template <class T>
+class Decoder {
+ public:
+  Decoder(const MultilevelParams& params, SlowFrame<T>& frame)
+      : params_(params),
+        frame_(frame),
+        plan_(plan_frame<T>(params, frame.header.min, frame.header.max)),
+        magnitudes_(frame.values.size(), 0) {}
+
+  void run() {
+    std::vector<T> restored;
+    for (std::size_t i = 0; i < plan_.passes.size(); ++i) {
+      const Sections& sections = frame_.passes.at(i);
+      if (i == plan_.coarse_passes && i != 0) check_coarse_lattice(sections, restored);
+      restore_pass(plan_.passes[i], sections);
+      for (std::uint64_t place = 0; place < plan_.passes[i].points; ++place) {
+        restored.push_back(*point_at(plan_.passes[i], place).at.value);
+      }
+    }
+  }
+
+ private:
+  /// A point of a pass and the plan of its class.
+  struct Point {
+    const ClassPlan<T>& plan;
+    PointAt<const T*> at;
+    std::uint64_t offset;
+  };
+
+  Point point_at(const Pass& pass, std::uint64_t place) const {
+    std::size_t c = pass.classes;
+    while (plan_.classes[pass.first_class + --c].points.start > place) {
+    }
+    const ClassPlan<T>& plan = plan_.classes[pass.first_class + c];
+    const Index4 at = position_of(plan.points, point_at_place(plan_.grid, plan.points, place));
+    const std::uint64_t offset = offset_of(plan_.grid, at);
+    return {plan, {plan_.grid, plan.points, at, frame_.values.data() + offset}, offset};
+  }
+
+  void restore_pass(const Pass& pass, const Sections& sections) {
+    const std::vector<GroupWeights> weights =
+        uses_contexts(*frame_.header.coder)
+            ? read_weights(sections.find(SectionId::weights), plan_, pass, remembered_)
+            : std::vector<GroupWeights>{};
+    std::vector<std::uint64_t> places;  // of the points that have codes
+    std::vector<std::uint8_t> contexts;
+    for (std::uint64_t place = 0; place < pass.points; ++place) {
+      const Point point = point_at(pass, place);
+      if (frame_.is_missing(point.offset)) continue;
+      places.push_back(place);
+      if (!weights.empty()) contexts.push_back(context_at(point, weights));
+    }
+    const std::vector<QuantCode> codes =
+        decode_codes(*frame_.header.coder, sections, places.size(), contexts,
+                     weights.empty() ? 1 : std::size_t{pass.groups} * contexts_per_group);
+    restore_points(pass, places, codes,
+                   SparseList::decode(sections.find(SectionId::outliers), pass.points));
+  }
+
+  std::uint8_t context_at(const Point& point, const std::vector<GroupWeights>& weights) const {
+    const std::uint32_t group = point.plan.points.group;
+    const EnergyFeatures features =
+        features_of(point.plan, point.at, magnitudes_.data() + point.offset);
+    return context_of(weights.at(group), group, weighted_sum(weights.at(group).weights, features));
+  }
+
+  /// Nothing that a pass predicts from is of the same pass, so that its points may be restored in
+  /// any order.
+  void restore_points(const Pass& pass, const std::vector<std::uint64_t>& places,
+                      const std::vector<QuantCode>& codes, const SparseList& outliers) {
+    const double no_bound = 0;
+    const Quantizer<T> quantizer(params_.half_step_of(pass.level), no_bound, frame_.header.min,
+                                 frame_.header.max, params_.radius);
+    std::size_t next = 0;
+    for (std::uint64_t place = 0; place < pass.points; ++place) {
+      const Point point = point_at(pass, place);
+      T& value = frame_.values[point.offset];
+      const T predicted = prediction(point.plan, point.at);
+      if (next == places.size() || places[next] != place) {
+        value = predicted;
+        continue;
+      }
+      const QuantCode code = codes[next++];
+      magnitudes_[point.offset] = magnitude_of_code(code, params_.radius);
+      value = code == outlier_code
+                  ? std::bit_cast<T>(static_cast<BitsOf<T>>(outliers.find(place).value()))
+                  : cuszi::restore(quantizer, predicted, code);
+    }
+  }
+
+  void check_coarse_lattice(const Sections& sections, const std::vector<T>& restored) const {
+    ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
+    if (in.get<std::uint64_t>() != block_hash(std::as_bytes(std::span(restored)))) {
+      throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
+    }
+  }
+
+  const MultilevelParams& params_;
+  SlowFrame<T>& frame_;
+  FramePlan<T> plan_;
+  std::vector<std::uint8_t> magnitudes_;
+  RememberedWeights remembered_;
+};
+
+}  // namespace
+
+template <class T>
+void restore(const MultilevelParams& params, SlowFrame<T>& frame) {
+  Decoder<T>(params, frame).run();
+}
+
+template void restore(const MultilevelParams&, SlowFrame<float>&);
+template void restore(const MultilevelParams&, SlowFrame<double>&);
+
+}  // namespace cuszi::slow

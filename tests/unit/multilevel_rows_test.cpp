@@ -1,0 +1,132 @@
+#include "cpu_ref/energy_rows.hpp"
+#include "cpu_ref/lattice_rows.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/lattices.hpp"
+
+// The loops of the reference work on rows, where core says what one point gets: prediction() and
+// features_of(). Every row of random schedules is done both ways and compared bit by bit. So a row
+// path that adds up taps in another order, forgets a border or counts a feature twice fails here:
+// doubling the gradient in RowEnergy::add_row_slopes, for one, breaks the second test alone.
+
+namespace cuszi::test {
+
+namespace {
+
+using cpu::Known;
+using cpu::Row;
+
+/// Random values and magnitudes of codes of a frame. Values have few bits in common, so that
+/// another order of sums shows.
+template <class T>
+struct RandomValues {
+  std::vector<T> values;
+  std::vector<std::uint8_t> magnitudes;
+
+  RandomValues(Random& random, std::uint64_t points) {
+    const double scale = random.pick({1e-3, 1.0, 1e6});
+    for (std::uint64_t i = 0; i < points; ++i) {
+      values.push_back(static_cast<T>(scale * (random.uniform() - 0.3)));
+      magnitudes.push_back(static_cast<std::uint8_t>(random.below(1 + max_magnitude)));
+    }
+  }
+};
+
+template <class T>
+PointAt<const T*> point_of_row(const FramePlan<T>& frame, const ClassPlan<T>& plan, const Row& row,
+                               std::size_t k, const T* values) {
+  Index4 at = row.at;
+  at[3] += k * plan.points.step[3];
+  return {frame.grid, plan.points, at, values + offset_of(frame.grid, at)};
+}
+
+/// Calls visit(pass, class, row) for all rows of a frame.
+template <class T, class Visit>
+void for_each_row(const FramePlan<T>& frame, const Visit& visit) {
+  for (const Pass& pass : frame.passes) {
+    for (const ClassPlan<T>& plan : frame.classes_of(pass)) {
+      for (const cpu::Task& task : cpu::tasks_of(std::span(&plan, 1))) {
+        cpu::for_each_row_of_task(task, plan.points, frame.grid,
+                                  [&](const Row& row) { visit(plan, row); });
+      }
+    }
+  }
+}
+
+EnergyWeights random_weights(Random& random) {
+  EnergyWeights weights{};
+  for (std::int16_t& w : weights) {
+    if (!random.one_in(4)) w = static_cast<std::int16_t>(random.below(65536));
+  }
+  return weights;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows are predicted as core predicts their points", "", float, double) {
+  Random random(5);
+  std::uint64_t compared = 0;
+  for (int i = 0; i < 250; ++i) {
+    const RandomLattice lattice = random_lattice(random);
+    INFO(lattice.to_string());
+    const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
+    const RandomValues<TestType> random_values(random, lattice.dims.count());
+    const TestType* const values = random_values.values.data();
+    for_each_row(frame, [&](const ClassPlan<TestType>& plan, const Row& row) {
+      TestType predicted[cpu::row_points];
+      cpu::RowPredictor<TestType>(frame, plan).predict(values, row, predicted);
+      for (std::size_t k = 0; k < row.count; ++k) {
+        const auto p = point_of_row(frame, plan, row, k, values);
+        REQUIRE(predicted[k] == prediction(plan, p));
+        ++compared;
+      }
+    });
+  }
+  CHECK(compared > 100'000);
+}
+
+TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", float, double) {
+  Random random(6);
+  std::uint64_t compared = 0;
+  for (int i = 0; i < 250; ++i) {
+    const RandomLattice lattice = random_lattice(random);
+    INFO(lattice.to_string());
+    const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
+    const RandomValues<TestType> random_values(random, lattice.dims.count());
+    const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
+    const EnergyWeights weights = random_weights(random);
+    for_each_row(frame, [&](const ClassPlan<TestType>& plan, const Row& row) {
+      std::int32_t sums[cpu::row_points];
+      cpu::RowEnergy<TestType>(frame.grid, plan).estimate(known, row, weights, sums);
+      for (std::size_t k = 0; k < row.count; ++k) {
+        const auto p = point_of_row(frame, plan, row, k, known.values);
+        const EnergyFeatures features =
+            features_of(plan, p, known.magnitudes + (p.value - known.values));
+        REQUIRE(sums[k] == weighted_sum(weights, features));
+        ++compared;
+      }
+    });
+  }
+  CHECK(compared > 100'000);
+}
+
+TEST_CASE("rows stand in their pass where core says") {
+  Random random(7);
+  for (int i = 0; i < 100; ++i) {
+    const RandomLattice lattice = random_lattice(random);
+    INFO(lattice.to_string());
+    const auto frame = plan_frame<float>(lattice.params, 0, 1);
+    for_each_row(frame, [&](const ClassPlan<float>& plan, const Row& row) {
+      cpu::for_each_run(row, plan.points, frame.grid,
+                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                          for (std::uint64_t m = 0; m < n; ++m) {
+                            const Index4 j = point_at_place(frame.grid, plan.points, place + m);
+                            Index4 at = row.at;
+                            at[3] += (k + m) * plan.points.step[3];
+                            REQUIRE(position_of(plan.points, j) == at);
+                          }
+                        });
+    });
+  }
+}
+
+}  // namespace cuszi::test
