@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <sstream>
+#include <span>
 
+#include "app/foreign_dims.hpp"
 #include "app/option_groups.hpp"
 #include "app/option_text.hpp"
 #include "app/standard_streams.hpp"
@@ -228,6 +230,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());
 
+  refuse_foreign_dims(std::span(argv, static_cast<std::size_t>(argc)));
   Parsed parsed;
   add_compress(program, parsed);
   add_decompress(program, parsed);

@@ -2,10 +2,12 @@
 
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/fill_warning.hpp"
+#include "app/layout_warning.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
@@ -120,11 +122,12 @@ class Compression {
   void compress_to(ByteSink& sink, Progress& progress) {
     CompressionEvents events;
     events.frame_done = [&] { progress.advance(); };
-    if (settings_.fills.count == 0) {
-      events.frame_loaded = [&](const LoadedFrame& frame) {
-        if (!suspect_) suspect_ = suspected_fill_value(frame);
-      };
-    }
+    events.frame_loaded = [&](const LoadedFrame& frame) {
+      if (settings_.fills.count == 0 && !suspect_) {
+        suspect_ = suspected_fill_value(frame);
+      }
+      if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
+    };
     result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);
   }
 
@@ -191,6 +194,7 @@ class Compression {
   std::optional<QualityMeter> meter_;
   std::optional<std::string> suspect_;
   std::optional<bool> target_met_;
+  bool layout_checked_ = false;
 };
 
 }  // namespace

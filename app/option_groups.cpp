@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <initializer_list>
 #include <vector>
 
+#include "app/foreign_dims.hpp"
 #include "app/names.hpp"
 #include "app/option_text.hpp"
 
@@ -65,12 +67,13 @@ void apply(const Preset& preset, FrameConfig& frame) {
 
 /// An option whose text `parse(option, text)` turns into `value`.
 template <class Value, class Parse>
-void add_parsed(CLI::App& app, const std::string& names, Value& value, const Parse& parse,
-                const std::string& type, const std::string& help) {
+CLI::Option* add_parsed(CLI::App& app, const std::string& names, Value& value, const Parse& parse,
+                        const std::string& type, const std::string& help) {
   const std::string option = names.substr(names.find("--"));
-  app.add_option_function<std::string>(
-         names, [&value, parse, option](const std::string& text) { value = parse(option, text); },
-         help)
+  return app
+      .add_option_function<std::string>(
+          names, [&value, parse, option](const std::string& text) { value = parse(option, text); },
+          help)
       ->type_name(type);
 }
 
@@ -165,13 +168,20 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
 }  // namespace
 
 void add_field_options(CLI::App& app, FieldOptions& field) {
-  add_parsed(
+  CLI::Option* const dims = add_parsed(
       app, "-d,--dims", field.dims,
       [](const std::string& /*option*/, const std::string& text) { return Dims::parse(text); },
       "DIMS", "1 to 4 extents, slowest first, like 100x500x500; else as the name says");
+  add_parsed(
+      app, "--dims-xyz", field.dims,
+      [](const std::string& /*option*/, const std::string& text) {
+        return reversed(Dims::parse(text));
+      },
+      "DIMS", "The same, fastest first, like 500x500x100 for 100 slices")
+      ->excludes(dims);
   add_type_option(app, field.dtype);
   add_parsed(app, "--skip-bytes", field.skip_bytes, count_between(0, std::uint64_t{1} << 50), "N",
-             "Length of a header in front of the values");
+             "Bytes in front of the values; with --dims, others may follow them");
   add_byte_order_option(app, field.byte_order);
 }
 
@@ -188,7 +198,10 @@ void add_fill_options(CLI::App& app, FillValues& fills) {
   app.add_option_function<std::vector<std::string>>(
          "--fill-value",
          [&fills](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) fills.add(parse_fill_value("--fill-value", text));
+           for (const std::string& text : texts) {
+             const double value = parse_fill_value("--fill-value", text);
+             if (!std::isnan(value)) fills.add(value);  // NaN is missing anyway
+           }
          },
          "A value that means missing, netcdf for 9.96921e36; may be repeated")
       ->type_name("V")
@@ -202,8 +215,8 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
              [&bound](const std::string& text) { bound = parse_number("--error-bound", text); },
              "What no value's error exceeds; 0 is lossless")
           ->type_name("BOUND");
-  add_named(app, "-m,--mode", mode, error_mode_names,
-            "Bound as a share of the value range (default) or absolute");
+  add_parsed(app, "-m,--mode", mode, parse_error_mode, list_of_names(error_mode_names),
+             "Bound as a share of the value range (default) or absolute");
   return option;
 }
 

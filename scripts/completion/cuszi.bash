@@ -3,7 +3,7 @@
 _cuszi() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local commands='compress decompress compare inspect bench'
-    local field='--dims --type --skip-bytes --byte-order --fill-value --error-bound --mode'
+    local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
     local target='--target'
     local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
         --radius --coder --huffman-width --index --chunk --partition --lossless --frame-size'
@@ -32,7 +32,7 @@ _cuszi() {
         --device) words='auto cpu cuda' ;;
         --radius) words='auto' ;;
         --fill-value) words='netcdf' ;;
-        -e | --error-bound | -d | --dims | --value-range | --skip-bytes | --chunk | --partition | \
+        -e | --error-bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --chunk | --partition | \
             --frame-size | --threads | --frame | --stride | --iterations) return ;;
     esac
 
