@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/dims.hpp"
@@ -14,8 +13,6 @@
 namespace cuszi::app {
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 /// Dims that words of a command line stand for.
 struct ForeignDims {
@@ -55,22 +52,6 @@ std::optional<ForeignDims> dims_of_cusz(const Words& words, std::size_t i) {
   return ForeignDims{i, 2, "cuSZ", reversed(*dims)};
 }
 
-/// A word as a shell takes it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + '\'';
-}
-
-std::string joined(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
-  return text;
-}
-
 }  // namespace
 
 Dims reversed(const Dims& dims) {
@@ -78,8 +59,7 @@ Dims reversed(const Dims& dims) {
   return Dims::make(extents).value();
 }
 
-void refuse_foreign_dims(std::span<const char* const> arguments) {
-  const Words words(arguments.begin(), arguments.end());
+void refuse_foreign_dims(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     auto found = dims_of_sz(words, i);
     if (!found) found = dims_of_cusz(words, i);
@@ -93,7 +73,7 @@ void refuse_foreign_dims(std::span<const char* const> arguments) {
     throw UsageError(
         fmt::format("'{}' are dims as {} takes them, the fastest first; here the slowest is first: "
                     "{}",
-                    joined(Words(first, end)), found->program, joined(meant)));
+                    typed(Words(first, end)), found->program, typed(meant)));
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <span>
-
+#include "app/command_words.hpp"
 #include "core/dims.hpp"
 
 namespace cuszi::app {
@@ -11,6 +10,6 @@ Dims reversed(const Dims& dims);
 
 /// Throws UsageError if a command line gives dims as SZ (`-3 500 500 100`) or cuSZ (`-l
 /// 500x500x100`) take them, the fastest first: tells the command that was meant.
-void refuse_foreign_dims(std::span<const char* const> arguments);
+void refuse_foreign_dims(const Words& words);
 
 }  // namespace cuszi::app

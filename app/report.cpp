@@ -22,11 +22,6 @@ double error_over_bound(double max_error, double bound) {
   return max_error == 0 ? 0 : max_error / bound;
 }
 
-std::optional<double> ratio(const Report& report) {
-  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
-  return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
-}
-
 std::optional<double> bit_rate(const Report& report) {
   if (!report.archive_bytes || report.stride > 1) return std::nullopt;
   return 8 * static_cast<double>(*report.archive_bytes) / static_cast<double>(report.dims.count());
@@ -108,9 +103,15 @@ std::string quality_text(const MeasuredQuality& measured) {
                             quality.first_bad ? "OVER THE BOUND" : "within the bound");
 }
 
+std::string bound_text(const Report& report) {
+  const std::string asked =
+      fmt::format("{} {:.6g}: ", name_in(error_mode_names, *report.mode), *report.bound_asked);
+  if (*report.bound_absolute == 0) return asked + "lossless";
+  return asked + fmt::format("{:.6g} absolute", *report.bound_absolute);
+}
+
 std::string speed_text(const Report& report, double seconds) {
-  return fmt::format("{:.3f} GB/s ({:.3g} s)", gb_per_s(report.field_bytes(), seconds).value_or(0),
-                     seconds);
+  return fmt::format("{} ({:.3g} s)", rate_text(report.field_bytes(), seconds), seconds);
 }
 
 /// Which part of the field the dims are those of: " (frame 3, stride 4)".
@@ -168,7 +169,7 @@ Json to_json(const Report& report) {
   json["input_bytes"] = report.field_bytes();
   json["archive_bytes"] = or_null(report.archive_bytes);
   json["read_bytes"] = or_null(report.read_bytes);
-  json["ratio"] = or_null(ratio(report));
+  json["ratio"] = or_null(ratio_of(report));
   json["bit_rate"] = or_null(bit_rate(report));
   json["error_mode"] = report.mode ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
   json["error_bound"] = or_null(report.bound_asked);
@@ -193,8 +194,7 @@ std::string to_text(const Report& report) {
       fmt::format("{}{} {}, {}, {}", report.dims.to_string(), part_text(report),
                   name_of(report.dtype), bytes_text(report.field_bytes()), values_text(report)));
   if (report.bound_absolute) {
-    add("bound", fmt::format("{} {:.6g}: {:.6g} absolute", name_in(error_mode_names, *report.mode),
-                             *report.bound_asked, *report.bound_absolute));
+    add("bound", bound_text(report));
   }
   if (report.target) {
     add("target", fmt::format("{}, {}", to_string(*report.target),
@@ -206,7 +206,7 @@ std::string to_text(const Report& report) {
   } else if (report.archive_bytes) {
     add("archive",
         fmt::format("{}, ratio {:.2f}, {:.3f} bits per value", bytes_text(*report.archive_bytes),
-                    *ratio(report), *bit_rate(report)));
+                    *ratio_of(report), *bit_rate(report)));
   }
   if (const auto& summary = report.summary) {
     add("coding",
@@ -233,6 +233,16 @@ std::string bytes_text(ByteCount bytes) {
   for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
   return unit == 0 ? fmt::format("{} bytes", bytes)
                    : fmt::format("{:.2f} {}", value, units.at(unit));
+}
+
+std::optional<double> ratio_of(const Report& report) {
+  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
+  return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
+}
+
+std::string rate_text(ByteCount bytes, double seconds) {
+  const double rate = gb_per_s(bytes, seconds).value_or(0);
+  return rate < 1 ? fmt::format("{:.1f} MB/s", 1000 * rate) : fmt::format("{:.2f} GB/s", rate);
 }
 
 std::optional<double> gb_per_s(ByteCount bytes, double seconds) {
