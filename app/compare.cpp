@@ -52,7 +52,7 @@ ExitCode execute(const CompareOptions& options) {
   report.restored = options.restored;
   report.dtype = layout.dtype;
   report.dims = layout.dims;
-  report.measured = {meter.quality(), std::nullopt};
+  report.measured = {meter.quality(), std::nullopt, meter.fidelity()};
   if (options.bound) {
     report.mode = options.mode;
     report.bound_asked = options.bound;

@@ -105,7 +105,7 @@ class Decompression {
     report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
     report.total_seconds = clock_.seconds();
-    if (meter_) report.measured = {meter_->quality(), meter_->bound()};
+    if (meter_) report.measured = {meter_->quality(), meter_->bound(), meter_->fidelity()};
     print(report, options_.run, is_standard_stream(output));
     if (meter_) {
       require_within_bound(*meter_, report.dims,

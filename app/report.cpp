@@ -42,6 +42,30 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
   json["within_bound"] = !quality.first_bad.has_value();
 }
 
+void add_fidelity(Json& json, const Report& report) {
+  for (const char* key : {"mean_error", "mean_error_over_bound", "error_autocorrelation", "ssim",
+                          "zeros", "zeros_kept", "missing_kept", "false_negatives"}) {
+    json[key] = nullptr;
+  }
+  if (!report.measured || !report.measured->fidelity) return;
+  const Fidelity& fidelity = *report.measured->fidelity;
+  const auto& bound = report.measured->bound;
+  json["mean_error"] = fidelity.mean_error();
+  if (bound) {
+    json["mean_error_over_bound"] = error_over_bound(fidelity.mean_error(), *bound);
+  }
+  Json correlations = Json::array();
+  for (int axis = 0; axis < report.dims.rank(); ++axis) {
+    correlations.push_back(or_null(fidelity.autocorrelation(axis)));
+  }
+  json["error_autocorrelation"] = correlations;
+  json["ssim"] = or_null(fidelity.ssim());
+  json["zeros"] = fidelity.zeros;
+  json["zeros_kept"] = fidelity.zeros_kept;
+  json["missing_kept"] = fidelity.missing_kept;
+  if (fidelity.negative == 0) json["false_negatives"] = fidelity.false_negatives();
+}
+
 /// The range and missing points as the frames say, else as measured.
 void add_values(Json& json, const Report& report) {
   ValueRange range;
@@ -101,6 +125,34 @@ std::string quality_text(const MeasuredQuality& measured) {
   return text + fmt::format(", {:.4f} of the bound: {}",
                             error_over_bound(quality.max_error, *measured.bound),
                             quality.first_bad ? "OVER THE BOUND" : "within the bound");
+}
+
+std::string kept_text(std::uint64_t kept, std::uint64_t all, const char* what) {
+  if (all == 0) return {};
+  return kept == all ? fmt::format(", all {} {} kept", all, what)
+                     : fmt::format(", {} of {} {} kept", kept, all, what);
+}
+
+std::string fidelity_text(const Report& report) {
+  const Fidelity& fidelity = *report.measured->fidelity;
+  const auto& bound = report.measured->bound;
+  std::string text = bound ? fmt::format("mean error {:.4f} of the bound",
+                                         error_over_bound(fidelity.mean_error(), *bound))
+                           : fmt::format("mean error {:.3g}", fidelity.mean_error());
+  std::string correlations;
+  for (int axis = 0; axis < report.dims.rank(); ++axis) {
+    if (const auto correlation = fidelity.autocorrelation(axis)) {
+      correlations += fmt::format(" {:.3f}", *correlation);
+    }
+  }
+  if (!correlations.empty()) text += ", correlation of neighbours' errors" + correlations;
+  if (const auto ssim = fidelity.ssim()) text += fmt::format(", SSIM {:.6f}", *ssim);
+  text += kept_text(fidelity.zeros_kept, fidelity.zeros, "zeros");
+  text += kept_text(fidelity.missing_kept, fidelity.missing, "missing");
+  if (fidelity.false_negatives() != 0) {
+    text += fmt::format(", {} BELOW ZERO where none is", fidelity.false_negatives());
+  }
+  return text;
 }
 
 std::string bound_text(const Report& report) {
@@ -177,6 +229,7 @@ Json to_json(const Report& report) {
   json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);
   json["target_met"] = or_null(report.target_met);
   add_quality(json, report.measured);
+  add_fidelity(json, report);
   add_values(json, report);
   add_coding(json, report.summary);
   json["device"] = report.device;
@@ -216,6 +269,7 @@ std::string to_text(const Report& report) {
                     summary->frames == 1 ? "" : "s"));
   }
   if (report.measured) add("quality", quality_text(*report.measured));
+  if (report.measured && report.measured->fidelity) add("fidelity", fidelity_text(report));
   if (report.compress_seconds) add("compress", speed_text(report, *report.compress_seconds));
   if (report.decompress_seconds) add("decompress", speed_text(report, *report.decompress_seconds));
   if (report.total_seconds) add("whole path", speed_text(report, *report.total_seconds));

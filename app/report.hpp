@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 struct MeasuredQuality {
   Quality quality;
   std::optional<double> bound;  ///< absolute
+  std::optional<Fidelity> fidelity = {};
 };
 
 /// What is told of one file. What a command has not measured is not there: null in JSON, no line in
