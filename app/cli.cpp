@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
+#include "app/command_words.hpp"
+#include "app/foreign_dims.hpp"
 #include "app/option_groups.hpp"
 #include "app/option_text.hpp"
 #include "app/standard_streams.hpp"
+#include "codec/byte_source.hpp"
 #include "core/archive.hpp"
 
 namespace cuszi::app {
@@ -47,14 +51,23 @@ struct Parsed {
   CompareOptions compare;
   InspectOptions inspect;
   BenchOptions bench;
+  TestOptions test;
+  ListOptions list;
+  InputFiles inputs;            ///< of the command that is given
   std::optional<double> bound;  ///< of compress or bench
   std::optional<Command> command;
 };
 
-/// Makes `options` the command when all of them have been read.
+bool is_archive_name(const std::string& path) { return path.ends_with(".cuszi"); }
+
+/// Makes `options` the command when all of them and the names of its archives have been read.
 template <class Options>
-void choose_when_read(CLI::App& app, Parsed& parsed, Options& options) {
-  app.callback([&parsed, &options] { parsed.command = options; });
+void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
+  add_inputs(app, "ARCHIVE", parsed.inputs, "Archives; - for standard input");
+  app.callback([&parsed, &options] {
+    options.archives = files_of(parsed.inputs, is_archive_name);
+    parsed.command = options;
+  });
 }
 
 /// A bound, or for compress a target instead, and only what goes with it.
@@ -85,22 +98,29 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
       "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
       "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
+      "  cuszi compress -r SDRBENCH-Hurricane-100x500x500 -e 1e-3 --verify --rm\n"
       "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
-  app.add_option("INPUT", options.inputs, "Raw fields; - for standard input")
-      ->required()
-      ->type_name("");
+  add_inputs(app, "INPUT", parsed.inputs, "Raw fields; - for standard input");
   add_bound_options(app, parsed.bound, options.settings.mode);
   add_target_option(app, options.target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
   app.add_flag("--verify", options.verify,
                "Decode what was written, measure it, and fail if a value is over the bound");
+  app.add_flag("--rm", options.remove_inputs,
+               "Remove each input once its archive is verified; needs --verify")
+      ->needs("--verify")
+      ->excludes("--keep");
   add_method_options(app, options.settings);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     check_quality(app, options.target.has_value(), parsed, options.settings);
     check_method_options(app, options.settings);
+    options.inputs = files_of(parsed.inputs, is_field_name);
+    if (options.remove_inputs && options.output && is_standard_stream(*options.output)) {
+      throw UsageError("--rm needs archives in files, not on standard output");
+    }
     parsed.command = options;
   });
 }
@@ -116,9 +136,7 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
                   "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
                   "  cuszi decompress big.cuszi --stride 4 -o preview.f32\n"
                   "  cuszi decompress *.cuszi -o restored/");
-  app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")
-      ->required()
-      ->type_name("");
+  choose_with_archives(app, parsed, options);
   add_output_options(app, options.output, options.run);
   add_frame_option(app, options.frame);
   add_stride_option(app, options.stride);
@@ -127,7 +145,6 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
   add_byte_order_option(app, options.byte_order);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
-  choose_when_read(app, parsed, options);
 }
 
 void add_compare(CLI::App& program, Parsed& parsed) {
@@ -177,6 +194,28 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
   });
 }
 
+void add_test(CLI::App& program, Parsed& parsed) {
+  TestOptions& options = parsed.test;
+  CLI::App& app = add_command(program, "test", "Check archives by restoring them to nowhere",
+                              "Exits with 3 if one is damaged. " + std::string(dims_order),
+                              "  cuszi test U_100x500x500.f32.cuszi\n"
+                              "  cuszi test -r archives/");
+  choose_with_archives(app, parsed, options);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+}
+
+void add_list(CLI::App& program, Parsed& parsed) {
+  ListOptions& options = parsed.list;
+  CLI::App& app = add_command(
+      program, "list", "List archives, one a line",
+      "Reads headers and tables alone; cuszi test checks all. " + std::string(dims_order),
+      "  cuszi list *.cuszi\n"
+      "  cuszi list -r archives/");
+  choose_with_archives(app, parsed, options);
+  app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
+}
+
 void add_bench(CLI::App& program, Parsed& parsed) {
   BenchOptions& options = parsed.bench;
   CLI::App& app =
@@ -203,6 +242,18 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   });
 }
 
+std::vector<std::string> names_of(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+void parse(CLI::App& program, const Words& words) {
+  std::vector<const char*> pointers;
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  program.parse(static_cast<int>(pointers.size()), pointers.data());
+}
+
 }  // namespace
 
 std::optional<Command> parse_command_line(int argc, const char* const* argv) {
@@ -213,7 +264,8 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "EXAMPLES\n"
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi decompress U_100x500x500.f32.cuszi\n"
-      "  cuszi inspect U_100x500x500.f32.cuszi\n\n"
+      "  cuszi inspect U_100x500x500.f32.cuszi\n"
+      "  cuszi help compress\n\n"
       "EXIT STATUS\n"
       "  0  ok\n"
       "  1  usage error\n"
@@ -223,8 +275,8 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "  5  device or library missing\n"
       "  6  output exists or cannot be written\n"
       "With several inputs, that of the first failure.");
-  program.set_version_flag("--version", fmt::format("cuszi {} (archive format {}, {})",
-                                                    CUSZI_VERSION, format_version, built_for()));
+  program.set_version_flag("-V,--version", fmt::format("cuszi {} (archive format {}, {})",
+                                                       CUSZI_VERSION, format_version, built_for()));
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());
 
@@ -233,15 +285,18 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_decompress(program, parsed);
   add_compare(program, parsed);
   add_inspect(program, parsed);
+  add_test(program, parsed);
+  add_list(program, parsed);
   add_bench(program, parsed);
+  const Words words =
+      without_help_command({argv, std::next(argv, static_cast<std::ptrdiff_t>(argc))});
+  refuse_foreign_dims(words);
+  refuse_misplaced_command(words, names_of(program));
   try {
-    program.parse(argc, argv);
+    parse(program, words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto commands = program.get_subcommands();
-      if (commands.empty() && argc > 1 && argv[1][0] != '-') {
-        throw UsageError(fmt::format("'{}' is no command; see cuszi --help", argv[1]));
-      }
       const std::string command = commands.empty() ? "" : commands.front()->get_name() + ' ';
       throw UsageError(fmt::format("{}; see cuszi {}--help", error.what(), command));
     }

@@ -11,6 +11,8 @@ ExitCode execute(const CompressOptions& options);
 ExitCode execute(const DecompressOptions& options);
 ExitCode execute(const CompareOptions& options);
 ExitCode execute(const InspectOptions& options);
+ExitCode execute(const TestOptions& options);
+ExitCode execute(const ListOptions& options);
 ExitCode execute(const BenchOptions& options);
 
 }  // namespace cuszi::app

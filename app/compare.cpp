@@ -31,13 +31,20 @@ QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored,
                  absolute_bound(*options.bound, options.mode, range));
 }
 
+/// A restored field often lacks what is in front of and behind the values of its original.
+FieldSource open_restored(const std::string& path, FieldLayout layout, const FramePlan& plan) {
+  auto source = std::make_unique<FileSource>(path);
+  if (source->size() == layout.field_bytes()) layout.skip_bytes = 0;
+  return {std::move(source), layout, plan};
+}
+
 }  // namespace
 
 ExitCode execute(const CompareOptions& options) {
   refuse_among(identities_of({options.original, options.restored}), "-");
   FieldSource original = open_field(options.original, options.field);
   const FieldLayout& layout = original.layout();
-  FieldSource restored(std::make_unique<FileSource>(options.restored), layout, original.plan());
+  FieldSource restored = open_restored(options.restored, layout, original.plan());
   const QualityMeter meter = measure_as_asked(original, restored, options);
 
   Report report;
@@ -45,7 +52,7 @@ ExitCode execute(const CompareOptions& options) {
   report.restored = options.restored;
   report.dtype = layout.dtype;
   report.dims = layout.dims;
-  report.measured = {meter.quality(), std::nullopt};
+  report.measured = {meter.quality(), std::nullopt, meter.fidelity()};
   if (options.bound) {
     report.mode = options.mode;
     report.bound_asked = options.bound;

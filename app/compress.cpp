@@ -1,15 +1,20 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/fill_warning.hpp"
+#include "app/layout_warning.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
+#include "app/totals.hpp"
 #include "codec/archive_reader.hpp"
 #include "codec/field_source.hpp"
 #include "codec/quality_meter.hpp"
@@ -46,8 +51,7 @@ class Compression {
   void run() {
     OutputFile file(output_, input_, options_.run.force);
     {
-      const std::uint64_t frames = field_.plan().frames();
-      Progress progress(input_, options_.verify ? 2 * frames : frames, !options_.run.quiet);
+      Progress progress(input_, bytes_of_work(), !options_.run.quiet);
       hold_if_read_twice();
       if (options_.target) {
         compress_to_target(file, progress);
@@ -66,7 +70,17 @@ class Compression {
     }
   }
 
+  ByteCount field_bytes() const { return field_.layout().field_bytes(); }
+  ByteCount archive_bytes() const { return result_.archive_bytes; }
+  bool reached_target() const { return target_met_ != false; }
+
  private:
+  /// Of a frame, its bytes count when it has been compressed, and again when it has been verified.
+  ByteCount bytes_of_work() const {
+    const bool psnr = options_.target && options_.target->kind == Target::Kind::psnr;
+    return (options_.verify || psnr ? 2 : 1) * field_bytes();
+  }
+
   void hold_if_read_twice() {
     const bool twice = options_.verify || options_.target || settings_.needs_range();
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
@@ -75,11 +89,13 @@ class Compression {
   /// Where a field differs from the samples that its bound was found on, it is compressed again.
   void compress_to_target(OutputFile& file, Progress& progress) {
     const Target& target = *options_.target;
+    progress.start("trials on samples", 0);
     settings_ = settings_for(target, settings_, backend_, field_);
     BoundSearch search(goal_of(target), settings_.bound, settings_.bound == 0 ? 1 : most_passes);
     std::optional<Attempt> best;
-    while (!search.done()) {
+    for (int pass = 1; !search.done(); ++pass) {
       settings_.bound = search.bound();
+      progress.start(fmt::format("pass {} of at most {}", pass, most_passes), bytes_of_work());
       Attempt attempt = compress_once(progress);
       search.add(score_of(target, attempt.reached));
       if (!best || is_better(attempt, *best)) best = std::move(attempt);
@@ -119,12 +135,15 @@ class Compression {
 
   void compress_to(ByteSink& sink, Progress& progress) {
     CompressionEvents events;
-    events.frame_done = [&] { progress.advance(); };
-    if (settings_.fills.count == 0) {
-      events.frame_loaded = [&](const LoadedFrame& frame) {
-        if (!suspect_) suspect_ = suspected_fill_value(frame);
-      };
-    }
+    events.frame_done = [&, i = std::uint64_t{0}]() mutable {
+      progress.advance(field_.frame_bytes(i++));
+    };
+    events.frame_loaded = [&](const LoadedFrame& frame) {
+      if (settings_.fills.count == 0 && !suspect_) {
+        suspect_ = suspected_fill_value(frame);
+      }
+      if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
+    };
     result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);
   }
 
@@ -147,7 +166,7 @@ class Compression {
     meter_.emplace(field_, reader.header().fills, reader.header().bound_absolute);
     restore_field(backends_, reader, decompress_times_, [&](std::uint64_t i, Bytes values) {
       meter_->add(i, values);
-      progress.advance();
+      progress.advance(values.size());
     });
   }
 
@@ -161,7 +180,7 @@ class Compression {
     report.compress_seconds = compress_times_.seconds();
     report.total_seconds = clock_.seconds();
     if (meter_) {
-      report.measured = {meter_->quality(), meter_->bound()};
+      report.measured = {meter_->quality(), meter_->bound(), meter_->fidelity()};
       report.decompress_seconds = decompress_times_.seconds();
     }
     print(report, options_.run, is_standard_stream(output_));
@@ -191,7 +210,14 @@ class Compression {
   std::optional<QualityMeter> meter_;
   std::optional<std::string> suspect_;
   std::optional<bool> target_met_;
+  bool layout_checked_ = false;
 };
+
+void remove_input(const std::string& input) {
+  std::error_code error;
+  if (std::filesystem::remove(input, error) && !error) return;
+  throw OutputError(input + ": cannot be removed: " + error.message());
+}
 
 }  // namespace
 
@@ -202,9 +228,15 @@ ExitCode execute(const CompressOptions& options) {
   for (const std::string& input : options.inputs) {
     output_of[input] = outputs.claim(input, input + ".cuszi");
   }
-  return for_each_file(options.inputs, [&](const std::string& input) {
-    Compression(options, backends, input, output_of.at(input)).run();
+  Totals totals(options.inputs.size());
+  const ExitCode code = for_each_file(options.inputs, [&](const std::string& input) {
+    Compression compression(options, backends, input, output_of.at(input));
+    compression.run();
+    totals.add(compression.field_bytes(), compression.archive_bytes());
+    if (options.remove_inputs && compression.reached_target()) remove_input(input);
   });
+  totals.tell(options.run);
+  return code;
 }
 
 }  // namespace cuszi::app

@@ -6,6 +6,7 @@
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
 #include "app/report.hpp"
+#include "app/totals.hpp"
 #include "codec/archive_reader.hpp"
 #include "codec/field_source.hpp"
 #include "codec/quality_meter.hpp"
@@ -33,11 +34,16 @@ class Decompression {
            std::string(name_of(reader_.header().dtype));
   }
 
+  ByteCount field_bytes() const {
+    return preview_.dims().count() * size_of(reader_.header().dtype);
+  }
+  ByteCount archive_bytes() const { return archive_bytes_; }
+
   void run(const std::string& output) {
     OutputFile file(output, archive_, options_.run.force);
     open_original();
     {
-      Progress progress(archive_, options_.frame ? 1 : reader_.frames(), !options_.run.quiet);
+      Progress progress(archive_, field_bytes(), !options_.run.quiet);
       restore_to(file, progress);
     }
     file.commit();
@@ -64,7 +70,7 @@ class Decompression {
       if (meter_) meter_->add(i, preview_.of_frame(options_.frame ? 0 : i), values);
       to_native(values, reader_.header().dtype, options_.byte_order);
       file.write(values);
-      progress.advance();
+      progress.advance(values.size());
     };
     if (options_.frame) {
       summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, write,
@@ -83,7 +89,7 @@ class Decompression {
       const ArchiveHeader& header = reader_.header();
       to_native(values, header.dtype, options_.byte_order);
       file.write_at(header.plan.first_value(i) * size_of(header.dtype) + offset, values);
-      if (offset == 0) progress.advance();
+      progress.advance(values.size());
     };
   }
 
@@ -99,7 +105,7 @@ class Decompression {
     report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
     report.total_seconds = clock_.seconds();
-    if (meter_) report.measured = {meter_->quality(), meter_->bound()};
+    if (meter_) report.measured = {meter_->quality(), meter_->bound(), meter_->fidelity()};
     print(report, options_.run, is_standard_stream(output));
     if (meter_) {
       require_within_bound(*meter_, report.dims,
@@ -133,10 +139,14 @@ ExitCode execute(const DecompressOptions& options) {
   std::vector<std::string> originals;
   if (options.original) originals.push_back(*options.original);
   OutputPlan outputs(options.archives, options.output, originals);
-  return for_each_file(options.archives, [&](const std::string& archive) {
+  Totals totals(options.archives.size());
+  const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
     Decompression decompression(options, backends, archive);
     decompression.run(outputs.claim(archive, decompression.default_name()));
+    totals.add(decompression.field_bytes(), decompression.archive_bytes());
   });
+  totals.tell(options.run);
+  return code;
 }
 
 }  // namespace cuszi::app

@@ -19,6 +19,13 @@ struct Named {
 inline constexpr std::array<Named<ErrorMode>, 2> error_mode_names{
     {{"rel", ErrorMode::relative}, {"abs", ErrorMode::absolute}}};
 
+/// What other compressors call them.
+inline constexpr std::array<Named<ErrorMode>, 4> error_mode_aliases{
+    {{"REL", ErrorMode::relative},
+     {"r2r", ErrorMode::relative},
+     {"vr_rel", ErrorMode::relative},
+     {"ABS", ErrorMode::absolute}}};
+
 inline constexpr std::array<Named<DType>, 2> dtype_names{
     {{"f32", DType::f32}, {"f64", DType::f64}}};
 

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <initializer_list>
 #include <vector>
 
+#include "app/foreign_dims.hpp"
 #include "app/names.hpp"
 #include "app/option_text.hpp"
+#include "core/mask.hpp"
+#include "core/multilevel.hpp"
+#include "core/quantizer.hpp"
 
 namespace cuszi::app {
 
@@ -65,12 +70,13 @@ void apply(const Preset& preset, FrameConfig& frame) {
 
 /// An option whose text `parse(option, text)` turns into `value`.
 template <class Value, class Parse>
-void add_parsed(CLI::App& app, const std::string& names, Value& value, const Parse& parse,
-                const std::string& type, const std::string& help) {
+CLI::Option* add_parsed(CLI::App& app, const std::string& names, Value& value, const Parse& parse,
+                        const std::string& type, const std::string& help) {
   const std::string option = names.substr(names.find("--"));
-  app.add_option_function<std::string>(
-         names, [&value, parse, option](const std::string& text) { value = parse(option, text); },
-         help)
+  return app
+      .add_option_function<std::string>(
+          names, [&value, parse, option](const std::string& text) { value = parse(option, text); },
+          help)
       ->type_name(type);
 }
 
@@ -113,14 +119,16 @@ void add_choice(CLI::App& app, const std::string& option, Target& target,
 }
 
 void add_multilevel_options(CLI::App& app, MultilevelConfig& multilevel) {
+  const std::string level_factors = fmt::format("1 to {} (default auto)", max_level_factor);
   add_parsed(app, "--axes", multilevel.axes, parse_axes, "ROLE[:AXIS]",
              "multilevel: lattice, layered:AXIS or independent:AXIS, 0 the slowest (default auto)");
   add_parsed(app, "--reach", multilevel.reach, parse_reach, "3|5|7|auto",
              "multilevel: the farthest neighbours used (default auto)");
-  add_parsed(app, "--alpha", multilevel.alpha, parse_level_factor, "A|auto",
-             "multilevel: how much tighter the bound gets per level (default auto)");
+  add_parsed(
+      app, "--alpha", multilevel.alpha, parse_level_factor, "A|auto",
+      fmt::format("multilevel: how much tighter the bound gets per level, {}", level_factors));
   add_parsed(app, "--beta", multilevel.beta, parse_level_factor, "B|auto",
-             "multilevel: how much tighter it gets at most (default auto)");
+             fmt::format("multilevel: how much tighter it gets at most, {}", level_factors));
   add_named(app, "--effort", multilevel.effort, effort_names,
             "Time spent on trials: none, those that usually matter (default), or more");
 }
@@ -135,9 +143,11 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);
   add_parsed(app, "--interp", predictor.interp, parse_interp, "KEY=VALUE,...",
-             "interp: any of tile=16x16x16,anchor=16,alpha=1.5,cubic=natural|not-a-knot,order=zyx");
-  add_parsed(app, "--radius", predictor.radius, parse_radius, "N|auto",
-             "Quantisation codes on either side of 0 (default auto)");
+             "interp: any of tile=16x16x16,anchor=16 (2 to 65536),alpha=1.5 (1 to 16),"
+             "cubic=natural|not-a-knot,order=zyx");
+  add_parsed(
+      app, "--radius", predictor.radius, parse_radius, "N|auto",
+      fmt::format("Quantisation codes on either side of 0, 1 to {} (default auto)", max_radius));
 }
 
 void add_coder_options(CLI::App& app, FrameConfig& frame) {
@@ -153,25 +163,41 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
       [](const std::string& option, const std::string& text) {
         return parse_power_of_two(option, text, 64, 1 << 20);
       },
-      "N", "Symbols per chunk, a power of two (default 1024)");
+      "N", "Symbols per chunk, a power of two, 64 to 1048576 (default 1024)");
   add_parsed(
       app, "--partition", huffman.partition,
       [](const std::string& option, const std::string& text) {
         return static_cast<std::uint32_t>(parse_count(option, text, 1, 1 << 20));
       },
-      "P", "Chunks per offset of the hybrid index (default 32)");
+      "P", "Chunks per offset of the hybrid index, 1 to 1048576 (default 32)");
 }
 
 }  // namespace
 
+void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
+                const std::string& help) {
+  app.add_option(name, inputs.names, help)->type_name("");
+  app.add_flag("-r,--recursive", inputs.recursive, "Take the files in folders and in theirs");
+  app.add_option("--filelist", inputs.lists, "Take the names in a file, one a line, too")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
 void add_field_options(CLI::App& app, FieldOptions& field) {
-  add_parsed(
+  CLI::Option* const dims = add_parsed(
       app, "-d,--dims", field.dims,
       [](const std::string& /*option*/, const std::string& text) { return Dims::parse(text); },
       "DIMS", "1 to 4 extents, slowest first, like 100x500x500; else as the name says");
+  add_parsed(
+      app, "--dims-xyz", field.dims,
+      [](const std::string& /*option*/, const std::string& text) {
+        return reversed(Dims::parse(text));
+      },
+      "DIMS", "The same, fastest first, like 500x500x100 for 100 slices")
+      ->excludes(dims);
   add_type_option(app, field.dtype);
   add_parsed(app, "--skip-bytes", field.skip_bytes, count_between(0, std::uint64_t{1} << 50), "N",
-             "Length of a header in front of the values");
+             "Bytes in front of the values, 0 to 2^50; with --dims, others may follow them");
   add_byte_order_option(app, field.byte_order);
 }
 
@@ -188,9 +214,13 @@ void add_fill_options(CLI::App& app, FillValues& fills) {
   app.add_option_function<std::vector<std::string>>(
          "--fill-value",
          [&fills](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) fills.add(parse_fill_value("--fill-value", text));
+           for (const std::string& text : texts) {
+             const double value = parse_fill_value("--fill-value", text);
+             if (!std::isnan(value)) fills.add(value);  // NaN is missing anyway
+           }
          },
-         "A value that means missing, netcdf for 9.96921e36; may be repeated")
+         fmt::format("A value that means missing, netcdf for 9.96921e36; up to {} times",
+                     FillValues::max_count))
       ->type_name("V")
       ->allow_extra_args(false);
 }
@@ -200,10 +230,10 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
       app.add_option_function<std::string>(
              "-e,--error-bound",
              [&bound](const std::string& text) { bound = parse_number("--error-bound", text); },
-             "What no value's error exceeds; 0 is lossless")
+             "What no value's error exceeds: from 0, which is lossless, with -m rel to below 1")
           ->type_name("BOUND");
-  add_named(app, "-m,--mode", mode, error_mode_names,
-            "Bound as a share of the value range (default) or absolute");
+  add_parsed(app, "-m,--mode", mode, parse_error_mode, list_of_names(error_mode_names),
+             "Bound as a share of the value range (default) or absolute");
   return option;
 }
 
@@ -221,7 +251,8 @@ void add_study_option(CLI::App& app, std::optional<Study>& study) {
 
 void add_target_option(CLI::App& app, std::optional<Target>& target) {
   add_parsed(app, "--target", target, parse_target, "psnr:DB|ratio:R",
-             "Instead of a bound: a PSNR or ratio to reach, like psnr:80; trials find the bound");
+             "Instead of a bound: a PSNR (up to 400) or ratio (1 to 1e9) to reach, like psnr:80; "
+             "trials find the bound");
 }
 
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {
@@ -235,13 +266,13 @@ void add_stride_option(CLI::App& app, std::uint64_t& stride) {
       [](const std::string& option, const std::string& text) {
         return std::uint64_t{parse_power_of_two(option, text, 1, 1 << 20)};
       },
-      "S", "Restore every S-th point along lattice axes, a power of two (default 1)");
+      "S", "Restore every S-th point along lattice axes, a power of two up to 1048576 (default 1)");
 }
 
 void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_fill_options(app, settings.fills);
   add_parsed(app, "--value-range", settings.range, parse_range, "MIN,MAX",
-             "What a relative bound refers to; saves a look at the field");
+             "What a relative bound refers to, MIN up to MAX; saves a look at the field");
   add_predictor_options(app, settings.frame);
   add_coder_options(app, settings.frame);
   add_named(app, "--lossless", settings.frame.lossless, lossless_names,
@@ -286,13 +317,19 @@ void add_device_options(CLI::App& app, RunOptions& run) {
 
 void add_report_options(CLI::App& app, RunOptions& run) {
   app.add_flag("--json", run.json, "Report in JSON, one object a line");
-  app.add_flag("--quiet", run.quiet, "No report, no notices; errors, and JSON if asked for");
+  app.add_flag("-q,--quiet", run.quiet, "No report, no notices; errors, and JSON if asked for");
 }
 
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run) {
-  app.add_option("-o,--output", output, "File (- for standard output), or folder for several")
-      ->type_name("OUT");
-  app.add_flag("--force", run.force, "Overwrite existing files");
+  CLI::Option* const named =
+      app.add_option("-o,--output", output, "File (- for standard output), or folder for several")
+          ->type_name("OUT");
+  app.add_flag_callback(
+         "-c,--stdout", [&output] { output = "-"; }, "Write to standard output")
+      ->excludes(named);
+  app.add_flag("-f,--force", run.force, "Overwrite existing files");
+  app.add_flag_callback(
+      "-k,--keep", [] {}, "Keep the inputs, as is done anyway");
 }
 
 }  // namespace cuszi::app

@@ -4,11 +4,16 @@
 #include <optional>
 #include <string>
 
+#include "app/input_files.hpp"
 #include "app/options.hpp"
 
 namespace cuszi::app {
 
 // Options that several commands share. The values must outlive the parsing.
+
+/// The files or archives that a command takes, --recursive, --filelist.
+void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
+                const std::string& help);
 
 /// --dims, --type, --skip-bytes, --byte-order.
 void add_field_options(CLI::App& app, FieldOptions& field);
@@ -49,7 +54,7 @@ void add_device_options(CLI::App& app, RunOptions& run);
 /// --json, --quiet.
 void add_report_options(CLI::App& app, RunOptions& run);
 
-/// -o, --force.
+/// -o, --stdout, --force, --keep.
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run);
 
 }  // namespace cuszi::app

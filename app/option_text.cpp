@@ -142,8 +142,15 @@ ValueRange parse_range(std::string_view option, std::string_view text) {
 double parse_fill_value(std::string_view option, std::string_view text) {
   if (text == "netcdf") return netcdf_fill_value;
   const auto number = number_in<double>(text);
-  if (!number || std::isnan(*number)) refuse(option, text, "a number (NaN needs none) or netcdf");
+  if (!number) refuse(option, text, "a number or netcdf");
   return *number;
+}
+
+ErrorMode parse_error_mode(std::string_view option, std::string_view text) {
+  for (const Named<ErrorMode>& alias : error_mode_aliases) {
+    if (alias.name == text) return alias.value;
+  }
+  return parse_name(option, text, error_mode_names);
 }
 
 std::optional<std::uint32_t> parse_radius(std::string_view option, std::string_view text) {

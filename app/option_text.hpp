@@ -42,8 +42,11 @@ Target parse_target(std::string_view option, std::string_view text);
 /// "MIN,MAX".
 ValueRange parse_range(std::string_view option, std::string_view text);
 
-/// A number or "netcdf".
+/// A number, NaN too, or "netcdf".
 double parse_fill_value(std::string_view option, std::string_view text);
+
+/// "rel" or "abs", or what other compressors call them.
+ErrorMode parse_error_mode(std::string_view option, std::string_view text);
 
 /// "auto" or a radius.
 std::optional<std::uint32_t> parse_radius(std::string_view option, std::string_view text);

@@ -27,6 +27,7 @@ struct CompressOptions {
   FieldSettings settings;
   std::optional<Target> target;  ///< instead of the settings' bound
   bool verify = false;
+  bool remove_inputs = false;  ///< those that have become verified archives
   RunOptions run;
 };
 
@@ -56,6 +57,16 @@ struct InspectOptions {
   std::optional<DType> dtype;            ///< of these fields
   bool frames = false;
   bool schedule = false;
+  RunOptions run;
+};
+
+struct TestOptions {
+  std::vector<std::string> archives;
+  RunOptions run;
+};
+
+struct ListOptions {
+  std::vector<std::string> archives;
   RunOptions run;
 };
 

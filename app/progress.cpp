@@ -4,31 +4,46 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
-#include <mutex>
 
+#include "app/report.hpp"
 #include "app/standard_streams.hpp"
 
 namespace cuszi::app {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds first_drawn{1000};
 constexpr std::chrono::milliseconds interval{200};
-constexpr std::uint64_t bar_width = 24;
+constexpr std::size_t bar_width = 24;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string time_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  return whole < 60 ? fmt::format("{} s", whole)
+                    : fmt::format("{}:{:02} min", whole / 60, whole % 60);
+}
 
 }  // namespace
 
-Progress::Progress(std::string what, std::uint64_t steps, bool wanted)
-    : what_(std::move(what)), steps_(std::max<std::uint64_t>(steps, 1)) {
+Progress::Progress(std::string what, ByteCount bytes, bool wanted)
+    : what_(std::move(what)), bytes_(bytes) {
   if (!wanted || ::isatty(STDERR_FILENO) == 0) return;
   drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
 }
 
+void Progress::start(const std::string& stage, ByteCount bytes) {
+  const std::scoped_lock lock(mutex_);
+  stage_ = stage;
+  bytes_ = bytes;
+  stage_start_ = Clock::now();
+  done_ = 0;
+}
+
 void Progress::draw_until(const std::stop_token& stop) {
-  const Clock::time_point start = Clock::now();
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
@@ -38,16 +53,28 @@ void Progress::draw_until(const std::stop_token& stop) {
   };
   if (!wait(first_drawn)) return;
   do {
-    draw(std::chrono::duration<double>(Clock::now() - start).count());
+    print_error("\r\033[K" + line());
   } while (wait(interval));
   print_error("\r\033[K");
 }
 
-void Progress::draw(double seconds) const {
-  const std::uint64_t done = std::min<std::uint64_t>(done_, steps_);
-  print_error(fmt::format("\r\033[K{} [{:<{}}] {}/{} frames, {:.0f} s", what_,
-                          std::string(bar_width * done / steps_, '='), bar_width, done, steps_,
-                          seconds));
+std::string Progress::line() {
+  const std::scoped_lock lock(mutex_);
+  return progress_text(stage_.empty() ? what_ : what_ + ", " + stage_, done_, bytes_,
+                       seconds_since(start_), seconds_since(stage_start_));
+}
+
+std::string progress_text(const std::string& what, ByteCount done, ByteCount bytes, double seconds,
+                          double stage_seconds) {
+  const double share =
+      bytes == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(bytes));
+  const auto filled = static_cast<std::size_t>(share * bar_width);
+  std::string text = fmt::format("{} [{:<{}}] {:.0f} % of {}, {}", what, std::string(filled, '='),
+                                 bar_width, 100 * share, bytes_text(bytes), time_text(seconds));
+  if (share > 0 && share < 1) {
+    text += ", about " + time_text(stage_seconds * (1 - share) / share) + " left";
+  }
+  return text;
 }
 
 }  // namespace cuszi::app

@@ -1,28 +1,45 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
+#include <chrono>
+#include <mutex>
 #include <string>
 #include <thread>
 
+#include "core/units.hpp"
+
 namespace cuszi::app {
 
-/// A line on stderr that tells how far a piece of work is, if that is a terminal and the work takes
-/// more than a second. It disappears at the end.
+/// A line on stderr that tells how far a piece of work is and how long the rest may take, if that
+/// is a terminal and the work takes more than a second. It disappears at the end.
 class Progress {
  public:
-  Progress(std::string what, std::uint64_t steps, bool wanted);
+  /// The work is on `bytes` of a field.
+  Progress(std::string what, ByteCount bytes, bool wanted);
 
-  void advance() { ++done_; }
+  void advance(ByteCount bytes) { done_ += bytes; }
+
+  /// Begins again with `bytes`, for another reason.
+  void start(const std::string& stage, ByteCount bytes);
 
  private:
-  void draw_until(const std::stop_token& stop);
-  void draw(double seconds) const;
+  using Clock = std::chrono::steady_clock;
 
+  void draw_until(const std::stop_token& stop);
+  std::string line();
+
+  std::mutex mutex_;  ///< of what start() changes
   std::string what_;
-  std::uint64_t steps_;
-  std::atomic<std::uint64_t> done_ = 0;
+  std::string stage_;
+  ByteCount bytes_;
+  Clock::time_point stage_start_ = Clock::now();
+  const Clock::time_point start_ = Clock::now();
+  std::atomic<ByteCount> done_ = 0;
   std::jthread drawer_;  ///< last, so that it ends before what it draws
 };
+
+/// "a quarter done, so many seconds left" in one line.
+std::string progress_text(const std::string& what, ByteCount done, ByteCount bytes, double seconds,
+                          double stage_seconds);
 
 }  // namespace cuszi::app

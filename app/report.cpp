@@ -22,11 +22,6 @@ double error_over_bound(double max_error, double bound) {
   return max_error == 0 ? 0 : max_error / bound;
 }
 
-std::optional<double> ratio(const Report& report) {
-  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
-  return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
-}
-
 std::optional<double> bit_rate(const Report& report) {
   if (!report.archive_bytes || report.stride > 1) return std::nullopt;
   return 8 * static_cast<double>(*report.archive_bytes) / static_cast<double>(report.dims.count());
@@ -45,6 +40,30 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
   if (!measured->bound) return;
   json["max_error_over_bound"] = error_over_bound(quality.max_error, *measured->bound);
   json["within_bound"] = !quality.first_bad.has_value();
+}
+
+void add_fidelity(Json& json, const Report& report) {
+  for (const char* key : {"mean_error", "mean_error_over_bound", "error_autocorrelation", "ssim",
+                          "zeros", "zeros_kept", "missing_kept", "false_negatives"}) {
+    json[key] = nullptr;
+  }
+  if (!report.measured || !report.measured->fidelity) return;
+  const Fidelity& fidelity = *report.measured->fidelity;
+  const auto& bound = report.measured->bound;
+  json["mean_error"] = fidelity.mean_error();
+  if (bound) {
+    json["mean_error_over_bound"] = error_over_bound(fidelity.mean_error(), *bound);
+  }
+  Json correlations = Json::array();
+  for (int axis = 0; axis < report.dims.rank(); ++axis) {
+    correlations.push_back(or_null(fidelity.autocorrelation(axis)));
+  }
+  json["error_autocorrelation"] = correlations;
+  json["ssim"] = or_null(fidelity.ssim());
+  json["zeros"] = fidelity.zeros;
+  json["zeros_kept"] = fidelity.zeros_kept;
+  json["missing_kept"] = fidelity.missing_kept;
+  if (fidelity.negative == 0) json["false_negatives"] = fidelity.false_negatives();
 }
 
 /// The range and missing points as the frames say, else as measured.
@@ -108,9 +127,43 @@ std::string quality_text(const MeasuredQuality& measured) {
                             quality.first_bad ? "OVER THE BOUND" : "within the bound");
 }
 
+std::string kept_text(std::uint64_t kept, std::uint64_t all, const char* what) {
+  if (all == 0) return {};
+  return kept == all ? fmt::format(", all {} {} kept", all, what)
+                     : fmt::format(", {} of {} {} kept", kept, all, what);
+}
+
+std::string fidelity_text(const Report& report) {
+  const Fidelity& fidelity = *report.measured->fidelity;
+  const auto& bound = report.measured->bound;
+  std::string text = bound ? fmt::format("mean error {:.4f} of the bound",
+                                         error_over_bound(fidelity.mean_error(), *bound))
+                           : fmt::format("mean error {:.3g}", fidelity.mean_error());
+  std::string correlations;
+  for (int axis = 0; axis < report.dims.rank(); ++axis) {
+    if (const auto correlation = fidelity.autocorrelation(axis)) {
+      correlations += fmt::format(" {:.3f}", *correlation);
+    }
+  }
+  if (!correlations.empty()) text += ", correlation of neighbours' errors" + correlations;
+  if (const auto ssim = fidelity.ssim()) text += fmt::format(", SSIM {:.6f}", *ssim);
+  text += kept_text(fidelity.zeros_kept, fidelity.zeros, "zeros");
+  text += kept_text(fidelity.missing_kept, fidelity.missing, "missing");
+  if (fidelity.false_negatives() != 0) {
+    text += fmt::format(", {} BELOW ZERO where none is", fidelity.false_negatives());
+  }
+  return text;
+}
+
+std::string bound_text(const Report& report) {
+  const std::string asked =
+      fmt::format("{} {:.6g}: ", name_in(error_mode_names, *report.mode), *report.bound_asked);
+  if (*report.bound_absolute == 0) return asked + "lossless";
+  return asked + fmt::format("{:.6g} absolute", *report.bound_absolute);
+}
+
 std::string speed_text(const Report& report, double seconds) {
-  return fmt::format("{:.3f} GB/s ({:.3g} s)", gb_per_s(report.field_bytes(), seconds).value_or(0),
-                     seconds);
+  return fmt::format("{} ({:.3g} s)", rate_text(report.field_bytes(), seconds), seconds);
 }
 
 /// Which part of the field the dims are those of: " (frame 3, stride 4)".
@@ -168,7 +221,7 @@ Json to_json(const Report& report) {
   json["input_bytes"] = report.field_bytes();
   json["archive_bytes"] = or_null(report.archive_bytes);
   json["read_bytes"] = or_null(report.read_bytes);
-  json["ratio"] = or_null(ratio(report));
+  json["ratio"] = or_null(ratio_of(report));
   json["bit_rate"] = or_null(bit_rate(report));
   json["error_mode"] = report.mode ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
   json["error_bound"] = or_null(report.bound_asked);
@@ -176,6 +229,7 @@ Json to_json(const Report& report) {
   json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);
   json["target_met"] = or_null(report.target_met);
   add_quality(json, report.measured);
+  add_fidelity(json, report);
   add_values(json, report);
   add_coding(json, report.summary);
   json["device"] = report.device;
@@ -193,8 +247,7 @@ std::string to_text(const Report& report) {
       fmt::format("{}{} {}, {}, {}", report.dims.to_string(), part_text(report),
                   name_of(report.dtype), bytes_text(report.field_bytes()), values_text(report)));
   if (report.bound_absolute) {
-    add("bound", fmt::format("{} {:.6g}: {:.6g} absolute", name_in(error_mode_names, *report.mode),
-                             *report.bound_asked, *report.bound_absolute));
+    add("bound", bound_text(report));
   }
   if (report.target) {
     add("target", fmt::format("{}, {}", to_string(*report.target),
@@ -206,7 +259,7 @@ std::string to_text(const Report& report) {
   } else if (report.archive_bytes) {
     add("archive",
         fmt::format("{}, ratio {:.2f}, {:.3f} bits per value", bytes_text(*report.archive_bytes),
-                    *ratio(report), *bit_rate(report)));
+                    *ratio_of(report), *bit_rate(report)));
   }
   if (const auto& summary = report.summary) {
     add("coding",
@@ -216,6 +269,7 @@ std::string to_text(const Report& report) {
                     summary->frames == 1 ? "" : "s"));
   }
   if (report.measured) add("quality", quality_text(*report.measured));
+  if (report.measured && report.measured->fidelity) add("fidelity", fidelity_text(report));
   if (report.compress_seconds) add("compress", speed_text(report, *report.compress_seconds));
   if (report.decompress_seconds) add("decompress", speed_text(report, *report.decompress_seconds));
   if (report.total_seconds) add("whole path", speed_text(report, *report.total_seconds));
@@ -233,6 +287,16 @@ std::string bytes_text(ByteCount bytes) {
   for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
   return unit == 0 ? fmt::format("{} bytes", bytes)
                    : fmt::format("{:.2f} {}", value, units.at(unit));
+}
+
+std::optional<double> ratio_of(const Report& report) {
+  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
+  return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
+}
+
+std::string rate_text(ByteCount bytes, double seconds) {
+  const double rate = gb_per_s(bytes, seconds).value_or(0);
+  return rate < 1 ? fmt::format("{:.1f} MB/s", 1000 * rate) : fmt::format("{:.2f} GB/s", rate);
 }
 
 std::optional<double> gb_per_s(ByteCount bytes, double seconds) {

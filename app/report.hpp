@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 struct MeasuredQuality {
   Quality quality;
   std::optional<double> bound;  ///< absolute
+  std::optional<Fidelity> fidelity = {};
 };
 
 /// What is told of one file. What a command has not measured is not there: null in JSON, no line in
@@ -63,6 +64,12 @@ std::string line_of(const Json& json);
 
 /// A number of bytes for people: "12.3 MB", in powers of 1000.
 std::string bytes_text(ByteCount bytes);
+
+/// The field's bytes over the archive's; nothing for a preview or without an archive.
+std::optional<double> ratio_of(const Report& report);
+
+/// A speed for people: "1.23 GB/s", below that in MB/s.
+std::string rate_text(ByteCount bytes, double seconds);
 
 /// Billions of bytes per second; nothing if no time has passed.
 std::optional<double> gb_per_s(ByteCount bytes, double seconds);

@@ -205,11 +205,12 @@ std::optional<Dims> dims_in_name(const std::string& path, std::optional<std::uin
 FieldLayout layout_of(const std::string& path, const FieldOptions& options,
                       std::optional<ByteCount> file_bytes) {
   FieldLayout layout;
-  layout.skip_bytes = options.skip_bytes;
+  layout.skip_bytes = options.skip_bytes.value_or(0);
   layout.byte_order = options.byte_order;
   layout.dtype = dtype_for(path, options);
   if (options.dims) {
     layout.dims = *options.dims;
+    layout.may_go_on = options.skip_bytes.has_value();
     return layout;
   }
   std::optional<std::uint64_t> values;

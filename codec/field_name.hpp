@@ -13,7 +13,7 @@ namespace cuszi {
 struct FieldOptions {
   std::optional<Dims> dims;
   std::optional<DType> dtype;
-  ByteCount skip_bytes = 0;
+  std::optional<ByteCount> skip_bytes;
   ByteOrder byte_order = ByteOrder::little;
 };
 
@@ -23,6 +23,7 @@ struct FieldLayout {
   Dims dims;
   ByteCount skip_bytes = 0;  ///< in front of the values
   ByteOrder byte_order = ByteOrder::little;
+  bool may_go_on = false;  ///< other bytes may follow the values
 
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };
@@ -46,7 +47,8 @@ std::optional<DType> dtype_in_name(const std::string& path);
 std::optional<Dims> dims_in_name(const std::string& path, std::optional<std::uint64_t> values);
 
 /// The layout of a field whose file has `file_bytes` (nothing for a pipe): what the user says, else
-/// what the name says. Throws UsageError if neither says it.
+/// what the name says. Where the user gives both dims and bytes to skip, others may follow. Throws
+/// UsageError if neither says it.
 FieldLayout layout_of(const std::string& path, const FieldOptions& options,
                       std::optional<ByteCount> file_bytes);
 

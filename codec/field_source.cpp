@@ -14,7 +14,7 @@ FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& 
     : source_(std::move(source)), layout_(layout), plan_(plan) {
   const std::optional<ByteCount> size = source_->size();
   const ByteCount expected = layout.skip_bytes + layout.field_bytes();
-  if (!size || *size == expected) return;
+  if (!size || *size == expected || (layout.may_go_on && *size > expected)) return;
   const std::string skipped =
       layout.skip_bytes == 0 ? "" : fmt::format(" after {} skipped", layout.skip_bytes);
   throw InputError(fmt::format(
@@ -96,7 +96,7 @@ void FieldSource::require_all(ByteCount missing) const {
 
 void FieldSource::expect_end() {
   std::array<std::byte, 1> more{};
-  if (!source_->size() && source_->read(more) != 0) {
+  if (!source_->size() && !layout_.may_go_on && source_->read(more) != 0) {
     throw InputError(fmt::format("{}: goes on after the {} bytes that its dims {} of {} take",
                                  source_->name(), layout_.skip_bytes + layout_.field_bytes(),
                                  layout_.dims.to_string(), name_of(layout_.dtype)));

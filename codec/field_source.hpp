@@ -14,7 +14,7 @@ namespace cuszi {
 /// else read into memory that holds one frame. Every function that reads throws InputError.
 class FieldSource {
  public:
-  /// Refuses a source whose size is not that of the field.
+  /// Refuses a source whose size is not that of the field, unless that may go on.
   FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FramePlan& plan);
 
   const FieldLayout& layout() const { return layout_; }

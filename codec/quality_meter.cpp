@@ -6,6 +6,7 @@
 
 #include "codec/field_source.hpp"
 #include "core/error.hpp"
+#include "cpu_ref/fidelity.hpp"
 #include "cpu_ref/metrics.hpp"
 
 namespace cuszi {
@@ -24,10 +25,14 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
 
 }  // namespace
 
+void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored) {
+  const DType dtype = original_->layout().dtype;
+  quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
+  fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, fills_));
+}
+
 void QualityMeter::add(std::uint64_t i, Bytes restored) {
-  const Bytes original = original_->frame(i);
-  quality_.merge(
-      cpu::measure_quality(original_->layout().dtype, original, restored, fills_, bound_));
+  measure(original_->plan().frame_dims(i), original_->frame(i), restored);
 }
 
 void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored) {
@@ -36,9 +41,8 @@ void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restor
     return;
   }
   std::vector<std::byte> original(restored.size());
-  const DType dtype = original_->layout().dtype;
-  pick(selection, dtype, original_->frame(i), original);
-  quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
+  pick(selection, original_->layout().dtype, original_->frame(i), original);
+  measure(selection.dims(), original, restored);
 }
 
 void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy) {

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "core/fidelity.hpp"
 #include "core/mask.hpp"
 #include "core/metrics.hpp"
 #include "core/selection.hpp"
@@ -23,13 +24,17 @@ class QualityMeter {
   void add(std::uint64_t i, const Selection& selection, Bytes restored);
 
   const Quality& quality() const { return quality_; }
+  const Fidelity& fidelity() const { return fidelity_; }
   double bound() const { return bound_; }
 
  private:
+  void measure(const Dims& dims, Bytes original, Bytes restored);
+
   FieldSource* original_;
   FillValues fills_;
   double bound_;
   Quality quality_;
+  Fidelity fidelity_;
 };
 
 /// Throws BoundError, naming the first bad value of a field of these dims and `remedy`, if there is

@@ -2,13 +2,16 @@
 """Compresses every field of a folder tree under several error bounds and reports how it went.
 
 Writes into the report folder: results.csv (one row per field and setting), report.md (tables and
-pictures), plots/ (rate-distortion, one per field) and pictures/ (original, restored, error).
+pictures), plots/ (rate-distortion, one per field) and pictures/ (original, restored, error; the
+histogram of errors and power spectra).
 A run that was stopped goes on where it was when it is started again: what is in results.csv for
 the same file (size and time of change) and the same setting is not measured again.
 """
 
 import argparse
+import json
 import math
+import os
 import shutil
 import sys
 import threading
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+import environment
 import pictures
 from fields import Field
 from measurements import (Failure, add_common_arguments, check, find_inputs, geomean, number,
@@ -36,13 +40,21 @@ from a dims file, whose lines 'GLOB DIMS [TYPE]' are tried first, in order:
   particles/x*.dat  1048576      f64
 """
 
+try:
+    import analysis
+except ImportError:  # without numpy and matplotlib
+    analysis = None
+
+PACKAGES = ["numpy", "matplotlib"]
 TYPE_CODES = {"f32": "f", "f64": "d"}
 PICTURE_SIDE = 512
 
 KEY = ["file", "input_bytes", "mtime_ns", "dims", "dtype", "mode", "error_bound", "preset",
        "options"]
 METRICS = ["archive_bytes", "ratio", "bit_rate", "error_bound_abs", "psnr_db", "nrmse",
-           "max_abs_error", "max_error_over_bound", "within_bound", "value_min", "value_max",
+           "max_abs_error", "max_error_over_bound", "within_bound", "mean_error_over_bound",
+           "error_autocorrelation", "ssim", "zeros", "zeros_kept", "missing_kept",
+           "false_negatives", "value_min", "value_max",
            "masked", "outliers", "patches", "predictor", "coder", "lossless", "device",
            "compress_seconds", "compress_gb_per_s", "decompress_seconds", "decompress_gb_per_s"]
 COLUMNS = KEY + METRICS + ["failure"]
@@ -104,18 +116,33 @@ class Job:
             if report.get("within_bound") is not True:
                 raise Failure("cuszi does not say that the bound is kept")
             if self.picture:
-                self.draw(cuszi)
+                self.draw(cuszi, report.get("error_bound_abs"))
         except (Failure, OSError) as failure:
             row["failure"] = " ".join(str(failure).split())
         return row
 
-    def draw(self, cuszi):
+    def draw_analysis(self, restored, bound):
+        field = self.field
+        with drawing:
+            analysis.draw(analysis_of(self.picture), f"{field.name}, {self.label}",
+                          analysis.read_field(field.path, field.dims, field.dtype),
+                          analysis.read_field(restored, field.dims, field.dtype),
+                          self.setting.fill_values, bound)
+
+    def draw(self, cuszi, bound):
         restored = self.archive.with_name(self.archive.name + ".restored")
         try:
             check(run_tool([cuszi, "decompress", self.archive, "--force", "-o", restored]))
             draw_slice(self.picture, self.field, self.setting, restored)
+            if analysis:
+                self.draw_analysis(restored, bound)
         finally:
             restored.unlink(missing_ok=True)
+
+
+def analysis_of(picture):
+    """The picture of errors and spectra beside one of slices."""
+    return picture.with_name(picture.stem + ".analysis.png")
 
 
 # ---- slices ----------------------------------------------------------------------------------
@@ -188,6 +215,16 @@ def geomean_table(rows, fields, settings):
     return table(["error bound", "fields", *presets], lines)
 
 
+def fidelity_cells(row):
+    def share(kept, of):
+        return f"{row[kept]} of {row[of]}" if row[kept] and row[of] not in ("", "0") else "-"
+
+    correlations = [shown({"r": r}, "r") for r in json.loads(row["error_autocorrelation"] or "[]")]
+    return [shown(row, "mean_error_over_bound"), " ".join(correlations) or "-", shown(row, "ssim"),
+            share("zeros_kept", "zeros"), share("missing_kept", "masked"),
+            row["false_negatives"] or "-"]
+
+
 def write_report(folder, source, results, fields, settings, picture_of, failures, unknown, version):
     good = {key: row for key, row in results.rows.items() if not row["failure"]}
     options = " ".join(settings[0].options)
@@ -203,6 +240,14 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
                      *(shown(good[key_of(f, s)], name) for name in (
                          "ratio", "bit_rate", "psnr_db", "max_error_over_bound",
                          "compress_gb_per_s", "decompress_gb_per_s"))]
+                    for f in fields for s in settings if key_of(f, s) in good])
+    lines += ["## Fidelity", "",
+              "Mean error (bias) over the bound; correlation of the errors of neighbours along each "
+              "axis, slowest first; SSIM, the mean structural similarity of 2-D slices; exact zeros "
+              "and missing values that came back; values below zero where the field has none.", ""]
+    lines += table(["field", "preset", "error bound", "mean error / bound", "correlation", "SSIM",
+                    "zeros kept", "missing kept", "false negatives"],
+                   [[f.name, s.preset, s.bound, *fidelity_cells(good[key_of(f, s)])]
                     for f in fields for s in settings if key_of(f, s) in good])
     for heading, items in (("Failed", failures), ("Left out", unknown)):
         if items:
@@ -222,6 +267,10 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
                       f"{worst(settings).preset}: original, restored, error (blue to red over its "
                       "range; grey: missing).", "",
                       f"![slice]({quote(image.relative_to(folder).as_posix())})", ""]
+            if analysis_of(image).exists():
+                relative = analysis_of(image).relative_to(folder).as_posix()
+                lines += ["Histogram of its errors, and power spectra of original, restored and "
+                          f"error.\n\n![errors and spectra]({quote(relative)})", ""]
     (folder / "report.md").write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -245,6 +294,9 @@ def parse_arguments(arguments):
     parser.add_argument("--mode", choices=["rel", "abs"], default="rel",
                         help="bounds relative to the value range, or absolute (default rel)")
     parser.add_argument("--device", default="", help="where cuszi computes: auto, cpu or cuda")
+    parser.add_argument("--plain", action="store_true",
+                        help="draw without matplotlib, which is otherwise installed from PyPI into "
+                        "build/plots-venv: no histograms of errors, no power spectra")
     parser.add_argument("--keep-archives", action="store_true", help="keep them in REPORT/archives")
     return parser, parser.parse_args(arguments)
 
@@ -291,5 +343,17 @@ def main(arguments=None):
     return tell_outcome(fields, jobs, failures, unknown, report)
 
 
+def start_in_environment(arguments):
+    """Goes on in a Python that has what analysis.py needs; without one, in this."""
+    if analysis or "--plain" in arguments or "-h" in arguments or "--help" in arguments:
+        return
+    python = environment.python_with("plots-venv", PACKAGES)
+    if python:
+        os.execv(python, [python, __file__, *arguments])
+    print("batch.py: no histograms of errors and no power spectra; --plain does not try to install "
+          "what they need", file=sys.stderr)
+
+
 if __name__ == "__main__":
+    start_in_environment(sys.argv[1:])
     sys.exit(main())

@@ -5,22 +5,28 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
     cat <<'USAGE'
-Usage: scripts/quickstart.sh [--no-install]
+Usage: scripts/quickstart.sh [--no-install] [--prefix FOLDER]
 
-Installs what is missing, builds cuszi in build/default, makes a sample field in build/sample,
+Installs what is missing, builds the tool in build/default, makes a sample field in build/sample,
 compresses it under a relative error bound of 1e-3, verifies, restores and compares it.
 
-  --no-install  do not install packages; stop if any is missing
+  --no-install     do not install packages; stop if any is missing
+  --prefix FOLDER  also put the tool into FOLDER/bin, with its man page and completions into
+                   FOLDER/share; ~/.local needs no administrator
 USAGE
 }
 
 install_options=()
-for argument in "$@"; do
-    case $argument in
-        --no-install) install_options+=("$argument") ;;
+prefix=
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --no-install) install_options+=("$1") ;;
+        --prefix) prefix=${2:?"quickstart.sh: --prefix needs a folder"}; shift ;;
+        --prefix=*) prefix=${1#*=} ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "quickstart.sh: unknown option $argument; see --help" >&2; exit 1 ;;
+        *) echo "quickstart.sh: unknown option $1; see --help" >&2; exit 1 ;;
     esac
+    shift
 done
 
 cuszi=build/default/app/cuszi
@@ -36,7 +42,7 @@ step "Packages"
 scripts/install_deps.sh "${install_options[@]}"
 
 step "Build"
-scripts/build.sh default
+scripts/build.sh default cuszi make_field
 
 step "A sample field of 64 x 96 x 128 values"
 mkdir -p build/sample
@@ -48,4 +54,19 @@ run "$cuszi" compress "$field" -e 1e-3 --verify --force
 step "Restore and compare"
 run "$cuszi" decompress "$field.cuszi" --compare "$field" --force
 
-printf '\nThe tool is %s; its options: %s --help\n' "$cuszi" "$cuszi"
+if [[ -n $prefix ]]; then
+    step "Install"
+    cmake --install build/default --prefix "$prefix" --component tool
+    bin=$(cd "$prefix/bin" && pwd)
+else
+    bin=$PWD/build/default/app
+fi
+
+echo
+if [[ $(command -v cuszi || true) == "$bin/cuszi" ]]; then
+    echo "From anywhere: cuszi --help"
+else
+    echo "The tool is $bin/cuszi. To call it from anywhere, put this into ~/.bashrc:"
+    echo "  export PATH=\"$bin:\$PATH\""
+    [[ -n $prefix ]] || echo "or install it: scripts/quickstart.sh --prefix ~/.local"
+fi

@@ -168,8 +168,8 @@ std::string text_of(Measurement& all, int iterations) {
   std::string text = to_text(all.report);
   text += fmt::format("  median of {}:\n", iterations);
   const auto add = [&](const std::string& what, double seconds) {
-    text += fmt::format("    {:<24} {:>9.3f} GB/s {:>12.6f} s\n", what,
-                        gb_per_s(bytes, seconds).value_or(0), seconds);
+    text +=
+        fmt::format("    {:<24} {:>14} {:>12.6f} s\n", what, rate_text(bytes, seconds), seconds);
   };
   const auto add_steps = [&](const StepTimes& times) {
     for (const auto& step : times.steps()) add("  " + std::string(step.name), step.seconds);

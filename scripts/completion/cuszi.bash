@@ -2,12 +2,13 @@
 
 _cuszi() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='compress decompress compare inspect bench'
-    local field='--dims --type --skip-bytes --byte-order --fill-value --error-bound --mode'
+    local commands='compress decompress compare inspect test list bench help'
+    local inputs='--recursive --filelist'
+    local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
     local target='--target'
     local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
         --radius --coder --huffman-width --index --chunk --partition --lossless --frame-size'
-    local output='--output --force'
+    local output='--output --stdout --force --keep'
     local device='--device --threads'
     local report='--json --quiet'
     local words=
@@ -32,17 +33,20 @@ _cuszi() {
         --device) words='auto cpu cuda' ;;
         --radius) words='auto' ;;
         --fill-value) words='netcdf' ;;
-        -e | --error-bound | -d | --dims | --value-range | --skip-bytes | --chunk | --partition | \
+        -e | --error-bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --chunk | --partition | \
             --frame-size | --threads | --frame | --stride | --iterations) return ;;
     esac
 
     if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
-            compress) words+=" $field $target $method $output $device $report --verify" ;;
-            decompress) words+=" $output $device $report --frame --stride --compare --byte-order" ;;
+            compress) words+=" $inputs --rm $field $target $method $output $device $report --verify" ;;
+            decompress) words+=" $inputs $output $device $report --frame --stride --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
+            test) words+=" $inputs $device $report" ;;
+            list) words+=" $inputs --json" ;;
+            help) words="$commands" ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;
             *) words="$commands --help --version" ;;
         esac

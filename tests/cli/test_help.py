@@ -6,12 +6,14 @@ from pathlib import Path
 
 from cli_test import CliTest
 
+COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench"]
+
 
 class Help(CliTest):
     def test_help(self):
         text = self.cuszi("--help").stdout.decode()
         self.assertIn("slowest first", "\n".join(text.splitlines()[:3]))
-        for command in ["compress", "decompress", "compare", "inspect", "bench"]:
+        for command in COMMANDS:
             self.assertIn(command, text)
             help_text = self.cuszi(command, "--help").stdout.decode()
             self.assertIn("slowest first", "\n".join(help_text.splitlines()[:4]))
@@ -24,7 +26,7 @@ class Help(CliTest):
                  "bash": (root / "scripts/completion/cuszi.bash").read_text(),
                  "zsh": (root / "scripts/completion/_cuszi").read_text()}
         every = {"--version"}
-        for command in ["compress", "decompress", "compare", "inspect", "bench"]:
+        for command in COMMANDS:
             text = self.cuszi(command, "--help").stdout.decode()
             options = set(re.findall(r"^  (?:-\w, ?)?\s*(--[a-z-]+)", text, re.MULTILINE))
             self.assertIn("--help", options)

@@ -38,7 +38,7 @@ class Names(CliTest):
 
     def batch(self, *options):
         return subprocess.run(
-            [sys.executable, BATCH, "tree", "--out", "report", "--cuszi", CUSZI,
+            [sys.executable, BATCH, "tree", "--plain", "--out", "report", "--cuszi", CUSZI,
              "--error-bounds", "1e-2", "--presets", "cusz", *options],
             cwd=self.folder, capture_output=True, text=True, timeout=300)
 

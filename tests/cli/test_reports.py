@@ -53,7 +53,7 @@ class Reports(CliTest):
     def test_text(self):
         self.field("u_20x30x40.f32")
         text = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify").stdout.decode()
-        for word in ["20x30x40", "ratio", "PSNR", "within the bound", "GB/s"]:
+        for word in ["20x30x40", "ratio", "PSNR", "within the bound", "MB/s"]:
             self.assertIn(word, text)
 
     def test_decompress_with_its_original(self):
@@ -72,6 +72,27 @@ class Reports(CliTest):
         self.assertAlmostEqual(report["nrmse"], (1.25 / 4) ** 0.5 / 4)
         self.assertAlmostEqual(report["psnr_db"], 17.0927, places=3)
         self.assertIsNone(report["within_bound"])
+
+    def test_fidelity(self):
+        self.field("u_20x30x40.f32")
+        made, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify")
+        self.assertLess(abs(made["mean_error_over_bound"]), 0.5)
+        self.assertEqual(len(made["error_autocorrelation"]), 3)
+        self.assertTrue(all(abs(r) < 1 for r in made["error_autocorrelation"]))
+        self.assertGreater(made["ssim"], 0.9)
+        again, = self.report("decompress", "u_20x30x40.f32.cuszi", "--compare", "u_20x30x40.f32")
+        compared, = self.report("compare", "u_20x30x40.f32", "u_20x30x40.restored.f32")
+        for key in ["mean_error", "error_autocorrelation", "ssim", "zeros", "false_negatives"]:
+            self.assertEqual((again[key], compared[key]), (made[key], made[key]), key)
+        text = self.cuszi("compare", "u_20x30x40.f32", "u_20x30x40.restored.f32").stdout.decode()
+        self.assertRegex(text, r"fidelity +mean error \S+, correlation of .*, SSIM 0\.9")
+        self.path("a.dat").write_bytes(array.array("f", [0, 0, 1, 2]).tobytes())
+        self.path("b.dat").write_bytes(array.array("f", [0, -1, 1, 3]).tobytes())
+        report, = self.report("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32")
+        self.assertEqual((report["mean_error"], report["zeros"], report["zeros_kept"],
+                          report["false_negatives"], report["ssim"]), (0, 2, 1, 1, None))
+        self.assertIn(b"1 of 2 zeros kept, 1 BELOW ZERO where none is",
+                      self.cuszi("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32").stdout)
 
     def test_inspect(self):
         self.field("m_20x30x40.f32", "missing")
@@ -112,7 +133,7 @@ class Reports(CliTest):
             self.assertGreater(report[key], 0)
         self.assertIn("predict", report["compress_steps"])
         self.assertIn("decode", report["decompress_steps"])
-        self.assertIn("GB/s", self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3").stdout.decode())
+        self.assertIn("MB/s", self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3").stdout.decode())
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
     def test_the_whole_path_is_timed(self):

@@ -138,6 +138,10 @@ class Runs(FolderTest):
         self.assertIn("| line_1200.f32 | 60 | 3 | 6 | 7.5 | - | 9 | sz3 | 2.000 |", text)
         self.assertIn("| 60 | 1 | 10.67 | 5.333 | 4.267 | 7.111 | 3.556 | 2 | 1.732 | "
                       "1.5, U_6x10x20.f32 |", text)
+        best = "| 0.01 | 2 | 1.73 | 1.50, U_6x10x20.f32 |"
+        self.assertIn(best, text)
+        self.assertIn(best, out)
+        self.assertRegex(text, r"fakeplugin 1.0.*, on \d{4}-\d\d-\d\d\.")
         self.assertEqual(text.count("!["), 2)
         for line in text.splitlines():
             if line.startswith("!["):

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+#include "app/file_identity.hpp"
+#include "app/progress.hpp"
+#include "app/report.hpp"
+#include "app/standard_streams.hpp"
+#include "app/totals.hpp"
+#include "codec/archive_reader.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// Restores an archive to nowhere: all checks are made on the way.
+Report restored(const std::string& archive, Backends& backends, const RunOptions& run) {
+  const Stopwatch clock;
+  FileSource source(archive);
+  ArchiveReader reader(source);
+  const FramePlan& plan = reader.header().plan;
+  Progress progress(archive, plan.dims.count() * size_of(reader.header().dtype), !run.quiet);
+  CallTimes times;
+  const FieldSummary summary = restore_field(
+      backends, reader, times,
+      [&](std::uint64_t /*i*/, MutableBytes values) { progress.advance(values.size()); });
+  Report report = report_on(reader.header(), summary, reader.bytes_read());
+  report.archive = archive;
+  report.device = backends.last_name();
+  report.decompress_seconds = times.seconds();
+  report.total_seconds = clock.seconds();
+  return report;
+}
+
+std::string line_on(const Report& report) {
+  return fmt::format("{}: good, {} {}, {}, ratio {:.2f}, {}\n", *report.archive,
+                     report.dims.to_string(), name_of(report.dtype),
+                     bytes_text(report.field_bytes()), *ratio_of(report),
+                     rate_text(report.field_bytes(), *report.total_seconds));
+}
+
+}  // namespace
+
+ExitCode execute(const TestOptions& options) {
+  refuse_among(identities_of(options.archives), "-");
+  Backends backends(options.run.device, tell_notice);
+  Totals totals(options.archives.size());
+  const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
+    const Report report = restored(archive, backends, options.run);
+    totals.add(report.field_bytes(), *report.archive_bytes);
+    if (options.run.json) {
+      print(report, options.run);
+    } else if (!options.run.quiet) {
+      print_out(line_on(report));
+    }
+  });
+  totals.tell(options.run);
+  return code;
+}
+
+}  // namespace cuszi::app

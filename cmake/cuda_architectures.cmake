@@ -1,0 +1,26 @@
+# cuszi_cuda_architectures(RESULT): what to compile CUDA code for where nobody says it: the GPU that is
+# here; without one, every major architecture that nvcc knows from 8.0 on (kernels copy
+# asynchronously), and for those to come the newest one's PTX. Code for 8.0 runs on all of 8.x.
+function(cuszi_cuda_architectures result)
+  if(EXISTS /dev/nvidiactl)
+    set(${result} native PARENT_SCOPE)
+    return()
+  endif()
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch
+                  OUTPUT_VARIABLE known ERROR_QUIET)
+  string(REGEX MATCHALL "compute_[0-9]+" known "${known}")
+  set(majors "")
+  foreach(architecture IN LISTS known)
+    string(REGEX REPLACE "compute_" "" number ${architecture})
+    if(number GREATER_EQUAL 80 AND number MATCHES "0$")
+      list(APPEND majors ${number})
+    endif()
+  endforeach()
+  if(NOT majors)
+    set(majors 90)
+  endif()
+  list(SORT majors COMPARE NATURAL)
+  list(POP_BACK majors newest)
+  list(TRANSFORM majors APPEND -real)
+  set(${result} ${majors} ${newest} PARENT_SCOPE)
+endfunction()
