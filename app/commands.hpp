@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/exit_code.hpp"
 #include "app/options.hpp"
-#include "core/error.hpp"
 
 namespace cuszi::app {
 

@@ -19,14 +19,42 @@ void tell(std::string_view subject, std::string message) {
   print_error(fmt::format("cuszi: {}{}{}\n", named ? "" : subject, named ? "" : ": ", message));
 }
 
+/// What a setting is called on the command line, in front of what is wrong with it, and what else
+/// can be done.
+struct Remedy {
+  std::string_view option;
+  std::string_view text;
+};
+
+Remedy remedy_for(Setting setting) {
+  switch (setting) {
+    case Setting::none: break;
+    case Setting::alpha: return {"--alpha", {}};
+    case Setting::axes: return {"--axes", {}};
+    case Setting::backend: return {{}, "use --device cpu, or --preset cuszi or cusz"};
+    case Setting::beta: return {"--beta", {}};
+    case Setting::fill_values: return {"--fill-value", "leave one of them out"};
+    case Setting::frame_size: return {{}, "a smaller --frame-size needs less when compressing"};
+    case Setting::huffman_width: return {"--huffman-width", "use 64 or auto"};
+    case Setting::interp: return {"--interp", {}};
+  }
+  return {};
+}
+
+std::string with_remedy(const Error& error) {
+  const Remedy remedy = remedy_for(error.setting());
+  return fmt::format("{}{}{}{}{}", remedy.option, remedy.option.empty() ? "" : ": ", error.what(),
+                     remedy.text.empty() ? "" : "; ", remedy.text);
+}
+
 }  // namespace
 
 ExitCode tell_failure(std::string_view subject) noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    tell(subject, error.what());
-    return error.exit_code();
+    tell(subject, with_remedy(error));
+    return exit_code_of(error.kind());
   } catch (const std::bad_alloc&) {
     tell(subject, "not enough memory; a smaller --frame-size needs less when compressing");
   } catch (const std::exception& error) {

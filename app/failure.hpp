@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/exit_code.hpp"
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
 
 namespace cuszi::app {
 

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "core/error.hpp"
+#include "app/exit_code.hpp"
 
 namespace cuszi::app {
 

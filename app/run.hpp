@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/error.hpp"
+#include "app/exit_code.hpp"
 
 namespace cuszi::app {
 

@@ -106,9 +106,10 @@ template <class Unit>
 std::vector<Unit> codewords(std::span<const std::uint8_t> lengths) {
   const CanonicalCode code(lengths);
   if (code.longest > Codeword<Unit>::code_bits) {
-    throw UsageError("--huffman-width 32: the longest codeword has " +
-                     std::to_string(code.longest) + " bits and at most " +
-                     std::to_string(Codeword<Unit>::code_bits) + " fit; use 64 or auto");
+    throw UsageError("the longest codeword has " + std::to_string(code.longest) +
+                         " bits and at most " + std::to_string(Codeword<Unit>::code_bits) +
+                         " fit a unit of " + std::to_string(8 * sizeof(Unit)),
+                     Setting::huffman_width);
   }
   std::vector<Unit> units(lengths.size(), 0);
   for (int length = 1; length <= code.longest; ++length) {

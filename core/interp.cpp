@@ -100,8 +100,10 @@ InterpParams InterpParams::draft(const PredictorConfig& config, const Extents3& 
   if (forced.cubic) params.cubic.fill(*forced.cubic);
   if (const char* flaw = flaw_of(params, extents)) {
     const auto& [z, y, x] = params.tile;
-    throw UsageError("--interp tile=" + std::to_string(z) + 'x' + std::to_string(y) + 'x' +
-                     std::to_string(x) + ",anchor=" + std::to_string(params.anchor) + ": " + flaw);
+    throw UsageError("tile=" + std::to_string(z) + 'x' + std::to_string(y) + 'x' +
+                         std::to_string(x) + ",anchor=" + std::to_string(params.anchor) + ": " +
+                         flaw,
+                     Setting::interp);
   }
   return params;
 }

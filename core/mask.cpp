@@ -126,8 +126,8 @@ std::vector<std::byte> decode_values(Bytes encoded, std::uint64_t count) {
 
 void FillValues::add(double value) {
   if (count == max_count) {
-    throw UsageError("--fill-value: at most " + std::to_string(max_count) +
-                     " fill values are possible; leave one of them out");
+    throw UsageError("at most " + std::to_string(max_count) + " fill values are possible",
+                     Setting::fill_values);
   }
   values.at(count++) = value;
 }

@@ -16,8 +16,8 @@ struct DeviceMemory {
     const cudaError_t status = cudaMalloc(&memory, size);
     if (status == cudaErrorMemoryAllocation) {
       static_cast<void>(cudaGetLastError());
-      throw DeviceError("the GPU has not enough memory for " + std::to_string(size) +
-                        " bytes more; a smaller --frame-size needs less when compressing");
+      throw DeviceError("the GPU has not enough memory for " + std::to_string(size) + " bytes more",
+                        Setting::frame_size);
     }
     check(status, "allocate memory");
     return memory;

@@ -7,7 +7,7 @@ namespace {
 
 const HuffmanParams& huffman_of(const CoderParams& params) {
   if (const auto* const huffman = std::get_if<HuffmanParams>(&params)) return *huffman;
-  throw DeviceError(std::string(name_of(params)) + " is not on the GPU yet; use --device cpu");
+  throw DeviceError(std::string(name_of(params)) + " is not on the GPU yet", Setting::backend);
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ template <class Params>
 inline constexpr bool has_kernels = !std::is_same_v<Params, MultilevelParams>;
 
 [[noreturn]] inline void refuse_predictor(std::string_view name) {
-  throw DeviceError(std::string(name) +
-                    " is not on the GPU yet; use --device cpu, or --preset cuszi or cusz");
+  throw DeviceError(std::string(name) + " is not on the GPU yet", Setting::backend);
 }
 
 /// Calls `f` with the parameters of a predictor that has kernels and makes quant-codes. Throws

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/error.hpp"
+
+namespace cuszi::app {
+
+/// What the process ends with; documented in the man page, relied upon by batch scripts.
+enum class ExitCode : int {
+  ok = 0,
+  usage = 1,
+  input = 2,
+  archive = 3,
+  bound = 4,
+  device = 5,
+  output = 6,
+};
+
+constexpr ExitCode exit_code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage: return ExitCode::usage;
+    case ErrorKind::input: return ExitCode::input;
+    case ErrorKind::archive: return ExitCode::archive;
+    case ErrorKind::bound: return ExitCode::bound;
+    case ErrorKind::device: return ExitCode::device;
+    case ErrorKind::output: return ExitCode::output;
+  }
+  return ExitCode::device;
+}
+
+}  // namespace cuszi::app
