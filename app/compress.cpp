@@ -27,7 +27,7 @@ namespace {
 constexpr int most_passes = 4;  ///< over a field, for a target
 
 /// An archive that was made for a target, and what it reaches of it.
-struct Attempt {
+struct TargetPass {
   CompressedField result;
   std::vector<std::byte> archive;
   std::optional<QualityMeter> meter;
@@ -92,11 +92,11 @@ class Compression {
     progress.start("trials on samples", 0);
     settings_ = settings_for(target, settings_, backend_, field_);
     BoundSearch search(goal_of(target), settings_.bound, settings_.bound == 0 ? 1 : most_passes);
-    std::optional<Attempt> best;
+    std::optional<TargetPass> best;
     for (int pass = 1; !search.done(); ++pass) {
       settings_.bound = search.bound();
       progress.start(fmt::format("pass {} of at most {}", pass, most_passes), bytes_of_work());
-      Attempt attempt = compress_once(progress);
+      TargetPass attempt = compress_once(progress);
       search.add(score_of(target, attempt.reached));
       if (!best || is_better(attempt, *best)) best = std::move(attempt);
     }
@@ -106,10 +106,10 @@ class Compression {
     if (!meter_ || !meter_->quality().first_bad) file.write(best->archive);
   }
 
-  Attempt compress_once(Progress& progress) {
+  TargetPass compress_once(Progress& progress) {
     MemorySink archive;
     compress_to(archive, progress);
-    Attempt attempt;
+    TargetPass attempt;
     const bool psnr = options_.target->kind == Target::Kind::psnr;
     meter_.reset();
     if (psnr || options_.verify) {
@@ -127,7 +127,7 @@ class Compression {
     return attempt;
   }
 
-  bool is_better(const Attempt& a, const Attempt& b) const {
+  bool is_better(const TargetPass& a, const TargetPass& b) const {
     const bool a_meets = is_met(*options_.target, a.reached);
     if (a_meets != is_met(*options_.target, b.reached)) return a_meets;
     return a_meets ? a.reached < b.reached : a.reached > b.reached;

@@ -50,30 +50,30 @@ FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSo
   return sample;
 }
 
-Trial try_on(const FieldSample& sample, Backend& backend, const FieldSettings& settings,
-             bool measure) {
-  Trial trial;
+SampleResult code_sample(const FieldSample& sample, Backend& backend, const FieldSettings& settings,
+                         bool measure) {
+  SampleResult result;
   StepTimes times;
   for (const SampleBox& box : sample.boxes) {
     LoadedFrame loaded =
         load_frame(backend, settings.frame, box.shape, box.values, settings.fills, times);
     const CompressedFrame frame =
         compress_frame(backend, settings.frame, std::move(loaded), 0, settings.bound, times);
-    trial.field_bytes += box.values.size();
-    trial.archive_bytes += frame.bytes.size();
-    if (!trial.method && frame.header.kind == FrameKind::coded) {
-      trial.method = Method{frame.header.predictor.value(), id_of(frame.header.coder.value())};
+    result.field_bytes += box.values.size();
+    result.archive_bytes += frame.bytes.size();
+    if (!result.method && frame.header.kind == FrameKind::coded) {
+      result.method = Method{frame.header.predictor.value(), id_of(frame.header.coder.value())};
     }
     if (!measure) continue;
     std::vector<std::byte> restored(box.values.size());
     const Bytes payload = Bytes(frame.bytes).last(frame.header.payload_bytes());
     decompress_frame(backend, box.shape, frame.header, payload, restored, times);
-    trial.quality.merge(cpu::measure_quality(box.shape.dtype, box.values, restored, settings.fills,
-                                             settings.bound));
+    result.quality.merge(cpu::measure_quality(box.shape.dtype, box.values, restored, settings.fills,
+                                              settings.bound));
   }
-  trial.quality.min = sample.range.min;
-  trial.quality.max = sample.range.max;
-  return trial;
+  result.quality.min = sample.range.min;
+  result.quality.max = sample.range.max;
+  return result;
 }
 
 }  // namespace cuszi

@@ -24,7 +24,7 @@ struct FieldSample {
 FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSource& field);
 
 /// What compressing a sample gave.
-struct Trial {
+struct SampleResult {
   ByteCount field_bytes = 0;
   ByteCount archive_bytes = 0;
   Quality quality;
@@ -37,7 +37,7 @@ struct Trial {
 
 /// Compresses a sample under the absolute bound of `settings`; restores and measures it if the
 /// quality is wanted.
-Trial try_on(const FieldSample& sample, Backend& backend, const FieldSettings& settings,
-             bool measure);
+SampleResult code_sample(const FieldSample& sample, Backend& backend, const FieldSettings& settings,
+                         bool measure);
 
 }  // namespace cuszi

@@ -45,12 +45,12 @@ class TargetSearch {
       return settings;
     }
     settings.bound = first_bound();
-    adopt_choices(trial_of(settings), settings);
+    adopt_choices(result_for(settings), settings);
     if (target_.kind == Target::Kind::psnr) settings = best_tuning(settings);
     BoundSearch search(goal_of(target_), settings.bound, most_steps);
     while (!search.done()) {
       settings.bound = limited(search.bound());
-      search.add(score(trial_of(settings)));
+      search.add(score(result_for(settings)));
     }
     settings.bound = limited(search.best().value_or(search.bound()));
     return settings;
@@ -66,24 +66,24 @@ class TargetSearch {
 
   double limited(double bound) const { return std::min(bound, sample_.range.width()); }
 
-  Trial trial_of(const FieldSettings& settings) const {
-    return try_on(sample_, backend_, settings, target_.kind == Target::Kind::psnr);
+  SampleResult result_for(const FieldSettings& settings) const {
+    return code_sample(sample_, backend_, settings, target_.kind == Target::Kind::psnr);
   }
 
-  double score(const Trial& trial) const {
+  double score(const SampleResult& result) const {
     const bool psnr = target_.kind == Target::Kind::psnr;
-    return score_of(target_, psnr ? psnr_of(trial.quality) : trial.ratio());
+    return score_of(target_, psnr ? psnr_of(result.quality) : result.ratio());
   }
 
   /// Where the sample is the field, later trials need not choose method, axes and reach again.
-  void adopt_choices(const Trial& trial, FieldSettings& settings) const {
+  void adopt_choices(const SampleResult& result, FieldSettings& settings) const {
     PredictorConfig& config = settings.frame.predictor;
-    if (!sample_.whole || !trial.method) return;
-    config.id = id_of(trial.method->predictor);
+    if (!sample_.whole || !result.method) return;
+    config.id = id_of(result.method->predictor);
     config.automatic = false;
-    settings.frame.coder = trial.method->coder;
+    settings.frame.coder = result.method->coder;
     settings.frame.automatic_coder = false;
-    const auto* const params = std::get_if<MultilevelParams>(&trial.method->predictor);
+    const auto* const params = std::get_if<MultilevelParams>(&result.method->predictor);
     if (params == nullptr) return;
     config.multilevel.roles = AxisRoles{params->lattice.merged, params->lattice.roles};
     config.multilevel.reach = params->reach;
@@ -118,11 +118,11 @@ class TargetSearch {
     std::optional<std::pair<double, double>> before;
     while (!search.done()) {
       settings.bound = limited(search.bound());
-      const Trial trial = trial_of(settings);
-      search.add(score(trial));
-      if (!std::isfinite(psnr_of(trial.quality))) continue;
+      const SampleResult result = result_for(settings);
+      search.add(score(result));
+      if (!std::isfinite(psnr_of(result.quality))) continue;
       before = last;
-      last = {psnr_of(trial.quality), std::log(static_cast<double>(trial.archive_bytes))};
+      last = {psnr_of(result.quality), std::log(static_cast<double>(result.archive_bytes))};
     }
     settings.bound = limited(search.bound());
     if (!last) return std::numeric_limits<double>::infinity();

@@ -55,10 +55,10 @@ std::vector<std::uint32_t> bits_per_chunk(std::span<const QuantCode> symbols, st
 }
 
 /// Writes codewords, the first bit of each in the highest free bit of a byte.
-class BitWriter {
+class CodewordWriter {
  public:
   /// Writes from bit `first_bit` (0..7) of the first byte of `out` on; the bits before stay 0.
-  BitWriter(std::byte* out, unsigned first_bit) : out_(out), pending_bits_(first_bit) {}
+  CodewordWriter(std::byte* out, unsigned first_bit) : out_(out), pending_bits_(first_bit) {}
 
   void put(std::uint64_t code, int length) {
     if (length > half) {
@@ -115,7 +115,7 @@ std::vector<std::byte> encode_chunks(std::span<const QuantCode> symbols, std::ui
   parallel_for(tasks, [&](std::uint64_t task) {
     const BitCount first_byte = starts[task] / 8;
     std::vector<std::byte> run(ceil_div(starts[task + 1], 8) - first_byte + 8);
-    BitWriter writer(run.data(), static_cast<unsigned>(starts[task] % 8));
+    CodewordWriter writer(run.data(), static_cast<unsigned>(starts[task] % 8));
     for (const QuantCode symbol : chunk_of(symbols, chunks_per_task * chunk, task)) {
       const Unit unit = units[symbol];
       writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));

@@ -19,13 +19,13 @@ BitcompView view_of(SectionId id, DType dtype) {
 bool is_worth_it(ByteCount packed, ByteCount size) { return packed + size / 32 < size; }
 
 /// A section's stream, on its way.
-struct Trial {
+struct Packing {
   std::byte* stream;
   const std::size_t* size;  ///< in host memory after the next sync()
   BitcompPlan plan;         ///< to outlive its work
 };
 
-Trial pack(Work& work, Bytes section, BitcompView view) {
+Packing pack(Work& work, Bytes section, BitcompView view) {
   const ByteCount padded = ceil_div(section.size(), view.integer) * view.integer;
   if (padded != section.size()) {
     auto* const copy = work.take_zeroed<std::byte>(padded);
@@ -56,21 +56,21 @@ Bytes unpack(Work& work, const Section& section, const std::byte* header) {
 }  // namespace
 
 void bitcomp_pack(Work& work, DType dtype, Sections& sections) {
-  std::vector<Trial> trials;
+  std::vector<Packing> packings;
   for (const Section& section : sections.list()) {
     if (!is_packable(section.id)) continue;
-    trials.push_back(pack(work, section.bytes, view_of(section.id, dtype)));
+    packings.push_back(pack(work, section.bytes, view_of(section.id, dtype)));
   }
   work.sync();
 
   std::vector<Section> packed;
   std::vector<Bytes> originals;
-  auto trial = trials.begin();
+  auto packing = packings.begin();
   for (const Section& section : sections.list()) {
     packed.push_back(section);
     if (!is_packable(section.id)) continue;
-    const Bytes stream{trial->stream, *trial->size};
-    ++trial;
+    const Bytes stream{packing->stream, *packing->size};
+    ++packing;
     if (!is_worth_it(stream.size(), section.bytes.size())) continue;
     packed.back() = {section.id, stream, Unpacked{section.bytes.size(), 0}};
     originals.push_back(section.bytes);

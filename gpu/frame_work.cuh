@@ -49,7 +49,7 @@ inline void add_section(SectionId id, Bytes bytes, Sections& out) {
 }
 
 /// Sets that a kernel fills while it makes codes, and their sizes.
-struct Exceptions {
+struct ExceptionSets {
   RankedBits outliers;
   RankedBits patches;
   PassCounts* counts;

@@ -79,12 +79,12 @@ struct DecodeTask {
 /// The next bits of a chunk, the first one highest. The stream's big-endian words come into a
 /// thread's ring in shared memory ahead of their use: lanes refill at different times, and each
 /// would wait for the others' loads.
-class BitReader {
+class ChunkReader {
  public:
   static constexpr unsigned ring_words = 16;
   static constexpr unsigned ring_stride = ring_words + 1;  ///< keeps lanes in different banks
 
-  __device__ BitReader(const DecodeTask& task, BitCount start, std::uint32_t* ring)
+  __device__ ChunkReader(const DecodeTask& task, BitCount start, std::uint32_t* ring)
       : words_(task.words + start / 32),
         whole_words_(static_cast<std::uint32_t>(task.stream_end / 4 - start / 32)),
         last_bytes_(static_cast<std::uint32_t>(task.stream_end % 4)),
@@ -175,7 +175,7 @@ __device__ __noinline__ DecodedSymbol find_long(CanonicalCodeView view, std::uin
 
 /// A symbol whose codeword is longer than a run's window. `Long`: some have more than 32 bits.
 template <bool Long>
-__device__ QuantCode decode_long(const SharedCode& code, BitReader& reader) {
+__device__ QuantCode decode_long(const SharedCode& code, ChunkReader& reader) {
   DecodedSymbol entry = code.long_symbols.find(reader.window());
   if (entry.length == 0)
     entry = find_long(code.view, Long ? reader.wide_window() : reader.window());
@@ -185,7 +185,7 @@ __device__ QuantCode decode_long(const SharedCode& code, BitReader& reader) {
 
 /// Appends the next symbols, at most `left`, to a thread's line; returns how many.
 template <bool Long>
-__device__ unsigned decode_run(const SharedCode& code, BitReader& reader, unsigned left,
+__device__ unsigned decode_run(const SharedCode& code, ChunkReader& reader, unsigned left,
                                QuantCode* line) {
   reader.refill();
   const SymbolRun run = code.runs[reader.window() >> (64 - SymbolRun::window_bits)];
@@ -218,7 +218,7 @@ __device__ void decode_chunk(const DecodeTask& task, const SharedCode& code, std
   QuantCode* out = task.symbols + first;
   auto* const line_codes = reinterpret_cast<QuantCode*>(line);
   constexpr unsigned most_near = 2 * line_symbols;
-  BitReader reader(task, start, ring);
+  ChunkReader reader(task, start, ring);
   unsigned filled = 0;
   for (std::uint64_t left = all < task.chunk ? all : task.chunk; left != 0;) {
     reader.top_up();
@@ -262,7 +262,7 @@ __device__ unsigned chunk_by_length(const BitCount* starts, unsigned chunks) {
 template <bool Long>
 __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__ DecodeTask task) {
   __shared__ SymbolRun runs[run_entries];
-  __shared__ std::uint32_t rings[threads * BitReader::ring_stride];
+  __shared__ std::uint32_t rings[threads * ChunkReader::ring_stride];
   __shared__ std::uint32_t lines[threads * most_line_words];
   __shared__ std::uint64_t first_code[max_code_length + 1];
   __shared__ std::uint32_t first_index[max_code_length + 1];
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__
       static_cast<unsigned>(task.chunks - first < threads ? task.chunks - first : threads);
   const unsigned own = chunk_by_length(task.starts + first, chunks);
   if (own < chunks) {
-    decode_chunk<Long>(task, code, first + own, rings + threadIdx.x * BitReader::ring_stride,
+    decode_chunk<Long>(task, code, first + own, rings + threadIdx.x * ChunkReader::ring_stride,
                        lines + threadIdx.x * most_line_words);
   }
 }

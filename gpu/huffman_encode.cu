@@ -16,14 +16,14 @@ constexpr int usual_merge = 3;
 
 /// What a thread reads and merges at once: 2^merge symbols.
 template <int merge>
-struct alignas(2U << merge) Pack {
+struct alignas(2U << merge) SymbolPack {
   static constexpr unsigned size = 1U << merge;
 
   QuantCode symbols[size];
 };
 
 template <int merge>
-constexpr unsigned warp_symbols = 32 * packs* Pack<merge>::size;
+constexpr unsigned warp_symbols = 32 * packs* SymbolPack<merge>::size;
 template <int merge>
 constexpr unsigned tile_symbols = warps* warp_symbols<merge>;
 
@@ -155,7 +155,7 @@ extern __shared__ __align__(16) std::uint32_t shared_memory[];
 /// has every 32nd pack of them.
 template <class Unit, bool SharedUnits, int merge>
 class TileEncoder {
-  static constexpr unsigned pack_symbols = Pack<merge>::size;
+  static constexpr unsigned pack_symbols = SymbolPack<merge>::size;
   static constexpr unsigned left_symbols = pack_symbols / 2;
   static constexpr unsigned right_symbols = pack_symbols - left_symbols;
   static_assert(right_symbols * ShortUnit::too_long < 1U << ShortUnit::length_bits);
@@ -183,7 +183,7 @@ class TileEncoder {
 #pragma unroll
     for (unsigned k = 0; k < packs; ++k) {
       if (valid(k) == pack_symbols) {
-        packs_[k] = *reinterpret_cast<const Pack<merge>*>(task_.symbols + first(k));
+        packs_[k] = *reinterpret_cast<const SymbolPack<merge>*>(task_.symbols + first(k));
       } else {
 #pragma unroll
         for (unsigned i = 0; i < pack_symbols; ++i) {
@@ -322,7 +322,7 @@ class TileEncoder {
   std::uint32_t* words_;
   const std::uint32_t* short_units_;
   std::uint64_t first_;
-  Pack<merge> packs_[packs];
+  SymbolPack<merge> packs_[packs];
   std::uint64_t merged_[packs];
   int bits_[packs];
   std::uint32_t start_[packs];

@@ -142,7 +142,7 @@ struct Box {
 
 template <class T, class Mode>
 __device__ void encode_tile(Box<T, Mode>& box, const T* values, QuantCode* codes,
-                            const Exceptions& exceptions) {
+                            const ExceptionSets& exceptions) {
   const auto no_delta = static_cast<QuantCode>(box.frame.params.radius);
   box.make_splines();
   box.for_each_point(box.tile.box, [&](std::uint64_t point, std::uint32_t offset) {
@@ -171,7 +171,7 @@ __device__ void encode_tile(Box<T, Mode>& box, const T* values, QuantCode* codes
 template <class T, class Mode>
 __global__ void __launch_bounds__(max_threads)
     encode_tiles(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
-                 Exceptions exceptions) {
+                 ExceptionSets exceptions) {
   for (std::uint32_t i = blockIdx.x; i < frame.tiles; i += gridDim.x) {
     Box<T, Mode> box(frame, i);
     encode_tile(box, values, codes, exceptions);
@@ -408,8 +408,8 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
   complete(work, anchors, missing, frame.min, frame.max, all);
 
   const std::uint64_t points = count_of(frame.extents);
-  const Exceptions exceptions{make_bits(work, points), RankedBits{},
-                              work.take_zeroed<PassCounts>(1)};
+  const ExceptionSets exceptions{make_bits(work, points), RankedBits{},
+                                 work.take_zeroed<PassCounts>(1)};
   auto interp =
       interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max, all);
   const bool cubes = with_cube(interp, [&](auto turn) {

@@ -11,7 +11,7 @@ struct CubeQuantiser {
   using Cube = InterpCube<T, long_turn>;
 
   const Cube& cube;
-  const Exceptions& exceptions;
+  const ExceptionSets& exceptions;
 
   template <class Column>
   __device__ void operator()(const Quantizer<T>& quantizer, const Column& column,
@@ -45,7 +45,7 @@ struct CubeQuantiser {
                                                      T prediction) {
     return quantise(quantizer, value, prediction);
   }
-  static __device__ __noinline__ void add_outlier(const Exceptions& exceptions,
+  static __device__ __noinline__ void add_outlier(const ExceptionSets& exceptions,
                                                   std::uint64_t point) {
     exceptions.add_outlier(point);
   }
@@ -88,7 +88,7 @@ __device__ void store_codes(const InterpCube<T, long_turn>& cube, QuantCode* cod
 
 template <class T, int long_turn, bool whole>
 __device__ void encode_cube(const InterpCube<T, long_turn>& cube, const T* values, QuantCode* codes,
-                            const Exceptions& exceptions) {
+                            const ExceptionSets& exceptions) {
   load_values<whole>(cube, values);
   CubeStages<T, long_turn, whole>::run(cube, CubeQuantiser<T, long_turn>{cube, exceptions});
   store_codes<whole>(cube, codes);
@@ -98,7 +98,7 @@ template <class T, int long_turn>
 __global__ void __launch_bounds__(InterpCube<T, long_turn>::threads,
                                   InterpCube<T, long_turn>::blocks)
     encode_cubes(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
-                 const __grid_constant__ Exceptions exceptions) {
+                 const __grid_constant__ ExceptionSets exceptions) {
   const InterpCube<T, long_turn> cube(frame);
   if (cube.is_whole())
     encode_cube<T, long_turn, true>(cube, values, codes, exceptions);

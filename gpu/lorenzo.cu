@@ -114,7 +114,8 @@ __device__ Int fill_missing(Int integer, bool present, unsigned lane, Int before
 /// Integers of 32 or 64 bits: `Int` holds all sums that matter (see fits_32_bits).
 template <class T, class Int, class Shape, bool Masked>
 __global__ void __launch_bounds__(threads)
-    encode_chunks(LorenzoFrame<T> frame, const T* values, QuantCode* codes, Exceptions exceptions) {
+    encode_chunks(LorenzoFrame<T> frame, const T* values, QuantCode* codes,
+                  ExceptionSets exceptions) {
   const Extents3& e = frame.extents;
   const Lane<Shape> at(e);
   if (!at.inside) return;
@@ -307,7 +308,7 @@ bool with_shape(const Extents3& chunk, const F& f) {
 
 template <class T>
 void launch_encode(Work& work, const LorenzoFrame<T>& frame, const T* values, QuantCode* codes,
-                   const Exceptions& exceptions) {
+                   const ExceptionSets& exceptions) {
   const bool known = with_shape(frame.chunk, [&](auto shape) {
     with_flag(frame.fits_32_bits(), [&](auto narrow) {
       with_flag(frame.missing.words != nullptr, [&](auto masked) {
@@ -353,8 +354,8 @@ Predicted predict_quantise(Work& work, const LorenzoParams& params, double bound
                            const FrameInput<T>& frame, QuantCode* codes) {
   const std::uint64_t points = count_of(frame.extents);
   const LorenzoFrame<T> lorenzo(params, bound, frame.extents, frame.min, frame.max, frame.missing);
-  const Exceptions exceptions{make_bits(work, points), make_bits(work, points),
-                              work.take_zeroed<PassCounts>(1)};
+  const ExceptionSets exceptions{make_bits(work, points), make_bits(work, points),
+                                 work.take_zeroed<PassCounts>(1)};
   launch_encode(work, lorenzo, frame.values, codes, exceptions);
   const auto histogram = count_symbols(work, codes, points, 2 * params.radius);
   const PassCounts& counts = *work.download(exceptions.counts, 1);
