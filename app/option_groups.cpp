@@ -156,7 +156,7 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
              "How quantisation codes are written, instead of the preset's");
   add_named(app, "--huffman-width", huffman.width, huffman_width_names,
             "Bits of a codeword unit while encoding (default auto)");
-  add_named(app, "--index", huffman.index, index_names,
+  add_named(app, "--index", frame.index.kind, index_names,
             "What lets chunks be decoded in parallel (default hybrid)");
   add_parsed(
       app, "--chunk", huffman.chunk,
@@ -165,7 +165,7 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
       },
       "N", "Symbols per chunk, a power of two, 64 to 1048576 (default 1024)");
   add_parsed(
-      app, "--partition", huffman.partition,
+      app, "--partition", frame.index.partition,
       [](const std::string& option, const std::string& text) {
         return static_cast<std::uint32_t>(parse_count(option, text, 1, 1 << 20));
       },
@@ -298,7 +298,7 @@ void check_method_options(const CLI::App& app, const FieldSettings& settings) {
   const bool may_be_huffman =
       settings.frame.coder == CoderId::huffman || settings.frame.automatic_coder;
   refuse_unless(may_be_huffman, {"--huffman-width", "--chunk"}, "it needs --coder huffman or auto");
-  refuse_unless(settings.frame.huffman.index == IndexKind::hybrid, {"--partition"},
+  refuse_unless(settings.frame.index.kind == IndexKind::hybrid, {"--partition"},
                 "it needs --index hybrid");
   refuse_unless(settings.mode == ErrorMode::relative, {"--value-range"},
                 "an absolute bound (--mode abs) needs no range; leave one of them out");

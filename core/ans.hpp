@@ -1,13 +1,10 @@
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <string_view>
-#include <vector>
 
-#include "core/bits.hpp"
+#include "core/ans_tables.hpp"
 #include "core/bytes.hpp"
 #include "core/config.hpp"
 #include "core/hd.hpp"
@@ -27,8 +24,8 @@ struct AnsParams {
   std::uint32_t partition = 32;
 
   /// What the user has chosen, for codes around `centre`.
-  static AnsParams draft(const HuffmanConfig& config, std::uint32_t centre) {
-    return {centre, config.index, config.partition};
+  static AnsParams draft(const FrameConfig& config, std::uint32_t centre) {
+    return {centre, config.index.kind, config.index.partition};
   }
 
   void write(ByteWriter& out) const;
@@ -41,7 +38,6 @@ struct AnsParams {
 
 inline constexpr unsigned direct_tokens = 16;
 inline constexpr unsigned outlier_token = 38;
-inline constexpr unsigned token_count = 39;
 
 struct Token {
   std::uint8_t token;
@@ -85,77 +81,71 @@ CUSZI_HD inline QuantCode code_of(std::uint32_t token, std::uint32_t raw, std::u
   return code <= 0xFFFF ? static_cast<QuantCode>(code) : outlier_code;
 }
 
-// Tables.
+// Lanes: each has a state in [2^16, 2^32) and shares with the others a string of 16-bit words. The
+// encoder goes through the symbols backwards and spills the low half of a state that would
+// overflow; the decoder goes forwards and refills.
 
-inline constexpr int probability_bits = 12;
-inline constexpr std::uint32_t probability_one = 1U << probability_bits;
+inline constexpr std::uint32_t most_lanes = 32;
 
-/// Frequencies of the tokens, of sum probability_one, as they are stored: the commonest token gets
-/// what the others leave; those have an exponent (its difference to the one before, in unary) and
-/// the highest bits of the mantissa.
-struct FrequencyTable {
-  std::array<std::uint16_t, token_count> frequencies{};
-  unsigned commonest = 0;
-  unsigned last = 0;  ///< token with a frequency
-  int precision = 0;  ///< how many mantissa bits
-};
-
-/// How often each token occurs in a context.
-using Counts = std::array<std::uint64_t, token_count>;
-
-/// Costs are integers, in units of 2^-16 bits, so that every backend decides alike.
-using Cost = std::uint64_t;
-inline constexpr int cost_bits = 16;
-
-/// The binary logarithm of x > 0 in units of 2^-cost_bits, by a table of 2^12 mantissas.
-std::uint32_t log2_of(std::uint64_t x);
-
-/// Static tables of a stream: contexts that are told apart at a loss share one.
-struct ContextTables {
-  std::vector<std::uint8_t> table_of;  ///< [context]
-  std::vector<FrequencyTable> tables;
-
-  /// Tables for these counts per context (at least one), neighbouring contexts merged while that
-  /// saves bits.
-  static ContextTables fit(std::span<const Counts> counts);
-
-  /// What tables and symbols (without raw bits) cost.
-  Cost cost(std::span<const Counts> counts) const;
-
-  void write(BitWriter& out) const;
-  /// The inverse, for a stream of so many contexts (at least one). Throws ArchiveError.
-  static ContextTables read(BitReader& in, std::size_t contexts);
-};
-
-// Streams.
-
-/// How a stream is cut: into segments that are decoded independently, each by lanes that take turns
-/// symbol by symbol and share one string of 16-bit words.
-struct StreamLayout {
-  std::uint64_t symbols = 0;
-  int log_lanes = 0;    ///< 0..5
-  int log_segment = 0;  ///< symbols per segment, 0..62
-
-  std::uint32_t lanes() const { return 1U << log_lanes; }
-  std::uint64_t segment() const { return std::uint64_t{1} << log_segment; }
-  std::uint64_t segments() const { return ceil_div(symbols, segment()); }
-
-  /// As many lanes and segments as states may cost about 1.5 % of `payload_bits`; one segment
-  /// without an index.
-  static StreamLayout choose(IndexKind index, std::uint64_t symbols, std::uint64_t payload_bits);
-
-  void write(ByteWriter& out) const;
-  /// The inverse, for a stream of so many symbols. Throws ArchiveError.
-  static StreamLayout read(ByteReader& in, std::uint64_t symbols);
-};
-
-/// Every lane starts (as the decoder ends) in this state; states are in [2^16, 2^32).
+/// Every lane starts (as the decoder ends) in this state.
 inline constexpr std::uint32_t lane_start = 1U << 16;
 
-// Significance of blocks: one flag says that all codes of a block are the centre.
+/// What the encoder needs to know of a token: its frequency and the sum of those before it.
+struct TokenShare {
+  std::uint32_t frequency;
+  std::uint32_t first;
+};
+
+/// Whether a state has to spill its low half before it takes a token of this frequency.
+CUSZI_HD inline bool spills_for_token(std::uint32_t state, std::uint32_t frequency) {
+  return state >= std::uint64_t{frequency} << (32 - probability_bits);
+}
+CUSZI_HD inline std::uint32_t put_token(std::uint32_t state, const TokenShare& share) {
+  return ((state / share.frequency) << probability_bits) + state % share.frequency + share.first;
+}
+
+/// The same for the raw bits of a token, at least one.
+CUSZI_HD inline bool spills_for_raw(std::uint32_t state, std::uint32_t raw_bits) {
+  return state >= std::uint64_t{1} << (32 - raw_bits);
+}
+CUSZI_HD inline std::uint32_t put_raw(std::uint32_t state, const Token& token) {
+  return state << token.raw_bits | token.raw;
+}
+
+/// What the lowest bits of a state say: token, frequency, and the place within it.
+CUSZI_HD inline std::uint32_t decoder_entry(std::uint32_t token, std::uint32_t frequency,
+                                            std::uint32_t place) {
+  return token | frequency << 6 | place << 19;
+}
+CUSZI_HD inline std::uint32_t decoder_slot(std::uint32_t state) {
+  return state & (probability_one - 1);
+}
+CUSZI_HD inline std::uint32_t token_of_entry(std::uint32_t entry) { return entry & 63U; }
+
+/// The state without the token of its entry; it may have to be refilled.
+CUSZI_HD inline std::uint32_t take_token(std::uint32_t state, std::uint32_t entry) {
+  return ((entry >> 6) & 0x1FFFU) * (state >> probability_bits) + (entry >> 19);
+}
+
+/// The lowest raw bits of a state; what is left may have to be refilled.
+CUSZI_HD inline std::uint32_t raw_of(std::uint32_t state, std::uint32_t raw_bits) {
+  return static_cast<std::uint32_t>(state & ((std::uint64_t{1} << raw_bits) - 1));
+}
+
+CUSZI_HD inline bool needs_refill(std::uint32_t state) { return state < lane_start; }
+CUSZI_HD inline std::uint32_t refilled(std::uint32_t state, std::uint16_t word) {
+  return state << 16 | word;
+}
+
+// Significance: a string is cut into blocks; one flag says that all codes of a block are the
+// centre.
 
 inline constexpr std::uint64_t block_symbols = 64;
 inline constexpr std::size_t flag_contexts = 48;
+
+/// Flags are written as quant-codes around this centre: a quiet block, and one that is not.
+inline constexpr QuantCode quiet_flag = 1;
+inline constexpr QuantCode significant_flag = 2;
 
 /// What a symbol's context, by its bucket, adds to the sum that chooses its block's flag context.
 CUSZI_HD inline std::uint32_t bucket_weight(std::uint8_t context) {

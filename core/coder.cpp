@@ -27,7 +27,7 @@ bool uses_contexts(const CoderParams& params) {
   return std::visit([](const auto& p) { return p.uses_contexts; }, params);
 }
 
-CoderParams coder_params(CoderId id, const HuffmanConfig& config, std::uint32_t centre) {
+CoderParams coder_params(CoderId id, const FrameConfig& config, std::uint32_t centre) {
   return with_coder(id,
                     [&](auto row) -> CoderParams { return decltype(row)::draft(config, centre); });
 }

@@ -13,9 +13,7 @@ struct NoCoderParams {
   static constexpr CoderId id = CoderId::none;
   static constexpr bool uses_contexts = false;
 
-  static NoCoderParams draft(const HuffmanConfig& /*config*/, std::uint32_t /*centre*/) {
-    return {};
-  }
+  static NoCoderParams draft(const FrameConfig& /*config*/, std::uint32_t /*centre*/) { return {}; }
 
   void write(ByteWriter& /*out*/) const {}
   static NoCoderParams read(ByteReader& /*in*/) { return {}; }
@@ -33,7 +31,7 @@ std::string_view name_of(const CoderParams& params);
 bool uses_contexts(const CoderParams& params);
 
 /// The coder's parameters for the codes of a predictor whose errors of 0 have the code `centre`.
-CoderParams coder_params(CoderId id, const HuffmanConfig& config, std::uint32_t centre);
+CoderParams coder_params(CoderId id, const FrameConfig& config, std::uint32_t centre);
 
 void write_coder(const CoderParams& params, ByteWriter& out);
 /// The inverse. Throws ArchiveError, also for a coder that this version does not know.

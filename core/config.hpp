@@ -92,9 +92,13 @@ struct HuffmanTuning {
 };
 
 struct HuffmanConfig : HuffmanTuning {
-  IndexKind index = IndexKind::hybrid;
-  std::uint32_t chunk = 1024;    ///< symbols per chunk, a power of two
-  std::uint32_t partition = 32;  ///< chunks per offset of the hybrid index
+  std::uint32_t chunk = 1024;  ///< symbols per chunk, a power of two
+};
+
+/// The side-channel index of a coder's stream.
+struct IndexConfig {
+  IndexKind kind = IndexKind::hybrid;
+  std::uint32_t partition = 32;  ///< chunks, or segments, per offset of the hybrid index
 };
 
 /// The entropy coders, in the order of CoderParams; the numbers stand in archives. `none` is for
@@ -109,7 +113,8 @@ struct FrameConfig {
   PredictorConfig predictor;
   CoderId coder = CoderId::huffman;
   bool automatic_coder = false;  ///< Huffman instead of ANS where a trial finds it better
-  HuffmanConfig huffman;         ///< its index is that of any coder
+  HuffmanConfig huffman;
+  IndexConfig index;  ///< of any coder
   Lossless lossless = Lossless::none;
 };
 

@@ -12,6 +12,7 @@
 #include "core/mask.hpp"
 #include "core/predictor.hpp"
 #include "core/sample.hpp"
+#include "core/selection.hpp"
 
 namespace cuszi {
 
@@ -70,6 +71,18 @@ class PassEncoder {
   virtual std::vector<CodedPass> finish() = 0;
 };
 
+/// What coding a part of a frame takes: the backend measures, core/trials decides.
+class TrialSession {
+ public:
+  TrialSession() = default;
+  TrialSession(const TrialSession&) = delete;
+  TrialSession& operator=(const TrialSession&) = delete;
+  virtual ~TrialSession() = default;
+
+  /// The bytes that each of these codings takes; a backend may try them side by side.
+  virtual std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) = 0;
+};
+
 /// A frame that a backend has looked at: it answers questions about it, then codes it. What is
 /// computed stands in core, the order of the steps in core/pipeline; a backend decides who computes
 /// it, when. One thread; a backend has one session at a time.
@@ -91,8 +104,13 @@ class EncodeSession {
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
   virtual bool holds(std::uint64_t bits) = 0;
-  /// Makes the choices that need more than one look at the frame: fits and trials.
-  virtual void refine(Method& /*method*/, const FrameConfig& /*config*/, double /*bound*/) {}
+
+  /// Starts trials in a part of the frame, whose dims are squeezed. Not longer than the session.
+  /// Throws DeviceError where there are none.
+  virtual std::unique_ptr<TrialSession> trials(const Selection& box) = 0;
+  /// Fits the parameters that follow from the frame's values. Without effect for predictors that
+  /// have none.
+  virtual void fit(PredictorParams& /*params*/) {}
 
   /// Starts to code the frame by a predictor that makes quant-codes. Not longer than the session.
   virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;

@@ -26,8 +26,8 @@ struct HuffmanParams {
   std::uint32_t partition = 32;
 
   /// What the user has chosen; Huffman codes need no centre.
-  static HuffmanParams draft(const HuffmanConfig& config, std::uint32_t /*centre*/) {
-    return {config.chunk, config.index, config.partition};
+  static HuffmanParams draft(const FrameConfig& config, std::uint32_t /*centre*/) {
+    return {config.huffman.chunk, config.index.kind, config.index.partition};
   }
 
   void write(ByteWriter& out) const;

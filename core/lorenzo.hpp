@@ -38,6 +38,8 @@ struct LorenzoParams {
 
   void write(ByteWriter& out) const;
   static LorenzoParams read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const LorenzoParams&, const LorenzoParams&) = default;
 };
 
 /// An integer of this magnitude or more is not made from a value: sums of eight stay exact.

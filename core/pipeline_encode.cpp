@@ -5,6 +5,7 @@
 #include "core/constant.hpp"
 #include "core/lossless.hpp"
 #include "core/pipeline.hpp"
+#include "core/trials.hpp"
 
 namespace cuszi {
 
@@ -225,8 +226,10 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
       },
       method.predictor);
   if (!usable) return std::nullopt;
-  times.measure("choose", [&] { frame.session->refine(method, config, bound); });
-  const CoderParams coder = coder_params(method.coder, config.huffman, centre_of(method.predictor));
+  times.measure("choose", [&] {
+    method = choose_method(*frame.session, std::move(method), config, frame.shape.dims, bound);
+  });
+  const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
   return FrameCoding{std::move(method.predictor), bound, coder, config.huffman};
 }
 

@@ -1,6 +1,7 @@
 #include "core/trials.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -69,34 +70,102 @@ struct Trial {
 /// What has been tried, the cheapest first, and of the same cost the earlier.
 class Trials {
  public:
-  explicit Trials(const TrialCost& cost) : cost_(cost) {}
+  explicit Trials(const TrialCosts& costs) : costs_(costs) {}
 
-  /// Tries every candidate in place of what the cheapest `count` trials have.
+  /// Tries every candidate in place of what the cheapest `count` trials have, all at once.
   /// `set(params, candidate)` returns whether that changes anything.
   template <class Candidate, class Set>
   void vary(std::size_t count, const std::vector<Candidate>& candidates, const Set& set) {
-    const std::vector<Trial> best(all_.begin(), all_.begin() + index_of(count));
-    for (const Trial& trial : best) {
+    std::vector<MultilevelParams> varied;
+    for (std::size_t i = 0; i < std::min(count, all_.size()); ++i) {
       for (const Candidate& candidate : candidates) {
-        MultilevelParams params = trial.params;
-        if (set(params, candidate)) add(params);
+        MultilevelParams params = all_[i].params;
+        if (set(params, candidate)) varied.push_back(std::move(params));
       }
+    }
+    add(varied);
+  }
+
+  void add(std::span<const MultilevelParams> candidates) {
+    if (candidates.empty()) return;
+    const std::vector<std::uint64_t> bytes = costs_(candidates);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      all_.push_back({candidates[i], bytes.at(i)});
     }
     std::stable_sort(all_.begin(), all_.end(),
                      [](const Trial& a, const Trial& b) { return a.bytes < b.bytes; });
   }
 
-  void add(const MultilevelParams& params) { all_.push_back({params, cost_(params)}); }
-
   const Trial& best() const { return all_.front(); }
 
  private:
-  std::ptrdiff_t index_of(std::size_t count) const {
-    return static_cast<std::ptrdiff_t>(std::min(count, all_.size()));
+  const TrialCosts& costs_;
+  std::vector<Trial> all_;
+};
+
+/// The Lorenzo predictor with the step of `other`; tokens make a large radius free.
+LorenzoParams lorenzo_like(const MultilevelParams& other, const Dims& dims) {
+  LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
+  params.half_step = other.half_step;
+  params.radius = other.radius;
+  return params;
+}
+
+/// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
+/// codes, which values on a coarse grid make.
+std::vector<CoderId> coders_to_try(const FrameConfig& config) {
+  if (config.automatic_coder && config.coder == CoderId::ans) {
+    return {CoderId::ans, CoderId::huffman};
+  }
+  return {config.coder};
+}
+
+/// What trials of this frame measure.
+class FrameTrials {
+ public:
+  FrameTrials(EncodeSession& session, const FrameConfig& config, const Selection& box, double bound)
+      : session_(session), config_(config), box_(box), bound_(bound) {}
+
+  std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
+    std::vector<FrameCoding> codings;
+    for (const MultilevelParams& params : candidates) {
+      codings.push_back({params, bound_, AnsParams{params.radius}, {}});
+    }
+    return trials().costs(codings);
   }
 
-  const TrialCost& cost_;
-  std::vector<Trial> all_;
+  struct CoderCost {
+    CoderId coder;
+    std::uint64_t bytes;
+  };
+
+  /// The best coder after this predictor; the earlier one on ties.
+  CoderCost best_coder(const LorenzoParams& params) {
+    const std::vector<CoderId> coders = coders_to_try(config_);
+    std::vector<FrameCoding> codings;
+    for (const CoderId coder : coders)
+      codings.push_back({params, bound_, coding(coder, params), {}});
+    const std::vector<std::uint64_t> bytes = trials().costs(codings);
+    const auto best = std::min_element(bytes.begin(), bytes.end());
+    return {coders.at(static_cast<std::size_t>(best - bytes.begin())), *best};
+  }
+
+ private:
+  CoderParams coding(CoderId coder, const LorenzoParams& params) const {
+    if (coder == CoderId::ans) return AnsParams{params.radius};
+    return coder_params(coder, config_, params.radius);
+  }
+
+  TrialSession& trials() {
+    if (!trials_) trials_ = session_.trials(box_);
+    return *trials_;
+  }
+
+  EncodeSession& session_;
+  const FrameConfig& config_;
+  Selection box_;
+  double bound_;
+  std::unique_ptr<TrialSession> trials_;
 };
 
 }  // namespace
@@ -109,7 +178,7 @@ Selection trial_box(const Dims& dims, Effort effort) {
 
 std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
                                               const MultilevelConfig& config, const Dims& dims,
-                                              const Dims& box, const TrialCost& cost) {
+                                              const Dims& box, const TrialCosts& costs) {
   const int rank = dims.squeezed().rank();
   const bool axes_are_free = !config.axes && !config.roles && box.rank() == rank;
   const bool bounds_are_free = !config.alpha && !config.beta;
@@ -118,8 +187,8 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
 
   MultilevelParams start = params;
   start.lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
-  Trials trials(cost);
-  trials.add(start);
+  Trials trials(costs);
+  trials.add(std::span(&start, 1));
   if (axes_are_free) {
     trials.vary(1, axes_to_try(rank, config.effort), [&](MultilevelParams& p, const Axes& axes) {
       if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
@@ -147,6 +216,24 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
   params.alpha = best.alpha;
   params.beta = best.beta;
   return trials.best().bytes;
+}
+
+Method choose_method(EncodeSession& session, Method method, const FrameConfig& config,
+                     const Dims& dims, double bound) {
+  auto* const params = std::get_if<MultilevelParams>(&method.predictor);
+  if (params == nullptr) return method;
+  const Selection selected = trial_box(dims, config.predictor.multilevel.effort);
+  const Dims box = selected.dims();
+  FrameTrials trials(session, config, selected, bound);
+  const auto lowest = choose_by_trials(
+      *params, config.predictor.multilevel, dims, box,
+      [&](std::span<const MultilevelParams> candidates) { return trials.costs(candidates); });
+  if (config.predictor.automatic && lowest) {
+    const auto [coder, bytes] = trials.best_coder(lorenzo_like(*params, box));
+    if (bytes < *lowest) return {lorenzo_like(*params, dims), coder};
+  }
+  session.fit(method.predictor);
+  return method;
 }
 
 }  // namespace cuszi

@@ -205,10 +205,14 @@ class CpuEncodeSession final : public EncodeSession {
     return cpu::holds(values_, static_cast<BitsOf<T>>(bits));
   }
 
-  void refine(Method& method, const FrameConfig& config, double bound) override {
-    const auto* const multilevel = std::get_if<MultilevelParams>(&method.predictor);
-    if (multilevel == nullptr) return;
-    method = cpu::refine(*multilevel, config, bound, shape_.dims, input());
+  std::unique_ptr<TrialSession> trials(const Selection& box) override {
+    return make_trial_session(box, input());
+  }
+
+  void fit(PredictorParams& params) override {
+    if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
+      fit_coefficients(*multilevel, input());
+    }
   }
 
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {

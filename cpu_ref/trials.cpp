@@ -1,8 +1,9 @@
 #include "cpu_ref/trials.hpp"
 
+#include <optional>
+
 #include "core/energy.hpp"
-#include "cpu_ref/ans.hpp"
-#include "cpu_ref/huffman.hpp"
+#include "cpu_ref/coder.hpp"
 #include "cpu_ref/lorenzo.hpp"
 #include "cpu_ref/multilevel.hpp"
 
@@ -25,12 +26,23 @@ Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
   return crop;
 }
 
-/// What compressing the frame with these parameters takes, in bytes.
+/// What a coder makes of these symbols takes.
+std::uint64_t coded_bytes(const FrameCoding& coding, std::span<const QuantCode> symbols,
+                          const SymbolContexts& contexts) {
+  std::uint64_t bytes = 0;
+  for (const OwnedSection& section :
+       encode_symbols(coding.coder, coding.tuning, symbols, contexts)) {
+    bytes += section.bytes.size();
+  }
+  return bytes;
+}
+
+/// What coding the frame by `multilevel`, fitted to it, takes.
 template <class T>
-std::uint64_t trial_bytes(MultilevelParams params, double bound, const FrameInput<T>& frame) {
+std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
+                       const FrameInput<T>& frame) {
   fit_coefficients(params, frame, FitSample::trial);
-  const auto engine = make_encoder(params, bound, frame, FitSample::trial);
-  const AnsParams coder{params.radius};
+  const auto engine = make_encoder(params, coding.bound, frame, FitSample::trial);
   ByteWriter head;
   params.write(head);
   std::uint64_t bytes = head.size();
@@ -42,80 +54,66 @@ std::uint64_t trial_bytes(MultilevelParams params, double bound, const FrameInpu
     std::vector<SparseEntry> outliers;
     engine->predict_quantise(number, codes, outliers);
     bytes += engine->fit_contexts(number, contexts).size();
-    const AnsStream stream = ans_encode(coder, codes, contexts, pass.groups * contexts_per_group);
-    bytes += stream.index.size() + stream.codes.size() +
+    bytes += coded_bytes(coding, codes, {contexts, pass.groups * contexts_per_group}) +
              SparseList::encode(outliers, pass.points).size();
   }
   return bytes;
 }
 
-ByteCount size_of(const AnsStream& stream) { return stream.index.size() + stream.codes.size(); }
-
-ByteCount size_of(const HuffmanStream& stream) {
-  return stream.codebook.size() + stream.index.size() + stream.codes.size();
-}
-
-struct LorenzoTrial {
-  std::uint64_t bytes;
-  CoderId coder;
-};
-
-/// The same for the Lorenzo predictor, with the better coder where that may be chosen: tokens see
-/// no pattern in the raw bits of large codes, which values on a coarse grid make.
 template <class T>
-LorenzoTrial try_lorenzo(const LorenzoParams& params, const FrameConfig& config, double bound,
-                         const FrameInput<T>& frame) {
-  std::vector<QuantCode> codes(frame.values.size());
-  Predicted<T> predicted{codes, {}, {}, {}};
-  predict_quantise(params, bound, frame, predicted);
-  const std::uint64_t lists = SparseList::encode(predicted.outliers, codes.size()).size() +
-                              SparseList::encode(predicted.patches, codes.size()).size();
-  const auto huffman = [&] {
-    const HuffmanParams coder{config.huffman.chunk, config.huffman.index, config.huffman.partition};
-    return LorenzoTrial{lists + size_of(huffman_encode(coder, HuffmanWidth::automatic, codes)),
-                        CoderId::huffman};
-  };
-  if (config.coder == CoderId::huffman) return huffman();
-  const LorenzoTrial ans{lists + size_of(ans_encode({params.radius}, codes, {}, 1)), CoderId::ans};
-  if (!config.automatic_coder) return ans;
-  const LorenzoTrial other = huffman();
-  return other.bytes < ans.bytes ? other : ans;
-}
+class CpuTrialSession final : public TrialSession {
+ public:
+  CpuTrialSession(const Selection& box, const FrameInput<T>& frame)
+      : crop_(box.all() ? Crop<T>{} : crop_to(box, frame)),
+        frame_(box.all() ? frame
+                         : FrameInput<T>{box.dims().as_3d(), crop_.values, crop_.mask, frame.min,
+                                         frame.max, box.dims()}) {}
 
-/// The Lorenzo predictor with the step of `other`; tokens make a large radius free.
-LorenzoParams lorenzo_like(const MultilevelParams& other, const Dims& dims) {
-  LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
-  params.half_step = other.half_step;
-  params.radius = other.radius;
-  return params;
-}
+  std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
+    std::vector<std::uint64_t> bytes;
+    for (const FrameCoding& coding : candidates) {
+      if (const auto* const lorenzo = std::get_if<LorenzoParams>(&coding.predictor)) {
+        bytes.push_back(lorenzo_bytes(*lorenzo, coding));
+      } else {
+        bytes.push_back(bytes_of(std::get<MultilevelParams>(coding.predictor), coding, frame_));
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  /// Predicts once for several coders.
+  std::uint64_t lorenzo_bytes(const LorenzoParams& params, const FrameCoding& coding) {
+    if (predicted_ != params || bound_ != coding.bound) {
+      codes_.resize(frame_.values.size());
+      Predicted<T> predicted{codes_, {}, {}, {}};
+      predict_quantise(params, coding.bound, frame_, predicted);
+      list_bytes_ = SparseList::encode(predicted.outliers, codes_.size()).size() +
+                    SparseList::encode(predicted.patches, codes_.size()).size();
+      predicted_ = params;
+      bound_ = coding.bound;
+    }
+    return list_bytes_ + coded_bytes(coding, codes_, {});
+  }
+
+  Crop<T> crop_;
+  FrameInput<T> frame_;
+  std::optional<LorenzoParams> predicted_;
+  double bound_ = 0;
+  std::vector<QuantCode> codes_;  ///< of it
+  std::uint64_t list_bytes_ = 0;
+};
 
 }  // namespace
 
 template <class T>
-Method refine(MultilevelParams params, const FrameConfig& config, double bound, const Dims& dims,
-              const FrameInput<T>& frame) {
-  const PredictorConfig& predictor = config.predictor;
-  const Selection selected = trial_box(dims, predictor.multilevel.effort);
-  const Dims box = selected.dims();
-  const Crop<T> crop = selected.all() ? Crop<T>{} : crop_to(selected, frame);
-  const FrameInput<T> input =
-      selected.all() ? frame
-                     : FrameInput<T>{box.as_3d(), crop.values, crop.mask, frame.min, frame.max};
-  const auto lowest = choose_by_trials(
-      params, predictor.multilevel, dims, box,
-      [&](const MultilevelParams& candidate) { return trial_bytes(candidate, bound, input); });
-  if (predictor.automatic && lowest) {
-    const LorenzoTrial lorenzo = try_lorenzo(lorenzo_like(params, box), config, bound, input);
-    if (lorenzo.bytes < *lowest) return {lorenzo_like(params, dims), lorenzo.coder};
-  }
-  fit_coefficients(params, frame);
-  return {params, config.coder};
+std::unique_ptr<TrialSession> make_trial_session(const Selection& box, const FrameInput<T>& frame) {
+  return std::make_unique<CpuTrialSession<T>>(box, frame);
 }
 
-template Method refine(MultilevelParams, const FrameConfig&, double, const Dims&,
-                       const FrameInput<float>&);
-template Method refine(MultilevelParams, const FrameConfig&, double, const Dims&,
-                       const FrameInput<double>&);
+template std::unique_ptr<TrialSession> make_trial_session(const Selection&,
+                                                          const FrameInput<float>&);
+template std::unique_ptr<TrialSession> make_trial_session(const Selection&,
+                                                          const FrameInput<double>&);
 
 }  // namespace cuszi::cpu

@@ -155,6 +155,10 @@ class GpuEncodeSession final : public EncodeSession {
     return answer != 0;
   }
 
+  std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override {
+    refuse_predictor(MultilevelParams::name);
+  }
+
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
     return std::make_unique<GpuPassEncoder<T>>(work_, coding, input());
   }

@@ -158,24 +158,23 @@ Json study_huffman(FrameStudy& study, const BenchOptions& options) {
   return rows;
 }
 
-Json index_row(FrameStudy& study, Workbench& cpu, const HuffmanConfig& huffman,
+Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
                const BenchOptions& options) {
-  FrameConfig config = options.settings.frame;
-  config.huffman = huffman;
   double encode_seconds = 0;
   const FrameReport report = study.compress(config, 1, encode_seconds);
   const auto index = static_cast<double>(section_bytes(report.header, SectionId::index));
   const auto rest = static_cast<double>(study.archive_bytes()) - index;
   const auto field = static_cast<double>(study.shape().bytes());
   Json row;
-  row["index"] = name_in(index_names, huffman.index);
-  row["chunk"] = huffman.index == IndexKind::none ? Json(nullptr) : Json(huffman.chunk);
-  row["partition"] = huffman.index == IndexKind::hybrid ? Json(huffman.partition) : Json(nullptr);
+  row["index"] = name_in(index_names, config.index.kind);
+  row["chunk"] = config.index.kind == IndexKind::none ? Json(nullptr) : Json(config.huffman.chunk);
+  row["partition"] =
+      config.index.kind == IndexKind::hybrid ? Json(config.index.partition) : Json(nullptr);
   row["overhead"] = index / rest;
   row["ratio"] = field / rest;
   row["effective_ratio"] = field / (rest + index);
   // One thread that decodes everything takes its time.
-  const int runs = huffman.index == IndexKind::none ? 1 : options.iterations;
+  const int runs = config.index.kind == IndexKind::none ? 1 : options.iterations;
   const auto speed = [&](Workbench& bench) {
     return gb_per_s(study.shape().bytes(), study.decode_seconds(bench, runs)).value_or(0);
   };
@@ -188,17 +187,17 @@ Json study_index(FrameStudy& study, const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = cpu::make_backend();
   Workbench cpu(*backend);
   Json rows = Json::array();
-  HuffmanConfig huffman = options.settings.frame.huffman;
+  FrameConfig config = options.settings.frame;
   const auto add = [&](IndexKind kind, std::uint32_t chunk, std::uint32_t partition) {
-    huffman.index = kind;
-    huffman.chunk = chunk;
-    huffman.partition = partition;
-    rows.push_back(index_row(study, cpu, huffman, options));
+    config.index = {kind, partition};
+    config.huffman.chunk = chunk;
+    rows.push_back(index_row(study, cpu, config, options));
   };
-  add(IndexKind::none, huffman.chunk, huffman.partition);
+  const std::uint32_t partition_asked = options.settings.frame.index.partition;
+  add(IndexKind::none, config.huffman.chunk, partition_asked);
   for (const std::uint32_t chunk : {256U, 1024U, 4096U, 16384U}) {
-    add(IndexKind::offset, chunk, huffman.partition);
-    add(IndexKind::length, chunk, huffman.partition);
+    add(IndexKind::offset, chunk, partition_asked);
+    add(IndexKind::length, chunk, partition_asked);
     for (const std::uint32_t partition : {8U, 32U, 128U}) add(IndexKind::hybrid, chunk, partition);
   }
   return rows;

@@ -63,13 +63,13 @@ const std::vector<Sample>& samples() {
              [](S& s) {
                s.fills.add(filled_value);
                s.frame.predictor.radius = 2;
-               s.frame.huffman.index = IndexKind::length;
+               s.frame.index.kind = IndexKind::length;
                s.frame.huffman.chunk = 64;
              }),
       sample("interp of doubles, offsets", FieldKind::rough, {600}, DType::f64,
              [](S& s) {
                s.bound = 1e-1;
-               s.frame.huffman.index = IndexKind::offset;
+               s.frame.index.kind = IndexKind::offset;
                s.frame.huffman.chunk = 64;
              }),
       sample("lorenzo with patches", FieldKind::wide, {250}, DType::f64,
@@ -80,7 +80,7 @@ const std::vector<Sample>& samples() {
              }),
       sample("several frames, no index", FieldKind::smooth, {4, 5, 6, 7}, DType::f32,
              [](S& s) {
-               s.frame.huffman.index = IndexKind::none;
+               s.frame.index.kind = IndexKind::none;
                s.frame_bytes = 2 * 5 * 6 * 7 * 4;
              }),
       sample("multilevel in layers with a mask and outliers", FieldKind::missing, {6, 12, 14},

@@ -75,14 +75,15 @@ PredictorConfig random_predictor(Random& random, const Dims& dims) {
   return predictor;
 }
 
-HuffmanConfig random_huffman(Random& random) {
-  HuffmanConfig huffman;
+void choose_coder(Random& random, FrameConfig& config) {
+  config.coder = random.pick({CoderId::huffman, CoderId::ans});
+  config.automatic_coder = random.one_in(2);
+  HuffmanConfig& huffman = config.huffman;
   huffman.width = random.pick({HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64});
-  huffman.index =
+  config.index.kind =
       random.pick({IndexKind::none, IndexKind::offset, IndexKind::length, IndexKind::hybrid});
   huffman.chunk = random.pick({1U, 16U, 256U, 1024U, 1024U, 1U << 16});
-  huffman.partition = random.pick({1U, 3U, 32U, 32U, 1000U});
-  return huffman;
+  config.index.partition = random.pick({1U, 3U, 32U, 32U, 1000U});
 }
 
 FillValues random_fills(Random& random, FieldKind kind) {
@@ -167,8 +168,8 @@ std::string RandomFrame::to_string() const {
        << static_cast<int>(predictor.multilevel.effort) << " reach "
        << predictor.multilevel.reach.value_or(0) << " slack " << predictor.multilevel.slack
        << " radius " << predictor.radius.value_or(0) << " width " << static_cast<int>(huffman.width)
-       << " index " << static_cast<int>(huffman.index) << " chunk " << huffman.chunk
-       << " partition " << huffman.partition;
+       << " index " << static_cast<int>(task.config.index.kind) << " chunk " << huffman.chunk
+       << " partition " << task.config.index.partition;
   if (only) text << " only " << *only << (signed_zeros ? " of any sign" : "");
   if (const auto& axes = predictor.multilevel.axes) {
     text << " axes " << static_cast<int>(axes->role) << ':' << axes->axis;
@@ -195,9 +196,7 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   FrameTask& task = frame.task;
   task.shape = {random.pick({DType::f32, DType::f64}), random_dims(random, min_points, max_points)};
   task.config.predictor = random_predictor(random, task.shape.dims);
-  task.config.coder = random.pick({CoderId::huffman, CoderId::ans});
-  task.config.automatic_coder = random.one_in(2);
-  task.config.huffman = random_huffman(random);
+  choose_coder(random, task.config);
   task.fills = random_fills(random, frame.kind);
   task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;
   task.bound = random_bound(random);

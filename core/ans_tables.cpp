@@ -1,0 +1,299 @@
+#include "core/ans_tables.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr int mantissa_bits = 12;
+constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
+constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 39 or more
+
+/// log2(1 + i / 2^12) in units of 2^-16, by repeated squaring of integers.
+std::array<std::uint32_t, (1 << mantissa_bits) + 1> make_log2_table() {
+  std::array<std::uint32_t, (1 << mantissa_bits) + 1> table{};
+  for (std::size_t i = 0; i < table.size() - 1; ++i) {
+    std::uint64_t x = ((std::uint64_t{1} << mantissa_bits) + i) << (30 - mantissa_bits);
+    std::uint32_t log = 0;
+    for (int bit = 0; bit < cost_bits; ++bit) {
+      x = (x * x) >> 30;
+      log <<= 1;
+      if (x >= (std::uint64_t{2} << 30)) {
+        x >>= 1;
+        log |= 1;
+      }
+    }
+    table[i] = log;
+  }
+  table.back() = 1U << cost_bits;
+  return table;
+}
+
+Counts operator+(const Counts& a, const Counts& b) {
+  Counts sum{};
+  for (unsigned t = 0; t < token_count; ++t) sum[t] = a[t] + b[t];
+  return sum;
+}
+
+std::uint64_t total_of(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+/// What symbols of these counts cost with these frequencies.
+Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
+  Cost cost = 0;
+  for (unsigned t = 0; t < token_count; ++t) {
+    if (counts[t] == 0) continue;
+    cost += counts[t] *
+            ((std::uint32_t{probability_bits} << cost_bits) - log2_of(table.frequencies[t]));
+  }
+  return cost;
+}
+
+std::uint16_t rounded_frequency(std::uint32_t frequency, int mantissa) {
+  const int shift = static_cast<int>(std::bit_width(frequency)) - 1 - mantissa;
+  if (shift <= 0) return static_cast<std::uint16_t>(frequency);
+  return static_cast<std::uint16_t>(((frequency + (1U << (shift - 1))) >> shift) << shift);
+}
+
+/// The next smaller frequency of this precision.
+std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
+  const int shift = static_cast<int>(std::bit_width(frequency - 1)) - 1 - mantissa;
+  return static_cast<std::uint16_t>(shift <= 0 ? frequency - 1
+                                               : ((frequency - 1) >> shift) << shift);
+}
+
+/// Frequencies for these counts, of a sum of probability_one.
+FrequencyTable normalise(const Counts& counts, int precision) {
+  FrequencyTable table;
+  table.precision = precision;
+  const int mantissa = precisions[static_cast<std::size_t>(precision)];
+  const std::uint64_t total = std::max<std::uint64_t>(total_of(counts), 1);
+  table.commonest =
+      static_cast<unsigned>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  std::uint32_t others = 0;
+  for (unsigned t = 0; t < token_count; ++t) {
+    if (counts[t] == 0) continue;
+    table.last = t;
+    if (t == table.commonest) continue;
+    const std::uint64_t share = (counts[t] * probability_one + total / 2) / total;
+    table.frequencies[t] = rounded_frequency(
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, 1, probability_one / 2)),
+        mantissa);
+    others += table.frequencies[t];
+  }
+  table.last = std::max(table.last, table.commonest);
+  // Rounding up, of rare tokens above all, must not take everything from the commonest.
+  while (others >= probability_one - least_of_commonest) {
+    std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
+    const std::uint16_t less = smaller_frequency(largest, mantissa);
+    others -= static_cast<std::uint32_t>(largest - less);
+    largest = less;
+  }
+  table.frequencies[table.commonest] = static_cast<std::uint16_t>(probability_one - others);
+  return table;
+}
+
+void put_unary(BitWriter& out, unsigned value) {
+  for (unsigned i = 0; i < value; ++i) out.put(1, 1);
+  out.put(0, 1);
+}
+
+unsigned get_unary(BitReader& in, unsigned limit) {
+  unsigned value = 0;
+  while (in.get(1) != 0) {
+    if (++value > limit) throw ArchiveError("a frequency table is impossible");
+  }
+  return value;
+}
+
+/// Exponent differences from the commonest to the rarest: 0, -1, 1, -2, 2, ...
+unsigned rank_of_difference(int difference) {
+  return static_cast<unsigned>(difference < 0 ? -2 * difference - 1 : 2 * difference);
+}
+int difference_of_rank(unsigned rank) {
+  const int half = static_cast<int>((rank + 1) / 2);
+  return (rank & 1U) != 0 ? -half : half;
+}
+
+/// Calls visit(exponent before, frequency) for the tokens whose frequency is stored.
+template <class Visit>
+void for_each_stored(const FrequencyTable& table, const Visit& visit) {
+  int before = probability_bits;
+  for (unsigned t = 0; t <= table.last; ++t) {
+    if (t == table.commonest) continue;
+    visit(before, table.frequencies[t]);
+    before = std::bit_width(table.frequencies[t]);
+  }
+}
+
+/// How many mantissa bits a frequency of this exponent is stored with.
+int mantissa_bits_of(int exponent, int precision) {
+  return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
+}
+
+void write_table(const FrequencyTable& table, BitWriter& out) {
+  put_unary(out, table.commonest);
+  out.put(table.last, 6);
+  if (table.last == 0) return;
+  out.put(static_cast<std::uint64_t>(table.precision), 2);
+  for_each_stored(table, [&](int before, std::uint16_t frequency) {
+    const int exponent = std::bit_width(frequency);
+    put_unary(out, rank_of_difference(exponent - before));
+    const int mantissa = mantissa_bits_of(exponent, table.precision);
+    if (mantissa > 0) {
+      const unsigned shifted = static_cast<unsigned>(frequency) >> (exponent - 1 - mantissa);
+      out.put(shifted & ((1U << mantissa) - 1), mantissa);
+    }
+  });
+}
+
+Cost table_cost(const FrequencyTable& table) {
+  std::uint64_t bits = table.commonest + 1 + 6 + (table.last == 0 ? 0 : 2);
+  for_each_stored(table, [&](int before, std::uint16_t frequency) {
+    const int exponent = std::bit_width(frequency);
+    bits += rank_of_difference(exponent - before) + 1;
+    bits += static_cast<std::uint64_t>(mantissa_bits_of(exponent, table.precision));
+  });
+  return bits << cost_bits;
+}
+
+FrequencyTable read_table(BitReader& in) {
+  FrequencyTable table;
+  table.commonest = get_unary(in, token_count - 1);
+  table.last = static_cast<unsigned>(in.get(6));
+  if (table.last >= token_count || table.commonest > table.last) {
+    throw ArchiveError("a frequency table has tokens that do not exist");
+  }
+  if (table.last != 0) table.precision = static_cast<int>(in.get(2));
+  int before = probability_bits;
+  std::uint32_t others = 0;
+  for (unsigned t = 0; t <= table.last; ++t) {
+    if (t == table.commonest) continue;
+    const int exponent = before + difference_of_rank(get_unary(in, 4 * probability_bits));
+    if (exponent < 0 || exponent > probability_bits) {
+      throw ArchiveError("a frequency table is impossible");
+    }
+    const int mantissa = mantissa_bits_of(exponent, table.precision);
+    std::uint32_t frequency = exponent == 0 ? 0 : 1;
+    if (exponent > 0) {
+      frequency = ((frequency << mantissa) | static_cast<std::uint32_t>(in.get(mantissa)))
+                  << (exponent - 1 - mantissa);
+    }
+    table.frequencies[t] = static_cast<std::uint16_t>(frequency);
+    others += frequency;
+    before = exponent;
+  }
+  if (others >= probability_one) throw ArchiveError("a frequency table exceeds its sum");
+  table.frequencies[table.commonest] = static_cast<std::uint16_t>(probability_one - others);
+  return table;
+}
+
+/// A table, and what it costs together with the symbols under it.
+struct BestTable {
+  FrequencyTable table;
+  Cost cost = 0;
+};
+
+/// At the precision at which table and symbols cost least together; the coarser one on ties.
+BestTable best_table(const Counts& counts) {
+  BestTable best;
+  for (int precision = 0; precision < static_cast<int>(precisions.size()); ++precision) {
+    const FrequencyTable table = normalise(counts, precision);
+    const Cost cost = table_cost(table) + symbol_cost(counts, table);
+    if (precision == 0 || cost < best.cost) best = {table, cost};
+  }
+  return best;
+}
+
+/// Neighbouring contexts that share a table.
+struct Cluster {
+  std::size_t first;  ///< context
+  Counts counts;
+  BestTable best;
+  std::int64_t saving = 0;  ///< of merging it with the next cluster
+};
+
+std::int64_t saving_of(const Cluster& a, const Cluster& b) {
+  const Cost merged = best_table(a.counts + b.counts).cost;
+  return static_cast<std::int64_t>(a.best.cost + b.best.cost) - static_cast<std::int64_t>(merged);
+}
+
+}  // namespace
+
+std::uint32_t log2_of(std::uint64_t x) {
+  static const auto table = make_log2_table();
+  const int exponent = static_cast<int>(std::bit_width(x)) - 1;
+  const std::uint64_t mantissa =
+      exponent >= mantissa_bits ? x >> (exponent - mantissa_bits) : x << (mantissa_bits - exponent);
+  return (static_cast<std::uint32_t>(exponent) << cost_bits) +
+         table[mantissa & ((1U << mantissa_bits) - 1)];
+}
+
+ContextTables ContextTables::fit(std::span<const Counts> counts) {
+  std::vector<Cluster> clusters;
+  for (std::size_t context = 0; context < counts.size(); ++context) {
+    if (total_of(counts[context]) == 0 && context != 0) continue;
+    clusters.push_back({context, counts[context], best_table(counts[context])});
+  }
+  for (std::size_t i = 0; i + 1 < clusters.size(); ++i) {
+    clusters[i].saving = saving_of(clusters[i], clusters[i + 1]);
+  }
+  while (clusters.size() > 1) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i + 1 < clusters.size(); ++i) {
+      if (clusters[i].saving > clusters[best].saving) best = i;
+    }
+    if (clusters[best].saving < 0) break;
+    clusters[best].counts = clusters[best].counts + clusters[best + 1].counts;
+    clusters[best].best = best_table(clusters[best].counts);
+    clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    if (best + 1 < clusters.size())
+      clusters[best].saving = saving_of(clusters[best], clusters[best + 1]);
+    if (best > 0) clusters[best - 1].saving = saving_of(clusters[best - 1], clusters[best]);
+  }
+  ContextTables result;
+  result.table_of.resize(counts.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    const std::size_t end = i + 1 < clusters.size() ? clusters[i + 1].first : counts.size();
+    std::fill(result.table_of.begin() + static_cast<std::ptrdiff_t>(clusters[i].first),
+              result.table_of.begin() + static_cast<std::ptrdiff_t>(end),
+              static_cast<std::uint8_t>(i));
+    result.tables.push_back(clusters[i].best.table);
+  }
+  return result;
+}
+
+Cost ContextTables::cost(std::span<const Counts> counts) const {
+  Cost cost = static_cast<Cost>(counts.size()) << cost_bits;
+  for (const FrequencyTable& table : tables) cost += table_cost(table);
+  for (std::size_t context = 0; context < counts.size(); ++context) {
+    cost += symbol_cost(counts[context], tables[table_of[context]]);
+  }
+  return cost;
+}
+
+void ContextTables::write(BitWriter& out) const {
+  for (std::size_t context = 1; context < table_of.size(); ++context) {
+    out.put(table_of[context] != table_of[context - 1] ? 1 : 0, 1);
+  }
+  for (const FrequencyTable& table : tables) write_table(table, out);
+}
+
+ContextTables ContextTables::read(BitReader& in, std::size_t contexts) {
+  ContextTables result;
+  result.table_of.resize(contexts, 0);
+  for (std::size_t context = 1; context < contexts; ++context) {
+    result.table_of[context] =
+        static_cast<std::uint8_t>(result.table_of[context - 1] + static_cast<unsigned>(in.get(1)));
+  }
+  for (unsigned i = 0; i <= result.table_of.back(); ++i) result.tables.push_back(read_table(in));
+  return result;
+}
+
+}  // namespace cuszi
