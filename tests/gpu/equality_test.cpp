@@ -3,6 +3,7 @@
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/compare_steps.hpp"
 
 namespace cuszi::test {
 
@@ -76,6 +77,19 @@ void check_constant_frames(std::uint64_t seed, int frames, std::uint64_t max_poi
 }
 
 }  // namespace
+
+TEST_CASE("every step of a frame gives the same on both backends", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  Random random(11);
+  for (int i = 0; i < 300; ++i) {
+    RandomFrame frame = random_gpu_frame(random, 1, 100'000);
+    frame.task.config.huffman.width = HuffmanWidth::automatic;  // so that every book fits
+    INFO(frame.to_string());
+    compare_steps(*cpu, *gpu, frame.task, frame.values());
+  }
+}
 
 TEST_CASE("small frames have the same bytes and values on both backends", "[gpu][small]") {
   check_frames(1, 1500, 1, 3000);

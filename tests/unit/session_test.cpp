@@ -2,10 +2,12 @@
 
 #include "core/backend.hpp"
 #include "core/hash.hpp"
+#include "core/trials.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/compare_steps.hpp"
 
 namespace cuszi::test {
 
@@ -27,9 +29,9 @@ FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
   Method method{draft_of(id), coder};
   std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), bound, DType::f32); },
              method.predictor);
-  session.refine(method, config, bound);
-  return {method.predictor, bound,
-          coder_params(method.coder, config.huffman, centre_of(method.predictor)), config.huffman};
+  method = choose_method(session, std::move(method), config, dims, bound);
+  return {method.predictor, bound, coder_params(method.coder, config, centre_of(method.predictor)),
+          config.huffman};
 }
 
 /// The hashes of all sections.
@@ -89,6 +91,18 @@ TEST_CASE("how many passes a step takes at once changes no section") {
   CHECK(expected.size() > 20);
   CHECK(code(2) == expected);
   CHECK(code(passes) == expected);
+}
+
+TEST_CASE("frames go through the steps of two backends alike") {
+  for (const PredictorId id :
+       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
+    FrameTask task;
+    task.shape = {DType::f64, dims};
+    task.config.predictor.id = id;
+    task.config.coder = CoderId::ans;
+    compare_steps(*cpu::make_backend(), *cpu::make_backend(), task,
+                  make_field(FieldKind::missing, dims, DType::f64, 1));
+  }
 }
 
 TEST_CASE("a predictor is not asked for what it does not do") {

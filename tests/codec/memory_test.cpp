@@ -1,0 +1,81 @@
+// Links nothing above codec: what a program needs that compresses and restores fields by itself.
+#include <algorithm>
+#include <memory>
+
+#include "codec/archive_reader.hpp"
+#include "codec/field_codec.hpp"
+#include "codec/field_source.hpp"
+#include "test_data/fields.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+const Dims dims{20, 30, 40};
+
+FieldSettings settings_for(PredictorId predictor, CoderId coder) {
+  FieldSettings settings;
+  settings.bound = 1e-3;
+  settings.mode = ErrorMode::relative;
+  settings.frame.predictor.id = predictor;
+  settings.frame.predictor.automatic = predictor == PredictorId::multilevel;
+  settings.frame.coder = coder;
+  settings.frame.automatic_coder = coder == CoderId::ans;
+  return settings;
+}
+
+std::vector<std::byte> compress(Bytes values, const FieldSettings& settings) {
+  FieldLayout layout;
+  layout.dims = dims;
+  FieldSource field(std::make_unique<MemorySource>(values), layout,
+                    plan_frames(dims, DType::f32, settings.frame_bytes));
+  Backends backends({DeviceChoice::Kind::cpu, 0});
+  MemorySink archive;
+  CallTimes times;
+  compress_field(backends.for_config(settings.frame), settings, field, archive, times);
+  return {archive.bytes().begin(), archive.bytes().end()};
+}
+
+std::vector<float> restore(Bytes archive) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  Backends backends({DeviceChoice::Kind::cpu, 0});
+  CallTimes times;
+  std::vector<float> values;
+  restore_field(backends, reader, times, [&](std::uint64_t /*frame*/, Bytes bytes) {
+    const std::size_t at = values.size();
+    values.resize(at + bytes.size() / sizeof(float));
+    std::copy(bytes.begin(), bytes.end(),
+              std::as_writable_bytes(std::span(values)).begin() +
+                  static_cast<std::ptrdiff_t>(at * sizeof(float)));
+  });
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a program without the command line compresses and restores a field in memory") {
+  const auto original = make_values<float>(FieldKind::smooth, dims, 1);
+  const auto [min, max] = std::minmax_element(original.begin(), original.end());
+  const double bound = 1e-3 * (static_cast<double>(*max) - static_cast<double>(*min));
+  const std::pair<PredictorId, CoderId> methods[] = {{PredictorId::multilevel, CoderId::ans},
+                                                     {PredictorId::interp, CoderId::huffman},
+                                                     {PredictorId::lorenzo, CoderId::huffman}};
+  for (const auto& [predictor, coder] : methods) {
+    for (const ByteCount frame_bytes : {ByteCount{1} << 30, ByteCount{40'000}}) {
+      FieldSettings settings = settings_for(predictor, coder);
+      settings.frame_bytes = frame_bytes;
+      const auto archive = compress(std::as_bytes(std::span(original)), settings);
+      CHECK(archive.size() < original.size() * sizeof(float) / 2);
+      const auto restored = restore(archive);
+      REQUIRE(restored.size() == original.size());
+      for (std::size_t i = 0; i < original.size(); ++i) {
+        const double error = static_cast<double>(original[i]) - static_cast<double>(restored[i]);
+        REQUIRE(std::max(error, -error) <= bound);
+      }
+    }
+  }
+}
+
+}  // namespace cuszi::test

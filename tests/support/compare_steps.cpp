@@ -1,0 +1,157 @@
+#include "tests/support/compare_steps.hpp"
+
+#include <cmath>
+#include <optional>
+
+#include "core/constant.hpp"
+#include "core/trials.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+void compare_scans(const FieldScan& expected, const FieldScan& made) {
+  REQUIRE(made.min == expected.min);
+  REQUIRE(made.max == expected.max);
+  REQUIRE(made.missing == expected.missing);
+  FieldScan a = expected;
+  FieldScan b = made;
+  REQUIRE(b.errors.counts() == a.errors.counts());
+  REQUIRE(b.splines.profiled == a.splines.profiled);
+  REQUIRE(b.splines.sum == a.splines.sum);
+}
+
+void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShape& shape) {
+  compare_scans(expected.scan(), made.scan());
+  const Mask mask = expected.mask();
+  const Mask mask_made = made.mask();
+  REQUIRE(mask_made.words == mask.words);
+  REQUIRE(mask_made.values == mask.values);
+  std::vector<std::uint64_t> points;
+  for (std::uint64_t k = 0; k < 100; ++k) points.push_back(sample_point(k, shape.points()));
+  const auto picked = expected.values_at(points);
+  const auto picked_made = made.values_at(points);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool both_nan = picked[i] != picked[i] && picked_made[i] != picked_made[i];
+    REQUIRE((both_nan || picked_made[i] == picked[i]));
+  }
+  for (const double value : {expected.scan().min, -0.0, 12345.678}) {
+    const std::uint64_t bits = bits_of(value, shape.dtype);
+    REQUIRE(made.holds(bits) == expected.holds(bits));
+  }
+}
+
+/// How the frame is coded; nothing if it cannot be.
+std::optional<FrameCoding> coding_of(EncodeSession& session, const FrameTask& task) {
+  const FieldScan& scan = session.scan();
+  const double range = scan.max - scan.min;
+  const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
+  if (!(bound > 0 && range > 0 && std::isfinite(range)) || scan.missing == task.shape.points()) {
+    return std::nullopt;
+  }
+  Method method{draft_predictor(task.config.predictor, task.shape.dims), task.config.coder};
+  const bool usable = std::visit(
+      [&](auto& p) {
+        p.choose(task.config.predictor, scan, bound, task.shape.dtype);
+        return p.is_usable(task.shape.dtype);
+      },
+      method.predictor);
+  if (!usable) return std::nullopt;
+  method = choose_method(session, std::move(method), task.config, task.shape.dims, bound);
+  const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
+  return FrameCoding{method.predictor, bound, coder, task.config.huffman};
+}
+
+std::vector<CodedPass> code(EncodeSession& session, const FrameCoding& coding) {
+  const auto passes = static_cast<int>(level_of_pass(coding.predictor).size());
+  const auto encoder = session.passes(coding);
+  const int step = predicts_by_contexts(coding.predictor) ? 1 : passes;
+  for (int first = 0; first < passes; first += step) {
+    encoder->predict({first, first + step});
+    if (uses_contexts(coding.coder)) encoder->fit_contexts({first, first + step});
+  }
+  encoder->encode({0, passes});
+  return encoder->finish();
+}
+
+std::vector<std::byte> host_copy(Backend& backend, Bytes bytes) {
+  std::vector<std::byte> host(bytes.size());
+  backend.copy(bytes, host);
+  return host;
+}
+
+/// The sections of passes, in host memory.
+struct KeptSection {
+  std::size_t pass;
+  SectionId id;
+  std::vector<std::byte> bytes;
+};
+
+std::vector<KeptSection> compare_passes(Backend& expected, std::span<const CodedPass> passes,
+                                        Backend& made, std::span<const CodedPass> passes_made) {
+  std::vector<KeptSection> kept;
+  REQUIRE(passes_made.size() == passes.size());
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    REQUIRE(passes_made[pass].counts.outliers == passes[pass].counts.outliers);
+    REQUIRE(passes_made[pass].counts.patches == passes[pass].counts.patches);
+    const auto& sections = passes[pass].sections.list();
+    const auto& sections_made = passes_made[pass].sections.list();
+    REQUIRE(sections_made.size() == sections.size());
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      INFO("pass " << pass << ", section " << name_of(sections[i].id));
+      REQUIRE(sections_made[i].id == sections[i].id);
+      kept.push_back({pass, sections[i].id, host_copy(expected, sections[i].bytes)});
+      REQUIRE(host_copy(made, sections_made[i].bytes) == kept.back().bytes);
+    }
+  }
+  return kept;
+}
+
+std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const FrameCoding& coding,
+                               const FieldScan& scan, const Mask& mask,
+                               std::span<const KeptSection> kept) {
+  std::vector<std::byte> payload;
+  for (const KeptSection& section : kept) {
+    payload.insert(payload.end(), section.bytes.begin(), section.bytes.end());
+  }
+  const auto session = backend.decode(payload);
+  std::vector<Sections> passes(level_of_pass(coding.predictor).size());
+  Bytes rest = session->payload();
+  for (const KeptSection& section : kept) {
+    passes[section.pass].add(section.id, rest.first(section.bytes.size()));
+    rest = rest.subspan(section.bytes.size());
+  }
+  std::vector<std::byte> values(shape.bytes());
+  const FrameTarget target{shape, scan.min, scan.max, mask, values};
+  const auto decoder = session->passes(target, coding.predictor, coding.coder);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const auto pass = static_cast<int>(i);
+    if (uses_contexts(coding.coder)) decoder->contexts(pass, passes[i]);
+    decoder->decode(pass, passes[i]);
+    decoder->reconstruct(pass, passes[i]);
+  }
+  decoder->finish();
+  return values;
+}
+
+}  // namespace
+
+void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Bytes values) {
+  const PredictorParams draft = draft_predictor(task.config.predictor, task.shape.dims);
+  auto session = expected.encode(task.shape, values, task.fills, draft);
+  auto session_made = made.encode(task.shape, values, task.fills, draft);
+  compare_looks(*session, *session_made, task.shape);
+  const auto coding = coding_of(*session, task);
+  if (!coding) return;
+  const auto kept =
+      compare_passes(expected, code(*session, *coding), made, code(*session_made, *coding));
+  const FieldScan scan = session->scan();
+  const Mask mask = session->mask();
+  session.reset();
+  session_made.reset();
+  REQUIRE(restore(made, task.shape, *coding, scan, mask, kept) ==
+          restore(expected, task.shape, *coding, scan, mask, kept));
+}
+
+}  // namespace cuszi::test
