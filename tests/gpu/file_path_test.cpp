@@ -49,7 +49,7 @@ class Folder {
   fs::path path_;
 };
 
-ExitCode cuszi_run(std::vector<std::string> arguments) {
+app::ExitCode cuszi_run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "cuszi");
   std::vector<const char*> argv;
   argv.reserve(arguments.size());
@@ -84,9 +84,9 @@ TEST_CASE("files make the trip through a device as through the host", "[gpu]") {
       for (const std::string device : {"cpu", "cuda"}) {
         REQUIRE(cuszi_run({"compress", field, "-e", "1e-3", "-m", mode, "--preset", "cuszi",
                            "--frame-size", frame_size, "--device", device, "-o", folder(device),
-                           "--force", "--quiet"}) == ExitCode::ok);
+                           "--force", "--quiet"}) == app::ExitCode::ok);
         REQUIRE(cuszi_run({"decompress", folder(device), "--device", device, "-o",
-                           folder(device + ".f32"), "--force", "--quiet"}) == ExitCode::ok);
+                           folder(device + ".f32"), "--force", "--quiet"}) == app::ExitCode::ok);
       }
       REQUIRE(read_file(folder("cuda")) == read_file(folder("cpu")));
       REQUIRE(read_file(folder("cuda.f32")) == read_file(folder("cpu.f32")));
@@ -109,12 +109,12 @@ TEST_CASE("a frame that does not fit the device leaves nothing behind", "[gpu]")
   REQUIRE(cuszi_run({"compress", field, "-d", std::to_string(size / 4), "-t", "f32", "-e", "1",
                      "-m", "abs", "--preset", "cusz", "--frame-size", std::to_string(size),
                      "--device", "cuda", "-o", folder("out.cuszi"), "--quiet"}) ==
-          ExitCode::device);
+          app::ExitCode::device);
   REQUIRE(folder.files() == 1);
   const std::string small = folder("u_20x30x40.f32");
   write_file(small, make_field(FieldKind::smooth, Dims{20, 30, 40}, DType::f32, 1));
   REQUIRE(cuszi_run({"compress", small, "-e", "1e-3", "--preset", "cusz", "--device", "cuda", "-o",
-                     folder("out.cuszi"), "--quiet"}) == ExitCode::ok);
+                     folder("out.cuszi"), "--quiet"}) == app::ExitCode::ok);
 }
 
 TEST_CASE("pieces arrive on the device and come back, or their failure does", "[gpu]") {
