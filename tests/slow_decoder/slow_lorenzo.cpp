@@ -19,7 +19,7 @@ void restore(const LorenzoParams& params, SlowFrame<T>& frame) {
     sums.push_back(static_cast<std::uint64_t>(delta));
   }
   const Extents3 strides{frame.extents[1] * frame.extents[2], frame.extents[2], 1};
-  for (const std::size_t axis : {2, 1, 0}) {
+  for (const std::size_t axis : {2U, 1U, 0U}) {
     for (std::uint64_t i = 0; i < points; ++i) {
       const std::uint64_t at = coordinates_of(i, frame.extents).at(axis);
       if (at % params.chunk.at(axis) != 0) sums[i] += sums[i - strides.at(axis)];

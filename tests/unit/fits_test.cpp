@@ -123,7 +123,7 @@ TEST_CASE("the largest stencil is as large as its type says") {
 
 TEST_CASE("stencil fits are the same for any order that the sums allow") {
   Random random(11);
-  for (const std::uint64_t samples : {40, 64, 1000, 8192}) {
+  for (const std::uint64_t samples : {40U, 64U, 1000U, 8192U}) {
     const MadeFit fit(samples);
     for (const double bound : {1e-4, 1e-1}) {
       const StencilEquations serial =
