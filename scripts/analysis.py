@@ -54,7 +54,8 @@ def power_spectrum(values, known):
     square = sum(numpy.square(f) for f in numpy.meshgrid(
         *(numpy.fft.fftfreq(n) for n in values.shape), indexing="ij", sparse=True))
     bin_of = numpy.minimum((numpy.sqrt(square) * 2 * SPECTRUM_BINS).astype(int), SPECTRUM_BINS)
-    bin_of = numpy.broadcast_to(bin_of, values.shape).ravel()
+    bin_of = numpy.broadcast_to(bin_of, values.shape).flatten()
+    bin_of[0] = SPECTRUM_BINS  # the mean, of which only rounding is left
     counts = numpy.bincount(bin_of, minlength=SPECTRUM_BINS + 1)[:SPECTRUM_BINS]
     sums = numpy.bincount(bin_of, power.ravel(), SPECTRUM_BINS + 1)[:SPECTRUM_BINS]
     centres = (numpy.arange(SPECTRUM_BINS) + 0.5) / (2 * SPECTRUM_BINS)
@@ -71,8 +72,7 @@ def draw(path, title, original, restored, fill_values, bound):
     left, right = figure.subplots(1, 2)
     edges, counts = error_histogram(original, restored, known, bound)
     left.stairs(counts, edges, fill=True)
-    left.set(title="errors", xlabel="error / bound" if bound else "error", ylabel="values",
-             yscale="log" if counts.any() else "linear")
+    left.set(title="errors", xlabel="error / bound" if bound else "error", ylabel="values")
     error = numpy.where(known, restored.astype("f8") - original.astype("f8"), 0)
     for name, field in (("original", original), ("restored", restored), ("error", error)):
         frequencies, powers = power_spectrum(field, known)

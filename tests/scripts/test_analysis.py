@@ -29,6 +29,7 @@ class Analysis(unittest.TestCase):
         wave = 5 + numpy.cos(2 * math.pi * x / 8)
         frequencies, powers = analysis.power_spectrum(wave, numpy.isfinite(wave))
         self.assertAlmostEqual(frequencies[numpy.argmax(powers)], 1 / 8, delta=1 / 128)
+        self.assertGreater(frequencies.min(), 1 / 128)  # the mean is not in it
 
     def test_a_large_field_shows_its_middle(self):
         self.assertEqual(analysis.middle(numpy.zeros((8, 1 << 22), "f4")).size, 1 << 24)
