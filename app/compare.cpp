@@ -47,6 +47,9 @@ ExitCode execute(const CompareOptions& options) {
   FieldSource restored = open_restored(options.restored, layout, original.plan());
   const QualityMeter meter = measure_as_asked(original, restored, options);
 
+  original.expect_unchanged();
+  restored.expect_unchanged();
+
   Report report;
   report.input = options.original;
   report.restored = options.restored;
@@ -60,6 +63,7 @@ ExitCode execute(const CompareOptions& options) {
     report.measured->bound = meter.bound();
   }
   print(report, options.run);
+  require_same_missing(meter, layout.dims);
   if (options.bound) {
     require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
   }

@@ -45,7 +45,8 @@ class Compression {
         backend_(backends.for_config(settings_.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
-        field_(open_field(input_, options.field, settings_.frame_bytes)) {}
+        field_(open_field(input_, options.field, settings_.frame_bytes)),
+        fill_watch_(settings_.fills) {}
 
   /// Writes the archive; leaves none that has been found to violate the bound.
   void run() {
@@ -61,6 +62,7 @@ class Compression {
         compress_to(file, progress);
       }
     }
+    field_.expect_unchanged();
     const bool good = !meter_ || !meter_->quality().first_bad;
     if (good) file.commit();
     tell();
@@ -139,9 +141,7 @@ class Compression {
       progress.advance(field_.frame_bytes(i++));
     };
     events.frame_loaded = [&](const LoadedFrame& frame) {
-      if (settings_.fills.count == 0 && !suspect_) {
-        suspect_ = suspected_fill_value(frame);
-      }
+      fill_watch_.look_at(frame);
       if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
     };
     result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);
@@ -185,14 +185,12 @@ class Compression {
     }
     print(report, options_.run, is_standard_stream(output_));
     if (target_met_ == false) {
-      spdlog::warn("{}: the target {} was not met; the archive is the nearest that was found",
-                   input_, to_string(*options_.target));
+      tell_warning(
+          fmt::format("{}: the target {} was not met; the archive is the nearest that was found",
+                      input_, to_string(*options_.target)));
     }
-    if (suspect_) {
-      spdlog::warn(
-          "{}: {} repeats far outside the other values; if it means missing, give "
-          "--fill-value {}",
-          input_, *suspect_, *suspect_);
+    for (const std::string& warning : fill_watch_.warnings()) {
+      spdlog::warn("{}: {}", input_, warning);
     }
   }
 
@@ -208,7 +206,7 @@ class Compression {
   CallTimes compress_times_;
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;
-  std::optional<std::string> suspect_;
+  FillWatch fill_watch_;
   std::optional<bool> target_met_;
   bool layout_checked_ = false;
 };

@@ -46,6 +46,7 @@ class Decompression {
       Progress progress(archive_, field_bytes(), !options_.run.quiet);
       restore_to(file, progress);
     }
+    if (original_) original_->expect_unchanged();
     file.commit();
     tell(output);
   }

@@ -63,6 +63,12 @@ ExitCode tell_failure(std::string_view subject) noexcept {
   return ExitCode::device;
 }
 
+void tell_warning(std::string_view line) noexcept {
+  print_error("cuszi: warning: ");
+  print_error(line);
+  print_error("\n");
+}
+
 void tell_notice(std::string_view line) { spdlog::info("{}", line); }
 
 }  // namespace cuszi::app

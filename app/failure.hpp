@@ -17,6 +17,9 @@ ExitCode tell_failure(std::string_view subject) noexcept;
 /// Tells the user, unless all is to be quiet, what happened otherwise than was asked for.
 void tell_notice(std::string_view line);
 
+/// Tells the user, even if all is to be quiet, that the result is not what was asked for.
+void tell_warning(std::string_view line) noexcept;
+
 /// Does `work` for every file, goes on after a failure, which is told, and returns the first
 /// failure's code.
 template <class Work>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/constant.hpp"
 #include "core/sample.hpp"
 
 namespace cuszi::app {
@@ -16,16 +17,20 @@ constexpr std::uint64_t most_samples = 16384;
 constexpr std::uint64_t fewest_others = 16;
 constexpr double suspicious_distance = 1000;
 
-/// The finite values of a fixed sample, sorted; all of them in a small frame.
-std::vector<double> sorted_sample(const LoadedFrame& frame) {
+/// The values of a fixed sample that are not missing, sorted; all of them in a small frame.
+std::vector<double> sorted_sample(const LoadedFrame& frame, const FillValues& fills) {
   const std::uint64_t points = frame.shape.points();
   std::vector<std::uint64_t> at(std::min(points, most_samples));
   for (std::uint64_t k = 0; k < at.size(); ++k) {
     at[k] = at.size() == points ? k : sample_point(k, points);
   }
   std::vector<double> sample = frame.session->values_at(at);
-  const auto is_missing = [](double value) { return !std::isfinite(value); };
-  sample.erase(std::remove_if(sample.begin(), sample.end(), is_missing), sample.end());
+  with_type_of(frame.shape.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const MissingTest<T> missing(fills);
+    const auto is_missing = [&](double value) { return missing(static_cast<T>(value)); };
+    sample.erase(std::remove_if(sample.begin(), sample.end(), is_missing), sample.end());
+  });
   std::sort(sample.begin(), sample.end());
   return sample;
 }
@@ -57,14 +62,59 @@ std::optional<double> suspect(const std::vector<double>& sample) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<std::string> suspected_fill_value(const LoadedFrame& frame) {
-  const std::optional<double> value = suspect(sorted_sample(frame));
+/// A value that looks as if it meant "missing": the least or the greatest of a sample of the frame
+/// if it repeats and lies a thousand times further from the others than they from each other.
+std::optional<std::string> suspected_fill_value(const LoadedFrame& frame, const FillValues& fills) {
+  const std::optional<double> value = suspect(sorted_sample(frame, fills));
   if (!value) return std::nullopt;
   return with_type_of(frame.shape.dtype, [&](auto zero) {
     return fmt::format("{}", static_cast<decltype(zero)>(*value));
   });
+}
+
+bool holds(const LoadedFrame& frame, double value) {
+  const DType dtype = frame.shape.dtype;
+  return frame.session->holds(bits_of(value, dtype)) ||
+         (value == 0 && frame.session->holds(bits_of(-value, dtype)));
+}
+
+}  // namespace
+
+FillWatch::FillWatch(const FillValues& fills) : fills_(fills) {
+  for (std::size_t i = 0; i < fills.count; ++i) named_.push_back({fills.values.at(i), false, {}});
+}
+
+void FillWatch::look_at(const LoadedFrame& frame) {
+  for (Named& named : named_) look_for(named, frame);
+  if (!suspect_) suspect_ = suspected_fill_value(frame, fills_);
+}
+
+/// Values of f32 that were turned into f64 are those of f32 still.
+void FillWatch::look_for(Named& named, const LoadedFrame& frame) const {
+  if (named.seen) return;
+  named.seen = frame.scan.missing != 0 && holds(frame, named.value);
+  const auto rounded = static_cast<double>(static_cast<float>(named.value));
+  const bool other = frame.shape.dtype == DType::f64 && rounded != named.value;
+  if (!named.seen && other && holds(frame, rounded)) named.in_other_precision = rounded;
+}
+
+std::vector<std::string> FillWatch::warnings() const {
+  std::vector<std::string> lines;
+  for (const Named& named : named_) {
+    if (named.seen) continue;
+    const std::string line = fmt::format("--fill-value {} matches no point", named.value);
+    lines.push_back(named.in_other_precision
+                        ? fmt::format("{}, but the nearest f32 does; give --fill-value {}", line,
+                                      *named.in_other_precision)
+                        : line);
+  }
+  if (suspect_) {
+    lines.push_back(
+        fmt::format("{} repeats far outside the other values; if it means missing, give "
+                    "--fill-value {}",
+                    *suspect_, *suspect_));
+  }
+  return lines;
 }
 
 }  // namespace cuszi::app

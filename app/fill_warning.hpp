@@ -2,14 +2,37 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/pipeline.hpp"
 
 namespace cuszi::app {
 
-/// A value that looks as if it meant "missing": the least or the greatest of a sample of the frame
-/// that `backend` has loaded last, if it repeats and lies a thousand times further from the others
-/// than they from each other. Returned as text that --fill-value takes.
-std::optional<std::string> suspected_fill_value(const LoadedFrame& frame);
+/// Looks at the frames of a field for missing values that the user's fill values do not name, and
+/// for names that fit no value.
+class FillWatch {
+ public:
+  explicit FillWatch(const FillValues& fills);
+
+  /// Looks at a frame that has been loaded.
+  void look_at(const LoadedFrame& frame);
+
+  /// What the user should know after all frames, one line each, without the field's name.
+  std::vector<std::string> warnings() const;
+
+ private:
+  /// A value that the user has named.
+  struct Named {
+    double value;
+    bool seen = false;
+    std::optional<double> in_other_precision;  ///< which the field has instead
+  };
+
+  void look_for(Named& named, const LoadedFrame& frame) const;
+
+  FillValues fills_;
+  std::vector<Named> named_;
+  std::optional<std::string> suspect_;  ///< as text that --fill-value takes
+};
 
 }  // namespace cuszi::app

@@ -310,9 +310,10 @@ void add_device_options(CLI::App& app, RunOptions& run) {
   add_parsed(
       app, "--threads", run.threads,
       [](const std::string& option, const std::string& text) {
-        return static_cast<int>(parse_count(option, text, 1, 4096));
+        const auto count = static_cast<int>(parse_count(option, text, 0, 4096));
+        return count == 0 ? std::nullopt : std::optional(count);
       },
-      "N", "CPU threads (default all)");
+      "N", "CPU threads (default 0, all)");
 }
 
 void add_report_options(CLI::App& app, RunOptions& run) {

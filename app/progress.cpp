@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <system_error>
 
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
@@ -32,7 +33,11 @@ std::string time_text(double seconds) {
 Progress::Progress(std::string what, ByteCount bytes, bool wanted)
     : what_(std::move(what)), bytes_(bytes) {
   if (!wanted || ::isatty(STDERR_FILENO) == 0) return;
-  drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
+  try {
+    drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
+  } catch (const std::system_error&) {
+    // Without a thread to be had, nothing is told.
+  }
 }
 
 void Progress::start(const std::string& stage, ByteCount bytes) {

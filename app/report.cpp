@@ -28,8 +28,8 @@ std::optional<double> bit_rate(const Report& report) {
 }
 
 void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
-  for (const char* key :
-       {"psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound"}) {
+  for (const char* key : {"psnr_db", "nrmse", "max_abs_error", "missing_differ",
+                          "max_error_over_bound", "within_bound"}) {
     json[key] = nullptr;
   }
   if (!measured) return;
@@ -37,6 +37,7 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
   json["psnr_db"] = or_null(quality.psnr());
   json["nrmse"] = quality.nrmse();
   json["max_abs_error"] = quality.max_error;
+  json["missing_differ"] = quality.missing_differ;
   if (!measured->bound) return;
   json["max_error_over_bound"] = error_over_bound(quality.max_error, *measured->bound);
   json["within_bound"] = !quality.first_bad.has_value();
@@ -121,6 +122,9 @@ std::string quality_text(const MeasuredQuality& measured) {
   std::string text =
       psnr ? fmt::format("PSNR {:.2f} dB, NRMSE {:.3g}, ", *psnr, quality.nrmse()) : std::string();
   text += fmt::format("largest error {:.6g}", quality.max_error);
+  if (quality.missing_differ != 0) {
+    text += fmt::format(", {} missing in one field alone", quality.missing_differ);
+  }
   if (!measured.bound) return text;
   return text + fmt::format(", {:.4f} of the bound: {}",
                             error_over_bound(quality.max_error, *measured.bound),

@@ -1,8 +1,5 @@
 #include "app/run.hpp"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -13,6 +10,7 @@
 #include "app/failure.hpp"
 #include "app/interruption.hpp"
 #include "app/standard_streams.hpp"
+#include "app/threads.hpp"
 
 namespace cuszi::app {
 
@@ -24,9 +22,7 @@ void prepare(const RunOptions& options) {
   logger->set_pattern("%n: %l: %v");
   logger->set_level(options.quiet ? spdlog::level::err : spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
-#ifdef _OPENMP
-  if (options.threads) omp_set_num_threads(*options.threads);
-#endif
+  set_threads(options.threads);
 }
 
 }  // namespace

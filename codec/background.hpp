@@ -1,19 +1,23 @@
 #pragma once
 
 #include <future>
-#include <utility>
+#include <system_error>
 
 namespace cuszi {
 
-/// One piece of work at a time that is done beside the caller's own. Its end waits for the work,
-/// which must not use what ends before.
+/// One piece of work at a time that is done beside the caller's own, or by it if there are no
+/// threads. Its end waits for the work, which must not use what ends before.
 class Background {
  public:
   /// Starts `work` when the one before is done, whose exception is thrown here.
   template <class Work>
   void start(Work work) {
     wait();
-    running_ = std::async(std::launch::async, std::move(work));
+    try {
+      running_ = std::async(std::launch::async, work);
+    } catch (const std::system_error&) {  // no thread is to be had
+      work();
+    }
   }
 
   /// Waits for the last work; throws what it has thrown.

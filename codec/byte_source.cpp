@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "core/error.hpp"
 
@@ -28,6 +29,29 @@ FileDescriptor open_to_read(const std::string& path) {
   return FileDescriptor(fd);
 }
 
+struct stat status_of(const FileDescriptor& file, const std::string& name) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) {
+    throw InputError(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
+  }
+  return status;
+}
+
+/// The status of a file once the clock that dates changes has moved on since the last one, so that
+/// the next one will show.
+struct stat settled_status(const FileDescriptor& file, const std::string& name) {
+  constexpr long tick = 10'000'000;  // ns: of the slowest clocks
+  const struct stat status = status_of(file, name);
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const long since =
+      (now.tv_sec - status.st_mtim.tv_sec) * 1'000'000'000 + (now.tv_nsec - status.st_mtim.tv_nsec);
+  if (!S_ISREG(status.st_mode) || since < 0 || since >= tick) return status;
+  const timespec rest{0, tick - since};
+  ::nanosleep(&rest, nullptr);
+  return status_of(file, name);
+}
+
 }  // namespace
 
 FileSource::FileSource(const std::string& path) : FileSource(open_to_read(path), input_name(path)) {
@@ -38,13 +62,11 @@ FileSource::FileSource(const std::string& path) : FileSource(open_to_read(path),
 
 FileSource::FileSource(FileDescriptor file, std::string name)
     : name_(std::move(name)), file_(std::move(file)) {
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) {
-    throw InputError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
-  }
+  const struct stat status = settled_status(file_, name_);
   if (S_ISDIR(status.st_mode)) throw InputError(name_ + ": is a folder; name the files in it");
   if (!S_ISREG(status.st_mode)) return;
   size_ = static_cast<ByteCount>(status.st_size);
+  modified_ = status.st_mtim;
   ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
@@ -80,10 +102,13 @@ std::size_t FileSource::read_at(ByteCount offset, MutableBytes out) const {
   });
 }
 
-Bytes FileSource::view() {
-  if (!size_ || *size_ == 0) return {};
-  if (mapping_.bytes().empty()) mapping_ = FileMapping(file_.get(), start_ + *size_);
-  return mapping_.bytes().empty() ? Bytes{} : mapping_.bytes().subspan(start_);
+void FileSource::expect_unchanged() const {
+  if (!size_) return;
+  const struct stat status = status_of(file_, name_);
+  const bool same = static_cast<ByteCount>(status.st_size) == start_ + *size_ &&
+                    status.st_mtim.tv_sec == modified_.tv_sec &&
+                    status.st_mtim.tv_nsec == modified_.tv_nsec;
+  if (!same) throw InputError(name_ + ": was changed while it was being read; wait for its writer");
 }
 
 void FileSource::seek(ByteCount offset) { at_ = offset; }

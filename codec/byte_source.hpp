@@ -1,10 +1,11 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <optional>
 #include <string>
 
 #include "codec/file_descriptor.hpp"
-#include "codec/file_mapping.hpp"
 #include "core/units.hpp"
 
 namespace cuszi {
@@ -31,8 +32,8 @@ class ByteSource {
   /// where the size is known.
   virtual std::size_t read_at(ByteCount offset, MutableBytes out) const = 0;
 
-  /// All the bytes, where they can be looked at without reading; else none.
-  virtual Bytes view() = 0;
+  /// Throws InputError if others have changed the bytes since they began to be read.
+  virtual void expect_unchanged() const {}
 
   /// Goes on reading at `offset`. Only where the size is known.
   virtual void seek(ByteCount offset) = 0;
@@ -53,7 +54,7 @@ class FileSource final : public ByteSource {
   std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return size_; }
-  Bytes view() override;
+  void expect_unchanged() const override;
   void seek(ByteCount offset) override;
   ByteCount skip(ByteCount count) override;
 
@@ -64,8 +65,8 @@ class FileSource final : public ByteSource {
 
   std::string name_;
   FileDescriptor file_;
-  FileMapping mapping_;
   std::optional<ByteCount> size_;
+  timespec modified_{};  ///< where the size is known
   ByteCount start_ = 0;  ///< standard input may have been read before
   ByteCount at_ = 0;
 };
@@ -79,7 +80,6 @@ class MemorySource final : public ByteSource {
   std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return bytes_.size(); }
-  Bytes view() override { return bytes_; }
   void seek(ByteCount offset) override { at_ = offset; }
   ByteCount skip(ByteCount count) override;
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "core/hash.hpp"
 
 namespace cuszi {
 
@@ -35,17 +36,22 @@ Bytes FieldSource::frame(std::uint64_t i) {
   const ByteCount offset = plan_.first_value(i) * size_of(layout_.dtype);
   const ByteCount size = frame_bytes(i);
   if (whole_) return buffer_.view().subspan(offset, size);
-  if (const Bytes values = mapped(layout_.skip_bytes + offset, size); !values.empty()) {
-    return values;
-  }
   if (held_ != i) {
     held_.reset();
     move_to(layout_.skip_bytes + offset);
     read(buffer_.resize(size));
     if (offset + size == layout_.field_bytes()) expect_end();
+    if (!is_stream() && plan_.frames() > 1) recognise(i, block_hash(buffer_.view()));
     held_ = i;
   }
   return buffer_.view();
+}
+
+void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {
+  if (i >= hashes_.size()) hashes_.resize(i + 1);
+  if (!hashes_[i]) hashes_[i] = hash;
+  if (hashes_[i] == hash) return;
+  throw InputError(source_->name() + ": was changed while it was being read; wait for its writer");
 }
 
 void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const {
@@ -58,16 +64,6 @@ void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part
   const std::size_t got = source_->read_at(layout_.skip_bytes + at, part);
   require_all(part.size() - got);
   to_native(part, layout_.dtype, layout_.byte_order);
-}
-
-/// None if the values have to be read: because of their byte order, their place, or the source.
-Bytes FieldSource::mapped(ByteCount offset, ByteCount size) {
-  if (layout_.byte_order != ByteOrder::little) return {};
-  const Bytes all = source_->view();
-  if (all.empty()) return {};
-  const Bytes values = all.subspan(offset, size);
-  const auto address = reinterpret_cast<std::uintptr_t>(values.data());
-  return address % size_of(layout_.dtype) == 0 ? values : Bytes{};
 }
 
 void FieldSource::move_to(ByteCount offset) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "codec/buffer.hpp"
 #include "codec/byte_source.hpp"
@@ -10,8 +11,9 @@
 
 namespace cuszi {
 
-/// A raw field, frame by frame: where it can be used as it lies in its file, mapped into memory,
-/// else read into memory that holds one frame. Every function that reads throws InputError.
+/// A raw field, frame by frame, in memory that holds one: whatever happens to its file meanwhile,
+/// all that is made of a frame is made of the same values. Every function that reads throws
+/// InputError.
 class FieldSource {
  public:
   /// Refuses a source whose size is not that of the field, unless that may go on.
@@ -37,8 +39,14 @@ class FieldSource {
   /// for several threads at once. Not in a stream.
   void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
 
+  /// To be told the block_hash of frame `i` whenever it has been read: throws if it is not what it
+  /// was before.
+  void recognise(std::uint64_t i, std::uint64_t hash);
+
+  /// To be called when all has been made of the field: throws if others have changed it meanwhile.
+  void expect_unchanged() const { source_->expect_unchanged(); }
+
  private:
-  Bytes mapped(ByteCount offset, ByteCount size);
   void move_to(ByteCount offset);
   void read(MutableBytes values);
   void require_all(ByteCount missing) const;
@@ -48,9 +56,10 @@ class FieldSource {
   FieldLayout layout_;
   FramePlan plan_;
   Buffer buffer_;
-  std::optional<std::uint64_t> held_;  ///< the frame in the buffer
-  bool whole_ = false;                 ///< the buffer holds the field
-  ByteCount position_ = 0;             ///< in a stream
+  std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
+  bool whole_ = false;                                ///< the buffer holds the field
+  ByteCount position_ = 0;                            ///< in a stream
+  std::vector<std::optional<std::uint64_t>> hashes_;  ///< of the frames that have been read
 };
 
 /// Opens a field as the options say and plans its frames, of about `frame_bytes` if given.

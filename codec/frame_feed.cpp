@@ -13,8 +13,11 @@ constexpr ByteCount frames_of_work = 6;
 }  // namespace
 
 FrameFeed::FrameFeed(Backend& backend, FieldSource& field, bool twice)
-    : field_(field), transfer_(field.is_stream() ? nullptr : backend.transfer()) {
-  if (transfer_ == nullptr || !twice || field.plan().frames() == 1 || !fits_device()) return;
+    : backend_(backend),
+      field_(field),
+      transfer_(field.is_stream() ? nullptr : backend.transfer()),
+      twice_(twice && field.plan().frames() > 1) {
+  if (transfer_ == nullptr || !twice_ || !fits_device()) return;
   kept_.reset(transfer_);
   kept_places_.resize(field.plan().frames());
 }
@@ -24,6 +27,7 @@ Bytes FrameFeed::frame(std::uint64_t i) {
   if (fetched_ != i) fetch(i);
   fetching_.wait();
   const Bytes values = values_;
+  if (twice_ && !kept_) field_.recognise(i, backend_.hashes({&values, 1}).front());
   if (i + 1 < field_.plan().frames()) fetch(i + 1);
   return values;
 }

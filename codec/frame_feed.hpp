@@ -12,7 +12,7 @@ namespace cuszi {
 class FieldSource;
 
 /// Brings the frames of a field to where a backend wants them: for a device with memory of its own
-/// straight from the file, one frame ahead; else as they lie. If all are to be used `twice` and the
+/// straight from the file, one frame ahead; else the host's. If all are to be used `twice` and the
 /// device has room for them, they stay there and are read once.
 class FrameFeed {
  public:
@@ -29,8 +29,10 @@ class FrameFeed {
   bool fits_device() const;
   void fetch(std::uint64_t i);
 
+  Backend& backend_;
   FieldSource& field_;
-  Transfer* transfer_;                           ///< none if frames stay on the host
+  Transfer* transfer_;  ///< none if frames stay on the host
+  bool twice_;
   std::optional<std::uint64_t> fetched_;         ///< the frame on its way or there
   MutableBytes values_;                          ///< its place
   std::unique_ptr<Transfer, ReleaseKept> kept_;  ///< what has the frames that stay, if they do

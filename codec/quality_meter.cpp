@@ -55,4 +55,14 @@ void require_within_bound(const QualityMeter& meter, const Dims& dims, std::stri
       remedy));
 }
 
+void require_same_missing(const QualityMeter& meter, const Dims& dims) {
+  const Quality& quality = meter.quality();
+  if (!quality.first_differ) return;
+  throw BoundError(fmt::format(
+      "{} points are missing in one of the fields alone, or not by the same value, first that at "
+      "{} "
+      "(index {})",
+      quality.missing_differ, coordinates(dims, *quality.first_differ), *quality.first_differ));
+}
+
 }  // namespace cuszi

@@ -41,4 +41,8 @@ class QualityMeter {
 /// one.
 void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy);
 
+/// Throws BoundError, naming the first of them, if points of a field of these dims are missing in
+/// one of the two fields alone, or not by the same value.
+void require_same_missing(const QualityMeter& meter, const Dims& dims);
+
 }  // namespace cuszi

@@ -1,7 +1,9 @@
 #include "codec/value_range.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "core/bound.hpp"
+#include "core/floating_point.hpp"
 
 namespace cuszi {
 
@@ -12,8 +14,8 @@ void ValueRange::add(double other_min, double other_max) {
 }
 
 double absolute_bound(double bound, ErrorMode mode, const ValueRange& range) {
-  if (mode == ErrorMode::absolute) return bound;
-  return std::isfinite(range.width()) ? bound * range.width() : 0;
+  const IeeeArithmetic arithmetic;
+  return mode == ErrorMode::absolute ? bound : share_of_range(bound, range.min, range.max);
 }
 
 }  // namespace cuszi

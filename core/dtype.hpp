@@ -1,5 +1,10 @@
 #pragma once
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error "the bound and the bytes need IEEE arithmetic: build without -ffast-math and its parts"
+#endif
+
 #include <cstdint>
 #include <string_view>
 #include <type_traits>

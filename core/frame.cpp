@@ -79,22 +79,28 @@ LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
   if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
   std::size_t pass = 0;
   std::optional<Unpacked> unpacked;  // of the next section
+  unsigned seen = 0;                 // kinds in the pass
   for (std::uint64_t i = 0; i < sections; ++i) {
     const auto packed = in.get<std::uint8_t>();
     const auto id = static_cast<SectionId>(packed & id_mask);
     pass += packed >> id_bits;
     if (pass > max_passes) throw ArchiveError("a level has too many passes");
+    if (packed >> id_bits != 0) seen = 0;
     if ((packed & id_mask) == packed_mark && !unpacked) {
       unpacked = read_unpacked(in, left);
       continue;
     }
-    if ((packed & id_mask) == filler && in.varint() == 0) continue;
+    if (packed == (filler | id_mask << id_bits) && in.varint() == 0) continue;
     if (static_cast<std::size_t>(id) >= section_names.size()) {
       throw ArchiveError("a frame has a section of an unknown kind");
     }
     if (unpacked && !is_packable(id)) {
       throw ArchiveError("a frame has a packed section of a kind that is never packed");
     }
+    if ((seen >> (packed & id_mask) & 1) != 0) {
+      throw ArchiveError("a pass has two sections of one kind");
+    }
+    seen |= 1U << (packed & id_mask);
     const ByteCount size = in.varint();
     if (size > left.bytes) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
     left.bytes -= size;
@@ -223,12 +229,11 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
                          " does not go with its coder " + std::string(name_of(*header.coder)));
     }
   }
-  const std::uint64_t levels = in.varint();
-  if (levels > in.remaining()) throw ArchiveError("a frame's table is truncated");
+  const std::uint64_t levels = levels_of(header);
+  if (in.varint() != levels) throw ArchiveError("a frame has not the levels of its kind");
   Allowance left{max_payload_bytes, max_unpacked_bytes(dims)};
   for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();
-  if (levels != levels_of(header)) throw ArchiveError("a frame has not the levels of its kind");
   if (header.payload_bytes() < least_payload_bytes(dims.count() * size_of(dtype))) {
     throw ArchiveError("a frame claims to hold more values than its bytes can");
   }

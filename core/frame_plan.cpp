@@ -45,10 +45,11 @@ std::uint64_t FramePlan::first_value(std::uint64_t i) const {
   return (i / frames_per_axis() * dims[axis] + first_slice(i)) * slice;
 }
 
-FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish) {
+FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish,
+                      ByteCount least) {
   FramePlan plan{dims, 0, 1};
   ByteCount slice_bytes = dims.count() * size_of(dtype);
-  const ByteCount frame_bytes = wish.value_or(usual_frame_bytes(slice_bytes));
+  const ByteCount frame_bytes = std::max(wish.value_or(usual_frame_bytes(slice_bytes)), least);
   for (plan.axis = 0; plan.axis < dims.rank(); ++plan.axis) {
     slice_bytes /= dims[plan.axis];
     const bool fits = slice_bytes <= frame_bytes;

@@ -32,17 +32,32 @@ struct MissingTest {
   std::array<T, FillValues::max_count> fills{};
   std::size_t count = 0;
 
+  MissingTest() = default;
   explicit MissingTest(const FillValues& f) : count(f.count) {
     for (std::size_t i = 0; i < count; ++i) fills[i] = static_cast<T>(f.values[i]);
   }
 
   CUSZI_HD bool operator()(T value) const {
     const bool finite = value - value == 0;
-    if (!finite) return true;
+    return !finite || is_fill(value);
+  }
+
+  CUSZI_HD bool is_fill(T value) const {
     for (std::size_t i = 0; i < count; ++i) {
       if (value == fills[i]) return true;
     }
     return false;
+  }
+
+  /// The same for the fill values of [min, max] alone: what values that are clamped to that range
+  /// could be restored to, and then would be missing.
+  MissingTest within(double min, double max) const {
+    MissingTest inside;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto fill = static_cast<double>(fills[i]);
+      if (fill >= min && fill <= max) inside.fills[inside.count++] = fills[i];
+    }
+    return inside;
   }
 };
 

@@ -9,6 +9,17 @@ namespace cuszi {
 /// of so many points, each by core/lane_sums with the points' numbers in it, one after the other.
 inline constexpr std::uint64_t quality_block_points = std::uint64_t{1} << 16;
 
+/// A sum of squares whose terms may leave the range of doubles: of numbers in units of 2^exponent.
+struct SquareSum {
+  double sum = 0;
+  int exponent = 0;
+
+  void add(const SquareSum& other);
+};
+
+/// The exponent for squares of numbers up to `largest`: 0 wherever that does.
+int square_exponent(double largest);
+
 /// How far a restored field is from its original, over the points that are not missing. Parts of a
 /// field are measured apart and merged in order.
 struct Quality {
@@ -17,12 +28,16 @@ struct Quality {
   double min = 0;             ///< of the original
   double max = 0;
   double max_error = 0;
-  double squared_error = 0;
+  SquareSum squared_error;
+  /// Points that are missing in one of the fields alone, or not by the same value: they have no
+  /// error.
+  std::uint64_t missing_differ = 0;
+  std::optional<std::uint64_t> first_differ;
   /// The first point whose error is over the bound, or that is missing and not bit for bit the
   /// same.
   std::optional<std::uint64_t> first_bad;
 
-  /// Appends the part of the field that follows; its `first_bad` counts from its own start.
+  /// Appends the part of the field that follows; its points count from its own start.
   void merge(const Quality& next);
 
   double range() const { return max - min; }

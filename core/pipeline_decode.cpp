@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "core/constant.hpp"
+#include "core/floating_point.hpp"
 #include "core/lossless.hpp"
 #include "core/pipeline.hpp"
 
@@ -178,13 +179,18 @@ void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, Mu
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, Bytes payload, MutableBytes out,
                       StepTimes& times) {
+  const IeeeArithmetic arithmetic;
   if (preview.shown.all()) {
     restore_points(backend, shape, header, preview, payload, out, times);
     return;
   }
   std::vector<std::byte> restored(preview.restored.points() * size_of(shape.dtype));
   restore_points(backend, shape, header, preview, payload, restored, times);
-  times.measure("pick", [&] { pick(preview.shown, shape.dtype, restored, out); });
+  times.measure("pick", [&] {
+    std::vector<std::byte> shown(out.size());
+    pick(preview.shown, shape.dtype, restored, shown);
+    backend.copy(shown, out);
+  });
 }
 
 }  // namespace cuszi

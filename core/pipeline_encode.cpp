@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/constant.hpp"
+#include "core/floating_point.hpp"
 #include "core/lossless.hpp"
 #include "core/pipeline.hpp"
 #include "core/trials.hpp"
@@ -237,6 +238,7 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
 
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times) {
+  const IeeeArithmetic arithmetic;
   LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}};
   times.measure("scan", [&] {
     frame.session = backend.encode(shape, values, fills, frame.draft);
@@ -248,6 +250,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times) {
+  const IeeeArithmetic arithmetic;
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }

@@ -75,6 +75,9 @@ Selection Preview::of_frame(std::uint64_t i) const {
 
 FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
                               const Selection& wanted) {
+  if (header.kind == FrameKind::constant) {
+    return {wanted, {wanted.dims(), {}, {1, 1, 1, 1}}};
+  }
   FramePreview preview{{dims, {}, {1, 1, 1, 1}}, wanted};
   const MultilevelParams* const params = multilevel_of(header);
   if (params == nullptr) return preview;

@@ -6,6 +6,7 @@
 
 #include "core/dtype.hpp"
 #include "core/hd.hpp"
+#include "core/mask.hpp"
 
 namespace cuszi {
 
@@ -30,10 +31,20 @@ CUSZI_HD inline bool within_bound(double original, double restored, double bound
   return difference < 0 ? rounding >= 0 : rounding <= 0;
 }
 
-/// A little less than the bound: a difference in T below this needs no within_bound().
+/// A little less than the bound: a difference in T below this needs no may_restore_to(). None is
+/// where a fill value might be restored.
 template <class T>
-inline T certainly_within(double bound) {
-  return static_cast<T>(bound) * static_cast<T>(1 - 1.0 / (1 << 20));
+inline T certainly_within(double bound, const MissingTest<T>& fills) {
+  return fills.count != 0 ? 0 : static_cast<T>(bound) * static_cast<T>(1 - 1.0 / (1 << 20));
+}
+
+/// Whether a value that is not missing may come back as `restored`: within the bound, and not as a
+/// fill value, which would make it missing.
+template <class T>
+CUSZI_HD inline bool may_restore_to(T original, T restored, double bound,
+                                    const MissingTest<T>& fills) {
+  return within_bound(static_cast<double>(original), static_cast<double>(restored), bound) &&
+         !fills.is_fill(restored);
 }
 
 /// How a type of floating point holds integers in the low bits of a significand: conversions are
@@ -91,19 +102,19 @@ struct Quantizer {
   T min;           ///< restored values are clamped to [min, max], the range of the original
   T max;
   double bound;  ///< what |original - restored| must not exceed
-  T certain;     ///< a rounded difference below this is within the bound in exact arithmetic too
+  T certain;     ///< a rounded difference below this needs no further test
   T reach;       ///< errors of fewer steps have a code
   T origin;      ///< of the codes, in IntegerBits: what stands for a delta of 0
   std::uint32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
-            std::uint32_t code_radius)
+            std::uint32_t code_radius, const MissingTest<T>& fills = {})
       : step(static_cast<T>(2 * half_step)),
         inverse_step(static_cast<T>(1 / (2 * half_step))),
         min(static_cast<T>(range_min)),
         max(static_cast<T>(range_max)),
         bound(absolute_bound),
-        certain(certainly_within<T>(absolute_bound)),
+        certain(certainly_within(absolute_bound, fills)),
         reach(static_cast<T>(code_radius) - static_cast<T>(0.5)),
         origin(IntegerBits<T>::zero + static_cast<T>(code_radius)),
         radius(code_radius) {}
@@ -130,7 +141,7 @@ CUSZI_HD inline T restore(const Quantizer<T>& quantizer, T prediction, QuantCode
 }
 
 /// What a code would make of a value. If it is not in range, the rest means nothing; if it is not
-/// certain, within_bound() decides.
+/// certain, may_restore_to() decides.
 template <class T>
 struct Attempt {
   Quantised<T> result;
@@ -152,27 +163,29 @@ CUSZI_HD inline Attempt<T> try_to_quantise(const Quantizer<T>& quantizer, T valu
 }
 
 /// The code of `value` and what the decoder will see. What the codes cannot express within the
-/// bound (too far, rounding, a prediction that overflowed) is an outlier and keeps its value.
+/// bound (too far, rounding, a prediction that overflowed), or without becoming one of `fills`, is
+/// an outlier and keeps its value. The quantizer must have been made for the same fill values.
 template <class T>
-CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T value, T prediction) {
+CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const MissingTest<T>& fills,
+                                      T value, T prediction) {
   const Attempt<T> attempt = try_to_quantise(quantizer, value, prediction);
   if (attempt.certain) return attempt.result;
   const bool reached =
-      attempt.in_range && within_bound(value, attempt.result.restored, quantizer.bound);
+      attempt.in_range && may_restore_to(value, attempt.result.restored, quantizer.bound, fills);
   return reached ? attempt.result : Quantised<T>{outlier_code, value};
 }
 
 /// The same, but what is closer to the prediction than `zone` steps is coded as no error, if the
 /// bound allows it: worth its distortion where other codes are rare.
 template <class T>
-CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, T zone, T value,
-                                      T prediction) {
+CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const MissingTest<T>& fills,
+                                      T zone, T value, T prediction) {
   const auto none = static_cast<QuantCode>(quantizer.radius);
   if (magnitude_of((value - prediction) * quantizer.inverse_step) < zone) {
     const T restored = restore(quantizer, prediction, none);
-    if (within_bound(value, restored, quantizer.bound)) return {none, restored};
+    if (may_restore_to(value, restored, quantizer.bound, fills)) return {none, restored};
   }
-  return quantise(quantizer, value, prediction);
+  return quantise(quantizer, fills, value, prediction);
 }
 
 /// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a

@@ -188,7 +188,8 @@ class CpuEncodeSession final : public EncodeSession {
         shape_(shape),
         values_(as_values<T>(values)),
         scan_(scan_frame(shape.extents(), values_, fills, draft)),
-        mask_(build_mask(values_, fills, scan_.missing)) {}
+        mask_(build_mask(values_, fills, scan_.missing)),
+        near_fills_(MissingTest<T>(fills).within(scan_.min, scan_.max)) {}
 
   const FieldScan& scan() const override { return scan_; }
 
@@ -235,7 +236,7 @@ class CpuEncodeSession final : public EncodeSession {
 
  private:
   FrameInput<T> input() const {
-    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims};
+    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims, near_fills_};
   }
 
   Workspace& workspace_;
@@ -243,6 +244,7 @@ class CpuEncodeSession final : public EncodeSession {
   std::span<const T> values_;
   FieldScan scan_;
   Mask mask_;
+  MissingTest<T> near_fills_;
   SectionStore store_;
 };
 

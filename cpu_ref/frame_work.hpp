@@ -19,7 +19,8 @@ struct FrameInput {
   const Mask& mask;
   double min;
   double max;
-  Dims dims{};  ///< as the frame has them
+  Dims dims{};                ///< as the frame has them
+  MissingTest<T> fills = {};  ///< that a restored value could be
 };
 
 /// A frame to restore, as predictors see it.

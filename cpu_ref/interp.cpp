@@ -147,11 +147,11 @@ void run_stages(Box<T>& box, const InterpParams& params, std::span<const Quantiz
 
 template <class T>
 std::vector<Quantizer<T>> level_quantizers(const InterpParams& params, double bound, double min,
-                                           double max) {
+                                           double max, const MissingTest<T>& fills = {}) {
   std::vector<Quantizer<T>> quantizers;
   for (int level = 1; level <= params.levels(); ++level) {
     quantizers.emplace_back(params.half_step[static_cast<std::size_t>(level - 1)], bound, min, max,
-                            params.radius);
+                            params.radius, fills);
   }
   return quantizers;
 }
@@ -186,18 +186,19 @@ class TileEncoder {
     load(tile);
     QuantCode* const codes = box_.codes.data();
     T* const values = box_.values.data();
+    const MissingTest<T>& fills = frame_.fills;
     if (frame_.mask.any()) {
       run_stages(box_, params_, quantizers_, splines_,
                  [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
                    if (box_.missing[offset] != 0) return prediction;
-                   const Quantised<T> q = quantise(quantizer, values[offset], prediction);
+                   const Quantised<T> q = quantise(quantizer, fills, values[offset], prediction);
                    codes[offset] = q.code;
                    return q.restored;
                  });
     } else {
       run_stages(box_, params_, quantizers_, splines_,
                  [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-                   const Quantised<T> q = quantise(quantizer, values[offset], prediction);
+                   const Quantised<T> q = quantise(quantizer, fills, values[offset], prediction);
                    codes[offset] = q.code;
                    return q.restored;
                  });
@@ -311,7 +312,7 @@ void predict_quantise(const InterpParams& params, double bound, const FrameInput
                             out.anchors.push_back(frame.values[point]);
                             return frame.values[point];
                           });
-  const auto quantizers = level_quantizers<T>(params, bound, frame.min, frame.max);
+  const auto quantizers = level_quantizers<T>(params, bound, frame.min, frame.max, frame.fills);
   for_each_tile(
       params, frame.extents,
       [&] { return TileEncoder<T>(params, quantizers, anchors, frame, out); },

@@ -135,7 +135,7 @@ class ChunkEncoder {
     const T value = frame_.values[point];
     const Prequantised q = prequantise(static_cast<double>(value), inverse_step_);
     const T restored = dequantise<T>(q.value, step_, min_, max_);
-    if (!q.in_range || !within_bound(value, restored, bound_)) {
+    if (!q.in_range || !may_restore_to(value, restored, bound_, frame_.fills)) {
       patches_.push_back(exact_value(point, value));
     }
     return q.value;

@@ -15,7 +15,8 @@ template <class T>
 class Engine final : public MultilevelEngine {
  public:
   Engine(MultilevelParams params, double bound, double min, double max, const Mask& mask,
-         std::span<const T> original, std::span<T> output, FitSample sample)
+         std::span<const T> original, std::span<T> output, FitSample sample,
+         const MissingTest<T>& fills = {})
       : params_(std::move(params)),
         plan_(plan_frame<T>(params_, min, max)),
         bound_(bound),
@@ -26,7 +27,8 @@ class Engine final : public MultilevelEngine {
         owned_(output.empty() ? original.size() : 0),
         values_(output.empty() ? std::span<T>(owned_) : output),
         magnitudes_(values_.size(), 0),
-        sample_(sample) {}
+        sample_(sample),
+        fills_(fills) {}
 
   const Pass& pass(int number) const override {
     return plan_.passes[static_cast<std::size_t>(number)];
@@ -107,7 +109,8 @@ class Engine final : public MultilevelEngine {
   Known<T> known() const { return {values_.data(), magnitudes_.data()}; }
 
   Quantizer<T> quantizer_of(const Pass& pass) const {
-    return Quantizer<T>(params_.half_step_of(pass.level), bound_, min_, max_, params_.radius);
+    return Quantizer<T>(params_.half_step_of(pass.level), bound_, min_, max_, params_.radius,
+                        fills_);
   }
 
   template <class Work>
@@ -203,7 +206,7 @@ class Engine final : public MultilevelEngine {
         values_[point] = prediction[k];
         continue;
       }
-      const Quantised<T> q = quantise(quantizer, zones[k], original_[point], prediction[k]);
+      const Quantised<T> q = quantise(quantizer, fills_, zones[k], original_[point], prediction[k]);
       codes[k] = q.code;
       values_[point] = q.restored;
       magnitudes_[point] = magnitude_of_code(q.code, params_.radius);
@@ -270,6 +273,7 @@ class Engine final : public MultilevelEngine {
   std::span<T> values_;
   std::vector<std::uint8_t> magnitudes_;
   FitSample sample_;
+  MissingTest<T> fills_;
   RememberedWeights remembered_;
 };
 
@@ -279,7 +283,7 @@ template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params, double bound,
                                                const FrameInput<T>& frame, FitSample sample) {
   return std::make_unique<Engine<T>>(params, bound, frame.min, frame.max, frame.mask, frame.values,
-                                     std::span<T>{}, sample);
+                                     std::span<T>{}, sample, frame.fills);
 }
 
 template <class T>

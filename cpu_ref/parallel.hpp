@@ -5,6 +5,8 @@
 #include <exception>
 #include <mutex>
 
+#include "core/floating_point.hpp"
+
 namespace cuszi::cpu {
 
 /// Runs work(state, i) for every i in [0, count) on all of OpenMP's threads. Each thread has its
@@ -20,6 +22,7 @@ void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& 
 #pragma omp parallel if (count > 1)
   {
     try {
+      const IeeeArithmetic arithmetic;
       auto state = make_state();
       for (std::uint64_t i = next++; i < count; i = next++) work(state, i);
       const std::scoped_lock lock(one_at_a_time);

@@ -67,7 +67,7 @@ class CpuTrialSession final : public TrialSession {
       : crop_(box.all() ? Crop<T>{} : crop_to(box, frame)),
         frame_(box.all() ? frame
                          : FrameInput<T>{box.dims().as_3d(), crop_.values, crop_.mask, frame.min,
-                                         frame.max, box.dims()}) {}
+                                         frame.max, box.dims(), frame.fills}) {}
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
     std::vector<std::uint64_t> bytes;

@@ -112,6 +112,7 @@ class GpuEncodeSession final : public EncodeSession {
     work_.reset();
     values_ = reinterpret_cast<const T*>(bring(work_, values).data());
     scan_ = scan_frame(work_, shape.extents(), values_, fills, draft);
+    near_fills_ = MissingTest<T>(fills).within(scan_.min, scan_.max);
     if (scan_.missing == 0) return;
     missing_ = find_missing(work_, values_, shape.points(), fills, scan_.missing);
   }
@@ -173,7 +174,7 @@ class GpuEncodeSession final : public EncodeSession {
  private:
   FrameInput<T> input() const {
     return {shape_.extents(), values_,   missing_.bits, scan_.missing,
-            scan_.min,        scan_.max, shape_.dims};
+            scan_.min,        scan_.max, shape_.dims,   near_fills_};
   }
 
   Work& work_;
@@ -181,6 +182,7 @@ class GpuEncodeSession final : public EncodeSession {
   const T* values_ = nullptr;
   FieldScan scan_;
   MissingPoints<T> missing_;
+  MissingTest<T> near_fills_;
 };
 
 }  // namespace

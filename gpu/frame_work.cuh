@@ -15,7 +15,8 @@ struct FrameInput {
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};  ///< as the frame has them; for the host
+  Dims dims{};                ///< as the frame has them; for the host
+  MissingTest<T> fills = {};  ///< that a restored value could be
 };
 
 /// A frame to restore, on the device.

@@ -10,12 +10,12 @@ namespace {
 
 class GpuBackend final : public Backend {
  public:
-  explicit GpuBackend(int device) {
+  explicit GpuBackend(int device) : device_(device) {
     if (device < 0 || device >= device_count()) {
       throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
                         std::to_string(device_count()));
     }
-    check(cudaSetDevice(device), "select a device");
+    use_device();
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, device), "tell its name");
     name_ = properties.name;
@@ -27,19 +27,25 @@ class GpuBackend final : public Backend {
 
   Transfer* transfer() override { return transfer_.get(); }
 
-  void settle() noexcept override { cudaStreamSynchronize(work_->stream()); }
+  void settle() noexcept override {
+    cudaSetDevice(device_);
+    cudaStreamSynchronize(work_->stream());
+  }
 
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                         const FillValues& fills,
                                         const PredictorParams& draft) override {
+    use_device();
     return make_encode_session(slot_, *work_, shape, values, fills, draft);
   }
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {
+    use_device();
     return make_decode_session(slot_, *work_, payload);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
+    use_device();
     const bool on_host = std::all_of(strings.begin(), strings.end(), [](Bytes string) {
       return string.empty() || !is_on_device(string.data());
     });
@@ -47,11 +53,13 @@ class GpuBackend final : public Backend {
   }
 
   void copy(Bytes from, MutableBytes to) override {
+    use_device();
     work_->copy(to.data(), from.data(), from.size());
     work_->sync();
   }
 
   void gather(const Sections& sections, MutableBytes out) override {
+    use_device();
     const bool to_host = !out.empty() && !is_on_device(out.data());
     for (const Section& section : sections.list()) {
       work_->copy(out.data(), section.bytes.data(), section.bytes.size());
@@ -63,6 +71,10 @@ class GpuBackend final : public Backend {
   ByteCount peak_bytes() const { return work_->device().peak(); }
 
  private:
+  /// Threads that have not made the backend have another device, or none, at first.
+  void use_device() const { check(cudaSetDevice(device_), "select a device"); }
+
+  int device_;
   std::string name_;
   FrameSlot slot_;
   std::unique_ptr<Work> work_;

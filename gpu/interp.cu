@@ -157,7 +157,7 @@ __device__ void encode_tile(Box<T, Mode>& box, const T* values, QuantCode* codes
       box.codes[offset] = no_delta;
       return prediction;
     }
-    const Quantised<T> q = quantise(quantizer, box.values[offset], prediction);
+    const Quantised<T> q = quantise(quantizer, box.frame.fills, box.values[offset], prediction);
     box.codes[offset] = q.code;
     return q.restored;
   });
@@ -304,7 +304,8 @@ std::uint64_t present_anchors(Work& work, const AnchorGrid& anchors, const Ranke
 /// A frame without the plan that tiles other than cubes need.
 template <class T>
 InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Extents3& extents,
-                            const RankedBits& missing, double min, double max, const T* anchors) {
+                            const RankedBits& missing, double min, double max, const T* anchors,
+                            const MissingTest<T>& fills = {}) {
   const Quantizer<T> none(1, 0, 0, 0, 1);
   InterpFrame<T> frame{params,
                        {},
@@ -319,14 +320,15 @@ InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Exte
                        anchors,
                        anchor_grid(params, extents),
                        {none, none, none, none, none, none, none, none, none, none, none, none,
-                        none, none, none, none}};
+                        none, none, none, none},
+                       fills};
   const Extents3 tiles = tile_grid(params, extents);
   frame.tiles_x = static_cast<std::uint32_t>(tiles[2]);
   frame.tiles_y = static_cast<std::uint32_t>(tiles[1]);
-  frame.tiles = static_cast<std::uint32_t>(count_of(tiles));
+  frame.tiles = grid_of(count_of(tiles));
   for (int level = 1; level <= params.levels(); ++level) {
     const auto l = static_cast<std::size_t>(level - 1);
-    frame.quantizers[l] = Quantizer<T>(params.half_step[l], bound, min, max, params.radius);
+    frame.quantizers[l] = Quantizer<T>(params.half_step[l], bound, min, max, params.radius, fills);
   }
   return frame;
 }
@@ -410,8 +412,8 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
   const std::uint64_t points = count_of(frame.extents);
   const ExceptionSets exceptions{make_bits(work, points), RankedBits{},
                                  work.take_zeroed<PassCounts>(1)};
-  auto interp =
-      interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max, all);
+  auto interp = interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max,
+                                all, frame.fills);
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
     encode_cubes<T, turn.value><<<Cube::grid(interp), Cube::threads, Cube::bytes, work.stream()>>>(

@@ -24,19 +24,21 @@ struct LorenzoFrame {
   T max;
   std::int32_t radius;
   RankedBits missing;
+  MissingTest<T> fills;
 
   LorenzoFrame(const LorenzoParams& params, double absolute_bound, const Extents3& e, double low,
-               double high, const RankedBits& missing_points)
+               double high, const RankedBits& missing_points, const MissingTest<T>& near_fills = {})
       : extents(e),
         chunk(params.chunk),
         step(2 * params.half_step),
         inverse_step(1 / step),
         bound(absolute_bound),
-        certain(certainly_within<T>(absolute_bound)),
+        certain(certainly_within(absolute_bound, near_fills)),
         min(static_cast<T>(low)),
         max(static_cast<T>(high)),
         radius(static_cast<std::int32_t>(params.radius)),
-        missing(missing_points) {}
+        missing(missing_points),
+        fills(near_fills) {}
 
   /// Whether the integers of all values, and sums of eight, stay within 32 bits.
   bool fits_32_bits() const {
@@ -96,6 +98,8 @@ unsigned warp_blocks(const Extents3& extents) {
   const std::uint64_t rows = Shape::is_line ? 1 : Shape::rows;
   const std::uint64_t tiles = ceil_div(extents[2], Shape::warp_width) * ceil_div(extents[1], rows) *
                               ceil_div(extents[0], Shape::slices);
+  constexpr std::uint64_t most_tiles = ~std::uint32_t{0} - warps;  // which lanes count
+  if (tiles > most_tiles) grid_of(tiles);
   return blocks_for(tiles, warps);
 }
 
@@ -114,7 +118,7 @@ __device__ Int fill_missing(Int integer, bool present, unsigned lane, Int before
 /// Integers of 32 or 64 bits: `Int` holds all sums that matter (see fits_32_bits).
 template <class T, class Int, class Shape, bool Masked>
 __global__ void __launch_bounds__(threads)
-    encode_chunks(LorenzoFrame<T> frame, const T* values, QuantCode* codes,
+    encode_chunks(const __grid_constant__ LorenzoFrame<T> frame, const T* values, QuantCode* codes,
                   ExceptionSets exceptions) {
   const Extents3& e = frame.extents;
   const Lane<Shape> at(e);
@@ -141,7 +145,7 @@ __global__ void __launch_bounds__(threads)
       const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
       const bool certain = q.in_range && magnitude_of(value[row] - restored) < frame.certain;
       if (present && !certain) {
-        if (!q.in_range || !within_bound(value[row], restored, frame.bound))
+        if (!q.in_range || !may_restore_to(value[row], restored, frame.bound, frame.fills))
           exceptions.add_patch(point);
       }
       if constexpr (Masked) integer = fill_missing<Shape>(integer, present, at.lane, carry);
@@ -341,8 +345,8 @@ void launch_decode(Work& work, const LorenzoFrame<T>& frame, const QuantCode* co
     for (unsigned axis = 0; axis < 3; ++axis)
       grid[axis] = ceil_div(frame.extents[axis], frame.chunk[axis]);
     auto* const sums = work.take<std::uint64_t>(count_of(frame.extents));
-    decode_any_chunk<<<static_cast<unsigned>(count_of(grid)), 256, 0, work.stream()>>>(
-        frame, grid, codes, outliers, sums, values);
+    decode_any_chunk<<<grid_of(count_of(grid)), 256, 0, work.stream()>>>(frame, grid, codes,
+                                                                         outliers, sums, values);
   }
   check_launch("decode_chunks");
 }
@@ -353,7 +357,8 @@ template <class T>
 Predicted predict_quantise(Work& work, const LorenzoParams& params, double bound,
                            const FrameInput<T>& frame, QuantCode* codes) {
   const std::uint64_t points = count_of(frame.extents);
-  const LorenzoFrame<T> lorenzo(params, bound, frame.extents, frame.min, frame.max, frame.missing);
+  const LorenzoFrame<T> lorenzo(params, bound, frame.extents, frame.min, frame.max, frame.missing,
+                                frame.fills);
   const ExceptionSets exceptions{make_bits(work, points), make_bits(work, points),
                                  work.take_zeroed<PassCounts>(1)};
   launch_encode(work, lorenzo, frame.values, codes, exceptions);

@@ -72,7 +72,7 @@ RankedBits make_bits(Work& work, std::uint64_t points) {
 
 void rank_bits(Work& work, const RankedBits& bits) {
   auto* const counts = work.take<std::uint32_t>(bits.blocks);
-  rank_words<<<static_cast<unsigned>(bits.blocks), rank_threads, 0, work.stream()>>>(bits, counts);
+  rank_words<<<grid_of(bits.blocks), rank_threads, 0, work.stream()>>>(bits, counts);
   check_launch("rank_words");
   exclusive_sums(work, counts, bits.blocks, bits.rank_of_block);
 }

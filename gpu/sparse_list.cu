@@ -74,7 +74,7 @@ SparseView unpack(Work& work, Bytes list, const SparseList::Layout& layout, std:
       list.data() + layout.counts_at, view.bits.blocks, counts);
   check_launch("unpack_counts");
   exclusive_sums(work, counts, view.bits.blocks, view.bits.rank_of_block);
-  unpack_positions<<<static_cast<unsigned>(view.bits.blocks), threads, 0, work.stream()>>>(
+  unpack_positions<<<grid_of(view.bits.blocks), threads, 0, work.stream()>>>(
       list.data() + layout.positions_at, layout.count, points, view.bits, work.flaws());
   check_launch("unpack_positions");
   return view;

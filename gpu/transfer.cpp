@@ -76,6 +76,7 @@ class GpuTransfer final : public Transfer {
   explicit GpuTransfer(int device) : device_(device) {}
 
   MutableBytes memory(std::size_t buffer, ByteCount size) override {
+    check(cudaSetDevice(device_), "select a device");
     if (buffer >= buffers_.size()) buffers_.resize(buffer + 1);
     Block<DeviceMemory>& block = buffers_[buffer];
     if (size > block.bytes().size()) {
@@ -90,6 +91,7 @@ class GpuTransfer final : public Transfer {
   }
 
   ByteCount room() const override {
+    check(cudaSetDevice(device_), "select a device");
     ByteCount room = 0;
     ByteCount all = 0;
     check(cudaMemGetInfo(&room, &all), "tell its free memory");

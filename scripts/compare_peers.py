@@ -35,7 +35,7 @@ EXAMPLES = """examples:
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKER = ROOT / "scripts/peers.py"
-PACKAGES = ["numpy", "h5py", "hdf5plugin", "pysz"]
+REQUIREMENTS = Path(__file__).resolve().parent / "requirements/peers.txt"
 
 PEERS = ["sz3", "sz3-hdf5", "sperr", "zfp"]
 COMPRESSORS = ["cuszi", *PEERS]
@@ -64,9 +64,10 @@ def set_up(folder):
     """The Python of the virtual environment in the folder, made if it cannot run the peers."""
     python = folder / "bin/python"
     if not peers_version(python):
-        print(f"installing {', '.join(PACKAGES)} into {folder}", file=sys.stderr)
+        print(f"installing what {REQUIREMENTS} lists into {folder}", file=sys.stderr)
         for command in ([sys.executable, "-m", "venv", "--clear", folder],
-                        [python, "-m", "pip", "install", "--quiet", *PACKAGES]):
+                        [python, "-m", "pip", "install", "--quiet", "--require-hashes",
+                         "--only-binary=:all:", "-r", REQUIREMENTS]):
             if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
                 sys.exit(f"compare_peers.py: failed: {' '.join(map(str, command))}")
         if not peers_version(python):

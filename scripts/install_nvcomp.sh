@@ -2,7 +2,8 @@
 # Puts NVIDIA's nvCOMP, which --lossless bitcomp needs, where cuszi finds it.
 set -euo pipefail
 
-package='nvidia-libnvcomp-cu13>=6,<7'
+requirements=$(dirname "$(realpath "$0")")/requirements/nvcomp.txt
+package=$(grep -o '^nvidia[^ ]*' "$requirements")
 library=libnvcomp.so.6
 
 usage() {
@@ -34,7 +35,7 @@ fi
 download=$(mktemp -d)
 trap 'rm -rf "$download"' EXIT
 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-    --dest "$download" "$package"
+    --require-hashes --dest "$download" -r "$requirements"
 python3 -m zipfile -e "$download"/*.whl "$download"
 mkdir -p "$folder"
 cp "$download"/nvidia/libnvcomp/LICENSE "$folder/nvcomp-LICENSE"

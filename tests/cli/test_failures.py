@@ -38,7 +38,7 @@ class ExitCodes(CliTest):
                  "-d", "1x600x40"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--axes", "diagonal"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--alpha", "0.5"],
-                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--threads", "0"],
+                ["compress", "u_20x30x40.f32", "-e", "1e-3", "--threads", "-1"],
                 ["compress", "u_20x30x40.f32", "-e", "1e-3", "--value-range", "3,1"],
                 ["compress", "nameless.f32", "-e", "1e-3"],
                 ["compress", "-", "-e", "1e-3"],

@@ -52,13 +52,14 @@ class Frames(CliTest):
         self.cuszi("decompress", "u.cuszi", "--frame", 3, code=USAGE)
 
     def test_frames_of_one_value(self):
-        ones = array.array("f", [1.0] * 1200)
-        slices = [ones.tobytes(), self.original[:self.slice_bytes], bytes(self.slice_bytes)]
+        slice_bytes = 120 * 160 * 4  # a frame is not smaller than 64 KiB
+        ones = array.array("f", [1.0] * (120 * 160))
+        slices = [ones.tobytes(), self.original[:slice_bytes], bytes(slice_bytes)]
         ones[5] = float("nan")
         slices.append(ones.tobytes())
-        self.path("c_4x30x40.f32").write_bytes(b"".join(slices))
-        self.cuszi("compress", "c_4x30x40.f32", "-e", "1e-3", "-o", "c.cuszi",
-                   "--frame-size", self.slice_bytes, "--verify")
+        self.path("c_4x120x160.f32").write_bytes(b"".join(slices))
+        self.cuszi("compress", "c_4x120x160.f32", "-e", "1e-3", "-o", "c.cuszi",
+                   "--frame-size", slice_bytes, "--verify")
         report, = self.report("inspect", "c.cuszi")
         frames = report["frame_list"]
         self.assertEqual([frame["kind"] for frame in frames],
@@ -72,8 +73,8 @@ class Frames(CliTest):
             self.cuszi("decompress", "c.cuszi", "--frame", i, "-o", f"{i}.f32")
             self.assertEqual(self.path(f"{i}.f32").read_bytes(), slices[i])
         preview, = self.report("decompress", "c.cuszi", "--frame", 2, "--stride", 8, "-o", "p.f32")
-        self.assertEqual(preview["dims"], [1, 4, 5])
-        self.assertEqual(self.path("p.f32").read_bytes(), bytes(4 * 5 * 4))
+        self.assertEqual(preview["dims"], [1, 15, 20])
+        self.assertEqual(self.path("p.f32").read_bytes(), bytes(15 * 20 * 4))
 
     def test_a_damaged_frame_leaves_the_others(self):
         archive = bytearray(self.path("u.cuszi").read_bytes())
@@ -109,8 +110,7 @@ class Previews(CliTest):
                                (["--predictor", "multilevel", "--axes", "independent:2"],
                                 (4, 4, 1)),
                                (["--preset", "cusz"], (4, 4, 4)),
-                               (["--axes", "lattice", "--frame-size", "40K"], (4, 4, 4)),
-                               (["--axes", "lattice", "--frame-size", "15K"], (4, 4, 4))]:
+                               (["--axes", "lattice", "--frame-size", "40K"], (4, 4, 4))]:
             with self.subTest(options=options):
                 whole = self.compress(*options)
                 report, = self.report("decompress", "u.cuszi", "--stride", 4, "--force",
@@ -125,11 +125,20 @@ class Previews(CliTest):
                 self.assertEqual(piped.stdout, shown)
 
     def test_a_frame_is_a_field_of_its_own(self):
-        whole = self.compress("--axes", "lattice", "--frame-size", "15K")  # 3 slices
-        report, = self.report("decompress", "u.cuszi", "--frame", 1, "--stride", 2, "-o", "f.f32")
-        self.assertEqual((report["dims"], report["frame"]), ([2, 15, 20], 1))
-        frame = whole[3 * 4800:6 * 4800]
-        self.assertEqual(self.path("f.f32").read_bytes(), self.every(frame, (3, 30, 40), (2, 2, 2)))
+        self.field("v_9x100x180.f32", dims="9x100x180")
+        self.cuszi("compress", "v_9x100x180.f32", "-e", "1e-3", "--axes", "lattice",
+                   "--frame-size", "220K", "-o", "v.cuszi")  # 3 slices
+        self.cuszi("decompress", "v.cuszi", "-o", "whole.f32")
+        whole = self.path("whole.f32").read_bytes()
+        preview, = self.report("decompress", "v.cuszi", "--stride", 4, "-o", "p.f32")
+        self.assertEqual(preview["dims"], [3, 25, 45])
+        self.assertEqual(self.path("p.f32").read_bytes(),
+                         self.every(whole, (9, 100, 180), (4, 4, 4)))
+        report, = self.report("decompress", "v.cuszi", "--frame", 1, "--stride", 2, "-o", "f.f32")
+        self.assertEqual((report["dims"], report["frame"]), ([2, 50, 90], 1))
+        frame = whole[3 * 72000:6 * 72000]
+        self.assertEqual(self.path("f.f32").read_bytes(),
+                         self.every(frame, (3, 100, 180), (2, 2, 2)))
 
     def test_only_a_prefix_is_read(self):
         self.field("v_64x64x64.f32", dims="64x64x64")

@@ -364,5 +364,86 @@ class Endings(OutputTest):
         self.assertIn("fsync", names[placed:])
 
 
+class Limits(OutputTest):
+    """More is asked for than the system has."""
+
+    def limited(self, limits, *arguments, **environment):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            for kind, most in limits.items():
+                resource.setrlimit(kind, (most, most))
+
+        result = subprocess.run([CUSZI, *arguments], cwd=self.folder, capture_output=True,
+                                preexec_fn=limit, env={**os.environ, **environment}, timeout=120)
+        self.assertGreaterEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn(b"libgomp", result.stderr)
+        return result
+
+    def test_threads(self):
+        expected = self.archive()
+        for more, environment in [([], {"OMP_NUM_THREADS": "1000000"}),
+                                  (["--threads", "4096"], {}), (["--threads", "0"], {})]:
+            with self.subTest(more=more, environment=environment):
+                result = self.limited({}, "compress", "u_20x30x40.f32", "-e", "1e-3", "--force",
+                                      "-o", "b.cuszi", *more, **environment)
+                self.assertEqual(result.returncode, OK, result.stderr)
+                self.assertEqual(self.path("b.cuszi").read_bytes(), expected)
+
+    @unittest.skipIf(os.environ.get("SANITIZED") == "ON", "sanitizers need much address space")
+    def test_memory(self):
+        expected = self.archive()
+        codes = set()
+        for most in [20, 30, 40, 60, 100, 200, 1000]:
+            with self.subTest(megabytes=most):
+                result = self.limited({resource.RLIMIT_AS: most << 20}, "compress",
+                                      "u_20x30x40.f32", "-e", "1e-3", "--force", "-o", "b.cuszi",
+                                      "--threads", "64")
+                if result.returncode == OK:
+                    self.assertEqual(self.path("b.cuszi").read_bytes(), expected)
+                elif result.returncode != 127:  # which is the dynamic linker's
+                    self.assertEqual(result.returncode, 5, result.stderr)
+                codes.add(result.returncode)
+        self.assertIn(OK, codes)
+
+
+class SmallFrames(OutputTest):
+    def test_an_archive_is_not_larger_than_its_input_by_much(self):
+        values = os.urandom(80000)
+        self.path("r.dat").write_bytes(values)
+        for size in ["1", "4", "100", "64K"]:
+            for bound in ["0", "1e-3"]:
+                with self.subTest(size=size, bound=bound):
+                    self.cuszi("compress", "r.dat", "-d", "20000", "-t", "f32", "-e", bound,
+                               "--frame-size", size, "--force", "-o", "r.cuszi")
+                    self.assertLess(self.path("r.cuszi").stat().st_size, len(values) + 512)
+
+    @unittest.skipIf(os.environ.get("SANITIZED") == "ON", "sanitizers need much address space")
+    def test_a_preview_of_one_value_takes_no_more_memory_than_it_has(self):
+        with open(self.path("c_1000x1000x300.f32"), "wb") as file:
+            file.truncate(1_200_000_000)
+        self.cuszi("compress", "c_1000x1000x300.f32", "-e", "1e-3", "-o", "c.cuszi")
+        self.cuszi("decompress", "c.cuszi", "--stride", "64", "-o", "c.out")
+        self.assertEqual(self.path("c.out").stat().st_size, 16 * 16 * 5 * 4)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+        subprocess.run([CUSZI, "decompress", "c.cuszi", "--stride", "64", "-o", "d.out"],
+                       cwd=self.folder, check=True, preexec_fn=limit, capture_output=True)
+
+
+@unittest.skipIf(os.environ.get("SANITIZED") == "ON", "sanitizers are something else")
+class Hardening(CliTest):
+    def test_the_executable_is_hardened(self):
+        header = subprocess.run(["readelf", "-hldW", CUSZI], capture_output=True, text=True,
+                                check=True).stdout
+        self.assertIn("DYN (Position-Independent Executable", header)
+        self.assertIn("GNU_RELRO", header)
+        self.assertIn("BIND_NOW", header)
+        symbols = subprocess.run(["readelf", "-sW", CUSZI], capture_output=True, text=True,
+                                 check=True).stdout
+        self.assertIn("__stack_chk_fail", symbols)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,9 @@
+#include <exception>
+#include <thread>
+
 #include "cpu_ref/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
+#include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
@@ -168,6 +172,57 @@ TEST_CASE("a backend that ran out of device memory can be used again", "[gpu]") 
   Random random(6);
   const auto cpu = cpu::make_backend();
   check_equality(*cpu, *gpu, random_gpu_frame(random, 3000, 30000));
+}
+
+TEST_CASE("a fill value within the range is patched around in the same way", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  Random random(12);
+  for (int i = 0; i < 100; ++i) {
+    RandomFrame frame = random_gpu_frame(random, 3000, 100000);
+    frame.task.fills = {};
+    for (const double fill : {0.0, 0.25, -1.0}) frame.task.fills.add(fill);
+    check_equality(*cpu, *gpu, frame);
+  }
+}
+
+TEST_CASE("another thread than the one that made it can use a backend", "[gpu]") {
+  if (device() == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  const auto gpu = gpu::make_backend(gpu::device_count() - 1);
+  Random random(13);
+  const RandomFrame frame = random_gpu_frame(random, 3000, 100000);
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      check_equality(*cpu, *gpu, frame);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+TEST_CASE("a preview goes to the device's memory", "[gpu]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  const auto values = make_field(FieldKind::smooth, {20, 30, 40}, DType::f32, 1);
+  FrameTask task;
+  task.shape = {DType::f32, {20, 30, 40}};
+  const CompressedFrame frame = compress(*cpu, task, values).frame;
+  const Bytes payload = Bytes(frame.bytes).last(frame.header.payload_bytes());
+  const Selection every_second{task.shape.dims, {}, {2, 2, 2, 1}};
+  const auto preview = FramePreview::of(task.shape.dims, frame.header, every_second);
+  StepTimes times;
+  std::vector<std::byte> expected(10 * 15 * 20 * 4);
+  decompress_frame(*cpu, task.shape, frame.header, preview, payload, expected, times);
+  const MutableBytes shown = gpu->transfer()->memory(0, expected.size());
+  decompress_frame(*gpu, task.shape, frame.header, preview, payload, shown, times);
+  std::vector<std::byte> arrived(expected.size());
+  gpu->copy(shown, arrived);
+  REQUIRE(arrived == expected);
 }
 
 }  // namespace cuszi::test

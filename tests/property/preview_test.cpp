@@ -68,7 +68,7 @@ TEST_CASE("previews have the values of the whole field") {
     const FrameShape& shape = frame.task.shape;
     FieldSettings settings = settings_of(frame.task);
     if (random.one_in(2)) settings.frame_bytes = 1 + random.below(shape.bytes());
-    const FramePlan plan = plan_frames(shape.dims, shape.dtype, settings.frame_bytes);
+    const FramePlan plan = plan_frames(shape.dims, shape.dtype, settings.frame_bytes, 1);
     if (plan.frames() > 300) continue;
     several_frames += plan.frames() > 1 ? 1 : 0;
     INFO("preview " << i << ", " << plan.frames() << " frames: " << frame.to_string());

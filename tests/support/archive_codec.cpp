@@ -21,7 +21,7 @@ std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
   layout.dims = dims;
   layout.dtype = dtype;
   FieldSource field(std::make_unique<MemorySource>(values), layout,
-                    plan_frames(dims, dtype, settings.frame_bytes));
+                    plan_frames(dims, dtype, settings.frame_bytes, 1));
   MemorySink archive;
   CallTimes times;
   compress_field(*cpu::make_backend(), settings, field, archive, times);

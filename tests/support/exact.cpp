@@ -59,7 +59,7 @@ class WideInteger {
 
 }  // namespace
 
-int sign_of_sum(std::initializer_list<double> terms) {
+int sign_of_sum(std::span<const double> terms) {
   WideInteger sum;
   for (const double term : terms) sum.add(term);
   return sum.sign();

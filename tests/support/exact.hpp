@@ -1,11 +1,15 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 namespace cuszi::test {
 
 /// The sign (-1, 0, 1) of the exact sum of finite doubles, in integers of 2^-1074.
-int sign_of_sum(std::initializer_list<double> terms);
+int sign_of_sum(std::span<const double> terms);
+inline int sign_of_sum(std::initializer_list<double> terms) {
+  return sign_of_sum(std::span(terms.begin(), terms.size()));
+}
 
 /// |a - b| <= bound without any rounding, for finite doubles; made to check what core computes, so
 /// it shares nothing with it.

@@ -141,7 +141,7 @@ void compress_on(FakeDevice& device, Bytes values, const FieldSettings& settings
   FieldLayout layout;
   layout.dims = dims;
   FieldSource field(std::make_unique<MemorySource>(values), layout,
-                    plan_frames(dims, DType::f32, settings.frame_bytes));
+                    plan_frames(dims, DType::f32, settings.frame_bytes, 1));
   CallTimes times;
   compress_field(device, settings, field, sink, times);
 }

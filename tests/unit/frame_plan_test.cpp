@@ -13,7 +13,7 @@ TEST_CASE("frames follow each other without gaps and cover every value once") {
       extent = random.pick<std::uint64_t>({1, 2, 3, 7, 64, 65, 100, 600, 1100});
     const Dims dims = *Dims::make(extents);
     const ByteCount frame_bytes = dims.count() / (1 + random.below(2'000)) * 4 + random.below(100);
-    const FramePlan plan = plan_frames(dims, DType::f32, frame_bytes);
+    const FramePlan plan = plan_frames(dims, DType::f32, frame_bytes, 1);
     INFO(dims.to_string() << " in frames of " << frame_bytes << ": axis " << plan.axis << ", "
                           << plan.height);
     if (plan.frames() > 3'000) continue;
@@ -44,7 +44,7 @@ TEST_CASE("without a wish, fields of more than 512 MiB have frames of 256 to 512
 
 TEST_CASE("heights are multiples of 64 slices, of 8 where 64 do not fit") {
   const auto height = [](const Dims& dims, DType dtype, ByteCount bytes) {
-    const FramePlan plan = plan_frames(dims, dtype, bytes);
+    const FramePlan plan = plan_frames(dims, dtype, bytes, 1);
     CHECK(plan.axis == 0);
     return plan.height;
   };
@@ -71,9 +71,18 @@ TEST_CASE("where one slice is too large, a faster axis is cut") {
 }
 
 TEST_CASE("even a frame size of nothing cuts a field into single values at most") {
-  const FramePlan plan = plan_frames({3, 5}, DType::f64, 0);
+  const FramePlan plan = plan_frames({3, 5}, DType::f64, 0, 1);
   CHECK(plan.frames() == 15);
   CHECK(plan.frame_dims(14).count() == 1);
+}
+
+TEST_CASE("frames have a least size") {
+  for (const ByteCount wish : {0, 4, 1000, 65536}) {
+    const FramePlan plan = plan_frames({100, 100, 100}, DType::f32, wish);
+    CHECK(plan.axis == 0);
+    CHECK(plan_frames({20000}, DType::f32, wish).frames() == 2);
+    CHECK(plan.frames() == plan_frames({100, 100, 100}, DType::f32, least_frame_bytes).frames());
+  }
 }
 
 }  // namespace cuszi::test

@@ -297,4 +297,15 @@ TEST_CASE("kinds and sections have names") {
   CHECK(name_of(SectionId::codes) == "codes");
 }
 
+TEST_CASE("a pass has one section of a kind") {
+  FrameHeader header = coded_header();
+  header.levels = {
+      {{{SectionId::codes, 0, 0}, {SectionId::index, 0, 0}, {SectionId::codes, 0, 1}}, 0}};
+  CHECK_NOTHROW(read(write_frame_header(header)));
+  header.levels[0].sections.push_back({SectionId::codes, 0, 1});
+  CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
+  header.levels[0].sections.assign(1'000'000, {SectionId::weights, 0, 0});
+  CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
+}
+
 }  // namespace cuszi::test

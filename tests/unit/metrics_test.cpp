@@ -34,7 +34,7 @@ TEST_CASE("quality as computed by hand") {
   CHECK(quality.min == 0);
   CHECK(quality.max == 4);
   CHECK(quality.max_error == 1);
-  CHECK(quality.squared_error == 1.25);
+  CHECK(quality.squared_error.sum == 1.25);
   CHECK(is_near(quality.rmse(), std::sqrt(1.25 / 4)));
   CHECK(is_near(quality.nrmse(), std::sqrt(1.25 / 4) / 4));
   CHECK(is_near(quality.psnr().value(), 20 * std::log10(4 / std::sqrt(1.25 / 4))));
@@ -88,7 +88,43 @@ TEST_CASE("missing values must come back bit for bit and enter nothing else") {
 TEST_CASE("a restored value that is no number is bad") {
   const Quality quality = measure<float>({1, 2, 3}, {1, nan, 3}, 1e30);
   CHECK(quality.first_bad == 1);
-  CHECK(std::isnan(quality.max_error));
+  CHECK(quality.missing_differ == 1);
+  CHECK(quality.first_differ == 1);
+  CHECK(quality.max_error == 0);
+}
+
+TEST_CASE("what is missing in one field alone, or in another way, is told") {
+  FillValues fills;
+  fills.add(7);
+  const auto differing = [&](std::vector<float> a, std::vector<float> b) {
+    return measure<float>(a, b, 1e30, fills).missing_differ;
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  CHECK(differing({1, nan, 7, infinity}, {1, -nan, 7, infinity}) == 0);
+  CHECK(differing({1, nan, 7, 2}, {1, 3, 2, 7}) == 3);
+  CHECK(differing({infinity, nan, 7}, {-infinity, 7, nan}) == 3);
+}
+
+TEST_CASE("quality at any scale") {
+  const std::vector<double> original{0, 1, 2, 4};
+  const std::vector<double> restored{0, 1.5, 2, 3};
+  const Quality plain = measure<double>(original, restored, 1);
+  for (const double scale : {0x1p-1070, 0x1p-700, 0x1p-400, 0x1p400, 0x1p700, 0x1p1021}) {
+    std::vector<double> a;
+    std::vector<double> b;
+    for (std::size_t i = 0; i < original.size(); ++i) {
+      a.push_back(original[i] * scale);
+      b.push_back(restored[i] * scale);
+    }
+    const Quality quality = measure<double>(a, b, scale);
+    CHECK(is_near(quality.nrmse(), plain.nrmse()));
+    CHECK(is_near(quality.psnr().value(), plain.psnr().value()));
+    Quality merged = measure<double>({a[0], a[1]}, {b[0], b[1]}, scale);
+    merged.merge(measure<double>({a[2], a[3]}, {b[2], b[3]}, scale));
+    CHECK(is_near(merged.psnr().value(), plain.psnr().value()));
+  }
+  const Quality widest = measure<double>({-0x1p1023, 0x1p1023}, {-0x1p1023, 0x1p1022}, 1);
+  CHECK(is_near(widest.nrmse(), 0.25 / std::sqrt(2.0)));
 }
 
 TEST_CASE("parts merged are the whole") {
@@ -116,7 +152,7 @@ TEST_CASE("parts merged are the whole") {
   CHECK(merged.min == whole.min);
   CHECK(merged.max == whole.max);
   CHECK(merged.max_error == whole.max_error);
-  CHECK(is_near(merged.squared_error, whole.squared_error));
+  CHECK(is_near(merged.rmse(), whole.rmse()));
   CHECK(merged.first_bad == whole.first_bad);
 }
 

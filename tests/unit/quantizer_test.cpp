@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("what is quantised is restored within the bound", "", float, 
     const Quantizer<TestType> quantizer(half_step, bound, -100, 100, radius);
     const auto value = static_cast<TestType>(200 * random.uniform() - 100);
     const auto prediction = static_cast<TestType>(value + any_double(random, 8) * random.uniform());
-    const Quantised<TestType> q = quantise(quantizer, value, prediction);
+    const Quantised<TestType> q = quantise(quantizer, {}, value, prediction);
     ++outliers.at(q.code == outlier_code ? 1 : 0);
     if (q.code == outlier_code) {
       REQUIRE(q.restored == value);
@@ -139,13 +139,14 @@ TEMPLATE_TEST_CASE("codes and restored values are what conversions of integers g
 
 TEST_CASE("codes reach as far as the radius says") {
   const Quantizer<double> quantizer(0.5, 0.5, -1000, 1000, 4);
-  CHECK(quantise(quantizer, 10.0, 10.0).code == 4);
-  CHECK(quantise(quantizer, 13.0, 10.0).code == 7);
-  CHECK(quantise(quantizer, 7.0, 10.0).code == 1);
-  CHECK(quantise(quantizer, 13.5, 10.0).code == outlier_code);
-  CHECK(quantise(quantizer, 6.5, 10.0).code == outlier_code);
-  CHECK(quantise(quantizer, 10.0, infinity).code == outlier_code);
-  CHECK(quantise(quantizer, 10.0, std::numeric_limits<double>::quiet_NaN()).code == outlier_code);
+  CHECK(quantise(quantizer, {}, 10.0, 10.0).code == 4);
+  CHECK(quantise(quantizer, {}, 13.0, 10.0).code == 7);
+  CHECK(quantise(quantizer, {}, 7.0, 10.0).code == 1);
+  CHECK(quantise(quantizer, {}, 13.5, 10.0).code == outlier_code);
+  CHECK(quantise(quantizer, {}, 6.5, 10.0).code == outlier_code);
+  CHECK(quantise(quantizer, {}, 10.0, infinity).code == outlier_code);
+  CHECK(quantise(quantizer, {}, 10.0, std::numeric_limits<double>::quiet_NaN()).code ==
+        outlier_code);
 }
 
 TEST_CASE("restored values stay in the recorded range") {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/backend.hpp"
+#include "core/bound.hpp"
 #include "core/pipeline.hpp"
 
 /// The CUDA backend's interface, which the tool uses too. With device pointers nothing leaves the
@@ -13,7 +14,7 @@
 ///     StepTimes times;
 ///     const FrameShape shape{DType::f32, {512, 512, 512}};
 ///     LoadedFrame frame = load_frame(*backend, config, shape, field, {}, times);
-///     const double bound = 1e-3 * (frame.scan.max - frame.scan.min);
+///     const double bound = share_of_range(1e-3, frame.scan.min, frame.scan.max);
 ///     compress_frame(*backend, config, std::move(frame), 0, bound, allocate, times);
 ///
 ///     decompress_frame(*backend, shape, compressed, restored, times);

@@ -1,0 +1,69 @@
+#include "core/bound.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "test_data/random.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/exact.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+double random_number(Random& random, int lowest, int highest) {
+  const int exponent =
+      lowest + static_cast<int>(random.below(static_cast<std::uint64_t>(highest - lowest)));
+  return std::ldexp(1 + random.uniform(), exponent);
+}
+
+/// Terms of a double so short that products of two are exact.
+std::array<double, 3> parts_of(double x) {
+  const auto upper = [](double y) { return static_cast<double>(static_cast<float>(y)); };
+  const double first = upper(x);
+  const double second = upper(x - first);
+  return {first, second, x - first - second};
+}
+
+/// The sign of bound - share x (max - min), exactly.
+int sign_of_excess(double bound, double share, double min, double max) {
+  std::vector<double> terms{bound};
+  for (const double s : parts_of(share)) {
+    for (const double x : parts_of(max)) terms.push_back(-s * x);
+    for (const double x : parts_of(min)) terms.push_back(s * x);
+  }
+  return sign_of_sum(terms);
+}
+
+}  // namespace
+
+TEST_CASE("a share of a range never exceeds the exact product") {
+  Random random(11);
+  for (int i = 0; i < 20000; ++i) {
+    const double share = random_number(random, -30, -1);
+    const double max = random_number(random, -20, 20);
+    const double width = random_number(random, -20, 20);
+    const double min = random.one_in(2) ? -width : max - width;
+    const double bound = share_of_range(share, min, max);
+    INFO(share << " of " << min << " to " << max << ": " << bound);
+    REQUIRE(sign_of_excess(bound, share, min, max) <= 0);
+    const double more = bound * (1 + 0x1p-50);
+    REQUIRE(sign_of_excess(more, share, min, max) > 0);
+  }
+}
+
+TEST_CASE("a share of a range that under- or overflows") {
+  constexpr double largest = std::numeric_limits<double>::max();
+  constexpr double least = std::numeric_limits<double>::denorm_min();
+  CHECK(share_of_range(0.5, -largest, largest) == 0);
+  CHECK(share_of_range(0.5, 0, largest) == largest / 2);
+  CHECK(share_of_range(0.75, 0, least) == 0);
+  CHECK(share_of_range(0.75, 0, 2 * least) == least);
+  CHECK(share_of_range(0.75, 0, 4 * least) == 3 * least);
+  CHECK(share_of_range(1e-3, 1, 1) == 0);
+  CHECK(share_of_range(0, 0, 1) == 0);
+}
+
+}  // namespace cuszi::test
