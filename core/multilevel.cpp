@@ -55,8 +55,9 @@ Coefficients read_class(BitReader& bits, std::size_t groups) {
 /// Throws UsageError if there is no such axis.
 std::optional<unsigned> squeezed_axis(const Dims& dims, int axis) {
   if (axis < 0 || axis >= dims.rank()) {
-    throw UsageError("--axes: there is no axis " + std::to_string(axis) + " in " +
-                     dims.to_string() + ", whose axes are 0 to " + std::to_string(dims.rank() - 1));
+    throw UsageError("there is no axis " + std::to_string(axis) + " in " + dims.to_string() +
+                         ", whose axes are 0 to " + std::to_string(dims.rank() - 1),
+                     Setting::axes);
   }
   if (dims[axis] == 1) return std::nullopt;
   const auto slower = dims.extents().first(static_cast<std::size_t>(axis));
@@ -68,8 +69,9 @@ std::optional<unsigned> squeezed_axis(const Dims& dims, int axis) {
 
 void check_axes(const AxisChoice& choice, const Dims& dims) {
   if (squeezed_axis(dims, choice.axis) || choice.role == AxisRole::lattice) return;
-  throw UsageError("--axes: axis " + std::to_string(choice.axis) + " of " + dims.to_string() +
-                   " has one index only; name another axis, or leave it to auto");
+  throw UsageError("axis " + std::to_string(choice.axis) + " of " + dims.to_string() +
+                       " has one index only; name another axis, or leave it to auto",
+                   Setting::axes);
 }
 
 MultilevelParams MultilevelParams::at_stride(std::uint64_t stride) const {
@@ -93,15 +95,14 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
     params.lattice = Lattice::of(dims, found->merged, found->roles);
   }
   if (config.multilevel.reach) params.reach = *config.multilevel.reach;
-  const auto in_64ths = [](double value, const char* option) {
+  const auto in_64ths = [](double value, Setting setting) {
     if (!(value >= 1 && value <= max_level_factor)) {
-      throw UsageError(std::string(option) + ' ' + std::to_string(value) +
-                       " is not from 1 to 3.98");
+      throw UsageError(std::to_string(value) + " is not from 1 to 3.98", setting);
     }
     return static_cast<std::uint8_t>(std::lround(value * 64));
   };
-  if (config.multilevel.alpha) params.alpha = in_64ths(*config.multilevel.alpha, "--alpha");
-  if (config.multilevel.beta) params.beta = in_64ths(*config.multilevel.beta, "--beta");
+  if (config.multilevel.alpha) params.alpha = in_64ths(*config.multilevel.alpha, Setting::alpha);
+  if (config.multilevel.beta) params.beta = in_64ths(*config.multilevel.beta, Setting::beta);
   return params;
 }
 
