@@ -38,16 +38,18 @@ struct Preset {
 constexpr PredictorChoice automatic{MultilevelParams::id, true};
 constexpr Preset ratio_preset{automatic, {CoderId::ans, true}};
 
-constexpr std::array<Named<Preset>, 3> preset_names{
+constexpr std::array<Named<Preset>, 4> preset_names{
     {{"ratio", ratio_preset},
      {"cuszi", {{InterpParams::id, false}, {CoderId::huffman}}},
-     {"cusz", {{LorenzoParams::id, false}, {CoderId::huffman}}}}};
+     {"cusz", {{LorenzoParams::id, false}, {CoderId::huffman}}},
+     {"fast", {{TilesParams::id, false}, {CoderId::none}}}}};
 
-constexpr std::array<Named<PredictorChoice>, 4> predictor_names{
+constexpr std::array<Named<PredictorChoice>, 5> predictor_names{
     {{"auto", automatic},
      {LorenzoParams::name, {LorenzoParams::id, false}},
      {InterpParams::name, {InterpParams::id, false}},
-     {MultilevelParams::name, {MultilevelParams::id, false}}}};
+     {MultilevelParams::name, {MultilevelParams::id, false}},
+     {TilesParams::name, {TilesParams::id, false}}}};
 
 constexpr std::array<Named<CoderChoice>, 3> coder_names{{{"auto", {CoderId::ans, true}},
                                                          {HuffmanParams::name, {CoderId::huffman}},
@@ -138,7 +140,9 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   apply(ratio_preset, frame);
   // Their values are taken in this order, so that --predictor has the last word.
   add_choice(app, "--preset", frame, preset_names,
-             "ratio (default): auto + auto; cuszi: interp + huffman; cusz: lorenzo + huffman");
+             "ratio (default), for storage: auto + auto; cuszi: interp + huffman; cusz: lorenzo + "
+             "huffman; "
+             "fast, where a simulation waits for every step: tiles");
   add_choice(app, "--predictor", predictor, predictor_names,
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);

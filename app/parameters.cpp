@@ -54,6 +54,10 @@ Json describe_params(const MultilevelParams& params) {
           {"half_step", params.half_step}};
 }
 
+Json describe_params(const TilesParams& params) {
+  return {{"name", params.name}, {"half_step", params.half_step}};
+}
+
 Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoderParams::name}}; }
 
 Json describe_params(const AnsParams& params) {

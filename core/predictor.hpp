@@ -8,6 +8,7 @@
 #include "core/interp.hpp"
 #include "core/lorenzo.hpp"
 #include "core/multilevel.hpp"
+#include "core/tiles.hpp"
 
 namespace cuszi {
 
@@ -40,9 +41,9 @@ namespace cuszi {
 ///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
 ///
 /// (on a device with a Work& in front). It keeps the laws of the bound by itself: what it cannot
-/// express stands in a section `patches` as a SparseList. Missing points are the caller's: the mask
+/// express stands in its sections as exact bits. Missing points are the caller's: the mask
 /// is coded before and put back after, and what decode_values() leaves there does not matter.
-using PredictorParams = std::variant<LorenzoParams, InterpParams, MultilevelParams>;
+using PredictorParams = std::variant<LorenzoParams, InterpParams, MultilevelParams, TilesParams>;
 
 inline PredictorId id_of(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.id; }, params);

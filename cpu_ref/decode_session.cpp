@@ -10,6 +10,7 @@
 #include "cpu_ref/lorenzo.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/sessions.hpp"
+#include "cpu_ref/tiles.hpp"
 
 namespace cuszi::cpu {
 

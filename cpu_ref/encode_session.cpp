@@ -10,6 +10,7 @@
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/scan.hpp"
 #include "cpu_ref/sessions.hpp"
+#include "cpu_ref/tiles.hpp"
 #include "cpu_ref/trials.hpp"
 
 namespace cuszi::cpu {

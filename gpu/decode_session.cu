@@ -5,6 +5,7 @@
 #include "gpu/lorenzo.cuh"
 #include "gpu/predictors.hpp"
 #include "gpu/sessions.hpp"
+#include "gpu/tiles.cuh"
 
 namespace cuszi::gpu {
 
@@ -39,6 +40,9 @@ void refuse_flaws(std::uint32_t flaws) {
     throw ArchiveError("the chunk index is not ascending or leaves the stream");
   }
   if ((flaws & codes_leave_chunk) != 0) throw ArchiveError("the quant-codes leave their chunk");
+  if ((flaws & bad_tiles) != 0) {
+    throw ArchiveError("the tiles of a frame do not fit their chunks");
+  }
 }
 
 /// Puts the bits of missing values, given by rank, in their places.

@@ -7,6 +7,7 @@
 #include "gpu/predictors.hpp"
 #include "gpu/scan.cuh"
 #include "gpu/sessions.hpp"
+#include "gpu/tiles.cuh"
 
 namespace cuszi::gpu {
 

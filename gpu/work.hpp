@@ -13,6 +13,7 @@ enum Flaw : std::uint32_t {
   codes_leave_chunk = 1,
   bad_chunk_index = 2,
   bad_sparse_list = 4,
+  bad_tiles = 8,
 };
 
 /// Where a step runs and takes its memory from: one stream, one arena on the device, one of

@@ -103,6 +103,14 @@ const std::vector<Sample>& samples() {
                s.frame.predictor.id = PredictorId::lorenzo;
                s.frame.coder = CoderId::ans;
              }),
+      sample("tiles with a mask", FieldKind::missing, {8, 8, 9}, DType::f32,
+             [](S& s) { s.frame.predictor.id = PredictorId::tiles; }),
+      sample("tiles with patches", FieldKind::wide, {120}, DType::f64,
+             [](S& s) {
+               s.mode = ErrorMode::absolute;
+               s.bound = 1e280;
+               s.frame.predictor.id = PredictorId::tiles;
+             }),
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
       constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),

@@ -124,6 +124,12 @@ void change_params(MultilevelParams& params, Random& random) {
   }
 }
 
+void change_params(TilesParams& params, Random& random) {
+  params.half_step = changed(params.half_step, random);
+}
+
+void change_params(NoCoderParams& /*params*/, Random& /*random*/) {}
+
 void change_params(AnsParams& params, Random& random) {
   switch (random.below(3)) {
     case 0:

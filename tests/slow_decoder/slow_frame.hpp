@@ -39,5 +39,7 @@ template <class T>
 void restore(const InterpParams& params, SlowFrame<T>& frame);
 template <class T>
 void restore(const MultilevelParams& params, SlowFrame<T>& frame);
+template <class T>
+void restore(const TilesParams& params, SlowFrame<T>& frame);
 
 }  // namespace cuszi::slow

@@ -9,7 +9,7 @@ namespace cuszi::test {
 
 TEST_CASE("predictors have names") {
   for (const PredictorId id :
-       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
+       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel, PredictorId::tiles}) {
     CHECK(predictor_named(name_of(id)) == id);
   }
   CHECK(name_of(PredictorId::interp) == "interp");
@@ -20,7 +20,7 @@ TEST_CASE("predictors have names") {
 TEST_CASE("a predictor is read as what it was written") {
   const Dims dims{20, 30, 40};
   for (const PredictorId id :
-       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
+       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel, PredictorId::tiles}) {
     PredictorConfig config;
     config.id = id;
     PredictorParams params = draft_predictor(config, dims);
@@ -39,7 +39,7 @@ TEST_CASE("a predictor is read as what it was written") {
 }
 
 TEST_CASE("an unknown predictor is refused") {
-  const auto bytes = to_bytes({3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const auto bytes = to_bytes({99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   ByteReader in(bytes, "the test");
   CHECK_THROWS_AS(read_predictor(in, {1, 1, 1}, DType::f32), ArchiveError);
 }

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/tiles.hpp"
+#include "cpu_ref/frame_work.hpp"
+
+namespace cuszi::cpu {
+
+/// Codes a frame as tiles: where each chunk begins, and the chunks.
+template <class T>
+SelfCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame);
+
+/// The inverse. Throws ArchiveError.
+template <class T>
+void decode_values(const TilesParams& params, const Sections& sections,
+                   const FrameOutput<T>& frame);
+
+}  // namespace cuszi::cpu
