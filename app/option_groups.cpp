@@ -141,8 +141,7 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   // Their values are taken in this order, so that --predictor has the last word.
   add_choice(app, "--preset", frame, preset_names,
              "ratio (default), for storage: auto + auto; cuszi: interp + huffman; cusz: lorenzo + "
-             "huffman; "
-             "fast, where a simulation waits for every step: tiles");
+             "huffman; fast, where a simulation waits for every step: tiles");
   add_choice(app, "--predictor", predictor, predictor_names,
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);

@@ -11,6 +11,7 @@
 #include "core/dims.hpp"
 #include "core/dtype.hpp"
 #include "core/hd.hpp"
+#include "core/mask.hpp"
 #include "core/quantizer.hpp"
 #include "core/sample.hpp"
 #include "core/units.hpp"
@@ -195,16 +196,17 @@ struct TileQuantizer {
   T certain;
   double bound;
 
-  CUSZI_HD TileQuantizer(double half_step, double absolute_bound)
+  explicit TileQuantizer(double half_step, double absolute_bound = 0,
+                         const MissingTest<T>& fills = {})
       : step(static_cast<T>(2 * half_step)),
         inverse_step(static_cast<T>(1 / (2 * half_step))),
-        certain(static_cast<T>(absolute_bound) * static_cast<T>(1 - 1.0 / (1 << 20))),
+        certain(certainly_within(absolute_bound, fills)),
         bound(absolute_bound) {}
 
   struct Result {
     std::uint32_t integer;
     bool in_range;  ///< else the integer means nothing, unless `certain`
-    bool certain;   ///< the value comes back within the bound; else fits() decides
+    bool certain;   ///< the value may come back as it would; else fits() decides
   };
   CUSZI_HD Result operator()(T value) const {
     const T scaled = value * inverse_step;
@@ -225,8 +227,8 @@ struct TileQuantizer {
     return (std::bit_cast<T>(bits) - IntegerBits<T>::rounding) * step;
   }
 
-  CUSZI_HD bool fits(T value, std::uint32_t integer) const {
-    return within_bound(value, restored(integer), bound);
+  CUSZI_HD bool fits(T value, std::uint32_t integer, const MissingTest<T>& fills) const {
+    return may_restore_to(value, restored(integer), bound, fills);
   }
 };
 

@@ -59,7 +59,7 @@ class TileDecoder {
  public:
   TileDecoder(const TileGrid& grid, const TilesParams& params, const FrameOutput<T>& frame)
       : grid_(grid),
-        quantizer_(params.half_step, 0),
+        quantizer_(params.half_step),
         min_(static_cast<T>(frame.min)),
         max_(static_cast<T>(frame.max)),
         values_(frame.values.data()) {}

@@ -79,7 +79,7 @@ template <class T, class Shape>
 class TileEncoder {
  public:
   TileEncoder(const TileGrid& grid, const FrameInput<T>& frame, double half_step, double bound)
-      : grid_(grid), frame_(frame), quantizer_(half_step, bound) {}
+      : grid_(grid), frame_(frame), quantizer_(half_step, bound, frame.fills) {}
 
   void code(std::uint64_t tile, ChunkWriter& out) {
     first_ = grid_.first(tile);
@@ -155,7 +155,8 @@ class TileEncoder {
     const T value = value_[point][lane];
     const auto result = quantizer_(value);
     if (!result.in_range && !result.certain) absent_[lane] |= bit;
-    const bool kept = result.certain || (result.in_range && quantizer_.fits(value, result.integer));
+    const bool kept =
+        result.certain || (result.in_range && quantizer_.fits(value, result.integer, frame_.fills));
     if (place.inside && !kept) patched_[lane] |= bit;
   }
 

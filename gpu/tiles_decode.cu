@@ -268,7 +268,7 @@ void decode_values(Work& work, const TilesParams& params, const Sections& sectio
       throw ArchiveError("the tiles of a frame do not fit their chunks");
     }
     const RestoreTask<T> task{grid,
-                              TileQuantizer<T>(params.half_step, 0),
+                              TileQuantizer<T>(params.half_step),
                               static_cast<T>(frame.min),
                               static_cast<T>(frame.max),
                               index.data(),
@@ -279,7 +279,7 @@ void decode_values(Work& work, const TilesParams& params, const Sections& sectio
     const bool vector =
         frame.extents[2] % 4 == 0 &&
         reinterpret_cast<std::uintptr_t>(frame.values) % alignof(FourValues<T>) == 0;
-    const auto blocks = static_cast<unsigned>(grid.chunks);
+    const unsigned blocks = grid_of(grid.chunks);
     constexpr unsigned threads = 32 * chunk_tiles<T>;
     if (vector)
       decode_chunks<T, Shape, true><<<blocks, threads, 0, work.stream()>>>(task);

@@ -15,6 +15,7 @@ struct TileTask {
   const T* values;
   RankedBits missing;  ///< no words if no point is missing
   TileQuantizer<T> quantizer;
+  MissingTest<T> fills;  ///< that a restored value could be
   std::uint32_t* index;
   std::uint32_t* codes;
   std::uint64_t room_words;
@@ -165,8 +166,8 @@ struct TileEncoder {
       const T value = task.values[place.index];
       const auto result = task.quantizer(value);
       if (!result.in_range && !result.certain) absent |= bit;
-      const bool kept =
-          result.certain || (result.in_range && task.quantizer.fits(value, result.integer));
+      const bool kept = result.certain ||
+                        (result.in_range && task.quantizer.fits(value, result.integer, task.fills));
       if (!kept && place.inside) patched |= bit;
     }
     if (__any_sync(whole_warp, absent != 0)) fill();
@@ -407,7 +408,8 @@ CodedTiles<T> code_tiles(Work& work, const TilesParams& params, double bound,
   const TileTask<T> task{grid,
                          frame.values,
                          frame.missing,
-                         TileQuantizer<T>(params.half_step, bound),
+                         TileQuantizer<T>(params.half_step, bound, frame.fills),
+                         frame.fills,
                          work.take<std::uint32_t>(grid.chunks),
                          work.take<std::uint32_t>(room_words),
                          room_words,
@@ -415,7 +417,7 @@ CodedTiles<T> code_tiles(Work& work, const TilesParams& params, double bound,
                          work.take_zeroed<typename TileTask<T>::Totals>(1)};
   const bool vector = frame.extents[2] % 4 == 0 &&
                       reinterpret_cast<std::uintptr_t>(frame.values) % alignof(FourValues<T>) == 0;
-  const auto blocks = static_cast<unsigned>(grid.chunks);
+  const unsigned blocks = grid_of(grid.chunks);
   constexpr unsigned threads = 32 * chunk_tiles<T>;
   if (vector)
     encode_chunks<T, Shape, true><<<blocks, threads, 0, work.stream()>>>(task);

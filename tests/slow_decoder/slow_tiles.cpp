@@ -94,7 +94,7 @@ class SlowTile {
   }
 
   T value_of(std::uint32_t integer) const {
-    const TileQuantizer<T> quantizer(params_.half_step, 0);
+    const TileQuantizer<T> quantizer(params_.half_step);
     return clamp_restored(quantizer.restored(integer), static_cast<T>(frame_.header.min),
                           static_cast<T>(frame_.header.max));
   }
