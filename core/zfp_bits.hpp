@@ -21,6 +21,15 @@ CUSZI_HD inline unsigned trailing_zeros(std::uint64_t word) {
 #endif
 }
 
+/// The number of bits up to the highest one; 0 for 0.
+CUSZI_HD inline int significant_bits(std::uint64_t word) {
+#if defined(__CUDA_ARCH__)
+  return 64 - __clzll(static_cast<long long>(word));
+#else
+  return word == 0 ? 0 : 64 - __builtin_clzll(word);
+#endif
+}
+
 /// Writes bits into words of 64, the first bit in the lowest place, as zfp does. `Words` is what
 /// takes a word by words[i] = word.
 template <class Words>

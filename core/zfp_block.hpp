@@ -60,25 +60,37 @@ CUSZI_HD inline T power_of_two(int exponent) {
   return std::bit_cast<T>(place < 0 ? UInt{0} : static_cast<UInt>(UInt{1} << place));
 }
 
-/// The least e with |x| < 2^e for all x of a block that are finite numbers, but not below that of
-/// the subnormals; -bias for zeros alone. Infinities count as numbers of [1/2, 1), as they do to
-/// frexp.
+/// What the values of a block have in common.
+struct BlockExponent {
+  /// The least e with |x| < 2^e for all values that are numbers, but not below that of the
+  /// subnormals; -bias for zeros alone. With an infinity among them 0, as frexp() has it.
+  int exponent;
+  bool is_finite;  ///< all values are finite numbers
+};
+
 template <class T, int values>
-CUSZI_HD inline int block_exponent(const T* block) {
+CUSZI_HD inline BlockExponent block_exponent(const T* block) {
   using UInt = typename ZfpType<T>::UInt;
   constexpr int bias = ZfpType<T>::exponent_bias;
   constexpr int mantissa_bits = ZfpType<T>::bits - 1 - ZfpType<T>::exponent_bits;
   constexpr UInt infinity = static_cast<UInt>(2 * bias + 1) << mantissa_bits;
+  constexpr UInt all_but_sign = ~UInt{0} >> 1;
   UInt largest = 0;
-  CUSZI_UNROLL
-  for (int i = 0; i < values; ++i) {
-    const UInt magnitude = std::bit_cast<UInt>(block[i]) & (~UInt{0} >> 1);
-    const UInt counted = magnitude > infinity ? 0 : magnitude;
-    largest = counted > largest ? counted : largest;
+  for_each_of<values>([&](int i) {
+    const UInt magnitude = std::bit_cast<UInt>(block[i]) & all_but_sign;
+    largest = magnitude > largest ? magnitude : largest;
+  });
+  const bool is_finite = largest < infinity;
+  if (!is_finite) {
+    largest = 0;
+    for (int i = 0; i < values; ++i) {
+      const UInt magnitude = std::bit_cast<UInt>(block[i]) & all_but_sign;
+      largest = magnitude > largest && magnitude <= infinity ? magnitude : largest;
+    }
+    if (largest == infinity) return {0, false};
   }
-  if (largest == 0) return -bias;
-  if (largest == infinity) return 0;
-  return static_cast<int>(largest >> mantissa_bits) - (bias - 1);
+  const int biased = static_cast<int>(largest >> mantissa_bits);
+  return {largest == 0 ? -bias : biased - (bias - 1), is_finite};
 }
 
 /// The integer part of a fixed-point number. What does not fit becomes the least integer, as x86
@@ -95,18 +107,23 @@ CUSZI_HD inline typename ZfpType<T>::Int truncated(T x) {
 
 /// Values of magnitudes below 2^exponent as integers below 2^(bits - 2).
 template <class T, int values>
-CUSZI_HD inline void to_fixed_point(const T* block, int exponent, typename ZfpType<T>::Int* out) {
-  const T scale = power_of_two<T>(ZfpType<T>::bits - 2 - exponent);
-  CUSZI_UNROLL
-  for (int i = 0; i < values; ++i) out[i] = truncated<T>(scale * block[i]);
+CUSZI_HD inline void to_fixed_point(const T* block, BlockExponent common,
+                                    typename ZfpType<T>::Int* out) {
+  using Int = typename ZfpType<T>::Int;
+  const int up = ZfpType<T>::bits - 2 - common.exponent;
+  const T scale = power_of_two<T>(up);
+  if (common.is_finite && up <= ZfpType<T>::exponent_bias) {
+    for_each_of<values>([&](int i) { out[i] = static_cast<Int>(scale * block[i]); });
+  } else {
+    for (int i = 0; i < values; ++i) out[i] = truncated<T>(scale * block[i]);
+  }
 }
 
 template <class T, int values>
 CUSZI_HD inline void from_fixed_point(const typename ZfpType<T>::Int* fixed, int exponent,
                                       T* block) {
   const T scale = power_of_two<T>(exponent - (ZfpType<T>::bits - 2));
-  CUSZI_UNROLL
-  for (int i = 0; i < values; ++i) block[i] = scale * static_cast<T>(fixed[i]);
+  for_each_of<values>([&](int i) { block[i] = scale * static_cast<T>(fixed[i]); });
 }
 
 /// Integers that wrap around: signed, but without what C++ leaves undefined.
@@ -185,13 +202,10 @@ struct Differences {
 /// Calls `step` for all lines of four along an axis, which stand `stride` apart.
 template <int values, int stride, class Int, class Step>
 CUSZI_HD inline void for_lines(Int* block, const Step& step) {
-  CUSZI_UNROLL
-  for (int first = 0; first < values; first += 4 * stride) {
-    CUSZI_UNROLL
-    for (int i = first; i < first + stride; ++i) {
-      step(block[i], block[i + stride], block[i + 2 * stride], block[i + 3 * stride]);
-    }
-  }
+  for_each_of<values / 4, values <= 64>([&](int line) {
+    Int* const first = block + line / stride * 4 * stride + line % stride;
+    step(first[0], first[stride], first[2 * stride], first[3 * stride]);
+  });
 }
 
 template <class Transform, int rank, class Int>

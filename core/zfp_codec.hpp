@@ -39,21 +39,26 @@ struct ZfpBlock {
                                   : to_planes_lossily(params, block, planes);
   }
 
-  /// Writes a block: its head and its planes, cut or padded to what the parameters allow.
+  /// Writes a block's head and planes, cut to what the parameters allow, but not what it may have
+  /// to be padded with.
+  template <class Words, class Writer>
+  CUSZI_HD static void write_unpadded(const ZfpParams& params, const ZfpHead& head,
+                                      const Words& planes, Writer& out) {
+    const BitCount limit = out.position() + params.max_bits;
+    out.put(head.bits, head.count);
+    if (head.planes == 0) return;
+    const int highest = head.end_plane > head.first_plane ? head.end_plane : head.first_plane;
+    out.put_zeros(static_cast<BitCount>(Type::bits - highest));  // planes without a one
+    ZfpPlaneWriter<T, rank, Words, Writer>(planes, out).write(highest, head.first_plane, limit);
+    out.cut(limit);
+  }
+
   template <class Words, class Writer>
   CUSZI_HD static void write(const ZfpParams& params, const ZfpHead& head, const Words& planes,
                              Writer& out) {
-    const BitCount start = out.position();
-    out.put(head.bits, head.count);
-    if (head.planes > 0) {
-      const int highest = head.end_plane > head.first_plane ? head.end_plane : head.first_plane;
-      out.put_zeros(static_cast<BitCount>(Type::bits - highest));
-      ZfpPlaneWriter<T, rank, Words, Writer>(planes, out)
-          .write(highest, head.first_plane, start + params.max_bits);
-      out.cut(start + params.max_bits);
-    }
-    const BitCount written = out.position() - start;
-    if (written < params.min_bits) out.put_zeros(params.min_bits - written);
+    const BitCount end = out.position() + params.min_bits;
+    write_unpadded(params, head, planes, out);
+    if (out.position() < end) out.put_zeros(end - out.position());
   }
 
   /// Reads a block's head. `exponent` is its values' if they have one in common, or `no_exponent`.
@@ -92,8 +97,7 @@ struct ZfpBlock {
   CUSZI_HD static void from_planes(const ZfpParams& params, const ZfpHead& head, int exponent,
                                    Word* planes, T* block) {
     if (head.planes == 0) {
-      CUSZI_UNROLL
-      for (int i = 0; i < values; ++i) block[i] = 0;
+      for_each_of<values>([&](int i) { block[i] = 0; });
       return;
     }
     Int fixed[values];
@@ -107,14 +111,12 @@ struct ZfpBlock {
       if (exponent == no_exponent) {
         to_bit_patterns(fixed, block);
       } else if (exponent == -Type::exponent_bias && params.is_reversible()) {
-        CUSZI_UNROLL
-        for (int i = 0; i < values; ++i) block[i] = 0;
+        for_each_of<values>([&](int i) { block[i] = 0; });
       } else {
         zfp::from_fixed_point<T, values>(fixed, exponent, block);
       }
     } else {
-      CUSZI_UNROLL
-      for (int i = 0; i < values; ++i) block[i] = fixed[i];
+      for_each_of<values>([&](int i) { block[i] = fixed[i]; });
     }
   }
 
@@ -142,49 +144,45 @@ struct ZfpBlock {
   /// The coefficients in the order of their places as words to transpose; all ones among them.
   CUSZI_HD static UInt to_words(const Int* fixed, Word* words) {
     UInt ones = 0;
-    CUSZI_UNROLL
-    for (int i = 0; i < Layout::words; ++i) words[i] = 0;
-    CUSZI_UNROLL
-    for (int i = 0; i < values; ++i) {
+    for_each_of<Layout::words>([&](int i) { words[i] = 0; });
+    for_each_of<values>([&](int i) {
       const UInt coefficient =
           (static_cast<UInt>(fixed[zfp_place<rank>(i)]) + Type::negabinary) ^ Type::negabinary;
       ones |= coefficient;
       words[Layout::word_of(i)] |= static_cast<Word>(coefficient) << Layout::shift_of(i);
-    }
+    });
     return ones;
   }
 
   CUSZI_HD static void from_words(Word* planes, Int* fixed) {
     Layout::transpose(planes);
-    CUSZI_UNROLL
-    for (int i = 0; i < values; ++i) {
+    for_each_of<values>([&](int i) {
       const auto coefficient = static_cast<UInt>(planes[Layout::word_of(i)] >> Layout::shift_of(i));
       fixed[zfp_place<rank>(i)] =
           static_cast<Int>((coefficient ^ Type::negabinary) - Type::negabinary);
-    }
+    });
   }
 
   CUSZI_HD static ZfpHead to_planes_lossily(const ZfpParams& params, const T* block, Word* planes) {
     ZfpHead head;
     Int fixed[values];
     if constexpr (Type::is_float) {
-      const int exponent = zfp::block_exponent<T, values>(block);
-      const unsigned precision = precision_at(params, exponent);
-      if (precision == 0 || exponent == -Type::exponent_bias) {
+      const zfp::BlockExponent common = zfp::block_exponent<T, values>(block);
+      const unsigned precision = precision_at(params, common.exponent);
+      if (precision == 0 || common.exponent == -Type::exponent_bias) {
         head.put(0, 1);
         return head;
       }
-      head.put(1 | biased(exponent) << 1, 1 + Type::exponent_bits);
+      head.put(1 | biased(common.exponent) << 1, 1 + Type::exponent_bits);
       set_planes(head, precision);
-      zfp::to_fixed_point<T, values>(block, exponent, fixed);
+      zfp::to_fixed_point<T, values>(block, common, fixed);
     } else {
       set_planes(head, params.max_precision);
-      CUSZI_UNROLL
-      for (int i = 0; i < values; ++i) fixed[i] = block[i];
+      for_each_of<values>([&](int i) { fixed[i] = block[i]; });
     }
     zfp::transform<zfp::Lifting, rank>(fixed);
     const UInt ones = to_words(fixed, planes);
-    head.end_plane = static_cast<int>(std::bit_width(ones));
+    head.end_plane = significant_bits(ones);
     Layout::transpose(planes);
     return head;
   }
@@ -194,24 +192,23 @@ struct ZfpBlock {
     ZfpHead head;
     Int fixed[values];
     if constexpr (Type::is_float) {
-      const int exponent = zfp::block_exponent<T, values>(block);
-      if (is_exact(block, exponent, fixed)) {
-        const bool is_zero = exponent == -Type::exponent_bias;
+      const zfp::BlockExponent common = zfp::block_exponent<T, values>(block);
+      if (is_exact(block, common, fixed)) {
+        const bool is_zero = common.exponent == -Type::exponent_bias;
         head.put(is_zero ? 0 : 1, is_zero ? 1 : 2);
         if (is_zero) return head;
-        head.put(biased(exponent), Type::exponent_bits);
+        head.put(biased(common.exponent), Type::exponent_bits);
       } else {
         from_bit_patterns(block, fixed);
         head.put(3, 2);
       }
     } else {
-      CUSZI_UNROLL
-      for (int i = 0; i < values; ++i) fixed[i] = block[i];
+      for_each_of<values>([&](int i) { fixed[i] = block[i]; });
     }
     zfp::transform<zfp::Differences, rank>(fixed);
     const UInt ones = to_words(fixed, planes);
-    head.end_plane = static_cast<int>(std::bit_width(ones));
-    const int significant = ones == 0 ? 1 : Type::bits - std::countr_zero(ones);
+    head.end_plane = significant_bits(ones);
+    const int significant = ones == 0 ? 1 : Type::bits - static_cast<int>(trailing_zeros(ones));
     set_planes(head, static_cast<unsigned>(significant) < params.max_precision
                          ? static_cast<unsigned>(significant)
                          : params.max_precision);
@@ -221,23 +218,21 @@ struct ZfpBlock {
   }
 
   /// Makes the values of a block fixed-point numbers and tells whether that loses nothing.
-  CUSZI_HD static bool is_exact(const T* block, int exponent, Int* fixed) {
+  CUSZI_HD static bool is_exact(const T* block, zfp::BlockExponent common, Int* fixed) {
     bool exact = true;
-    if (exponent == -Type::exponent_bias) {
-      CUSZI_UNROLL
-      for (int i = 0; i < values; ++i) {
+    if (common.exponent == -Type::exponent_bias) {
+      for_each_of<values>([&](int i) {
         fixed[i] = 0;
         exact = exact && std::bit_cast<UInt>(block[i]) == 0;
-      }
+      });
       return exact;
     }
-    zfp::to_fixed_point<T, values>(block, exponent, fixed);
+    zfp::to_fixed_point<T, values>(block, common, fixed);
     T restored[values];
-    zfp::from_fixed_point<T, values>(fixed, exponent, restored);
-    CUSZI_UNROLL
-    for (int i = 0; i < values; ++i) {
+    zfp::from_fixed_point<T, values>(fixed, common.exponent, restored);
+    for_each_of<values>([&](int i) {
       exact = exact && std::bit_cast<UInt>(restored[i]) == std::bit_cast<UInt>(block[i]);
-    }
+    });
     return exact;
   }
 
@@ -248,12 +243,10 @@ struct ZfpBlock {
     return pattern < 0 ? static_cast<Int>(static_cast<UInt>(pattern) ^ all_but_sign) : pattern;
   }
   CUSZI_HD static void from_bit_patterns(const T* block, Int* fixed) {
-    CUSZI_UNROLL
-    for (int i = 0; i < values; ++i) fixed[i] = reordered(std::bit_cast<Int>(block[i]));
+    for_each_of<values>([&](int i) { fixed[i] = reordered(std::bit_cast<Int>(block[i])); });
   }
   CUSZI_HD static void to_bit_patterns(const Int* fixed, T* block) {
-    CUSZI_UNROLL
-    for (int i = 0; i < values; ++i) block[i] = std::bit_cast<T>(reordered(fixed[i]));
+    for_each_of<values>([&](int i) { block[i] = std::bit_cast<T>(reordered(fixed[i])); });
   }
 };
 

@@ -16,6 +16,7 @@ struct ZfpGrid {
   std::uint64_t strides[Dims::max_rank] = {1, 1, 1, 1};  ///< in values
   std::uint64_t blocks[Dims::max_rank] = {1, 1, 1, 1};
 
+  ZfpGrid() = default;
   explicit ZfpGrid(const Dims& dims) : rank(dims.rank()) {
     std::uint64_t stride = 1;
     for (int axis = 0; axis < rank; ++axis) {
@@ -61,9 +62,8 @@ namespace zfp {
 /// field of the row that stands there after padding, `inside` if it needs none.
 template <int rank, class Row>
 CUSZI_HD inline void for_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, const Row& row) {
-  constexpr unsigned rows = zfp_block_values(rank) / 4;
-  CUSZI_UNROLL
-  for (unsigned r = 0; r < rows; ++r) {
+  for_each_of<zfp_block_values(rank) / 4, rank <= 3>([&](int i) {
+    const auto r = static_cast<unsigned>(i);
     std::uint64_t offset = place.first;
     bool inside = true;
     CUSZI_UNROLL
@@ -73,7 +73,7 @@ CUSZI_HD inline void for_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, 
       offset += zfp_padded(at, place.extents[axis]) * grid.strides[axis];
     }
     row(4 * r, offset, inside);
-  }
+  });
 }
 
 }  // namespace zfp

@@ -10,21 +10,16 @@ namespace cuszi {
 
 /// Transposes squares of `n` x `n` bits that stand side by side in `n` words: bit c of word r of
 /// each becomes bit r of word c.
-template <int n, class Word>
+template <int n, class Word, int step = n / 2>
 CUSZI_HD inline void transpose_bits(Word* words) {
-  CUSZI_UNROLL
-  for (int step = n / 2; step > 0; step /= 2) {
-    const Word lower = static_cast<Word>(~Word{0}) / ((Word{1} << step) + 1);  // of each 2 steps
-    CUSZI_UNROLL
-    for (int square = 0; square < n; square += 2 * step) {
-      CUSZI_UNROLL
-      for (int r = square; r < square + step; ++r) {
-        const Word change = ((words[r] >> step) ^ words[r + step]) & lower;
-        words[r + step] ^= change;
-        words[r] ^= change << step;
-      }
-    }
-  }
+  constexpr Word lower = static_cast<Word>(~Word{0}) / ((Word{1} << step) + 1);  // of each 2 steps
+  for_each_of<n / 2>([&](int i) {
+    const int row = i / step * 2 * step + i % step;
+    const Word change = ((words[row] >> step) ^ words[row + step]) & lower;
+    words[row + step] ^= change;
+    words[row] ^= change << step;
+  });
+  if constexpr (step > 1) transpose_bits<n, Word, step / 2>(words);
 }
 
 /// How the bit planes of a block of coefficients stand in words. The transposition that makes them
@@ -49,7 +44,6 @@ struct ZfpPlanes {
   CUSZI_HD static constexpr int shift_of(int i) { return is_small ? 0 : i % 64 / bits * bits; }
 
   CUSZI_HD static void transpose(Word* planes) {
-    CUSZI_UNROLL
     for (int piece = 0; piece < pieces; ++piece) transpose_bits<side>(planes + piece * side);
   }
 
@@ -197,40 +191,31 @@ class ZfpPlaneReader {
     return plane;
   }
 
-  /// Reads whether there is another one, and the zeros before it: its place, or `values`.
-  CUSZI_HD unsigned read_next_one() {
-    const std::uint64_t window = in_.peek();
-    take(1);
-    if ((window & 1) == 0) return values;
-    unsigned most = least(values - 1 - known_, room_);  // bits that can follow
-    if constexpr (Layout::pieces == 1) {
-      const std::uint64_t rest = (window >> 1) | std::uint64_t{1} << 63;
-      return pass_zeros(rest, most);
-    } else {
-      while (most >= 63 && in_.peek() == 0) {
-        const unsigned step = least(most, 64);
-        take(step);
-        known_ += step;
-        most -= step;
-      }
-      return pass_zeros(in_.peek() | std::uint64_t{1} << 63, most);
-    }
-  }
-
-  CUSZI_HD unsigned pass_zeros(std::uint64_t bits, unsigned most) {
-    const unsigned zeros = least(trailing_zeros(bits), most);
-    take(zeros + (zeros < most ? 1 : 0));
-    return known_ + zeros;
-  }
-
   CUSZI_HD std::uint64_t read_plane() {
     std::uint64_t plane = read_known(known_);
-    while (known_ < values && room_ > 0) {
-      const unsigned one = read_next_one();
-      if (one == values) break;
-      plane |= std::uint64_t{1} << one;
-      known_ = one + 1;
+    std::uint64_t window = in_.peek();
+    unsigned used = 0;  // of the window
+    while (known_ < values && room_ > used) {
+      const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
+      if (used > 0 && used + zeros + 2 > 64) {  // beyond the window, or so it looks
+        take(used);
+        window = in_.peek();
+        used = 0;
+        continue;
+      }
+      if ((window & 1) == 0) {
+        ++used;
+        break;
+      }
+      const unsigned most = least(values - 1 - known_, room_ - used - 1);  // bits that can follow
+      const unsigned passed = least(zeros, most);
+      const unsigned read = 1 + passed + (passed < most ? 1 : 0);
+      used += read;
+      window = (window >> 1) >> (read - 1);
+      plane |= std::uint64_t{1} << (known_ + passed);
+      known_ += passed + 1;
     }
+    take(used);
     return plane;
   }
 
@@ -239,11 +224,24 @@ class ZfpPlaneReader {
       add(plane, static_cast<int>(at / 64), read_known(least(known_ - at, 64)));
     }
     while (known_ < values && room_ > 0) {
-      const unsigned one = read_next_one();
-      if (one == values) return;
+      const bool is_last_group = (in_.peek() & 1) == 0;
+      take(1);
+      if (is_last_group) return;
+      const unsigned one = pass_zeros(least(values - 1 - known_, room_));
       add(plane, static_cast<int>(one / 64), std::uint64_t{1} << (one % 64));
       known_ = one + 1;
     }
+  }
+
+  /// Reads zeros and the one behind them, `most` bits at most: the place of the one.
+  CUSZI_HD unsigned pass_zeros(unsigned most) {
+    for (; most >= 63 && in_.peek() == 0; most -= least(most, 64)) {
+      known_ += least(most, 64);
+      take(least(most, 64));
+    }
+    const unsigned zeros = least(trailing_zeros(in_.peek() | std::uint64_t{1} << 63), most);
+    take(zeros + (zeros < most ? 1 : 0));
+    return known_ + zeros;
   }
 
   Words& planes_;

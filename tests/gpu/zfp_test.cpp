@@ -1,0 +1,88 @@
+#include "gpu/zfp.cuh"
+
+#include "core/chunk_index.hpp"
+#include "cpu_ref/zfp.hpp"
+#include "gpu/chunk_index.cuh"
+#include "tests/gpu/device.hpp"
+#include "tests/property/zfp_case.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+template <class T>
+bool same_bits(const T* a, const std::vector<T>& b) {
+  return std::memcmp(a, b.data(), b.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+void check_stream(gpu::Work& work, const ZfpCase<T>& given, std::uint32_t chunk) {
+  const auto expected = cpu::zfp_encode<T>(given.params, given.dims, given.values, chunk);
+  std::vector<T> restored(given.values.size());
+  cpu::zfp_decode<T>(given.params, given.dims, expected.bytes, std::vector<BitCount>{0}, chunk,
+                     std::span<T>(restored));
+
+  work.reset();
+  const T* const values = work.upload(given.values.data(), given.values.size());
+  const gpu::ZfpStream stream = gpu::zfp_encode<T>(work, given.params, given.dims, values);
+  const std::uint64_t words = ceil_div(stream.bits, 64);
+  const std::uint64_t* const made = work.download(stream.words, words);
+  const BitCount* const starts =
+      stream.starts == nullptr ? nullptr : gpu::zfp_chunk_starts(work, stream, chunk);
+  T* const out = work.take<T>(given.values.size());
+  gpu::zfp_decode<T>(work, given.params, given.dims, stream.words, words, starts, chunk, out);
+  const T* const found = work.download(out, given.values.size());
+  const std::uint32_t& flaws = *work.download(work.flaws(), 1);
+  work.sync();
+  REQUIRE(stream.bits == expected.bits);
+  REQUIRE(std::memcmp(made, expected.bytes.data(), expected.bytes.size()) == 0);
+  REQUIRE(flaws == 0);
+  REQUIRE(same_bits(found, restored));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("zfp streams of the device are those of the CPU, both ways", "", float, double) {
+  if (device() == nullptr) return;
+  gpu::Work work;
+  Random random(sizeof(TestType));
+  for (int i = 0; i < 1000; ++i) {
+    const auto given = random_zfp_case<TestType>(random);
+    INFO("case " << i << ": " << given.text);
+    check_stream(work, given, static_cast<std::uint32_t>(1 + random.below(20)));
+  }
+}
+
+TEST_CASE("a damaged zfp stream sets a flaw or gives other values on the device") {
+  if (device() == nullptr) return;
+  gpu::Work work;
+  Random random(3);
+  int flawed = 0;
+  for (int i = 0; i < 300; ++i) {
+    auto given = random_zfp_case<float>(random);
+    given.params = ZfpParams::accuracy(1e-3);
+    const auto stream = cpu::zfp_encode<float>(given.params, given.dims, given.values, 4);
+    auto bytes = stream.bytes;
+    bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1 + random.below(255));
+    auto starts =
+        decode_index(IndexKind::offset, 1, encode_index(IndexKind::offset, 1, stream.chunk_bits),
+                     stream.chunk_bits.size(), bytes.size() * 8);
+    starts.push_back(bytes.size() * 8);
+    work.reset();
+    const std::vector<std::uint64_t> words = [&] {
+      std::vector<std::uint64_t> copy(bytes.size() / 8);
+      std::memcpy(copy.data(), bytes.data(), bytes.size());
+      return copy;
+    }();
+    float* const out = work.take<float>(given.values.size());
+    gpu::zfp_decode<float>(work, given.params, given.dims, work.upload(words.data(), words.size()),
+                           words.size(), work.upload(starts.data(), starts.size()), 4, out);
+    const std::uint32_t& flaws = *work.download(work.flaws(), 1);
+    work.sync();
+    flawed += flaws != 0 ? 1 : 0;
+  }
+  REQUIRE(flawed > 0);
+}
+
+}  // namespace cuszi::test
