@@ -42,7 +42,8 @@ void check_shape() {
 
 /// Codes values, restores them and checks each against the bound.
 template <class T>
-cpu::SelfCoded check_round_trip(const Extents3& extents, const std::vector<T>& values, double bound) {
+cpu::SelfCoded check_round_trip(const Extents3& extents, const std::vector<T>& values,
+                                double bound) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const Mask none;
   const TilesParams params{bound};
