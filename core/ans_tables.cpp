@@ -10,29 +10,8 @@ namespace cuszi {
 
 namespace {
 
-constexpr int mantissa_bits = 12;
 constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
 constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 39 or more
-
-/// log2(1 + i / 2^12) in units of 2^-16, by repeated squaring of integers.
-std::array<std::uint32_t, (1 << mantissa_bits) + 1> make_log2_table() {
-  std::array<std::uint32_t, (1 << mantissa_bits) + 1> table{};
-  for (std::size_t i = 0; i < table.size() - 1; ++i) {
-    std::uint64_t x = ((std::uint64_t{1} << mantissa_bits) + i) << (30 - mantissa_bits);
-    std::uint32_t log = 0;
-    for (int bit = 0; bit < cost_bits; ++bit) {
-      x = (x * x) >> 30;
-      log <<= 1;
-      if (x >= (std::uint64_t{2} << 30)) {
-        x >>= 1;
-        log |= 1;
-      }
-    }
-    table[i] = log;
-  }
-  table.back() = 1U << cost_bits;
-  return table;
-}
 
 Counts operator+(const Counts& a, const Counts& b) {
   Counts sum{};
@@ -225,15 +204,6 @@ std::int64_t saving_of(const Cluster& a, const Cluster& b) {
 }
 
 }  // namespace
-
-std::uint32_t log2_of(std::uint64_t x) {
-  static const auto table = make_log2_table();
-  const int exponent = static_cast<int>(std::bit_width(x)) - 1;
-  const std::uint64_t mantissa =
-      exponent >= mantissa_bits ? x >> (exponent - mantissa_bits) : x << (mantissa_bits - exponent);
-  return (static_cast<std::uint32_t>(exponent) << cost_bits) +
-         table[mantissa & ((1U << mantissa_bits) - 1)];
-}
 
 ContextTables ContextTables::fit(std::span<const Counts> counts) {
   std::vector<Cluster> clusters;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bits.hpp"
+#include "core/cost.hpp"
 
 namespace cuszi {
 
@@ -27,13 +28,6 @@ struct FrequencyTable {
 
 /// How often each token occurs in a context.
 using Counts = std::array<std::uint64_t, token_count>;
-
-/// Costs are integers, in units of 2^-16 bits, so that every backend decides alike.
-using Cost = std::uint64_t;
-inline constexpr int cost_bits = 16;
-
-/// The binary logarithm of x > 0 in units of 2^-cost_bits, by a table of 2^12 mantissas.
-std::uint32_t log2_of(std::uint64_t x);
 
 /// Static tables of a stream: contexts that are told apart at a loss share one.
 struct ContextTables {

@@ -22,12 +22,22 @@ struct Method {
   CoderId coder;
 };
 
+/// How far restored values may be from the original.
+struct ErrorRoom {
+  double bound = 0;
+  double slack = 1;  ///< of the bound over the half step, see slack_of()
+};
+
 /// All that decides a coded frame's sections besides its values.
 struct FrameCoding {
   PredictorParams predictor;
-  double bound = 0;
+  ErrorRoom room;
   CoderParams coder;
   HuffmanTuning tuning;
+
+  /// Whether a pass's quant-codes depend on its contexts, so that the encoder has to fit those of
+  /// a pass before it goes on.
+  bool predicts_by_contexts() const { return room.slack > 1; }
 };
 
 /// Points of a pass that its quant-codes could not express.

@@ -108,8 +108,7 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
 
 void MultilevelParams::choose(const PredictorConfig& config, const FieldScan& scan, double bound,
                               DType dtype) {
-  slack = config.multilevel.slack;
-  half_step = half_step_for(bound / slack, scan.min, scan.max, dtype);
+  half_step = half_step_for(bound / config.multilevel.slack, scan.min, scan.max, dtype);
   radius = config.radius.value_or(max_radius);
 }
 

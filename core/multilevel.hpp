@@ -42,8 +42,6 @@ struct MultilevelParams {
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order; or none
 
-  double slack = 1;  ///< of the bound over the half step; the encoder's, not in archives
-
   /// What a frame's dims and the user's choices say. A forced role of an axis that has one index
   /// in this frame has no effect. Throws UsageError if there is no such axis, or factors are out of
   /// range.

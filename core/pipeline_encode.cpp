@@ -149,7 +149,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 std::vector<CodedPass> code_passes(EncodeSession& session, const FrameCoding& coding, int passes,
                                    StepTimes& times) {
   const auto encoder = session.passes(coding);
-  const int step = predicts_by_contexts(coding.predictor) ? 1 : passes;
+  const int step = coding.predicts_by_contexts() ? 1 : passes;
   for (int first = 0; first < passes; first += step) {
     const PassRange turn{first, first + step};
     times.measure("predict", [&] { encoder->predict(turn); });
@@ -167,7 +167,7 @@ std::vector<CodedPass> code_passes(EncodeSession& session, const FrameCoding& co
 std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
                                    StepTimes& times) {
   return times.measure("encode", [&] {
-    return std::vector<CodedPass>{session.encode_values(coding.predictor, coding.bound)};
+    return std::vector<CodedPass>{session.encode_values(coding.predictor, coding.room.bound)};
   });
 }
 
@@ -231,7 +231,8 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
     method = choose_method(*frame.session, std::move(method), config, frame.shape.dims, bound);
   });
   const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
-  return FrameCoding{std::move(method.predictor), bound, coder, config.huffman};
+  const ErrorRoom room{bound, slack_of(method.predictor, config.predictor)};
+  return FrameCoding{std::move(method.predictor), room, coder, config.huffman};
 }
 
 }  // namespace

@@ -68,9 +68,8 @@ std::uint32_t centre_of(const PredictorParams& params) {
       params);
 }
 
-bool predicts_by_contexts(const PredictorParams& params) {
-  const auto* const multilevel = std::get_if<MultilevelParams>(&params);
-  return multilevel != nullptr && multilevel->slack > 1;
+double slack_of(const PredictorParams& params, const PredictorConfig& config) {
+  return std::holds_alternative<MultilevelParams>(params) ? config.multilevel.slack : 1;
 }
 
 PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims) {

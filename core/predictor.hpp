@@ -60,9 +60,9 @@ CoderId coder_for(PredictorId predictor, CoderId asked);
 /// The code of an error of 0; 0 for a predictor without codes.
 std::uint32_t centre_of(const PredictorParams& params);
 
-/// Whether a pass's quant-codes depend on the contexts of earlier passes, so that the encoder has
-/// to fit those before it goes on.
-bool predicts_by_contexts(const PredictorParams& params);
+/// The bound over the half step that a predictor has chosen: more than 1, of `multilevel` alone, is
+/// room for zones without error.
+double slack_of(const PredictorParams& params, const PredictorConfig& config);
 
 /// What is known of the parameters before the field is looked at: its geometry.
 PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims);

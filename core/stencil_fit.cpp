@@ -53,12 +53,6 @@ std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
   return std::min(points, std::clamp(points / 4, least_sample, most));
 }
 
-Cost residual_cost(double residual, double bound) {
-  const double scaled = residual / bound;
-  const double square = clamp_to(scaled * scaled, 0.0, 1e12);
-  return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
-}
-
 Observations::Observations(unsigned unknowns, std::uint64_t samples)
     : unknowns_(unknowns),
       samples_(samples),

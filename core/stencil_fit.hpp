@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/ans.hpp"
+#include "core/cost.hpp"
 #include "core/fit_sample.hpp"
 #include "core/lane_sums.hpp"
 #include "core/least_squares.hpp"
@@ -86,7 +86,11 @@ CUSZI_HD inline std::int16_t coefficient_of(double share) {
 }
 
 /// Twice the bits of an observation with this residual, about: the logarithm of 1 + (r / bound)^2.
-Cost residual_cost(double residual, double bound);
+CUSZI_HD inline Cost residual_cost(double residual, double bound) {
+  const double scaled = residual / bound;
+  const double square = clamp_to(scaled * scaled, 0.0, 1e12);
+  return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
+}
 
 /// The sampled points of a class, 32 side by side: sample k is lane k mod 32 of block k / 32, also
 /// if it takes no part.

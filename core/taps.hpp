@@ -38,9 +38,9 @@ struct TapGroups {
 };
 
 /// The neighbours that predict a point: near pairs of the odd axes, far pairs, diagonals, corners,
-/// sides, slices. The taps of a group share a weight. The largest has three odd axes with seven
-/// groups each or together, and enclosing slices.
-using Stencil = TapGroups<20, 72>;
+/// sides, slices. The taps of a group share a weight. Three odd axes at reach 7 with enclosing
+/// slices have the most of them.
+using Stencil = TapGroups<19, 70>;
 
 Stencil stencil_of(const Lattice& lattice, int reach, const PointClass& points);
 

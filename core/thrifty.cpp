@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ans.hpp"
+#include "core/cost.hpp"
 
 namespace cuszi {
 

@@ -129,7 +129,8 @@ class FrameTrials {
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
     std::vector<FrameCoding> codings;
     for (const MultilevelParams& params : candidates) {
-      codings.push_back({params, bound_, AnsParams{params.radius}, {}});
+      codings.push_back(
+          {params, {bound_, config_.predictor.multilevel.slack}, AnsParams{params.radius}, {}});
     }
     return trials().costs(codings);
   }
@@ -144,7 +145,7 @@ class FrameTrials {
     const std::vector<CoderId> coders = coders_to_try(config_);
     std::vector<FrameCoding> codings;
     for (const CoderId coder : coders)
-      codings.push_back({params, bound_, coding(coder, params), {}});
+      codings.push_back({params, {bound_}, coding(coder, params), {}});
     const std::vector<std::uint64_t> bytes = trials().costs(codings);
     const auto best = std::min_element(bytes.begin(), bytes.end());
     return {coders.at(static_cast<std::size_t>(best - bytes.begin())), *best};

@@ -115,7 +115,7 @@ class OnePassEncoder final : public CpuPassEncoder {
       throw std::logic_error("a predictor of another kind");
     } else {
       if (!Params::codes_missing_points) pass.gaps = Gaps(frame_.mask);
-      predict_quantise(params, coding().bound, frame_, predicted);
+      predict_quantise(params, coding().room.bound, frame_, predicted);
     }
   }
 
@@ -130,7 +130,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
                     const PassEncoderMemory& memory)
       : CpuPassEncoder(coding, level_of_pass(coding.predictor).size(), memory),
         points_(frame.values.size()),
-        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.bound, frame)) {}
+        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame)) {}
 
   void predict(PassRange range) override {
     const std::span<QuantCode> codes = first_of(workspace().codes, points_);

@@ -14,12 +14,12 @@ namespace {
 template <class T>
 class Engine final : public MultilevelEngine {
  public:
-  Engine(MultilevelParams params, double bound, double min, double max, const Mask& mask,
+  Engine(MultilevelParams params, const ErrorRoom& room, double min, double max, const Mask& mask,
          std::span<const T> original, std::span<T> output, FitSample sample,
          const MissingTest<T>& fills = {})
       : params_(std::move(params)),
         plan_(plan_frame<T>(params_, min, max)),
-        bound_(bound),
+        room_(room),
         min_(min),
         max_(max),
         mask_(mask),
@@ -54,7 +54,7 @@ class Engine final : public MultilevelEngine {
       std::fill_n(zones, row.count, T{0});
     };
     quantise_pass(number, nearest, codes, outliers);
-    if (params_.slack > 1) quantise_thriftily(number, codes, outliers);
+    if (room_.slack > 1) quantise_thriftily(number, codes, outliers);
   }
 
   void reconstruct(int number, std::span<const QuantCode> codes,
@@ -109,7 +109,7 @@ class Engine final : public MultilevelEngine {
   Known<T> known() const { return {values_.data(), magnitudes_.data()}; }
 
   Quantizer<T> quantizer_of(const Pass& pass) const {
-    return Quantizer<T>(params_.half_step_of(pass.level), bound_, min_, max_, params_.radius,
+    return Quantizer<T>(params_.half_step_of(pass.level), room_.bound, min_, max_, params_.radius,
                         fills_);
   }
 
@@ -151,7 +151,7 @@ class Engine final : public MultilevelEngine {
     std::vector<T> zones;
     zones.reserve(all_contexts);
     for (const RareCodes& some : counts) {
-      zones.push_back(static_cast<T>(thrifty_zone(some, params_.slack)));
+      zones.push_back(static_cast<T>(thrifty_zone(some, room_.slack)));
     }
     return zones;
   }
@@ -264,7 +264,7 @@ class Engine final : public MultilevelEngine {
 
   MultilevelParams params_;
   FramePlan<T> plan_;
-  double bound_;
+  ErrorRoom room_;
   double min_;
   double max_;
   const Mask& mask_;
@@ -280,23 +280,23 @@ class Engine final : public MultilevelEngine {
 }  // namespace
 
 template <class T>
-std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params, double bound,
-                                               const FrameInput<T>& frame, FitSample sample) {
-  return std::make_unique<Engine<T>>(params, bound, frame.min, frame.max, frame.mask, frame.values,
+std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
+                                               const ErrorRoom& room, const FrameInput<T>& frame,
+                                               FitSample sample) {
+  return std::make_unique<Engine<T>>(params, room, frame.min, frame.max, frame.mask, frame.values,
                                      std::span<T>{}, sample, frame.fills);
 }
 
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
                                                const FrameOutput<T>& frame) {
-  const double no_bound = 0;
-  return std::make_unique<Engine<T>>(params, no_bound, frame.min, frame.max, frame.mask,
+  return std::make_unique<Engine<T>>(params, ErrorRoom{}, frame.min, frame.max, frame.mask,
                                      std::span<const T>{}, frame.values, FitSample::full);
 }
 
-template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, double,
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
                                                         const FrameInput<float>&, FitSample);
-template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, double,
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
                                                         const FrameInput<double>&, FitSample);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
                                                         const FrameOutput<float>&);

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/encode_session.hpp"
 #include "core/fit_sample.hpp"
 #include "core/multilevel.hpp"
 #include "core/schedule.hpp"
@@ -39,8 +40,8 @@ class MultilevelEngine {
 };
 
 template <class T>
-std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params, double bound,
-                                               const FrameInput<T>& frame,
+std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
+                                               const ErrorRoom& room, const FrameInput<T>& frame,
                                                FitSample sample = FitSample::full);
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,

@@ -42,7 +42,7 @@ template <class T>
 std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
                        const FrameInput<T>& frame) {
   fit_coefficients(params, frame, FitSample::trial);
-  const auto engine = make_encoder(params, coding.bound, frame, FitSample::trial);
+  const auto engine = make_encoder(params, coding.room, frame, FitSample::trial);
   ByteWriter head;
   params.write(head);
   std::uint64_t bytes = head.size();
@@ -84,14 +84,14 @@ class CpuTrialSession final : public TrialSession {
  private:
   /// Predicts once for several coders.
   std::uint64_t lorenzo_bytes(const LorenzoParams& params, const FrameCoding& coding) {
-    if (predicted_ != params || bound_ != coding.bound) {
+    if (predicted_ != params || bound_ != coding.room.bound) {
       codes_.resize(frame_.values.size());
       Predicted<T> predicted{codes_, {}, {}, {}};
-      predict_quantise(params, coding.bound, frame_, predicted);
+      predict_quantise(params, coding.room.bound, frame_, predicted);
       list_bytes_ = SparseList::encode(predicted.outliers, codes_.size()).size() +
                     SparseList::encode(predicted.patches, codes_.size()).size();
       predicted_ = params;
-      bound_ = coding.bound;
+      bound_ = coding.room.bound;
     }
     return list_bytes_ + coded_bytes(coding, codes_, {});
   }

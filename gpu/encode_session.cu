@@ -54,7 +54,7 @@ class GpuPassEncoder final : public PassEncoder {
     codes_ = {work_.take<QuantCode>(points), points};
     visit_quantising(coding_.predictor, [&](const auto& params) {
       const Predicted predicted =
-          predict_quantise(work_, params, coding_.bound, frame_, codes_.data());
+          predict_quantise(work_, params, coding_.room.bound, frame_, codes_.data());
       histogram_ = predicted.histogram;
       pass_.counts = predicted.counts;
       add_section(SectionId::anchors, predicted.anchors, pass_.sections);

@@ -60,13 +60,14 @@ std::optional<FrameCoding> coding_of(EncodeSession& session, const FrameTask& ta
   if (!usable) return std::nullopt;
   method = choose_method(session, std::move(method), task.config, task.shape.dims, bound);
   const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
-  return FrameCoding{method.predictor, bound, coder, task.config.huffman};
+  const ErrorRoom room{bound, slack_of(method.predictor, task.config.predictor)};
+  return FrameCoding{method.predictor, room, coder, task.config.huffman};
 }
 
 std::vector<CodedPass> code(EncodeSession& session, const FrameCoding& coding) {
   const auto passes = static_cast<int>(level_of_pass(coding.predictor).size());
   const auto encoder = session.passes(coding);
-  const int step = predicts_by_contexts(coding.predictor) ? 1 : passes;
+  const int step = coding.predicts_by_contexts() ? 1 : passes;
   for (int first = 0; first < passes; first += step) {
     encoder->predict({first, first + step});
     if (uses_contexts(coding.coder)) encoder->fit_contexts({first, first + step});

@@ -30,7 +30,9 @@ FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
   std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), bound, DType::f32); },
              method.predictor);
   method = choose_method(session, std::move(method), config, dims, bound);
-  return {method.predictor, bound, coder_params(method.coder, config, centre_of(method.predictor)),
+  return {method.predictor,
+          {bound},
+          coder_params(method.coder, config, centre_of(method.predictor)),
           config.huffman};
 }
 
