@@ -164,10 +164,11 @@ class Compression {
   void verify(ByteSource& archive, Progress& progress) {
     ArchiveReader reader(archive);
     meter_.emplace(field_, reader.header().fills, reader.header().bound_absolute);
-    restore_field(backends_, reader, decompress_times_, [&](std::uint64_t i, Bytes values) {
+    const FrameUser measure = [&](std::uint64_t i, Bytes values) {
       meter_->add(i, values);
       progress.advance(values.size());
-    });
+    };
+    restore_field(backends_, reader, decompress_times_, {measure});
   }
 
   void tell() const {

@@ -74,11 +74,11 @@ class Decompression {
       progress.advance(values.size());
     };
     if (options_.frame) {
-      summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, write,
+      summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, {write},
                                archive_bytes_);
     } else {
       summary_ =
-          restore_field(backends_, reader_, preview_, times_, write, part_writer(file, progress));
+          restore_field(backends_, reader_, preview_, times_, {write, part_writer(file, progress)});
       archive_bytes_ = reader_.bytes_read() + reader_.bytes_skipped();
     }
   }

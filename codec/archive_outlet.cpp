@@ -10,6 +10,10 @@ ArchiveOutlet::ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHead
       transfer_(sink.takes_any_order() ? backend.transfer() : nullptr) {}
 
 MutableBytes ArchiveOutlet::take(ByteCount size) {
+  const ByteCount place = writer_.bytes_written();
+  frame_ = transfer_ != nullptr ? sink_.device_place(place, size) : sink_.place(place, size);
+  in_place_ = !frame_.empty();
+  if (in_place_) return frame_;
   frame_ = transfer_ != nullptr
                ? transfer_->memory(buffer_for(DeviceBuffer::archive, frames_++), size)
                : buffer_.resize(size);
@@ -17,6 +21,10 @@ MutableBytes ArchiveOutlet::take(ByteCount size) {
 }
 
 void ArchiveOutlet::send() {
+  if (in_place_) {
+    writer_.set_aside_frame(frame_.size());
+    return;
+  }
   if (transfer_ == nullptr) {
     writer_.add_frame(frame_);
     return;

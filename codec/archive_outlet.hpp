@@ -13,7 +13,7 @@ class ArchiveOutlet {
  public:
   ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header);
 
-  /// Memory for the next frame, the host's or the backend's.
+  /// Memory for the next frame, the host's or the backend's; the sink's own if it has some there.
   MutableBytes take(ByteCount size);
 
   /// Writes the frame that was put there.
@@ -29,6 +29,7 @@ class ArchiveOutlet {
   std::uint64_t frames_ = 0;
   Buffer buffer_;
   MutableBytes frame_;
+  bool in_place_ = false;  ///< the frame lies where the sink wants it
   Background draining_;
 };
 

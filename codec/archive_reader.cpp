@@ -139,6 +139,12 @@ void ArchiveReader::move_to(ByteCount position) {
   position_ = position;
 }
 
+Bytes ArchiveReader::device_payload(const ArchiveFrame& frame) const {
+  const Bytes archive = source_.device_view();
+  return archive.empty() ? archive
+                         : archive.subspan(frame.place.value(), frame.header.payload_bytes());
+}
+
 void ArchiveReader::read_payload(const ArchiveFrame& frame, ByteCount offset,
                                  MutableBytes part) const {
   if (source_.read_at(frame.place.value() + offset, part) < part.size()) throw truncated("a frame");

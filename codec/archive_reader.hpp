@@ -47,6 +47,9 @@ class ArchiveReader {
   /// several threads at once.
   void read_payload(const ArchiveFrame& frame, ByteCount offset, MutableBytes part) const;
 
+  /// A payload that was left in the archive, if that lies in a device's memory.
+  Bytes device_payload(const ArchiveFrame& frame) const;
+
   /// The frame after the last one read. Its header lists the wanted levels alone.
   ArchiveFrame next_frame(const LevelsWanted& wanted = all_levels);
 

@@ -7,6 +7,9 @@
 
 namespace cuszi {
 
+/// The most bytes that an archive with this header can have, whatever its frames hold.
+ByteCount most_archive_bytes(const ArchiveHeader& header);
+
 /// Writes an archive from front to back, as to a pipe.
 class ArchiveWriter {
  public:

@@ -15,6 +15,8 @@ struct DeviceChoice {
 
   Kind kind = Kind::automatic;
   int index = 0;  ///< which of several devices
+
+  friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
 };
 
 /// The backends of a run, each made when it is first needed. What the device asked for cannot do

@@ -21,6 +21,11 @@ class ByteSink {
 
   /// Writes bytes that are to stand at `offset`; for several threads at once.
   virtual void write_at(ByteCount /*offset*/, Bytes /*bytes*/) {}
+
+  /// Memory of the sink's own, the host's or a device's, that is to hold `size` bytes from `offset`
+  /// on: what is put there need not be written. None if the sink has no such memory.
+  virtual MutableBytes place(ByteCount /*offset*/, ByteCount /*size*/) { return {}; }
+  virtual MutableBytes device_place(ByteCount /*offset*/, ByteCount /*size*/) { return {}; }
 };
 
 /// Keeps what is written in memory.

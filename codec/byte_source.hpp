@@ -35,6 +35,10 @@ class ByteSource {
   /// Throws InputError if others have changed the bytes since they began to be read.
   virtual void expect_unchanged() const {}
 
+  /// All the bytes where they lie in a device's memory, which its backend alone can look at; else
+  /// none.
+  virtual Bytes device_view() { return {}; }
+
   /// Goes on reading at `offset`. Only where the size is known.
   virtual void seek(ByteCount offset) = 0;
 
@@ -72,7 +76,7 @@ class FileSource final : public ByteSource {
 };
 
 /// Bytes in memory, which must stay valid.
-class MemorySource final : public ByteSource {
+class MemorySource : public ByteSource {
  public:
   explicit MemorySource(Bytes bytes) : bytes_(bytes) {}
 

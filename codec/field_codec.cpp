@@ -74,14 +74,9 @@ ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& f
 class FrameRestorer {
  public:
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
-                const FrameUser& use, const PartUser& use_part)
-      : backends_(backends),
-        archive_(archive),
-        preview_(preview),
-        times_(times),
-        use_(use),
-        use_part_(use_part) {
-    if (use_part) archive.leave_payloads();
+                const FrameUsers& users)
+      : backends_(backends), archive_(archive), preview_(preview), times_(times), users_(users) {
+    if (users.use_part || users.device_place) archive.leave_payloads();
   }
 
   /// How much of the next frame is wanted.
@@ -100,13 +95,15 @@ class FrameRestorer {
   void restore(const ArchiveFrame& frame) {
     const std::uint64_t index = frame.header.index;
     Backend& backend = backends_.for_frame(frame.header);
-    Transfer* const transfer = use_part_ ? backend.transfer() : nullptr;
+    Transfer* const transfer =
+        users_.use_part || users_.device_place ? backend.transfer() : nullptr;
     const Bytes payload = payload_of(frame, transfer);
     const std::uint64_t points = shown_ ? shown_->shown.points() : 0;
     const ByteCount size = points * size_of(frame.shape.dtype);
-    const MutableBytes values =
-        transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
-                            : buffer_.resize(size);
+    const FrameMemory& place = transfer != nullptr ? users_.device_place : users_.place;
+    MutableBytes values = place && size != 0 ? place(index, size) : MutableBytes{};
+    const bool in_place = !values.empty();
+    if (!in_place) values = memory_for(index, size, transfer);
     if (shown_) {
       times_.measure([&] {
         decompress_frame(backend, frame.shape, frame.header, *shown_, payload, values,
@@ -115,14 +112,15 @@ class FrameRestorer {
     }
     const Exceptions exceptions = count_exceptions(frame.header, payload, backend);
     summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
-    if (!shown_) return;
+    if (!shown_ || in_place) return;
     if (transfer == nullptr) {
-      use_(index, values);
+      users_.use(index, values);
       return;
     }
     draining_.start([this, index, transfer, values] {
-      transfer->drain(
-          values, [&](ByteCount offset, MutableBytes piece) { use_part_(index, offset, piece); });
+      transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
+        users_.use_part(index, offset, piece);
+      });
     });
   }
 
@@ -133,7 +131,12 @@ class FrameRestorer {
   }
 
  private:
-  /// Reads what was left in the archive, to the device if there is one.
+  MutableBytes memory_for(std::uint64_t index, ByteCount size, Transfer* transfer) {
+    return transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
+                               : buffer_.resize(size);
+  }
+
+  /// Reads what was left in the archive, to the device if there is one and it is not there.
   Bytes payload_of(const ArchiveFrame& frame, Transfer* transfer) {
     if (!frame.place) return frame.payload;
     const ByteCount size = frame.header.payload_bytes();
@@ -144,6 +147,7 @@ class FrameRestorer {
       read(0, payload_.resize(size));
       return payload_.view();
     }
+    if (const Bytes there = archive_.device_payload(frame); !there.empty()) return there;
     const MutableBytes payload = transfer->memory(buffer_for(DeviceBuffer::archive, 0), size);
     transfer->fill(payload, read);
     return payload;
@@ -153,8 +157,7 @@ class FrameRestorer {
   ArchiveReader& archive_;
   Preview& preview_;
   CallTimes& times_;
-  const FrameUser& use_;
-  const PartUser& use_part_;
+  const FrameUsers& users_;
   Buffer buffer_;
   Buffer payload_;
   std::uint64_t next_ = 0;  ///< frame of the plan
@@ -192,14 +195,14 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
 }
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
-                           const FrameUser& use, const PartUser& use_part) {
+                           const FrameUsers& users) {
   Preview whole(archive.header().plan, 1);
-  return restore_field(backends, archive, whole, times, use, use_part);
+  return restore_field(backends, archive, whole, times, users);
 }
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
-                           CallTimes& times, const FrameUser& use, const PartUser& use_part) {
-  FrameRestorer restorer(backends, archive, preview, times, use, use_part);
+                           CallTimes& times, const FrameUsers& users) {
+  FrameRestorer restorer(backends, archive, preview, times, users);
   for (std::uint64_t i = 0; i < archive.frames(); ++i) {
     restorer.restore(archive.next_frame(restorer.levels_wanted()));
   }
@@ -208,10 +211,9 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& 
 }
 
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
-                           Preview& preview, CallTimes& times, const FrameUser& use,
+                           Preview& preview, CallTimes& times, const FrameUsers& users,
                            ByteCount& frame_bytes) {
-  const PartUser no_parts;
-  FrameRestorer restorer(backends, archive, preview, times, use, no_parts);
+  FrameRestorer restorer(backends, archive, preview, times, users);
   const ArchiveFrame frame = archive.frame(index, restorer.levels_wanted());
   frame_bytes = frame.size();
   restorer.restore(frame);

@@ -58,21 +58,33 @@ using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
 /// several threads at once, in any order.
 using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
 
+/// Gives memory for so many bytes of a frame's values; none (or no such function) where they are to
+/// be used by a FrameUser or PartUser.
+using FrameMemory = std::function<MutableBytes(std::uint64_t index, ByteCount size)>;
+
+/// What is done with restored frames.
+struct FrameUsers {
+  FrameUser use;
+  PartUser use_part = {};         ///< instead, for frames on a device, if it is given
+  FrameMemory place = {};         ///< where frames are to be restored to by the host
+  FrameMemory device_place = {};  ///< or by a device, in its memory
+};
+
 /// Restores all of an archive, frame by frame, and checks its footer. Frames that a device restores
-/// go to `use_part`, if it is given, while the next one is being restored. Throws ArchiveError,
-/// possibly after some frames have been used.
+/// are taken away while the next one is being restored. Throws ArchiveError, possibly after some
+/// frames have been used.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
-                           const FrameUser& use, const PartUser& use_part = {});
+                           const FrameUsers& users);
 
 /// The same for what a preview of the field shows: reads and checks no more of each frame than that
 /// takes. Frames of which nothing is shown are not used. `preview` is settled.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
-                           CallTimes& times, const FrameUser& use, const PartUser& use_part = {});
+                           CallTimes& times, const FrameUsers& users);
 
 /// What `preview` shows of one frame of an archive, which is its whole plan. `frame_bytes` is set
 /// to the frame's size there.
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
-                           Preview& preview, CallTimes& times, const FrameUser& use,
+                           Preview& preview, CallTimes& times, const FrameUsers& users,
                            ByteCount& frame_bytes);
 
 }  // namespace cuszi

@@ -54,6 +54,12 @@ void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {
   throw InputError(source_->name() + ": was changed while it was being read; wait for its writer");
 }
 
+Bytes FieldSource::device_frame(std::uint64_t i) {
+  const Bytes all = source_->device_view();
+  const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);
+  return all.empty() ? all : usable(all.subspan(offset, frame_bytes(i)));
+}
+
 void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const {
   const ByteCount at = plan_.first_value(i) * size_of(layout_.dtype) + offset;
   if (whole_) {
@@ -64,6 +70,13 @@ void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part
   const std::size_t got = source_->read_at(layout_.skip_bytes + at, part);
   require_all(part.size() - got);
   to_native(part, layout_.dtype, layout_.byte_order);
+}
+
+/// None unless these values of the source are in the machine's byte order and where values may lie.
+Bytes FieldSource::usable(Bytes values) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(values.data());
+  const bool aligned = address % size_of(layout_.dtype) == 0;
+  return aligned && layout_.byte_order == ByteOrder::little ? values : Bytes{};
 }
 
 void FieldSource::move_to(ByteCount offset) {

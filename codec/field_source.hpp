@@ -35,6 +35,9 @@ class FieldSource {
   /// asked for can be asked for again, whatever the source.
   Bytes frame(std::uint64_t i);
 
+  /// The values of frame `i` where the source has them in a device's memory; else none.
+  Bytes device_frame(std::uint64_t i);
+
   /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
   /// for several threads at once. Not in a stream.
   void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
@@ -47,6 +50,7 @@ class FieldSource {
   void expect_unchanged() const { source_->expect_unchanged(); }
 
  private:
+  Bytes usable(Bytes values) const;
   void move_to(ByteCount offset);
   void read(MutableBytes values);
   void require_all(ByteCount missing) const;

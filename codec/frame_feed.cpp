@@ -18,12 +18,14 @@ FrameFeed::FrameFeed(Backend& backend, FieldSource& field, bool twice)
       transfer_(field.is_stream() ? nullptr : backend.transfer()),
       twice_(twice && field.plan().frames() > 1) {
   if (transfer_ == nullptr || !twice_ || !fits_device()) return;
+  if (!field.device_frame(0).empty()) return;
   kept_.reset(transfer_);
   kept_places_.resize(field.plan().frames());
 }
 
 Bytes FrameFeed::frame(std::uint64_t i) {
   if (transfer_ == nullptr) return field_.frame(i);
+  if (const Bytes values = field_.device_frame(i); !values.empty()) return values;
   if (fetched_ != i) fetch(i);
   fetching_.wait();
   const Bytes values = values_;

@@ -12,8 +12,8 @@ namespace cuszi {
 class FieldSource;
 
 /// Brings the frames of a field to where a backend wants them: for a device with memory of its own
-/// straight from the file, one frame ahead; else the host's. If all are to be used `twice` and the
-/// device has room for them, they stay there and are read once.
+/// straight from the file, one frame ahead, unless they are there; else the host's. If all are to
+/// be used `twice` and the device has room for them, they stay there and are read once.
 class FrameFeed {
  public:
   FrameFeed(Backend& backend, FieldSource& field, bool twice);

@@ -25,12 +25,13 @@ FileTrip make_file_trip(const BenchOptions& options, Backends& backends, const s
   const auto place = [&](std::uint64_t i) {
     return header.plan.first_value(i) * size_of(header.dtype);
   };
-  restore_field(
-      backends, reader, times,
-      [&](std::uint64_t i, MutableBytes values) { restored.write_at(place(i), values); },
-      [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
-        restored.write_at(place(i) + offset, values);
-      });
+  const FrameUser write = [&](std::uint64_t i, MutableBytes values) {
+    restored.write_at(place(i), values);
+  };
+  const PartUser write_part = [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
+    restored.write_at(place(i) + offset, values);
+  };
+  restore_field(backends, reader, times, {write, write_part});
   trip.decompress_seconds = clock.seconds();
   return trip;
 }

@@ -43,13 +43,14 @@ std::vector<float> restore(Bytes archive) {
   Backends backends({DeviceChoice::Kind::cpu, 0});
   CallTimes times;
   std::vector<float> values;
-  restore_field(backends, reader, times, [&](std::uint64_t /*frame*/, Bytes bytes) {
+  const FrameUser append = [&](std::uint64_t /*frame*/, Bytes bytes) {
     const std::size_t at = values.size();
     values.resize(at + bytes.size() / sizeof(float));
     std::copy(bytes.begin(), bytes.end(),
               std::as_writable_bytes(std::span(values)).begin() +
                   static_cast<std::ptrdiff_t>(at * sizeof(float)));
-  });
+  };
+  restore_field(backends, reader, times, {append});
   return values;
 }
 

@@ -33,9 +33,10 @@ std::vector<std::byte> restore_archive(ByteSource& archive) {
   CallTimes times;
   std::vector<std::byte> values;
   Backends backends({DeviceChoice::Kind::cpu, 0});
-  restore_field(backends, reader, times, [&](std::uint64_t, Bytes frame) {
+  const FrameUser append = [&](std::uint64_t, Bytes frame) {
     values.insert(values.end(), frame.begin(), frame.end());
-  });
+  };
+  restore_field(backends, reader, times, {append});
   return values;
 }
 
@@ -50,9 +51,10 @@ RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride) {
   Preview preview(reader.header().plan, stride);
   std::vector<std::byte> values;
   Backends backends({DeviceChoice::Kind::cpu, 0});
-  restore_field(backends, reader, preview, times, [&](std::uint64_t, Bytes frame) {
+  const FrameUser append = [&](std::uint64_t, Bytes frame) {
     values.insert(values.end(), frame.begin(), frame.end());
-  });
+  };
+  restore_field(backends, reader, preview, times, {append});
   return {preview.dims(), values, reader.bytes_read()};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/backend.hpp"
@@ -37,6 +38,19 @@ constexpr bool has_steps(PredictorId predictor, CoderId coder) {
 /// Fields, payloads and outputs may lie in host memory, page-locked or not, or in the device's. Its
 /// own memory is taken with the first frame and kept for the next ones.
 std::unique_ptr<Backend> make_backend(int device = 0);
+
+/// The device in whose memory a pointer points; none for the host's.
+std::optional<int> device_of(const void* memory);
+
+/// Copies from and to the memory of hosts and devices; complete on return. Throws DeviceError.
+void copy(Bytes from, MutableBytes to);
+
+/// Waits for a stream (cudaStream_t), the default one if it is nullptr. Throws DeviceError.
+void wait_for_stream(void* stream);
+
+/// Makes a device the calling thread's. Returns the one that was it before. Throws DeviceError.
+int use_device(int device);
+void return_to_device(int before) noexcept;
 
 /// Throws DeviceError unless nvCOMP, which Lossless::bitcomp needs, can be loaded.
 void require_bitcomp();

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "codec/byte_sink.hpp"
+#include "codec/byte_source.hpp"
+
+namespace cuszi {
+
+/// The number of the device in whose memory a pointer points; none for the host's.
+std::optional<int> device_of(const void* memory);
+
+/// Copies from and to the memory of the host or of devices; complete on return. Throws DeviceError.
+void copy_memory(Bytes from, MutableBytes to);
+
+/// Waits for what a CUDA stream has been given to do; the default stream if it is none (nullptr).
+/// Throws DeviceError.
+void wait_for_stream(void* stream);
+
+/// Makes a device the calling thread's, and gives it back the one it had. For the host, nothing.
+class DeviceScope {
+ public:
+  explicit DeviceScope(std::optional<int> device);
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  ~DeviceScope();
+
+ private:
+  std::optional<int> before_;
+};
+
+/// Bytes in a device's memory, which must stay valid.
+class DeviceSource final : public MemorySource {
+ public:
+  explicit DeviceSource(Bytes bytes) : MemorySource(bytes), bytes_(bytes) {}
+
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override;
+  Bytes device_view() override { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+/// A source for bytes in anybody's memory.
+std::unique_ptr<ByteSource> make_memory_source(Bytes bytes);
+
+/// Memory of the caller's, the host's or a device's, that takes so many bytes and no more.
+class BufferSink final : public ByteSink {
+ public:
+  explicit BufferSink(MutableBytes memory)
+      : memory_(memory), on_device_(device_of(memory.data()).has_value()) {}
+
+  void write(Bytes bytes) override;
+  bool takes_any_order() const override { return true; }
+  /// Throws OutputError if the memory ends before.
+  void write_at(ByteCount offset, Bytes bytes) override;
+  MutableBytes place(ByteCount offset, ByteCount size) override;
+  MutableBytes device_place(ByteCount offset, ByteCount size) override;
+
+ private:
+  MutableBytes part(ByteCount offset, ByteCount size) const;
+
+  MutableBytes memory_;
+  bool on_device_;
+  ByteCount written_ = 0;
+};
+
+}  // namespace cuszi
