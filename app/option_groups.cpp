@@ -10,6 +10,8 @@
 #include "app/foreign_dims.hpp"
 #include "app/names.hpp"
 #include "app/option_text.hpp"
+#include "codec/limits.hpp"
+#include "codec/presets.hpp"
 #include "core/mask.hpp"
 #include "core/multilevel.hpp"
 #include "core/quantizer.hpp"
@@ -18,57 +20,21 @@ namespace cuszi::app {
 
 namespace {
 
-/// A predictor by name; `automatic` takes lorenzo where a trial finds it better.
-struct PredictorChoice {
-  PredictorId id;
-  bool automatic;
-};
-
-/// A coder by name; `automatic` takes Huffman where a trial finds it better.
-struct CoderChoice {
-  CoderId id;
-  bool automatic = false;
-};
-
-struct Preset {
-  PredictorChoice predictor;
-  CoderChoice coder;
-};
-
-constexpr PredictorChoice automatic{MultilevelParams::id, true};
-constexpr Preset ratio_preset{automatic, {CoderId::ans, true}};
-
-constexpr std::array<Named<Preset>, 4> preset_names{
-    {{"ratio", ratio_preset},
-     {"cuszi", {{InterpParams::id, false}, {CoderId::huffman}}},
-     {"cusz", {{LorenzoParams::id, false}, {CoderId::huffman}}},
-     {"fast", {{TilesParams::id, false}, {CoderId::none}}}}};
+constexpr std::array<Named<Preset>, 4> preset_names{{{"ratio", ratio_preset},
+                                                     {"cuszi", cuszi_preset},
+                                                     {"cusz", cusz_preset},
+                                                     {"fast", fast_preset}}};
 
 constexpr std::array<Named<PredictorChoice>, 5> predictor_names{
-    {{"auto", automatic},
+    {{"auto", automatic_predictor},
      {LorenzoParams::name, {LorenzoParams::id, false}},
      {InterpParams::name, {InterpParams::id, false}},
      {MultilevelParams::name, {MultilevelParams::id, false}},
      {TilesParams::name, {TilesParams::id, false}}}};
 
-constexpr std::array<Named<CoderChoice>, 3> coder_names{{{"auto", {CoderId::ans, true}},
+constexpr std::array<Named<CoderChoice>, 3> coder_names{{{"auto", automatic_coder},
                                                          {HuffmanParams::name, {CoderId::huffman}},
                                                          {AnsParams::name, {CoderId::ans}}}};
-
-void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
-  predictor.id = choice.id;
-  predictor.automatic = choice.automatic;
-}
-
-void apply(const CoderChoice& choice, FrameConfig& frame) {
-  frame.coder = choice.id;
-  frame.automatic_coder = choice.automatic;
-}
-
-void apply(const Preset& preset, FrameConfig& frame) {
-  apply(preset.predictor, frame.predictor);
-  apply(preset.coder, frame);
-}
 
 /// An option whose text `parse(option, text)` turns into `value`.
 template <class Value, class Parse>
@@ -164,13 +130,13 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
   add_parsed(
       app, "--chunk", huffman.chunk,
       [](const std::string& option, const std::string& text) {
-        return parse_power_of_two(option, text, 64, 1 << 20);
+        return parse_power_of_two(option, text, least_chunk, most_chunk);
       },
       "N", "Symbols per chunk, a power of two, 64 to 1048576 (default 1024)");
   add_parsed(
       app, "--partition", frame.index.partition,
       [](const std::string& option, const std::string& text) {
-        return static_cast<std::uint32_t>(parse_count(option, text, 1, 1 << 20));
+        return static_cast<std::uint32_t>(parse_count(option, text, 1, most_partition));
       },
       "P", "Chunks per offset of the hybrid index, 1 to 1048576 (default 32)");
 }
@@ -267,7 +233,7 @@ void add_stride_option(CLI::App& app, std::uint64_t& stride) {
   add_parsed(
       app, "--stride", stride,
       [](const std::string& option, const std::string& text) {
-        return std::uint64_t{parse_power_of_two(option, text, 1, 1 << 20)};
+        return std::uint64_t{parse_power_of_two(option, text, 1, most_stride)};
       },
       "S", "Restore every S-th point along lattice axes, a power of two up to 1048576 (default 1)");
 }
@@ -313,7 +279,7 @@ void add_device_options(CLI::App& app, RunOptions& run) {
   add_parsed(
       app, "--threads", run.threads,
       [](const std::string& option, const std::string& text) {
-        const auto count = static_cast<int>(parse_count(option, text, 0, 4096));
+        const auto count = static_cast<int>(parse_count(option, text, 0, most_threads));
         return count == 0 ? std::nullopt : std::optional(count);
       },
       "N", "CPU threads (default 0, all)");

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "codec/limits.hpp"
 #include "core/mask.hpp"
 #include "core/multilevel.hpp"
 #include "core/quantizer.hpp"
@@ -112,8 +113,8 @@ ByteCount parse_size(std::string_view option, std::string_view text) {
 }
 
 void check_bound(double bound, ErrorMode mode) {
+  if (is_possible_bound(bound, mode)) return;
   const bool relative = mode == ErrorMode::relative;
-  if (std::isfinite(bound) && bound >= 0 && (!relative || bound < 1)) return;
   refuse("--error-bound", fmt::format("{}", bound),
          relative ? "a share of the value range, from 0 to below 1; --mode abs takes any"
                   : "a finite number of at least 0");
@@ -123,8 +124,9 @@ Target parse_target(std::string_view option, std::string_view text) {
   std::string_view rest = text;
   const std::string_view kind = cut(rest, ':');
   const auto value = number_in<double>(rest);
-  if (value && kind == "psnr" && *value > 0 && *value <= 400) return {Target::Kind::psnr, *value};
-  if (value && kind == "ratio" && *value >= 1 && *value <= 1e9)
+  if (value && kind == "psnr" && *value > 0 && *value <= most_psnr)
+    return {Target::Kind::psnr, *value};
+  if (value && kind == "ratio" && *value >= 1 && *value <= most_ratio)
     return {Target::Kind::ratio, *value};
   refuse(option, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
 }
@@ -209,10 +211,10 @@ InterpConfig parse_interp(std::string_view option, std::string_view text) {
     if (key == "tile") {
       config.tile = parse_tile(place, value);
     } else if (key == "anchor") {
-      config.anchor = parse_power_of_two(place, value, 2, 65536);
+      config.anchor = parse_power_of_two(place, value, least_anchor, most_anchor);
     } else if (key == "alpha") {
       config.alpha = parse_number(place, value);
-      if (!(*config.alpha >= 1 && *config.alpha <= 16))
+      if (!(*config.alpha >= 1 && *config.alpha <= most_interp_alpha))
         refuse(place, value, "a number from 1 to 16");
     } else if (key == "cubic") {
       config.cubic = parse_name(place, value, cubic_names);

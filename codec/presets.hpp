@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/coder.hpp"
+#include "core/config.hpp"
+#include "core/predictor.hpp"
+
+namespace cuszi {
+
+/// A predictor; `automatic` takes lorenzo where a trial finds it better.
+struct PredictorChoice {
+  PredictorId id;
+  bool automatic = false;
+};
+
+/// A coder; `automatic` takes Huffman where a trial finds it better.
+struct CoderChoice {
+  CoderId id;
+  bool automatic = false;
+};
+
+struct Preset {
+  PredictorChoice predictor;
+  CoderChoice coder;
+};
+
+inline constexpr PredictorChoice automatic_predictor{PredictorId::multilevel, true};
+inline constexpr CoderChoice automatic_coder{CoderId::ans, true};
+
+inline constexpr Preset ratio_preset{automatic_predictor, automatic_coder};
+inline constexpr Preset cuszi_preset{{PredictorId::interp}, {CoderId::huffman}};
+inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, {CoderId::huffman}};
+inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
+
+inline void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
+  predictor.id = choice.id;
+  predictor.automatic = choice.automatic;
+}
+
+inline void apply(const CoderChoice& choice, FrameConfig& frame) {
+  frame.coder = choice.id;
+  frame.automatic_coder = choice.automatic;
+}
+
+inline void apply(const Preset& preset, FrameConfig& frame) {
+  apply(preset.predictor, frame.predictor);
+  apply(preset.coder, frame);
+}
+
+}  // namespace cuszi
