@@ -35,7 +35,7 @@ done
 jobs=$(nproc)
 # One architecture is enough to test, and takes a fifth of the time of all.
 export CUDAARCHS=${CUDAARCHS:-90}
-source_folders=(app codec core cpu_ref gpu tests test_data)
+source_folders=(app bindings codec core cpu_ref gpu include tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
 fuzz_seconds=${CUSZI_FUZZ_SECONDS:-60}
@@ -72,13 +72,13 @@ tidy_once() { # KEY FILE
 export -f once tidy_file tidy_once
 
 check_format() {
-    sources '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -r clang-format-14 --dry-run -Werror
+    sources '*.c' '*.cpp' '*.h' '*.hpp' '*.cu' '*.cuh' | xargs -r clang-format-14 --dry-run -Werror
 }
 
 check_tidy() {
     local key
     # What a file is compiled with: the checks, the flags and every header.
-    key=$(sources '*.hpp' '*.cuh' | xargs -r cat .clang-tidy build/default/compile_commands.json |
+    key=$(sources '*.h' '*.hpp' '*.cuh' | xargs -r cat .clang-tidy build/default/compile_commands.json |
         sha256sum)
     # A file that no build compiles (CUDA code in a build without it) has no flags to check it with.
     sources '*.cpp' | grep -v '^tests/' |

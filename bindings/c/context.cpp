@@ -1,0 +1,76 @@
+#include "bindings/c/context.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
+  if (!backends_ || choice_ != choice) {
+    backends_.reset();
+    backends_.emplace(choice);
+    choice_ = choice;
+  }
+  return *backends_;
+}
+
+void cuszi_context::set(cuszi_status status, std::string_view member, const char* text) noexcept {
+  status_ = status;
+  try {
+    error_ = member;
+    if (!member.empty()) error_ += ": ";
+    error_ += text;
+  } catch (const std::bad_alloc&) {
+    error_.clear();
+  }
+}
+
+namespace cuszi::api {
+
+cuszi_status status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage: return CUSZI_BAD_USAGE;
+    case ErrorKind::input: return CUSZI_BAD_INPUT;
+    case ErrorKind::archive: return CUSZI_BAD_ARCHIVE;
+    case ErrorKind::bound: return CUSZI_BAD_BOUND;
+    case ErrorKind::device: return CUSZI_NO_DEVICE;
+    case ErrorKind::output: return CUSZI_NO_ROOM;
+  }
+  return CUSZI_INTERNAL;
+}
+
+std::string_view member_of(Setting setting) {
+  switch (setting) {
+    case Setting::none: return "";
+    case Setting::alpha: return "alpha";
+    case Setting::axes: return "axes";
+    case Setting::backend: return "device";
+    case Setting::beta: return "beta";
+    case Setting::fill_values: return "fills";
+    case Setting::frame_size: return "frame_bytes";
+    case Setting::huffman_width: return "huffman_width";
+    case Setting::interp: return "interp_tile";
+  }
+  return "";
+}
+
+#ifdef _OPENMP
+
+ThreadsScope::ThreadsScope(std::optional<int> threads) {
+  if (!threads) return;
+  before_ = omp_get_max_threads();
+  omp_set_num_threads(*threads);
+}
+
+ThreadsScope::~ThreadsScope() {
+  if (before_) omp_set_num_threads(*before_);
+}
+
+#else
+
+ThreadsScope::ThreadsScope(std::optional<int> /*threads*/) {}
+
+ThreadsScope::~ThreadsScope() = default;
+
+#endif
+
+}  // namespace cuszi::api

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "codec/backend_choice.hpp"
+#include "core/error.hpp"
+#include "cuszi/cuszi.h"
+
+namespace cuszi::api {
+
+cuszi_status status_of(ErrorKind kind);
+
+/// What a setting is called in cuszi_options; empty for none.
+std::string_view member_of(Setting setting);
+
+}  // namespace cuszi::api
+
+/// Behind the API's opaque type: what stays from call to call.
+struct cuszi_context {
+  /// Does `work`, whose exceptions become a status and a text that stay until the next call.
+  template <class Work>
+  cuszi_status call(const Work& work) noexcept {
+    try {
+      error_.clear();
+      status_ = CUSZI_OK;
+      work();
+    } catch (const cuszi::Error& error) {
+      set(cuszi::api::status_of(error.kind()), cuszi::api::member_of(error.setting()),
+          error.what());
+    } catch (const std::bad_alloc&) {
+      set(CUSZI_NO_MEMORY, "", "not enough memory");
+    } catch (const std::exception& error) {
+      set(CUSZI_INTERNAL, "", error.what());
+    } catch (...) {
+      set(CUSZI_INTERNAL, "", "an unknown failure");
+    }
+    return status_;
+  }
+
+  /// The backends of this choice. Throws DeviceError.
+  cuszi::Backends& backends(const cuszi::DeviceChoice& choice);
+
+  cuszi_status status() const { return status_; }
+  const char* error() const { return error_.c_str(); }
+
+ private:
+  /// The text is of a member of cuszi_options, unless that is empty.
+  void set(cuszi_status status, std::string_view member, const char* text) noexcept;
+
+  cuszi_status status_ = CUSZI_OK;
+  std::string error_;
+  cuszi::DeviceChoice choice_;
+  std::optional<cuszi::Backends> backends_;
+};
+
+namespace cuszi::api {
+
+/// Lets OpenMP take so many threads, if any number is given, in what the calling thread starts.
+class ThreadsScope {
+ public:
+  explicit ThreadsScope(std::optional<int> threads);
+  ThreadsScope(const ThreadsScope&) = delete;
+  ThreadsScope& operator=(const ThreadsScope&) = delete;
+  ~ThreadsScope();
+
+ private:
+  std::optional<int> before_;
+};
+
+}  // namespace cuszi::api

@@ -1,0 +1,204 @@
+#include "cuszi/cuszi.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bindings/c/context.hpp"
+#include "bindings/c/field_buffer.hpp"
+#include "bindings/c/options.hpp"
+#include "codec/archive_reader.hpp"
+#include "codec/archive_writer.hpp"
+#include "codec/device_memory.hpp"
+#include "codec/field_source.hpp"
+
+namespace cuszi::api {
+
+namespace {
+
+using Kind = DeviceChoice::Kind;
+
+/// The caller's memory; it may only be nullptr if it is empty.
+template <class T>
+auto memory(std::string_view argument, T* address, std::size_t size) {
+  if (address == nullptr && size != 0) throw UsageError(fmt::format("{} is NULL", argument));
+  if constexpr (std::is_const_v<T>) {
+    return Bytes(static_cast<const std::byte*>(address), size);
+  } else {
+    return MutableBytes(static_cast<std::byte*>(address), size);
+  }
+}
+
+template <class T>
+T& required(std::string_view argument, T* address) {
+  if (address == nullptr) throw UsageError(fmt::format("{} is NULL", argument));
+  return *address;
+}
+
+/// Where a call works on memory of the caller's: on the device that has it, if any.
+DeviceChoice place_of(DeviceChoice choice, std::initializer_list<const void*> memory) {
+  for (const void* const address : memory) {
+    const std::optional<int> device = device_of(address);
+    if (!device || choice.kind == Kind::cpu) continue;
+    if (choice.kind == Kind::cuda && choice.index != *device) {
+      throw UsageError(
+          fmt::format("memory of GPU number {} for work on number {}", *device, choice.index));
+    }
+    choice.index = *device;
+  }
+  return choice;
+}
+
+/// One call's way of working: on the caller's device and threads, after the caller's stream.
+class Run {
+ public:
+  Run(const RunSettings& settings, std::initializer_list<const void*> memory)
+      : choice_(place_of(settings.device, memory)),
+        device_(choice_.kind == Kind::cpu ? std::nullopt : device_of_any(memory)),
+        threads_(settings.threads) {
+    if (settings.stream != nullptr || device_of_any(memory)) wait_for_stream(settings.stream);
+  }
+
+  const DeviceChoice& choice() const { return choice_; }
+
+ private:
+  static std::optional<int> device_of_any(std::initializer_list<const void*> memory) {
+    for (const void* const address : memory) {
+      if (const auto device = device_of(address)) return device;
+    }
+    return std::nullopt;
+  }
+
+  DeviceChoice choice_;
+  DeviceScope device_;
+  ThreadsScope threads_;
+};
+
+}  // namespace
+
+void compress(cuszi_context& context, const cuszi_options* caller_options, const cuszi_field* field,
+              const void* values, void* archive, std::size_t capacity, std::size_t* archive_size) {
+  const cuszi_options options = read_options(caller_options);
+  const FieldLayout layout = field_layout(field);
+  const FieldSettings settings = field_settings(options);
+  const Bytes input = memory("values", values, layout.field_bytes());
+  BufferSink sink(memory("archive", archive, capacity));
+  std::size_t& size = required("archive_size", archive_size);
+  const Run run(run_settings(options), {values, archive});
+
+  FieldSource source(make_memory_source(input), layout,
+                     plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
+  Backend& backend = context.backends(run.choice()).for_config(settings.frame);
+  CallTimes times;
+  size = compress_field(backend, settings, source, sink, times).archive_bytes;
+}
+
+void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
+                std::size_t size, void* values, std::size_t capacity) {
+  const cuszi_options options = read_options(caller_options);
+  const Bytes bytes = memory("archive", archive, size);
+  const MutableBytes room = memory("values", values, capacity);
+  const Run run(run_settings(options), {archive, values});
+
+  const std::unique_ptr<ByteSource> source = make_memory_source(bytes);
+  ArchiveReader reader(*source);
+  const ArchiveHeader& header = reader.header();
+  const ByteCount field_bytes = header.plan.dims.count() * size_of(header.dtype);
+  if (field_bytes > capacity) {
+    throw OutputError(fmt::format("values has room for {} bytes; {} of {} take {}", capacity,
+                                  header.plan.dims.to_string(), name_of(header.dtype),
+                                  field_bytes));
+  }
+  FieldBuffer restored(room.first(field_bytes), header);
+  CallTimes times;
+  restore_field(context.backends(run.choice()), reader, times, restored.users());
+}
+
+void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
+  cuszi_info& out = required("info", caller_info);
+  if (out.size < sizeof(cuszi_info)) {
+    throw UsageError(fmt::format("info of {} bytes; begin with cuszi_empty_info() ({} bytes)",
+                                 out.size, sizeof(cuszi_info)));
+  }
+  const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
+  const ArchiveHeader header = ArchiveReader(*source).header();
+  cuszi_info info = cuszi_empty_info();
+  info.size = out.size;
+  info.format_version = format_version;
+  info.field = field_of(header.dtype, header.plan.dims);
+  info.mode = header.mode == ErrorMode::relative ? CUSZI_REL : CUSZI_ABS;
+  info.bound_asked = header.bound_asked;
+  info.bound_absolute = header.bound_absolute;
+  info.fill_count = static_cast<std::uint32_t>(header.fills.count);
+  std::copy_n(header.fills.values.begin(), header.fills.count, std::begin(info.fills));
+  info.frames = header.plan.frames();
+  info.frame_height = header.plan.height;
+  info.frame_axis = header.plan.axis;
+  out = info;
+}
+
+ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
+  const FieldLayout layout = field_layout(field);
+  const FieldSettings settings = field_settings(read_options(caller_options));
+  ArchiveHeader header;
+  header.dtype = layout.dtype;
+  header.fills = settings.fills;
+  header.plan = plan_frames(layout.dims, layout.dtype, settings.frame_bytes);
+  return most_archive_bytes(header);
+}
+
+}  // namespace cuszi::api
+
+extern "C" {
+
+const char* cuszi_version() { return CUSZI_VERSION; }
+
+cuszi_context* cuszi_context_create() { return new (std::nothrow) cuszi_context; }
+
+void cuszi_context_destroy(cuszi_context* context) { delete context; }
+
+cuszi_status cuszi_last_status(const cuszi_context* context) {
+  return context == nullptr ? CUSZI_BAD_USAGE : context->status();
+}
+
+const char* cuszi_last_error(const cuszi_context* context) {
+  return context == nullptr ? "context is NULL" : context->error();
+}
+
+size_t cuszi_field_bytes(const cuszi_field* field) {
+  std::size_t bytes = 0;
+  cuszi_context unused;
+  unused.call([&] { bytes = cuszi::api::field_layout(field).field_bytes(); });
+  return bytes;
+}
+
+size_t cuszi_bound(const cuszi_field* field, const cuszi_options* options) {
+  std::size_t bytes = 0;
+  cuszi_context unused;
+  unused.call([&] { bytes = cuszi::api::bound(field, options); });
+  return bytes;
+}
+
+cuszi_status cuszi_compress(cuszi_context* context, const cuszi_options* options,
+                            const cuszi_field* field, const void* values, void* archive,
+                            size_t capacity, size_t* archive_size) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call([&] {
+    cuszi::api::compress(*context, options, field, values, archive, capacity, archive_size);
+  });
+}
+
+cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
+                             cuszi_info* info) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call([&] { cuszi::api::read_info(archive, size, info); });
+}
+
+cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* options,
+                              const void* archive, size_t size, void* values, size_t capacity) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call(
+      [&] { cuszi::api::decompress(*context, options, archive, size, values, capacity); });
+}
+
+}  // extern "C"

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "codec/backend_choice.hpp"
+#include "codec/field_codec.hpp"
+#include "codec/field_name.hpp"
+#include "cuszi/cuszi.h"
+
+namespace cuszi::api {
+
+// What stands in the API's structs, checked. Every function throws UsageError, naming the member,
+// its value and what would be accepted.
+
+/// Where and how a call works.
+struct RunSettings {
+  DeviceChoice device;
+  std::optional<int> threads;
+  void* stream = nullptr;
+};
+
+/// The options as this version of the library knows them: the caller's may be shorter or longer.
+cuszi_options read_options(const cuszi_options* options);
+
+RunSettings run_settings(const cuszi_options& options);
+FieldSettings field_settings(const cuszi_options& options);
+FieldLayout field_layout(const cuszi_field* field);
+
+cuszi_field field_of(DType dtype, const Dims& dims);
+
+}  // namespace cuszi::api

@@ -1,0 +1,232 @@
+/* libcuszi: error-bounded lossy compression of scientific fields. docs/library.md has a guide.
+ *
+ * A field is an array of 1 to 4 dimensions, slowest first as in NumPy and HDF5, of f32 or f64 in
+ * the machine's byte order. An archive is what the tool `cuszi` writes and reads too. Values and
+ * archives lie in the caller's memory: the host's, or that of a CUDA device, which is found out
+ * from the pointer. Calls are complete on return.
+ *
+ * Every function may be called from any thread, with one context used by one thread at a time.
+ * None throws, prints or ends the process.
+ */
+#ifndef CUSZI_CUSZI_H
+#define CUSZI_CUSZI_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define CUSZI_API __attribute__((visibility("default")))
+#else
+#define CUSZI_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a call returns; 1 to 6 are the exit codes of the tool. */
+typedef enum cuszi_status {
+  CUSZI_OK = 0,
+  CUSZI_BAD_USAGE = 1,   /* an argument or option that cannot be honoured */
+  CUSZI_BAD_INPUT = 2,   /* values that cannot be read */
+  CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, or no archive */
+  CUSZI_BAD_BOUND = 4,   /* a value would be over the bound */
+  CUSZI_NO_DEVICE = 5,   /* a device, a driver or a library is not there */
+  CUSZI_NO_ROOM = 6,     /* the buffer for the result is too small */
+  CUSZI_NO_MEMORY = 7,
+  CUSZI_INTERNAL = 8 /* a defect of libcuszi */
+} cuszi_status;
+
+enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16 };
+
+typedef enum cuszi_dtype { CUSZI_F32 = 0, CUSZI_F64 = 1 } cuszi_dtype;
+
+typedef struct cuszi_field {
+  int32_t dtype;                 /* cuszi_dtype */
+  int32_t rank;                  /* 1 to CUSZI_MAX_RANK */
+  uint64_t dims[CUSZI_MAX_RANK]; /* the first `rank` of them, slowest first, each at least 1 */
+} cuszi_field;
+
+/* How `bound` is meant. */
+typedef enum cuszi_mode {
+  CUSZI_REL = 0, /* as a share of the value range */
+  CUSZI_ABS = 1  /* in the field's own unit */
+} cuszi_mode;
+
+typedef enum cuszi_preset {
+  CUSZI_PRESET_RATIO = 0,
+  CUSZI_PRESET_CUSZI = 1,
+  CUSZI_PRESET_CUSZ = 2,
+  CUSZI_PRESET_FAST = 3
+} cuszi_preset;
+
+typedef enum cuszi_device {
+  CUSZI_DEVICE_AUTO = 0, /* a GPU if there is one that can do it, that of the values if they are on
+                            one; else the CPU */
+  CUSZI_DEVICE_CPU = 1,
+  CUSZI_DEVICE_CUDA = 2 /* number `device_index` */
+} cuszi_device;
+
+/* What may be forced of the method. 0 leaves it to the preset, and to the encoder. */
+typedef enum cuszi_predictor {
+  CUSZI_PREDICTOR_AUTO = 1,
+  CUSZI_PREDICTOR_LORENZO = 2,
+  CUSZI_PREDICTOR_INTERP = 3,
+  CUSZI_PREDICTOR_MULTILEVEL = 4,
+  CUSZI_PREDICTOR_TILES = 5
+} cuszi_predictor;
+
+typedef enum cuszi_coder {
+  CUSZI_CODER_AUTO = 1,
+  CUSZI_CODER_HUFFMAN = 2,
+  CUSZI_CODER_ANS = 3
+} cuszi_coder;
+
+typedef enum cuszi_effort {
+  CUSZI_EFFORT_NORMAL = 0,
+  CUSZI_EFFORT_FAST = 1,
+  CUSZI_EFFORT_BEST = 2
+} cuszi_effort;
+
+typedef enum cuszi_lossless { CUSZI_LOSSLESS_NONE = 0, CUSZI_LOSSLESS_BITCOMP = 1 } cuszi_lossless;
+
+typedef enum cuszi_axes {
+  CUSZI_AXES_LATTICE = 1,
+  CUSZI_AXES_INDEPENDENT = 2, /* axis number `axis` */
+  CUSZI_AXES_LAYERED = 3      /* axis number `axis` */
+} cuszi_axes;
+
+typedef enum cuszi_index {
+  CUSZI_INDEX_NONE = 1,
+  CUSZI_INDEX_OFFSET = 2,
+  CUSZI_INDEX_LENGTH = 3,
+  CUSZI_INDEX_HYBRID = 4
+} cuszi_index;
+
+typedef enum cuszi_cubic { CUSZI_CUBIC_NOT_A_KNOT = 1, CUSZI_CUBIC_NATURAL = 2 } cuszi_cubic;
+
+/* How to compress, and where to work. Begin with cuszi_default_options(), which are lossless under
+ * the preset `ratio`; what is 0 has its default. The members are the options of the tool of the
+ * same names, which its manual page explains. */
+typedef struct cuszi_options {
+  uint32_t size;    /* sizeof(cuszi_options) */
+  uint32_t version; /* CUSZI_OPTIONS_VERSION */
+
+  double bound; /* what no value's error exceeds; 0 is lossless */
+  int32_t mode; /* cuszi_mode */
+  int32_t preset;
+
+  double range_min; /* what a relative bound refers to, if has_range is not 0; */
+  double range_max; /* else the range is looked for */
+  int32_t has_range;
+  uint32_t fill_count; /* of values that mean "missing" besides NaN and the infinities */
+  const double* fills; /* at most CUSZI_MAX_FILLS */
+  uint64_t frame_bytes;
+
+  int32_t device; /* cuszi_device */
+  int32_t device_index;
+  void* stream;    /* a cudaStream_t: what it was given to do is done before the values are used */
+  int32_t threads; /* of the CPU */
+
+  int32_t predictor;
+  int32_t coder;
+  int32_t lossless;
+  uint32_t radius;
+
+  int32_t effort; /* of multilevel, as the next five */
+  int32_t axes;
+  int32_t axis;
+  int32_t reach;
+  double alpha;
+  double beta;
+
+  uint64_t interp_tile[3]; /* of interp, as the next four; slow axes that are not used are 1 */
+  double interp_alpha;
+  uint32_t interp_anchor;
+  int32_t interp_cubic;
+  char interp_order[4]; /* three of the letters z, y, x, like "zyx" */
+
+  int32_t index;
+  uint32_t chunk; /* of huffman, as the width */
+  uint32_t partition;
+  int32_t huffman_width; /* 32 or 64 */
+  uint32_t reserved;
+} cuszi_options;
+
+#define CUSZI_OPTIONS_VERSION 1
+
+static inline cuszi_options cuszi_default_options(void) {
+  cuszi_options options;
+  memset(&options, 0, sizeof options);
+  options.size = (uint32_t)sizeof options;
+  options.version = CUSZI_OPTIONS_VERSION;
+  return options;
+}
+
+/* What an archive says of its field. */
+typedef struct cuszi_info {
+  uint32_t size; /* sizeof(cuszi_info), by cuszi_empty_info() */
+  uint32_t format_version;
+  cuszi_field field;
+  int32_t mode; /* cuszi_mode */
+  uint32_t fill_count;
+  double bound_asked;
+  double bound_absolute; /* what no value's error exceeds */
+  double fills[CUSZI_MAX_FILLS];
+  uint64_t frames;       /* contiguous parts of the field, slow axes first */
+  uint64_t frame_height; /* slices of `frame_axis` in a frame, but in the last */
+  int32_t frame_axis;
+  uint32_t reserved;
+} cuszi_info;
+
+static inline cuszi_info cuszi_empty_info(void) {
+  cuszi_info info;
+  memset(&info, 0, sizeof info);
+  info.size = (uint32_t)sizeof info;
+  return info;
+}
+
+/* "0.1.0" */
+CUSZI_API const char* cuszi_version(void);
+
+/* Keeps backends and their memory from call to call; for one thread at a time. NULL without
+ * memory. */
+typedef struct cuszi_context cuszi_context;
+CUSZI_API cuszi_context* cuszi_context_create(void);
+CUSZI_API void cuszi_context_destroy(cuszi_context* context);
+
+/* How the last call with this context ended, and why in one line ("" after CUSZI_OK); the text is
+ * valid until the next call. */
+CUSZI_API cuszi_status cuszi_last_status(const cuszi_context* context);
+CUSZI_API const char* cuszi_last_error(const cuszi_context* context);
+
+/* How many bytes of values a field has; 0 if it cannot be. */
+CUSZI_API size_t cuszi_field_bytes(const cuszi_field* field);
+
+/* The most bytes that an archive of this field can have, whatever its values; 0 if the field or
+ * the options (NULL: any) cannot be. */
+CUSZI_API size_t cuszi_bound(const cuszi_field* field, const cuszi_options* options);
+
+/* Compresses `values`, cuszi_field_bytes() of them, to `archive`, which has room for `capacity`
+ * bytes; cuszi_bound() are always enough. Its size goes to `archive_size`. */
+CUSZI_API cuszi_status cuszi_compress(cuszi_context* context, const cuszi_options* options,
+                                      const cuszi_field* field, const void* values, void* archive,
+                                      size_t capacity, size_t* archive_size);
+
+/* Reads the header of an archive, of which the first 512 bytes are enough. */
+CUSZI_API cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
+                                       cuszi_info* info);
+
+/* Restores all values of an archive to `values`, which has room for `capacity` bytes. Of the
+ * options (NULL: the defaults), those that say where to work count. What `values` holds after a
+ * failure is undefined. */
+CUSZI_API cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* options,
+                                        const void* archive, size_t size, void* values,
+                                        size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

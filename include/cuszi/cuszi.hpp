@@ -1,0 +1,135 @@
+/// C++17 over cuszi.h, header only: errors as exceptions, memory as vectors.
+///
+///     cuszi::Context context;
+///     const cuszi_options options = cuszi::absolute(0.01);
+///     const auto archive = context.compress(values, {100, 500, 500}, options);  // float or double
+///     const auto restored = context.decompress<float>(archive);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cuszi/cuszi.h"
+
+namespace cuszi {
+inline namespace api_1 {
+
+/// A call that failed: its status, and why in one line.
+class Error : public std::runtime_error {
+ public:
+  Error(cuszi_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+
+  cuszi_status status() const noexcept { return status_; }
+
+ private:
+  cuszi_status status_;
+};
+
+/// Options for a bound in the field's own unit.
+inline cuszi_options absolute(double bound) {
+  cuszi_options options = cuszi_default_options();
+  options.mode = CUSZI_ABS;
+  options.bound = bound;
+  return options;
+}
+
+/// Options for a bound that is a share of the value range.
+inline cuszi_options relative(double bound) {
+  cuszi_options options = cuszi_default_options();
+  options.bound = bound;
+  return options;
+}
+
+/// A field of float or double with these extents, slowest first. Throws Error.
+template <class T>
+cuszi_field field_of(const std::vector<std::uint64_t>& dims) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "fields are of float or double");
+  if (dims.empty() || dims.size() > CUSZI_MAX_RANK) {
+    throw Error(CUSZI_BAD_USAGE, "a field has 1 to 4 dimensions");
+  }
+  cuszi_field field{};
+  field.dtype = std::is_same_v<T, float> ? CUSZI_F32 : CUSZI_F64;
+  field.rank = static_cast<std::int32_t>(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) field.dims[i] = dims[i];
+  return field;
+}
+
+/// A context of cuszi.h, for one thread at a time. Every function throws Error.
+class Context {
+ public:
+  Context() : context_(cuszi_context_create()) {
+    if (!context_) throw std::bad_alloc();
+  }
+
+  /// The archive of values in the machine's memory.
+  template <class T>
+  std::vector<std::byte> compress(const std::vector<T>& values,
+                                  const std::vector<std::uint64_t>& dims,
+                                  const cuszi_options& options) {
+    const cuszi_field field = field_of<T>(dims);
+    if (cuszi_field_bytes(&field) != values.size() * sizeof(T)) {
+      throw Error(CUSZI_BAD_USAGE, "there are not as many values as the dims say");
+    }
+    std::vector<std::byte> archive(cuszi_bound(&field, &options));
+    archive.resize(compress(options, field, values.data(), archive.data(), archive.size()));
+    return archive;
+  }
+
+  /// The same from and to anybody's memory; returns the archive's size.
+  std::size_t compress(const cuszi_options& options, const cuszi_field& field, const void* values,
+                       void* archive, std::size_t capacity) {
+    std::size_t size = 0;
+    require(cuszi_compress(context_.get(), &options, &field, values, archive, capacity, &size));
+    return size;
+  }
+
+  cuszi_info info(const void* archive, std::size_t size) {
+    cuszi_info info = cuszi_empty_info();
+    require(cuszi_read_info(context_.get(), archive, size, &info));
+    return info;
+  }
+
+  /// All values of an archive of fields of T.
+  template <class T>
+  std::vector<T> decompress(const std::vector<std::byte>& archive) {
+    const cuszi_info found = info(archive.data(), archive.size());
+    const cuszi_dtype wanted = std::is_same_v<T, float> ? CUSZI_F32 : CUSZI_F64;
+    if (found.field.dtype != wanted) {
+      throw Error(CUSZI_BAD_USAGE, "the archive's values are of the other type");
+    }
+    std::vector<T> values(cuszi_field_bytes(&found.field) / sizeof(T));
+    decompress(nullptr, archive.data(), archive.size(), values.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+  /// The same from and to anybody's memory; `options`, which may be nullptr, say where to work.
+  void decompress(const cuszi_options* options, const void* archive, std::size_t size, void* values,
+                  std::size_t capacity) {
+    require(cuszi_decompress(context_.get(), options, archive, size, values, capacity));
+  }
+
+  /// For what is not wrapped here.
+  cuszi_context* get() const noexcept { return context_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cuszi_context* context) const noexcept { cuszi_context_destroy(context); }
+  };
+
+  void require(cuszi_status status) const {
+    if (status != CUSZI_OK) throw Error(status, cuszi_last_error(context_.get()));
+  }
+
+  std::unique_ptr<cuszi_context, Destroy> context_;
+};
+
+}  // namespace api_1
+}  // namespace cuszi

@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "cuszi/cuszi.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+
+using Archive = std::vector<std::byte>;
+using Dims = std::vector<std::uint64_t>;
+
+/// Waves with noise.
+template <class T>
+std::vector<T> make_values(std::size_t count, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0, 1e-3);
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<T>(std::sin(0.01 * static_cast<double>(i)) + noise(random));
+  }
+  return values;
+}
+
+template <class T>
+double largest_error(const std::vector<T>& a, const std::vector<T>& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return largest;
+}
+
+const Dims dims{12, 30, 40};
+constexpr std::size_t points = 12 * 30 * 40;
+
+Archive archive_of(const std::vector<float>& values, const cuszi_options& options) {
+  cuszi::Context context;
+  return context.compress(values, dims, options);
+}
+
+/// The status and text of a compression with these options.
+std::pair<cuszi_status, std::string> failure_of(const cuszi_options& options) {
+  try {
+    archive_of(make_values<float>(points), options);
+  } catch (const cuszi::Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {CUSZI_OK, ""};
+}
+
+template <class Member, class Value>
+void check_refused(Member cuszi_options::*member, Value value, const std::string& name) {
+  cuszi_options options = cuszi::relative(1e-3);
+  options.*member = value;
+  const auto [status, text] = failure_of(options);
+  INFO(name << ": " << text);
+  CHECK(status == CUSZI_BAD_USAGE);
+  CHECK(text.find(name) == 0);
+  CHECK(text.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a field comes back within its bound", "[library]", float, double) {
+  const auto values = make_values<TestType>(points);
+  cuszi::Context context;
+  for (const std::int32_t preset : {CUSZI_PRESET_RATIO, CUSZI_PRESET_CUSZI, CUSZI_PRESET_CUSZ}) {
+    for (const std::uint64_t frame_bytes : {0, 65536}) {
+      cuszi_options options = cuszi::absolute(1e-2);
+      options.preset = preset;
+      options.frame_bytes = frame_bytes;
+      const Archive archive = context.compress(values, dims, options);
+      CHECK(archive.size() < values.size() * sizeof(TestType) / 4);
+      const cuszi_info info = context.info(archive.data(), archive.size());
+      CHECK(info.field.rank == 3);
+      CHECK(std::equal(dims.begin(), dims.end(), std::begin(info.field.dims)));
+      CHECK(info.mode == CUSZI_ABS);
+      CHECK(info.bound_absolute == 1e-2);
+      const auto frame_points = info.frame_height * 30 * 40;
+      CHECK(info.frames == (points + frame_points - 1) / frame_points);
+      CHECK(largest_error(values, context.decompress<TestType>(archive)) <= 1e-2);
+    }
+  }
+}
+
+TEST_CASE("missing values come back bit for bit", "[library]") {
+  auto values = make_values<float>(points);
+  values[7] = std::numeric_limits<float>::quiet_NaN();
+  values[9] = 1e20F;
+  const double fill = 1e20;
+  cuszi_options options = cuszi::relative(1e-3);
+  options.fills = &fill;
+  options.fill_count = 1;
+  const Archive archive = archive_of(values, options);
+  cuszi::Context context;
+  const cuszi_info info = context.info(archive.data(), archive.size());
+  CHECK(info.fill_count == 1);
+  CHECK(info.fills[0] == 1e20);
+  CHECK(info.bound_absolute < 0.01);
+  const auto restored = context.decompress<float>(archive);
+  CHECK(std::memcmp(&restored[7], &values[7], sizeof(float)) == 0);
+  CHECK(restored[9] == values[9]);
+}
+
+TEST_CASE("the bound on an archive's size holds for noise", "[library]") {
+  std::mt19937 random(5);
+  std::vector<float> values(points);
+  for (float& value : values) {
+    std::uint32_t bits = static_cast<std::uint32_t>(random());
+    std::memcpy(&value, &bits, sizeof value);
+  }
+  for (const std::uint64_t frame_bytes : {0, 4800}) {
+    cuszi_options options = cuszi::relative(0);
+    options.frame_bytes = frame_bytes;
+    const cuszi_field field = cuszi::field_of<float>(dims);
+    const Archive archive = archive_of(values, options);  // in a buffer of that size
+    CHECK(archive.size() <= cuszi_bound(&field, &options));
+    CHECK(archive.size() > points * sizeof(float) * 9 / 10);
+  }
+}
+
+TEST_CASE("options that cannot be are refused by name", "[library]") {
+  check_refused(&cuszi_options::bound, -1.0, "bound");
+  check_refused(&cuszi_options::bound, 1.0, "bound");
+  check_refused(&cuszi_options::bound, std::nan(""), "bound");
+  check_refused(&cuszi_options::mode, 7, "mode");
+  check_refused(&cuszi_options::preset, 4, "preset");
+  check_refused(&cuszi_options::device, -1, "device");
+  check_refused(&cuszi_options::threads, -2, "threads");
+  check_refused(&cuszi_options::predictor, 6, "predictor");
+  check_refused(&cuszi_options::coder, 4, "coder");
+  check_refused(&cuszi_options::lossless, 2, "lossless");
+  check_refused(&cuszi_options::radius, 1U << 20, "radius");
+  check_refused(&cuszi_options::effort, 3, "effort");
+  check_refused(&cuszi_options::axes, 9, "axes");
+  check_refused(&cuszi_options::reach, 4, "reach");
+  check_refused(&cuszi_options::alpha, 0.5, "alpha");
+  check_refused(&cuszi_options::beta, 10.0, "beta");
+  check_refused(&cuszi_options::interp_alpha, 17.0, "interp_alpha");
+  check_refused(&cuszi_options::interp_anchor, 3U, "interp_anchor");
+  check_refused(&cuszi_options::interp_cubic, 3, "interp_cubic");
+  check_refused(&cuszi_options::index, 5, "index");
+  check_refused(&cuszi_options::chunk, 100U, "chunk");
+  check_refused(&cuszi_options::partition, 1U << 21, "partition");
+  check_refused(&cuszi_options::huffman_width, 16, "huffman_width");
+  check_refused(&cuszi_options::fill_count, 17U, "fill_count");
+  check_refused(&cuszi_options::fill_count, 1U, "fills");
+  check_refused(&cuszi_options::version, 2U, "options");
+  check_refused(&cuszi_options::size, 8U, "options");
+}
+
+TEST_CASE("options of a later version are taken as far as they are known", "[library]") {
+  struct Later {
+    cuszi_options known = cuszi::absolute(1e-2);
+    std::uint64_t more = 0;
+  } later;
+  later.known.size = sizeof later;
+  const auto values = make_values<float>(points);
+  const Archive archive = archive_of(values, later.known);
+  CHECK(archive == archive_of(values, cuszi::absolute(1e-2)));
+  later.more = 1;
+  CHECK(failure_of(later.known).first == CUSZI_BAD_USAGE);
+}
+
+TEST_CASE("a device that is not there is told", "[library]") {
+  cuszi_options options = cuszi::relative(1e-3);
+  options.preset = CUSZI_PRESET_CUSZI;
+  options.device = CUSZI_DEVICE_CUDA;
+  options.device_index = 1000;
+  const auto [status, text] = failure_of(options);
+  CHECK(status == CUSZI_NO_DEVICE);
+  CHECK(!text.empty());
+}
+
+TEST_CASE("arguments that are NULL or too small are told", "[library]") {
+  const auto values = make_values<float>(points);
+  cuszi_options options = cuszi::absolute(1e-2);
+  options.preset = CUSZI_PRESET_CUSZ;
+  const Archive archive = archive_of(values, options);
+  cuszi_field field = cuszi::field_of<float>(dims);
+  cuszi::Context owner;
+  cuszi_context* const context = owner.get();
+  Archive buffer(archive.size());
+  std::vector<float> restored(points);
+  std::size_t size = 0;
+  const auto compress = [&](const cuszi_field* f, const void* from, void* to, std::size_t room,
+                            std::size_t* result) {
+    return cuszi_compress(context, &options, f, from, to, room, result);
+  };
+  CHECK(compress(nullptr, values.data(), buffer.data(), buffer.size(), &size) == CUSZI_BAD_USAGE);
+  CHECK(compress(&field, nullptr, buffer.data(), buffer.size(), &size) == CUSZI_BAD_USAGE);
+  CHECK(compress(&field, values.data(), nullptr, buffer.size(), &size) == CUSZI_BAD_USAGE);
+  CHECK(compress(&field, values.data(), buffer.data(), buffer.size(), nullptr) == CUSZI_BAD_USAGE);
+  CHECK(cuszi_last_error(context) == std::string("archive_size is NULL"));
+  CHECK(cuszi_compress(nullptr, &options, &field, values.data(), buffer.data(), 1, &size) ==
+        CUSZI_BAD_USAGE);
+  for (std::size_t room = 0; room < archive.size(); room += 499) {
+    CHECK(compress(&field, values.data(), buffer.data(), room, &size) == CUSZI_NO_ROOM);
+  }
+  CHECK(compress(&field, values.data(), buffer.data(), archive.size(), &size) == CUSZI_OK);
+  CHECK(cuszi_last_error(context) == std::string());
+  CHECK(buffer == archive);
+  CHECK(cuszi_decompress(context, nullptr, archive.data(), archive.size(), restored.data(),
+                         points * sizeof(float) - 1) == CUSZI_NO_ROOM);
+  CHECK(cuszi_decompress(context, nullptr, nullptr, 10, restored.data(), 1) == CUSZI_BAD_USAGE);
+  field.rank = 5;
+  CHECK(compress(&field, values.data(), buffer.data(), buffer.size(), &size) == CUSZI_BAD_USAGE);
+  CHECK(cuszi_field_bytes(&field) == 0);
+  CHECK(cuszi_bound(&field, &options) == 0);
+  cuszi_info info{};
+  CHECK(cuszi_read_info(context, archive.data(), archive.size(), &info) == CUSZI_BAD_USAGE);
+}
+
+TEST_CASE("values may lie at any address", "[library]") {
+  const auto values = make_values<double>(points);
+  std::vector<std::byte> shifted(values.size() * sizeof(double) + 1);
+  std::memcpy(shifted.data() + 1, values.data(), values.size() * sizeof(double));
+  const cuszi_field field = cuszi::field_of<double>(dims);
+  const cuszi_options options = cuszi::absolute(1e-2);
+  Archive archive(cuszi_bound(&field, &options));
+  cuszi::Context context;
+  archive.resize(
+      context.compress(options, field, shifted.data() + 1, archive.data(), archive.size()));
+  CHECK(archive == context.compress(values, dims, options));
+  context.decompress(nullptr, archive.data(), archive.size(), shifted.data() + 1,
+                     shifted.size() - 1);
+  std::vector<double> restored(points);
+  std::memcpy(restored.data(), shifted.data() + 1, shifted.size() - 1);
+  CHECK(restored == context.decompress<double>(archive));
+}
+
+TEST_CASE("damaged archives give an error", "[library]") {
+  const auto values = make_values<float>(points);
+  cuszi_options options = cuszi::absolute(1e-2);
+  options.preset = CUSZI_PRESET_CUSZI;
+  const Archive whole = archive_of(values, options);
+  std::vector<float> restored(points);
+  cuszi::Context context;
+  const auto status_of = [&](const Archive& archive) {
+    const cuszi_status status =
+        cuszi_decompress(context.get(), nullptr, archive.data(), archive.size(), restored.data(),
+                         restored.size() * sizeof(float));
+    const std::string text = cuszi_last_error(context.get());
+    CHECK(text.empty() == (status == CUSZI_OK));
+    return status;
+  };
+  REQUIRE(status_of(whole) == CUSZI_OK);
+  std::mt19937 random(11);
+  for (int i = 0; i < 150; ++i) {
+    Archive damaged = whole;
+    damaged[random() % damaged.size()] ^= std::byte{static_cast<unsigned char>(1U << (i % 8))};
+    CHECK(status_of(damaged) == CUSZI_BAD_ARCHIVE);
+  }
+  for (std::size_t size = 0; size < whole.size(); size += 29) {
+    CHECK(status_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}) ==
+          CUSZI_BAD_ARCHIVE);
+  }
+  CHECK(status_of(whole) == CUSZI_OK);  // the context is as good as before
+}
+
+TEST_CASE("eight threads with a context each make the same archives", "[library]") {
+  constexpr unsigned count = 8;
+  std::vector<Archive> expected;
+  for (unsigned i = 0; i < count; ++i) {
+    expected.push_back(archive_of(make_values<float>(points, i), cuszi::relative(1e-3)));
+  }
+  std::vector<int> good(count, 0);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      cuszi::Context context;
+      cuszi_options options = cuszi::relative(1e-3);
+      options.threads = 1 + static_cast<std::int32_t>(i % 2);
+      const auto values = make_values<float>(points, i);
+      for (int turn = 0; turn < 3; ++turn) {
+        const Archive archive = context.compress(values, dims, options);
+        const auto restored = context.decompress<float>(archive);
+        double largest = 0;
+        for (std::size_t k = 0; k < points; ++k) {
+          largest = std::max(largest, std::abs(static_cast<double>(values[k] - restored[k])));
+        }
+        const double bound = context.info(archive.data(), archive.size()).bound_absolute;
+        good[i] += archive == expected[i] && largest <= bound ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(good == std::vector<int>(count, 3));
+}
