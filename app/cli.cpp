@@ -135,11 +135,13 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
                   "  cuszi decompress U_100x500x500.f32.cuszi --compare U_100x500x500.f32\n"
                   "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
                   "  cuszi decompress big.cuszi --stride 4 -o preview.f32\n"
+                  "  cuszi decompress big.cuszi --box 0:8,100:200,: -o box.f32\n"
                   "  cuszi decompress *.cuszi -o restored/");
   choose_with_archives(app, parsed, options);
   add_output_options(app, options.output, options.run);
   add_frame_option(app, options.frame);
   add_stride_option(app, options.stride);
+  add_box_option(app, options.box);
   app.add_option("--compare", options.original, "Measure the error against this field")
       ->type_name("ORIGINAL");
   add_byte_order_option(app, options.byte_order);

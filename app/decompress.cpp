@@ -24,11 +24,12 @@ class Decompression {
         archive_(archive),
         source_(archive),
         reader_(source_),
-        preview_(plan(), options.stride) {}
+        preview_(plan(), options.stride, options.box) {}
 
   /// What the restored field is called if the user does not name it.
   std::string default_name() const {
     std::string part = options_.frame ? fmt::format(".frame{}", *options_.frame) : "";
+    if (preview_.has_box()) part += ".box";
     if (options_.stride > 1) part += fmt::format(".stride{}", options_.stride);
     return field_stem(archive_) + part + ".restored." +
            std::string(name_of(reader_.header().dtype));
@@ -58,6 +59,8 @@ class Decompression {
     return options_.frame && *options_.frame < all.frames() ? all.only(*options_.frame) : all;
   }
 
+  bool is_part() const { return preview_.has_box() || options_.stride > 1; }
+
   void open_original() {
     if (!options_.original) return;
     const ArchiveHeader& header = reader_.header();
@@ -79,13 +82,13 @@ class Decompression {
     } else {
       summary_ =
           restore_field(backends_, reader_, preview_, times_, {write, part_writer(file, progress)});
-      archive_bytes_ = reader_.bytes_read() + reader_.bytes_skipped();
+      archive_bytes_ = source_.size().value_or(reader_.bytes_read() + reader_.bytes_skipped());
     }
   }
 
   /// Writes parts of frames where they belong; none if the frames are needed whole or in order.
   PartUser part_writer(OutputFile& file, Progress& progress) const {
-    if (meter_ || options_.stride > 1 || !file.takes_any_order()) return {};
+    if (meter_ || is_part() || !file.takes_any_order()) return {};
     return [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
       const ArchiveHeader& header = reader_.header();
       to_native(values, header.dtype, options_.byte_order);
@@ -102,6 +105,7 @@ class Decompression {
     report.frame = options_.frame;
     report.dims = preview_.dims();
     report.stride = options_.stride;
+    report.is_part = is_part();
     report.read_bytes = reader_.bytes_read();
     report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
@@ -135,6 +139,9 @@ class Decompression {
 ExitCode execute(const DecompressOptions& options) {
   if (options.original && options.archives.size() > 1) {
     throw UsageError("--compare takes one archive; restore several one by one to compare them");
+  }
+  if (options.frame && options.box != Box{}) {
+    throw UsageError("--box and --frame exclude each other; a box can be a frame's indices");
   }
   Backends backends(options.run.device, tell_notice);
   std::vector<std::string> originals;

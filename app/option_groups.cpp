@@ -238,6 +238,11 @@ void add_stride_option(CLI::App& app, std::uint64_t& stride) {
       "S", "Restore every S-th point along lattice axes, a power of two up to 1048576 (default 1)");
 }
 
+void add_box_option(CLI::App& app, Box& box) {
+  add_parsed(app, "--box", box, parse_box, "A:B,...",
+             "Restore only these indices of each axis, slowest first, like 0:8,100:200,:");
+}
+
 void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_fill_options(app, settings.fills);
   add_parsed(app, "--value-range", settings.range, parse_range, "MIN,MAX",

@@ -42,6 +42,9 @@ void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
 /// --stride.
 void add_stride_option(CLI::App& app, std::uint64_t& stride);
 
+/// --box.
+void add_box_option(CLI::App& app, Box& box);
+
 /// Everything that decides an archive's bytes besides the field and the bound.
 void add_method_options(CLI::App& app, FieldSettings& settings);
 

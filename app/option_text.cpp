@@ -131,6 +131,26 @@ Target parse_target(std::string_view option, std::string_view text) {
   refuse(option, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
 }
 
+Box parse_box(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted =
+      "ranges of up to 4 axes, slowest first, like 0:8,100:200,: (FIRST:END, the end not included)";
+  Box box;
+  std::string_view rest = text;
+  for (std::size_t axis = 0; axis == 0 || !rest.empty(); ++axis) {
+    std::string_view end = cut(rest, ',');
+    const bool single = end.find(':') == std::string_view::npos;
+    const std::string_view first = cut(end, ':');
+    const auto low = first.empty() && !single ? 0 : number_in<std::uint64_t>(first);
+    const auto high = single && low ? *low + 1
+                      : end.empty() ? Box::no_end
+                                    : number_in<std::uint64_t>(end);
+    if (axis >= Dims::max_rank || !low || !high) refuse(option, text, accepted);
+    box.first.at(axis) = *low;
+    box.end.at(axis) = *high;
+  }
+  return box;
+}
+
 ValueRange parse_range(std::string_view option, std::string_view text) {
   std::string_view rest = text;
   const auto min = number_in<double>(cut(rest, ','));

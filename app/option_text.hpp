@@ -10,6 +10,7 @@
 #include "codec/target.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/selection.hpp"
 
 namespace cuszi::app {
 
@@ -38,6 +39,9 @@ void check_bound(double bound, ErrorMode mode);
 
 /// "psnr:DB" or "ratio:FACTOR".
 Target parse_target(std::string_view option, std::string_view text);
+
+/// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole.
+Box parse_box(std::string_view option, std::string_view text);
 
 /// "MIN,MAX".
 ValueRange parse_range(std::string_view option, std::string_view text);

@@ -36,6 +36,7 @@ struct DecompressOptions {
   std::optional<std::string> output;
   std::optional<std::uint64_t> frame;
   std::uint64_t stride = 1;
+  Box box;
   std::optional<std::string> original;
   ByteOrder byte_order = ByteOrder::little;
   RunOptions run;

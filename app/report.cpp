@@ -23,7 +23,7 @@ double error_over_bound(double max_error, double bound) {
 }
 
 std::optional<double> bit_rate(const Report& report) {
-  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
+  if (!report.archive_bytes || report.is_part) return std::nullopt;
   return 8 * static_cast<double>(*report.archive_bytes) / static_cast<double>(report.dims.count());
 }
 
@@ -170,13 +170,14 @@ std::string speed_text(const Report& report, double seconds) {
   return fmt::format("{} ({:.3g} s)", rate_text(report.field_bytes(), seconds), seconds);
 }
 
-/// Which part of the field the dims are those of: " (frame 3, stride 4)".
+/// Which part of the field the dims are those of: " (frame 3, stride 4)", " (a box)".
 std::string part_text(const Report& report) {
   std::string text;
   if (report.frame) text = fmt::format("frame {}", *report.frame);
   if (report.stride > 1) {
     text += fmt::format("{}stride {}", text.empty() ? "" : ", ", report.stride);
   }
+  if (report.is_part && text.empty()) text = "a box";
   return text.empty() ? text : " (" + text + ')';
 }
 
@@ -257,7 +258,7 @@ std::string to_text(const Report& report) {
     add("target", fmt::format("{}, {}", to_string(*report.target),
                               report.target_met.value_or(false) ? "met" : "NOT MET"));
   }
-  if (report.archive_bytes && report.stride > 1) {
+  if (report.archive_bytes && report.is_part) {
     add("archive", fmt::format("{}, of which {} were read", bytes_text(*report.archive_bytes),
                                bytes_text(report.read_bytes.value_or(*report.archive_bytes))));
   } else if (report.archive_bytes) {
@@ -294,7 +295,7 @@ std::string bytes_text(ByteCount bytes) {
 }
 
 std::optional<double> ratio_of(const Report& report) {
-  if (!report.archive_bytes || report.stride > 1) return std::nullopt;
+  if (!report.archive_bytes || report.is_part) return std::nullopt;
   return static_cast<double>(report.field_bytes()) / static_cast<double>(*report.archive_bytes);
 }
 

@@ -29,6 +29,7 @@ struct Report {
   Dims dims;
   std::optional<std::uint64_t> frame;  ///< if only this one was restored
   std::uint64_t stride = 1;            ///< of the points of the whole field that `dims` counts
+  bool is_part = false;                ///< a box or a stride was asked for
   std::optional<ByteCount> archive_bytes;
   std::optional<ByteCount> read_bytes;  ///< of the archive
   std::optional<ErrorMode> mode;

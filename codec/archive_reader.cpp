@@ -74,7 +74,7 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
     while (next_ < i) next_frame(none);
     return next_frame(wanted);
   }
-  const std::vector<ByteCount> sizes = read_footer();
+  const std::vector<ByteCount>& sizes = footer();
   ByteCount offset = header_bytes_;
   for (std::uint64_t before = 0; before < i; ++before) offset += sizes[before];
   move_to(offset);
@@ -84,7 +84,8 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
   return frame;
 }
 
-std::vector<ByteCount> ArchiveReader::read_footer() {
+const std::vector<ByteCount>& ArchiveReader::footer() {
+  if (!footer_.empty()) return footer_;
   const ByteCount end = source_.size().value();
   if (end < header_bytes_ + archive_trailer_bytes) throw ArchiveError("the archive is truncated");
   move_to(end - archive_trailer_bytes);
@@ -98,7 +99,8 @@ std::vector<ByteCount> ArchiveReader::read_footer() {
     left -= size;
   }
   if (left != 0) throw ArchiveError("the footer's frames are smaller than the archive");
-  return sizes;
+  footer_ = std::move(sizes);
+  return footer_;
 }
 
 void ArchiveReader::skip(ByteCount size) {

@@ -57,6 +57,9 @@ class ArchiveReader {
   /// follow it. Returns its size.
   ByteCount finish();
 
+  /// Whether frame() finds a frame without reading all before it.
+  bool finds_frames() const { return source_.size().has_value(); }
+
   /// Frame `i` alone, found through the footer; in a pipe by reading all before it.
   ArchiveFrame frame(std::uint64_t i, const LevelsWanted& wanted = all_levels);
 
@@ -70,7 +73,7 @@ class ArchiveReader {
   ByteCount leave(ByteCount size, const char* what);
   void move_to(ByteCount position);
   void skip(ByteCount size);
-  std::vector<ByteCount> read_footer();
+  const std::vector<ByteCount>& footer();
 
   ByteSource& source_;
   ArchiveHeader header_;
@@ -81,6 +84,7 @@ class ArchiveReader {
   ByteCount bytes_skipped_ = 0;
   std::uint64_t next_ = 0;
   std::vector<ByteCount> frame_bytes_;  ///< of the frames read in order
+  std::vector<ByteCount> footer_;       ///< the frames' sizes there, once it has been read
 };
 
 }  // namespace cuszi

@@ -79,11 +79,12 @@ class FrameRestorer {
     if (users.use_part || users.device_place) archive.leave_payloads();
   }
 
-  /// How much of the next frame is wanted.
-  LevelsWanted levels_wanted() {
-    return [this](const ArchiveFrame& frame) {
-      if (next_ == 0) preview_.settle(frame.shape.dims, frame.header);
-      const Selection wanted = preview_.of_frame(next_++);
+  /// How much of frame `i` of the plan is wanted, the first time of the first frame.
+  LevelsWanted levels_wanted(std::uint64_t i) {
+    return [this, i](const ArchiveFrame& frame) {
+      if (!settled_) preview_.settle(frame.shape.dims, frame.header);
+      settled_ = true;
+      const Selection wanted = preview_.of_frame(i);
       shown_.reset();
       if (wanted.points() == 0) return std::size_t{0};
       shown_ = FramePreview::of(frame.shape.dims, frame.header, wanted);
@@ -95,8 +96,9 @@ class FrameRestorer {
   void restore(const ArchiveFrame& frame) {
     const std::uint64_t index = frame.header.index;
     Backend& backend = backends_.for_frame(frame.header);
-    Transfer* const transfer =
-        users_.use_part || users_.device_place ? backend.transfer() : nullptr;
+    const bool whole = shown_ && shown_->shown.all();
+    const bool stays_there = whole && (users_.use_part || users_.device_place);
+    Transfer* const transfer = stays_there ? backend.transfer() : nullptr;
     const Bytes payload = payload_of(frame, transfer);
     const std::uint64_t points = shown_ ? shown_->shown.points() : 0;
     const ByteCount size = points * size_of(frame.shape.dtype);
@@ -160,7 +162,7 @@ class FrameRestorer {
   const FrameUsers& users_;
   Buffer buffer_;
   Buffer payload_;
-  std::uint64_t next_ = 0;  ///< frame of the plan
+  bool settled_ = false;  ///< the preview is
   std::optional<FramePreview> shown_;
   FieldSummary summary_;
   Background draining_;
@@ -203,10 +205,15 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
                            CallTimes& times, const FrameUsers& users) {
   FrameRestorer restorer(backends, archive, preview, times, users);
+  const bool leaves_out = preview.has_box() && archive.finds_frames();
   for (std::uint64_t i = 0; i < archive.frames(); ++i) {
-    restorer.restore(archive.next_frame(restorer.levels_wanted()));
+    if (!leaves_out) {
+      restorer.restore(archive.next_frame(restorer.levels_wanted(i)));
+    } else if ((i == 0 && preview.stride() > 1) || preview.of_frame(i).points() != 0) {
+      restorer.restore(archive.frame(i, restorer.levels_wanted(i)));
+    }
   }
-  archive.finish();
+  if (!leaves_out) archive.finish();
   return restorer.finish();
 }
 
@@ -214,7 +221,7 @@ FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint
                            Preview& preview, CallTimes& times, const FrameUsers& users,
                            ByteCount& frame_bytes) {
   FrameRestorer restorer(backends, archive, preview, times, users);
-  const ArchiveFrame frame = archive.frame(index, restorer.levels_wanted());
+  const ArchiveFrame frame = archive.frame(index, restorer.levels_wanted(0));
   frame_bytes = frame.size();
   restorer.restore(frame);
   return restorer.finish();

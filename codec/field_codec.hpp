@@ -77,7 +77,8 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes
                            const FrameUsers& users);
 
 /// The same for what a preview of the field shows: reads and checks no more of each frame than that
-/// takes. Frames of which nothing is shown are not used. `preview` is settled.
+/// takes, of an archive that is no stream only the frames that meet a box, and for a stride the
+/// first one's table. Frames of which nothing is shown are not used. `preview` is settled.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
                            CallTimes& times, const FrameUsers& users);
 

@@ -39,6 +39,17 @@ FramePlan FramePlan::only(std::uint64_t i) const {
   return {one, axis, one[axis]};
 }
 
+std::array<std::uint64_t, Dims::max_rank> FramePlan::origin(std::uint64_t i) const {
+  std::array<std::uint64_t, Dims::max_rank> origin{};
+  origin.at(static_cast<std::size_t>(axis)) = first_slice(i);
+  std::uint64_t slower = i / frames_per_axis();
+  for (int a = axis - 1; a >= 0; --a) {
+    origin.at(static_cast<std::size_t>(a)) = slower % dims[a];
+    slower /= dims[a];
+  }
+  return origin;
+}
+
 std::uint64_t FramePlan::first_value(std::uint64_t i) const {
   std::uint64_t slice = 1;
   for (int a = axis + 1; a < dims.rank(); ++a) slice *= dims[a];

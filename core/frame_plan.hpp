@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -23,6 +24,8 @@ struct FramePlan {
   FramePlan only(std::uint64_t i) const;
   /// The index of frame `i`'s first slice along `axis`.
   std::uint64_t first_slice(std::uint64_t i) const { return i % frames_per_axis() * height; }
+  /// The indices of frame `i`'s first value.
+  std::array<std::uint64_t, Dims::max_rank> origin(std::uint64_t i) const;
   /// The position of frame `i`'s first value in the field.
   std::uint64_t first_value(std::uint64_t i) const;
 

@@ -1,12 +1,19 @@
 #include "core/preview.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <string>
 
+#include "core/error.hpp"
 #include "core/schedule.hpp"
 
 namespace cuszi {
 
 namespace {
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return ceil_div(value, unit) * unit;
+}
 
 using PerAxis = std::array<bool, Dims::max_rank>;
 
@@ -47,6 +54,11 @@ std::uint64_t restored_stride(const MultilevelParams& params, const PerAxis& lat
 
 }  // namespace
 
+Preview::Preview(const FramePlan& plan, std::uint64_t stride, const Box& box)
+    : plan_(plan), stride_(stride), box_(box) {
+  check_box(box, plan.dims);
+}
+
 void Preview::settle(const Dims& first_dims, const FrameHeader& first) {
   const MultilevelParams* const params = multilevel_of(first);
   thinned_.fill(true);
@@ -54,12 +66,17 @@ void Preview::settle(const Dims& first_dims, const FrameHeader& first) {
   for (int axis = 0; axis < plan_.dims.rank(); ++axis) {
     if (first_dims[axis] == 1) thinned_.at(static_cast<std::size_t>(axis)) = false;
   }
+  if (of_field().points() == 0) {
+    throw UsageError("the box has no indices that are multiples of the stride " +
+                     std::to_string(stride_) + "; make it larger");
+  }
 }
 
 Selection Preview::of_field() const {
-  Selection selection{plan_.dims, {}, {1, 1, 1, 1}};
+  Selection selection{plan_.dims, box_.first, {1, 1, 1, 1}, box_.end};
   for (std::size_t axis = 0; axis < thinned_.size(); ++axis) {
     if (thinned_[axis]) selection.step[axis] = stride_;
+    selection.first[axis] = round_up(box_.first[axis], selection.step[axis]);
   }
   return selection;
 }
@@ -67,10 +84,28 @@ Selection Preview::of_field() const {
 Selection Preview::of_frame(std::uint64_t i) const {
   Selection selection = of_field();
   selection.from = plan_.frame_dims(i);
-  const auto axis = static_cast<std::size_t>(plan_.axis);
-  const std::uint64_t over = plan_.first_slice(i) % selection.step.at(axis);
-  if (over != 0) selection.first.at(axis) = selection.step.at(axis) - over;
+  const auto origin = plan_.origin(i);
+  for (std::size_t axis = 0; axis < origin.size(); ++axis) {
+    const std::uint64_t first =
+        round_up(std::max(selection.first[axis], origin[axis]), selection.step[axis]);
+    selection.first[axis] = first - origin[axis];
+    std::uint64_t& end = selection.end[axis];
+    if (end != Selection::no_end) end -= std::min(end, origin[axis]);
+  }
   return selection;
+}
+
+std::uint64_t Preview::points_before(std::uint64_t i) const {
+  const Selection field = of_field();
+  const Selection frame = of_frame(i);
+  const auto origin = plan_.origin(i);
+  std::uint64_t points = 0;
+  for (int axis = 0; axis < plan_.dims.rank(); ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    const std::uint64_t index = (origin[a] + frame.first[a] - field.first[a]) / field.step[a];
+    points = points * field.count(axis) + index;
+  }
+  return points;
 }
 
 FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
@@ -88,6 +123,8 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
     preview.restored.step[axis] = preview.stride;
     preview.shown.first[axis] /= preview.stride;
     preview.shown.step[axis] /= preview.stride;
+    std::uint64_t& end = preview.shown.end[axis];
+    if (end != Selection::no_end) end = ceil_div(end, preview.stride);
   }
   preview.shown.from = preview.restored.dims();
   preview.passes = make_schedule(params->lattice.at_stride(preview.stride)).passes.size();

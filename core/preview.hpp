@@ -6,28 +6,37 @@
 
 namespace cuszi {
 
-/// A field at every stride-th point of the axes that it is thinned along, the others whole: what
-/// the first levels of each frame restore, without the rest.
+/// A box of a field, at every stride-th point of the axes that it is thinned along, the others
+/// whole: what the first levels of the frames that meet the box restore, without the rest.
 class Preview {
  public:
-  /// Of a field that is cut into frames by `plan`. A stride of 1 is the field itself.
-  Preview(const FramePlan& plan, std::uint64_t stride) : plan_(plan), stride_(stride) {}
+  /// Of a field that is cut into frames by `plan`. A stride of 1 and no box are the field itself.
+  /// Throws UsageError if the box does not lie in the field.
+  Preview(const FramePlan& plan, std::uint64_t stride, const Box& box = {});
 
   /// Thins the field along the lattice axes of its first frame, all if that is not of `multilevel`,
   /// but for axes of which every frame has one index. Where other frames' axes have other roles,
-  /// more of them has to be restored than is shown.
+  /// more of them has to be restored than is shown. Throws UsageError if the box has none of the
+  /// points that are left.
   void settle(const Dims& first_dims, const FrameHeader& first);
 
   /// The points of frame `i` that are shown.
   Selection of_frame(std::uint64_t i) const;
 
+  /// How many of the shown points stand in front of frame `i`'s, which must have some.
+  std::uint64_t points_before(std::uint64_t i) const;
+
   Dims dims() const { return of_field().dims(); }
+
+  std::uint64_t stride() const { return stride_; }
+  bool has_box() const { return box_ != Box{}; }
 
  private:
   Selection of_field() const;
 
   FramePlan plan_;
   std::uint64_t stride_;
+  Box box_;
   std::array<bool, Dims::max_rank> thinned_{};
 };
 

@@ -4,7 +4,10 @@
 #include <bit>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "core/error.hpp"
 
 namespace cuszi {
 
@@ -49,6 +52,19 @@ Dims Selection::dims() const {
     extents.at(static_cast<std::size_t>(axis)) = count(axis);
   }
   return Dims::make(std::span(extents).first(static_cast<std::size_t>(from.rank()))).value();
+}
+
+void check_box(const Box& box, const Dims& dims) {
+  for (std::size_t axis = 0; axis < Dims::max_rank; ++axis) {
+    const bool open = box.end[axis] == Box::no_end;
+    const std::uint64_t extent = axis < dims.extents().size() ? dims.extents()[axis] : 1;
+    if (box.first[axis] < (open ? extent : box.end[axis]) && (open || box.end[axis] <= extent)) {
+      continue;
+    }
+    throw UsageError("the box's indices " + std::to_string(box.first[axis]) + ':' +
+                     (open ? "" : std::to_string(box.end[axis])) + " of axis " +
+                     std::to_string(axis) + " are none of the field " + dims.to_string());
+  }
 }
 
 Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part,

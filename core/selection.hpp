@@ -27,6 +27,20 @@ struct Selection {
   Dims dims() const;
 };
 
+/// A part of a field: along each axis, slowest first, the indices from `first` on and before `end`.
+struct Box {
+  static constexpr std::uint64_t no_end = Selection::no_end;
+
+  std::array<std::uint64_t, Dims::max_rank> first{};
+  std::array<std::uint64_t, Dims::max_rank> end{no_end, no_end, no_end, no_end};
+
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Throws UsageError unless the box lies in a field of these dims and has points. An end may be
+/// left open.
+void check_box(const Box& box, const Dims& dims);
+
 /// A box of at most `most_points` points: the array, its longest axis halved until it is. It is the
 /// `part`-th of `parts` along the diagonal of the array, each around the middle of its share.
 Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part = 0,

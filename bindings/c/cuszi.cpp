@@ -94,7 +94,7 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
 }
 
 void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
-                std::size_t size, void* values, std::size_t capacity) {
+                std::size_t size, const cuszi_part& part, void* values, std::size_t capacity) {
   const cuszi_options options = read_options(caller_options);
   const Bytes bytes = memory("archive", archive, size);
   const MutableBytes room = memory("values", values, capacity);
@@ -102,16 +102,27 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
 
   const std::unique_ptr<ByteSource> source = make_memory_source(bytes);
   ArchiveReader reader(*source);
-  const ArchiveHeader& header = reader.header();
-  const ByteCount field_bytes = header.plan.dims.count() * size_of(header.dtype);
-  if (field_bytes > capacity) {
-    throw OutputError(fmt::format("values has room for {} bytes; {} of {} take {}", capacity,
-                                  header.plan.dims.to_string(), name_of(header.dtype),
-                                  field_bytes));
-  }
-  FieldBuffer restored(room.first(field_bytes), header);
+  Preview preview = preview_of(&part, reader.header().plan);
+  FieldBuffer restored(room, reader.header().dtype, preview);
+  if (preview.stride() == 1) restored.require_room();
+  const FrameUsers users = restored.users();
   CallTimes times;
-  restore_field(context.backends(run.choice()), reader, times, restored.users());
+  restore_field(context.backends(run.choice()), reader, preview, times, users);
+}
+
+/// A stride's axes stand in the table of the first frame.
+void read_part_field(const void* archive, std::size_t size, const cuszi_part* part,
+                     cuszi_field* field) {
+  const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
+  ArchiveReader reader(*source);
+  Preview preview = preview_of(part, reader.header().plan);
+  if (preview.stride() > 1) {
+    reader.next_frame([&](const ArchiveFrame& frame) {
+      preview.settle(frame.shape.dims, frame.header);
+      return std::size_t{0};
+    });
+  }
+  required("field", field) = field_of(reader.header().dtype, preview.dims());
 }
 
 void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
@@ -197,8 +208,24 @@ cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t
 cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* options,
                               const void* archive, size_t size, void* values, size_t capacity) {
   if (context == nullptr) return CUSZI_BAD_USAGE;
-  return context->call(
-      [&] { cuszi::api::decompress(*context, options, archive, size, values, capacity); });
+  const cuszi_part whole = cuszi_whole_field();
+  return cuszi_decompress_part(context, options, archive, size, &whole, values, capacity);
+}
+
+cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,
+                              const cuszi_part* part, cuszi_field* field) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call([&] { cuszi::api::read_part_field(archive, size, part, field); });
+}
+
+cuszi_status cuszi_decompress_part(cuszi_context* context, const cuszi_options* options,
+                                   const void* archive, size_t size, const cuszi_part* part,
+                                   void* values, size_t capacity) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call([&] {
+    cuszi::api::decompress(*context, options, archive, size, cuszi::api::required("part", part),
+                           values, capacity);
+  });
 }
 
 }  // extern "C"

@@ -1,11 +1,17 @@
 #include "bindings/c/field_buffer.hpp"
 
+#include <fmt/format.h>
+
 #include "codec/device_memory.hpp"
+#include "core/error.hpp"
 
 namespace cuszi::api {
 
-FieldBuffer::FieldBuffer(MutableBytes memory, const ArchiveHeader& header)
-    : memory_(memory), header_(header), on_device_(device_of(memory.data()).has_value()) {}
+FieldBuffer::FieldBuffer(MutableBytes memory, DType dtype, const Preview& part)
+    : memory_(memory),
+      dtype_(dtype),
+      part_(part),
+      on_device_(device_of(memory.data()).has_value()) {}
 
 FrameUsers FieldBuffer::users() {
   FrameUsers users;
@@ -26,15 +32,23 @@ FrameUsers FieldBuffer::users() {
   return users;
 }
 
+void FieldBuffer::require_room() const {
+  const ByteCount needed = part_.dims().count() * size_of(dtype_);
+  if (needed <= memory_.size()) return;
+  throw OutputError(fmt::format("values has room for {} bytes; {} of {} take {}", memory_.size(),
+                                part_.dims().to_string(), name_of(dtype_), needed));
+}
+
 MutableBytes FieldBuffer::place(std::uint64_t index, ByteCount offset, ByteCount size) const {
-  return memory_.subspan(header_.plan.first_value(index) * size_of(header_.dtype) + offset, size);
+  require_room();
+  return memory_.subspan(part_.points_before(index) * size_of(dtype_) + offset, size);
 }
 
 /// None where values cannot be worked on.
 MutableBytes FieldBuffer::aligned_place(std::uint64_t index, ByteCount size) const {
   const MutableBytes frame = place(index, 0, size);
   const auto address = reinterpret_cast<std::uintptr_t>(frame.data());
-  return address % size_of(header_.dtype) == 0 ? frame : MutableBytes{};
+  return address % size_of(dtype_) == 0 ? frame : MutableBytes{};
 }
 
 }  // namespace cuszi::api

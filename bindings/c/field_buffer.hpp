@@ -5,11 +5,14 @@
 
 namespace cuszi::api {
 
-/// Memory of the caller's, the host's or a device's, that a field is restored to.
+/// Memory of the caller's, the host's or a device's, that a part of a field is restored to.
 class FieldBuffer {
  public:
-  /// `memory` has room for the field exactly.
-  FieldBuffer(MutableBytes memory, const ArchiveHeader& header);
+  /// `part` is settled when the first frame comes.
+  FieldBuffer(MutableBytes memory, DType dtype, const Preview& part);
+
+  /// Throws OutputError if the settled part does not fit.
+  void require_room() const;
 
   /// What puts each frame in its place; valid as long as this object.
   FrameUsers users();
@@ -19,7 +22,8 @@ class FieldBuffer {
   MutableBytes aligned_place(std::uint64_t index, ByteCount size) const;
 
   MutableBytes memory_;
-  const ArchiveHeader& header_;
+  DType dtype_;
+  const Preview& part_;
   bool on_device_;
 };
 

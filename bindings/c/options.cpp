@@ -225,6 +225,24 @@ FieldSettings field_settings(const cuszi_options& options) {
   return settings;
 }
 
+Preview preview_of(const cuszi_part* part, const FramePlan& plan) {
+  if (part == nullptr) throw UsageError("part is NULL");
+  if (part->size < sizeof(cuszi_part)) {
+    throw UsageError(fmt::format("part of {} bytes; begin with cuszi_whole_field() ({} bytes)",
+                                 part->size, sizeof(cuszi_part)));
+  }
+  Box box;
+  for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
+    box.first[axis] = part->first[axis];
+    if (part->end[axis] != 0) box.end[axis] = part->end[axis];
+  }
+  const std::uint64_t stride = std::max<std::uint64_t>(part->stride, 1);
+  if (!std::has_single_bit(stride) || stride > most_stride) {
+    refuse("stride", stride, fmt::format("a power of two from 1 to {}", most_stride));
+  }
+  return {plan, stride, box};
+}
+
 FieldLayout field_layout(const cuszi_field* field) {
   if (field == nullptr) throw UsageError("field is NULL");
   FieldLayout layout;

@@ -225,6 +225,33 @@ CUSZI_API cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_opti
                                         const void* archive, size_t size, void* values,
                                         size_t capacity);
 
+/* A part of a field. */
+typedef struct cuszi_part {
+  uint32_t size; /* sizeof(cuszi_part), by cuszi_whole_field() */
+  uint32_t reserved;
+  uint64_t first[CUSZI_MAX_RANK]; /* of each axis the indices from `first` on */
+  uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 leaves it open */
+  uint64_t stride; /* a power of two: of these the multiples of it along lattice axes,
+                      as --stride of the tool; 0 and 1 are all */
+} cuszi_part;
+
+static inline cuszi_part cuszi_whole_field(void) {
+  cuszi_part part;
+  memset(&part, 0, sizeof part);
+  part.size = (uint32_t)sizeof part;
+  return part;
+}
+
+/* What the values of a part are: the archive's type and the part's dims. */
+CUSZI_API cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,
+                                        const cuszi_part* part, cuszi_field* field);
+
+/* As cuszi_decompress(), the values of a part. Only frames that meet it are read, and of a strided
+ * frame no more than the levels that have its points. */
+CUSZI_API cuszi_status cuszi_decompress_part(cuszi_context* context, const cuszi_options* options,
+                                             const void* archive, size_t size,
+                                             const cuszi_part* part, void* values, size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

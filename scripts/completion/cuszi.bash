@@ -34,14 +34,14 @@ _cuszi() {
         --radius) words='auto' ;;
         --fill-value) words='netcdf' ;;
         -e | --error-bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --chunk | --partition | \
-            --frame-size | --threads | --frame | --stride | --iterations) return ;;
+            --frame-size | --threads | --frame | --stride | --box | --iterations) return ;;
     esac
 
     if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
             compress) words+=" $inputs --rm $field $target $method $output $device $report --verify" ;;
-            decompress) words+=" $inputs $output $device $report --frame --stride --compare --byte-order" ;;
+            decompress) words+=" $inputs $output $device $report --frame --stride --box --compare --byte-order" ;;
             compare) words+=" $field $report" ;;
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
             test) words+=" $inputs $device $report" ;;

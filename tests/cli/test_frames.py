@@ -153,6 +153,51 @@ class Previews(CliTest):
         self.cuszi("decompress", "bad.cuszi", "-o", "bad.f32", "--stride", 8)
         self.assertEqual(self.path("bad.f32").read_bytes(), self.path("sound.f32").read_bytes())
 
+    def test_boxes(self):
+        whole = self.compress("--axes", "lattice", "--frame-size", "20K")  # 4 slices
+        rows = [whole[i * 160:(i + 1) * 160] for i in range(20 * 30)]
+        for text, (z, y, x) in [("3:9,:7,10:", (range(3, 9), range(7), range(10, 40))),
+                                ("19", (range(19, 20), range(30), range(40))),
+                                (":,5,0:40", (range(20), range(5, 6), range(40)))]:
+            with self.subTest(box=text):
+                shown = b"".join(rows[i * 30 + j][4 * x[0]:4 * x[-1] + 4] for i in z for j in y)
+                report, = self.report("decompress", "u.cuszi", "--box", text, "--force",
+                                      "--compare", "u_20x30x40.f32")
+                self.assertEqual(report["dims"], [len(z), len(y), len(x)])
+                self.assertTrue(report["within_bound"])
+                self.assertIsNone(report["ratio"])
+                self.assertEqual(self.path("u.box.restored.f32").read_bytes(), shown)
+                piped = self.cuszi("decompress", "-", "--box", text,
+                                   stdin=self.path("u.cuszi").read_bytes())
+                self.assertEqual(piped.stdout, shown)
+
+    def test_only_frames_that_meet_a_box_are_read(self):
+        self.compress("--frame-size", "20K")
+        archive = bytearray(self.path("u.cuszi").read_bytes())
+        report, = self.report("decompress", "u.cuszi", "--box", "8:12", "-o", "box.f32")
+        self.assertLess(report["read_bytes"], len(archive) / 3)
+        self.assertEqual(report["archive_bytes"], len(archive))
+        archive[len(archive) // 10] ^= 1
+        self.path("bad.cuszi").write_bytes(archive)
+        self.cuszi("decompress", "bad.cuszi", "--box", "8:12", "-o", "same.f32")
+        self.assertEqual(self.path("same.f32").read_bytes(), self.path("box.f32").read_bytes())
+        self.cuszi("decompress", "bad.cuszi", "--box", "0:1", "-o", "bad.f32", code=ARCHIVE)
+
+    def test_a_box_of_a_preview(self):
+        whole = self.compress("--axes", "lattice", "--frame-size", "20K")
+        self.cuszi("decompress", "u.cuszi", "--box", "3:9,1:,2:", "--stride", 4, "-o", "b.f32")
+        shown = b"".join(whole[i * 4:i * 4 + 4] for z in (4, 8) for y in range(4, 30, 4)
+                         for i in range((z * 30 + y) * 40 + 4, (z * 30 + y + 1) * 40, 4))
+        self.assertEqual(self.path("b.f32").read_bytes(), shown)
+
+    def test_boxes_that_cannot_be(self):
+        self.compress("--axes", "lattice")
+        for box in ["", "a", "5:5", "6:5", "0:21", "20", "-1:", ":,:,:,0:2", "1:2:3", ":,:,:,:,:"]:
+            self.cuszi("decompress", "u.cuszi", f"--box={box}", code=USAGE)
+        self.cuszi("decompress", "u.cuszi", "--box", "0:1", "--frame", 0, code=USAGE)
+        self.cuszi("decompress", "u.cuszi", "--box", "1:3", "--stride", 4, "-o", "b.f32",
+                   code=USAGE)
+
     def test_strides_are_powers_of_two(self):
         self.compress()
         for stride in [0, 3, -2, "many"]:

@@ -235,6 +235,50 @@ TEST_CASE("values may lie at any address", "[library]") {
   CHECK(restored == context.decompress<double>(archive));
 }
 
+TEST_CASE("parts of a field have its values", "[library]") {
+  const auto values = make_values<float>(points);
+  cuszi_options options = cuszi::absolute(1e-2);
+  options.frame_bytes = 5 * 30 * 40 * sizeof(float);
+  options.axes = CUSZI_AXES_LATTICE;
+  const Archive archive = archive_of(values, options);
+  cuszi::Context context;
+  const auto whole = context.decompress<float>(archive);
+  cuszi_part part = cuszi_whole_field();
+  part.first[0] = 3;
+  part.end[0] = 8;
+  part.first[2] = 6;
+  for (const std::uint64_t stride : {1U, 2U}) {
+    part.stride = stride;
+    cuszi_field field{};
+    REQUIRE(cuszi_part_field(context.get(), archive.data(), archive.size(), &part, &field) ==
+            CUSZI_OK);
+    std::vector<float> expected;
+    for (std::uint64_t z = 3; z < 8; ++z) {
+      for (std::uint64_t y = 0; y < 30; ++y) {
+        for (std::uint64_t x = 6; x < 40; ++x) {
+          if ((z | y | x) % stride == 0) expected.push_back(whole[(z * 30 + y) * 40 + x]);
+        }
+      }
+    }
+    REQUIRE(cuszi_field_bytes(&field) == expected.size() * sizeof(float));
+    std::vector<float> restored(expected.size());
+    const auto restore = [&](std::size_t room) {
+      return cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
+                                   restored.data(), room);
+    };
+    CHECK(restore(expected.size() * sizeof(float) - 1) == CUSZI_NO_ROOM);
+    CHECK(restore(expected.size() * sizeof(float)) == CUSZI_OK);
+    CHECK(restored == expected);
+  }
+  part.stride = 3;
+  CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
+                              nullptr, 0) == CUSZI_BAD_USAGE);
+  part = cuszi_whole_field();
+  part.end[0] = 13;
+  CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
+                              nullptr, 0) == CUSZI_BAD_USAGE);
+}
+
 TEST_CASE("damaged archives give an error", "[library]") {
   const auto values = make_values<float>(points);
   cuszi_options options = cuszi::absolute(1e-2);

@@ -56,7 +56,86 @@ int check_preview(Bytes archive, const FrameTask& task, Bytes whole, std::uint64
   return axes;
 }
 
+/// A box of a field, in it.
+Box random_box(Random& random, const Dims& dims) {
+  Box box;
+  for (std::size_t axis = 0; axis < dims.extents().size(); ++axis) {
+    const std::uint64_t extent = dims.extents()[axis];
+    box.first[axis] = random.below(extent);
+    if (random.one_in(3)) continue;
+    box.end[axis] = box.first[axis] + 1 + random.below(extent - box.first[axis]);
+  }
+  return box;
+}
+
+/// The values of a box at the multiples of `stride` along the axes that a preview thins.
+std::vector<std::byte> part_of(Bytes whole, ByteCount size, const Dims& dims, const Box& box,
+                               std::uint64_t stride, const Dims& preview_dims) {
+  Selection part{dims, box.first, {1, 1, 1, 1}, box.end};
+  for (std::size_t axis = 0; axis < dims.extents().size(); ++axis) {
+    if (preview_dims.extents()[axis] == dims.extents()[axis]) continue;
+    part.step[axis] = stride;
+    part.first[axis] = ceil_div(box.first[axis], stride) * stride;
+  }
+  std::vector<std::byte> values(part.points() * size);
+  pick(part, size == 4 ? DType::f32 : DType::f64, whole, values);
+  return values;
+}
+
 }  // namespace
+
+TEST_CASE("boxes have the values of the whole field") {
+  Random random(6);
+  int left_out = 0;
+  int shown_points = 0;
+  for (int i = 0; i < 500 / share_of_frames; ++i) {
+    RandomFrame frame = random_frame(random, 1, 20'000);
+    if (random.one_in(2)) frame.task.config.predictor.id = PredictorId::multilevel;
+    const FrameShape& shape = frame.task.shape;
+    FieldSettings settings = settings_of(frame.task);
+    if (random.one_in(2)) settings.frame_bytes = 1 + random.below(shape.bytes());
+    if (plan_frames(shape.dims, shape.dtype, settings.frame_bytes).frames() > 300) continue;
+    const auto archive = make_archive(shape.dims, shape.dtype, frame.values(), settings);
+    const auto whole = restore_archive(archive);
+    for (const std::uint64_t stride : {1U, 1U, 2U, 4U}) {
+      const Box box = random_box(random, shape.dims);
+      INFO("box " << i << ", stride " << stride << ": " << frame.to_string());
+      MemorySource file(archive);
+      PipeSource pipe(archive);
+      const auto expected = part_of(whole, size_of(shape.dtype), shape.dims, box, stride,
+                                    restore_preview(file, stride).dims);
+      if (expected.empty()) {
+        CHECK_THROWS_AS(restore_preview(file, stride, box), UsageError);
+        continue;
+      }
+      file.seek(0);
+      const RestoredPreview shown = restore_preview(file, stride, box);
+      REQUIRE(shown.values == expected);
+      REQUIRE(shown.dims.count() * size_of(shape.dtype) == expected.size());
+      REQUIRE(restore_preview(pipe, stride, box).values == expected);
+      left_out += shown.bytes_read < archive.size() / 2 ? 1 : 0;
+      ++shown_points;
+    }
+  }
+  CHECK(left_out > 200 / share_of_frames);
+  CHECK(shown_points > 1000 / share_of_frames);
+}
+
+TEST_CASE("boxes that leave the field are refused") {
+  const FramePlan plan{{10, 20}, 0, 4};
+  const auto preview_of = [&](std::uint64_t first, std::uint64_t end) {
+    Box box;
+    box.first[1] = first;
+    box.end[1] = end;
+    return Preview(plan, 1, box);
+  };
+  CHECK(preview_of(19, 20).dims() == Dims{10, 1});
+  CHECK(preview_of(19, Box::no_end).dims() == Dims{10, 1});
+  CHECK_THROWS_AS(preview_of(20, Box::no_end), UsageError);
+  CHECK_THROWS_AS(preview_of(0, 21), UsageError);
+  CHECK_THROWS_AS(preview_of(5, 5), UsageError);
+  CHECK_THROWS_AS(preview_of(6, 5), UsageError);
+}
 
 TEST_CASE("previews have the values of the whole field") {
   Random random(5);

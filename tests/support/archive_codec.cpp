@@ -45,10 +45,10 @@ std::vector<std::byte> restore_archive(Bytes archive) {
   return restore_archive(source);
 }
 
-RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride) {
+RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride, const Box& box) {
   ArchiveReader reader(archive);
   CallTimes times;
-  Preview preview(reader.header().plan, stride);
+  Preview preview(reader.header().plan, stride, box);
   std::vector<std::byte> values;
   Backends backends({DeviceChoice::Kind::cpu, 0});
   const FrameUser append = [&](std::uint64_t, Bytes frame) {

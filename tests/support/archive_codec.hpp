@@ -41,7 +41,7 @@ struct RestoredPreview {
   ByteCount bytes_read;
 };
 
-/// An archive's field at every stride-th point. Throws ArchiveError.
-RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride);
+/// A box of an archive's field at every stride-th point. Throws ArchiveError.
+RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride, const Box& box = {});
 
 }  // namespace cuszi::test
