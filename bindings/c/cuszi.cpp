@@ -164,6 +164,8 @@ extern "C" {
 
 const char* cuszi_version() { return CUSZI_VERSION; }
 
+int cuszi_h5_filter() { return CUSZI_H5_FILTER; }
+
 cuszi_context* cuszi_context_create() { return new (std::nothrow) cuszi_context; }
 
 void cuszi_context_destroy(cuszi_context* context) { delete context; }

@@ -187,6 +187,11 @@ static inline cuszi_info cuszi_empty_info(void) {
   return info;
 }
 
+/* The number of the HDF5 filter libh5cuszi, from the range that HDF5 leaves to tests: none has been
+ * registered yet. */
+#define CUSZI_H5_FILTER 411
+CUSZI_API int cuszi_h5_filter(void);
+
 /* "0.1.0" */
 CUSZI_API const char* cuszi_version(void);
 

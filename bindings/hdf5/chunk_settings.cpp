@@ -1,0 +1,81 @@
+#include "bindings/hdf5/chunk_settings.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace cuszi::hdf5 {
+
+namespace {
+
+constexpr unsigned version = 1;
+enum Place : std::size_t {
+  bound_at = 1,
+  preset_at = 3,
+  type_at = 4,
+  rank_at = 5,
+  dims_at = 6,
+  has_fill_at = 14,
+  fill_at = 15
+};
+enum TypeBit : unsigned { is_f64 = 1, is_big_endian = 2 };
+
+std::uint64_t get(std::span<const unsigned> numbers, std::size_t at) {
+  return numbers[at] | std::uint64_t{numbers[at + 1]} << 32;
+}
+
+void put(std::uint64_t value, std::size_t at, ChunkSettings::Numbers& numbers) {
+  numbers.at(at) = static_cast<unsigned>(value);
+  numbers.at(at + 1) = static_cast<unsigned>(value >> 32);
+}
+
+}  // namespace
+
+std::optional<ChunkSettings> ChunkSettings::asked(std::span<const unsigned> numbers) {
+  if (numbers.size() < least_asked || numbers[0] != version) return std::nullopt;
+  ChunkSettings settings;
+  settings.bound = std::bit_cast<double>(get(numbers, bound_at));
+  if (numbers.size() > preset_at) settings.preset = numbers[preset_at];
+  return settings;
+}
+
+std::optional<ChunkSettings> ChunkSettings::read(std::span<const unsigned> numbers) {
+  auto settings = numbers.size() < count ? std::nullopt : asked(numbers);
+  if (!settings) return settings;
+  settings->field.dtype = (numbers[type_at] & is_f64) != 0 ? CUSZI_F64 : CUSZI_F32;
+  settings->big_endian = (numbers[type_at] & is_big_endian) != 0;
+  settings->field.rank = static_cast<std::int32_t>(std::min<unsigned>(numbers[rank_at], 255));
+  for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
+    settings->field.dims[axis] = get(numbers, dims_at + 2 * axis);
+  }
+  if (numbers[has_fill_at] != 0) settings->fill = std::bit_cast<double>(get(numbers, fill_at));
+  return settings;
+}
+
+ChunkSettings::Numbers ChunkSettings::write() const {
+  Numbers numbers{version};
+  put(std::bit_cast<std::uint64_t>(bound), bound_at, numbers);
+  numbers[preset_at] = preset;
+  numbers[type_at] = (field.dtype == CUSZI_F64 ? is_f64 : 0U) | (big_endian ? is_big_endian : 0U);
+  numbers[rank_at] = static_cast<unsigned>(field.rank);
+  for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
+    put(field.dims[axis], dims_at + 2 * axis, numbers);
+  }
+  numbers[has_fill_at] = fill ? 1 : 0;
+  put(std::bit_cast<std::uint64_t>(fill.value_or(0)), fill_at, numbers);
+  return numbers;
+}
+
+cuszi_options ChunkSettings::options() const {
+  cuszi_options options = cuszi_default_options();
+  options.mode = CUSZI_ABS;
+  options.bound = bound;
+  options.preset = static_cast<std::int32_t>(preset);
+  if (fill) {
+    options.fill_count = 1;
+    options.fills = &*fill;
+  }
+  return options;
+}
+
+}  // namespace cuszi::hdf5

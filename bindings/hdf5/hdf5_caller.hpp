@@ -1,0 +1,31 @@
+#pragma once
+
+#include <H5Ppublic.h>
+#include <H5Tpublic.h>
+#include <H5public.h>
+
+#include <cstddef>
+
+namespace cuszi::hdf5 {
+
+/// The functions of the HDF5 library that calls the filter. They are looked up there, for a process
+/// can hold several such libraries (every Python wheel brings its own), whose identifiers mean
+/// nothing to each other.
+struct Caller {
+  decltype(&::H5Tget_class) type_class = nullptr;
+  decltype(&::H5Tget_size) type_size = nullptr;
+  decltype(&::H5Tget_order) type_order = nullptr;
+  decltype(&::H5Pget_chunk) chunk = nullptr;
+  decltype(&::H5Pget_filter_by_id2) filter = nullptr;
+  decltype(&::H5Pmodify_filter) modify_filter = nullptr;
+  decltype(&::H5Pfill_value_defined) fill_defined = nullptr;
+  decltype(&::H5Pget_fill_value) fill_value = nullptr;
+  decltype(&::H5allocate_memory) allocate = nullptr;
+  decltype(&::H5free_memory) release = nullptr;
+  const hid_t* native_double = nullptr;
+
+  /// Of the library that has the code at `return_address`. Whether all of them were found.
+  bool find(const void* return_address);
+};
+
+}  // namespace cuszi::hdf5
