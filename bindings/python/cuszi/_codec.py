@@ -1,0 +1,253 @@
+"""compress, decompress, info."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any, Iterable
+
+import numpy as np
+
+from . import _library, _memory
+from ._library import MAX_FILLS, MAX_RANK, Options, Part, UsageError
+
+NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
+
+# The names of the tool's options, and their numbers in cuszi.h.
+PRESETS = {"ratio": 0, "cuszi": 1, "cusz": 2, "fast": 3}
+_NAMES = {
+    "preset": PRESETS,
+    "predictor": {"auto": 1, "lorenzo": 2, "interp": 3, "multilevel": 4,
+                  "tiles": 5},
+    "coder": {"auto": 1, "huffman": 2, "ans": 3},
+    "effort": {"normal": 0, "fast": 1, "best": 2},
+    "lossless": {"none": 0, "bitcomp": 1},
+    "axes": {"auto": 0, "lattice": 1, "independent": 2, "layered": 3},
+    "index": {"none": 1, "offset": 2, "length": 3, "hybrid": 4},
+    "interp_cubic": {"not-a-knot": 1, "natural": 2},
+}
+_NUMBERS = {"frame_bytes", "radius", "axis", "reach", "alpha", "beta", "interp_alpha",
+            "interp_anchor", "chunk", "partition", "huffman_width"}
+
+
+@dataclass(frozen=True)
+class Info:
+    """What an archive says of its field."""
+
+    shape: tuple[int, ...]  #: slowest first
+    dtype: np.dtype
+    bound: float  #: what no value's error exceeds, in the field's unit
+    mode: str  #: "rel" or "abs": how the bound was asked for,
+    bound_asked: float  #: and which
+    fill: tuple[float, ...]  #: values that mean "missing" besides NaN and the infinities
+    frames: int  #: parts of the field that are coded on their own
+    frame_axis: int  #: which they are slabs of,
+    frame_height: int  #: each of so many indices, but the last
+    format_version: int
+
+
+def _number(option: str, name: str) -> int:
+    names = _NAMES[option]
+    if name not in names:
+        raise UsageError(f"{option} {name!r} is not one of {', '.join(names)}")
+    return names[name]
+
+
+def _set_device(options: Options, device: str, threads: int | None, stream: int | None,
+                memories: Iterable[_memory.Memory]) -> None:
+    kind, _, index = device.partition(":")
+    if kind not in ("auto", "cpu", "cuda") or (index and (kind != "cuda" or not index.isdigit())):
+        raise UsageError(f"device {device!r} is not auto, cpu, cuda or cuda:N")
+    options.device = ("auto", "cpu", "cuda").index(kind)
+    options.device_index = int(index or 0)
+    options.threads = threads or 0
+    if stream is None:
+        stream = next((memory.stream for memory in memories if memory.stream), 0)
+    options.stream = stream
+
+
+def _set_method(options: Options, method: dict[str, Any]) -> None:
+    for option, value in method.items():
+        if option in _NAMES:
+            setattr(options, option, _number(option, value))
+        elif option in _NUMBERS:
+            setattr(options, option, value)
+        elif option == "interp_tile":
+            options.interp_tile = (1,) * (3 - len(value)) + tuple(value)
+        elif option == "interp_order":
+            options.interp_order = value.encode()
+        else:
+            raise TypeError(f"compress() got an unexpected keyword argument {option!r}")
+
+
+def _set_fills(options: Options, fill: float | str | Iterable[float | str]) -> None:
+    fills = [fill] if isinstance(fill, (str, float, int)) else list(fill)
+    values = [NETCDF_FILL if value == "netcdf" else float(value) for value in fills]
+    values = [value for value in values if value == value]  # NaN is missing anyway
+    if len(values) > MAX_FILLS:
+        raise UsageError(f"at most {MAX_FILLS} fill values, not {len(values)}")
+    options.fill_count = len(values)
+    options.fills = (ctypes.c_double * len(values))(*values)
+
+
+def _field(memory: _memory.Memory) -> _library.Field:
+    types = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
+    if memory.dtype not in types:
+        raise UsageError(f"values of {memory.dtype}; float32 and float64 can be compressed")
+    shape = memory.shape or (1,)
+    if len(shape) > MAX_RANK:
+        raise UsageError(f"{len(shape)} dimensions; reshape to at most {MAX_RANK}, slowest first")
+    return _library.Field(types[memory.dtype], len(shape), (ctypes.c_uint64 * MAX_RANK)(*shape))
+
+
+def compress(a: Any, *, rel: float | None = None, abs: float | None = None, preset: str = "ratio",
+             fill: float | str | Iterable[float | str] = (),
+             value_range: tuple[float, float] | None = None, device: str = "auto",
+             threads: int | None = None, stream: int | None = None, out: Any = None,
+             **method: Any) -> Any:
+    """Compress a field under a strict error bound.
+
+    Parameters
+    ----------
+    a : array of float32 or float64 with 1 to 4 dimensions, slowest first
+        Of NumPy or, where it lies, on a GPU. Others are converted by ``numpy.asarray``.
+    rel, abs : float
+        What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
+        One of them; 0 is lossless.
+    preset : "ratio", "cuszi", "cusz" or "fast"
+    fill : number, "netcdf", or several
+        Values that mean "missing" besides NaN and the infinities: they come back bit for bit.
+    value_range : (min, max)
+        What ``rel`` refers to; else the field's own.
+    device : "auto", "cpu", "cuda" or "cuda:N"
+    threads : int
+        Of the CPU; all by default.
+    stream : int
+        The CUDA stream (its address) whose work makes the values.
+    out : writable buffer, or array on a GPU, of bytes
+        For the archive, instead of new memory.
+    **method
+        What else the tool can be told: predictor, coder, effort, axes with axis, reach, alpha,
+        beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
+        interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order.
+
+    Returns
+    -------
+    bytes, or with ``out`` the number of bytes that were written there
+        The archive, as the tool ``cuszi`` writes it.
+
+    Raises
+    ------
+    UsageError, DeviceError, RoomError
+    """
+    if (rel is None) == (abs is None):
+        raise UsageError("give one of rel= and abs=, like rel=1e-3")
+    values = _memory.of_values(a)
+    options = Options()
+    options.mode = 0 if abs is None else 1
+    options.bound = rel if abs is None else abs
+    options.preset = _number("preset", preset)
+    if value_range is not None:
+        options.range_min, options.range_max = value_range
+        options.has_range = 1
+    _set_fills(options, fill)
+    _set_method(options, method)
+    field = _field(values)
+    if out is not None:
+        room = _memory.of_output(out)
+        _set_device(options, device, threads, stream, (values, room))
+        return _library.compress(options, field, values.address, room.address, room.nbytes)
+    _set_device(options, device, threads, stream, (values,))
+    # Pages that are never written cost nothing. What cannot be has a bound of 0 and is told.
+    archive = np.empty(_library.bound(field, options), np.uint8)
+    size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
+    return archive[:size].tobytes()
+
+
+def info(archive: Any) -> Info:
+    """What an archive, of which the first 512 bytes are enough, says of its field.
+
+    Raises
+    ------
+    ArchiveError
+    """
+    memory = _memory.of_bytes(archive)
+    found = _library.read_info(memory.address, memory.nbytes)
+    return Info(shape=found.field.shape, dtype=_dtype(found.field), bound=found.bound_absolute,
+                mode="abs" if found.mode == 1 else "rel", bound_asked=found.bound_asked,
+                fill=tuple(found.fills[:found.fill_count]), frames=found.frames,
+                frame_axis=found.frame_axis, frame_height=found.frame_height,
+                format_version=found.format_version)
+
+
+def _dtype(field: _library.Field) -> np.dtype:
+    return np.dtype("f4" if field.dtype == _library.F32 else "f8")
+
+
+def _part(box: Any, stride: int, shape: tuple[int, ...]) -> tuple[Part, tuple[int, ...]]:
+    """The part that ``box`` means in a field of this shape, and the axes that it indexes away."""
+    items = box if isinstance(box, tuple) else (box,)
+    if sum(item is Ellipsis for item in items) > 1 or len(items) - (Ellipsis in items) > len(shape):
+        raise UsageError(f"box {box} has too many axes for a field of {shape}")
+    if Ellipsis not in items:
+        items += (Ellipsis,)
+    at = items.index(Ellipsis)
+    missing = len(shape) - (len(items) - 1)
+    items = items[:at] + (slice(None),) * missing + items[at + 1:]
+    part = Part()
+    part.stride = stride
+    single = []
+    for axis, (item, extent) in enumerate(zip(items, shape)):
+        if isinstance(item, slice):
+            first, end, step = item.indices(extent)
+            if step != 1:
+                raise UsageError(f"box {box} has steps; stride= thins a field")
+        else:
+            first = item.__index__() + (extent if item < 0 else 0)
+            end = first + 1
+            single.append(axis)
+        if not 0 <= first < end <= extent:
+            raise UsageError(f"box {box} has no indices of axis {axis} of a field of {shape}")
+        part.first[axis], part.end[axis] = first, end
+    return part, tuple(single)
+
+
+def decompress(archive: Any, *, box: Any = None, stride: int = 1, device: str = "auto",
+               threads: int | None = None, stream: int | None = None, out: Any = None) -> Any:
+    """Restore a field, or a part of it, from an archive.
+
+    Parameters
+    ----------
+    archive : bytes, anything else with a buffer, or an array of bytes on a GPU
+    box : index expression without steps, as of ``numpy.s_[0:8, ..., 100:200]``
+        Only this part; only frames that meet it are read.
+    stride : a power of two
+        Of these the multiples of it along axes that are space: a preview of the field.
+    device, threads, stream
+        As of ``compress``.
+    out : array of the field's type, of NumPy or on a GPU
+        For the values, instead of new memory.
+
+    Returns
+    -------
+    numpy.ndarray, or ``out``
+
+    Raises
+    ------
+    ArchiveError, UsageError, DeviceError, RoomError
+    """
+    memory = _memory.of_bytes(archive)
+    field = _library.read_info(memory.address, memory.nbytes).field
+    part, single = _part(Ellipsis if box is None else box, stride, field.shape)
+    field = _library.part_field(memory.address, memory.nbytes, part)
+    if out is None:
+        values = np.empty(field.shape, _dtype(field))
+        room = _memory.of_output(values)
+    else:
+        room = _memory.of_output(out)
+        if room.dtype != _dtype(field):
+            raise UsageError(f"out is of {room.dtype}; the field is of {_dtype(field)}")
+    options = Options()
+    _set_device(options, device, threads, stream, (memory, room))
+    _library.decompress(options, memory.address, memory.nbytes, part, room.address, room.nbytes)
+    return values.squeeze(axis=single) if out is None else out

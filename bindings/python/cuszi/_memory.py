@@ -1,0 +1,116 @@
+"""Arrays of any library as addresses of memory, the host's or a GPU's."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._library import UsageError
+
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # devices of DLPack
+
+
+@dataclass
+class Memory:
+    """Contiguous memory, slowest axis first. ``owner`` keeps it alive."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    owner: Any
+    stream: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+class _Tensor(ctypes.Structure):  # the head of DLManagedTensor
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+def _require_contiguous(shape, strides) -> None:
+    """``strides`` count elements or bytes alike; None stands for contiguous."""
+    if strides is None:
+        return
+    step = 1
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent != 1 and stride != step:
+            raise UsageError("an array on a device must be contiguous, slowest axis first")
+        step *= extent
+
+
+def from_cuda_interface(array: Any) -> Memory:
+    interface = array.__cuda_array_interface__
+    dtype = np.dtype(interface["typestr"])
+    shape = tuple(interface["shape"])
+    strides = interface.get("strides")
+    _require_contiguous(shape, strides and [stride // dtype.itemsize for stride in strides])
+    stream = interface.get("stream") or 0
+    return Memory(interface["data"][0], shape, dtype, array, stream)
+
+
+def from_dlpack(array: Any) -> Memory:
+    capsule = array.__dlpack__()
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _Tensor.from_address(get_pointer(capsule, b"dltensor"))
+    kinds = {0: "i", 1: "u", 2: "f"}
+    if tensor.lanes != 1 or tensor.code not in kinds:
+        raise UsageError("an array of no plain numbers")
+    shape = tuple(tensor.shape[:tensor.ndim])
+    _require_contiguous(shape, tensor.strides[:tensor.ndim] if tensor.strides else None)
+    dtype = np.dtype(f"{kinds[tensor.code]}{tensor.bits // 8}")
+    return Memory((tensor.data or 0) + tensor.byte_offset, shape, dtype, (array, capsule))
+
+
+def _on_device(array: Any) -> bool:
+    device = getattr(array, "__dlpack_device__", None)
+    return device is not None and device()[0] in (_CUDA, _CUDA_HOST, _CUDA_MANAGED)
+
+
+def of_device_array(array: Any) -> Memory | None:
+    """None for an array that is not on a device."""
+    if isinstance(array, (np.ndarray, bytes, bytearray, memoryview)):
+        return None
+    if hasattr(array, "__cuda_array_interface__"):
+        return from_cuda_interface(array)
+    return from_dlpack(array) if _on_device(array) else None
+
+
+def of_values(array: Any) -> Memory:
+    """Of an array to be read; what is not contiguous or not in the machine's byte order is copied."""
+    memory = of_device_array(array)
+    if memory is not None:
+        return memory
+    values = np.asarray(array)
+    values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    return Memory(values.ctypes.data, values.shape, values.dtype, values)
+
+
+def of_bytes(data: Any) -> Memory:
+    """Of an archive: anything with a buffer, or an array of bytes on a device."""
+    memory = of_device_array(data)
+    if memory is not None:
+        return memory
+    values = np.frombuffer(data, np.uint8)
+    return Memory(values.ctypes.data, values.shape, values.dtype, values)
+
+
+def of_output(array: Any) -> Memory:
+    """Of an array to be filled, which is not copied."""
+    memory = of_device_array(array)
+    if memory is not None:
+        return memory
+    if not isinstance(array, np.ndarray):
+        array = np.frombuffer(array, np.uint8)
+    if not (array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative):
+        raise UsageError("out must be contiguous, writable and in the machine's byte order")
+    return Memory(array.ctypes.data, array.shape, array.dtype, array)

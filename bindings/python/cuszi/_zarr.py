@@ -1,0 +1,123 @@
+"""cuszi as a codec of Zarr: of version 3, and for version 2 through numcodecs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numcodecs.abc import Codec
+from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
+from zarr.abc.codec import ArrayBytesCodec
+
+from ._codec import compress, decompress
+from ._library import MAX_RANK, UsageError
+
+_NAME = "cuszi"
+
+
+def _as_field(chunk: np.ndarray) -> np.ndarray:
+    """A chunk of any rank: axes of extent 1 left out, the slowest merged until four are left."""
+    shape = [extent for extent in chunk.shape if extent != 1] or [1]
+    while len(shape) > MAX_RANK:
+        shape[:2] = [shape[0] * shape[1]]
+    return chunk.reshape(shape)
+
+
+def _check(abs: float, preset: str) -> None:
+    if not 0 <= abs < float("inf"):
+        raise UsageError(f"the bound {abs} is not a finite number of at least 0")
+
+
+@dataclass(frozen=True)
+class Zarr(ArrayBytesCodec):
+    """Compress the chunks of a Zarr array of float32 or float64.
+
+        zarr.create_array("t.zarr", data=a, chunks=(8, 128, 128), compressors=None,
+                          serializer=cuszi.Zarr(abs=0.01))
+
+    Parameters
+    ----------
+    abs : float
+        What no value's error exceeds, in the array's unit; 0 is lossless. A share of the value
+        range has to be computed from all chunks first.
+    preset : "ratio", "cuszi", "cusz" or "fast"
+    fill : number, or several
+        Values that mean "missing" besides NaN and the infinities: they come back bit for bit. By
+        default the array's fill value, unless that is 0.
+    """
+
+    is_fixed_size = False
+
+    abs: float
+    preset: str = "ratio"
+    fill: tuple[float, ...] | None = None
+
+    def __init__(self, *, abs: float, preset: str = "ratio",
+                 fill: float | tuple[float, ...] | None = None):
+        _check(abs, preset)
+        fills = fill if fill is None else tuple(float(v) for v in np.atleast_1d(fill))
+        for name, value in (("abs", float(abs)), ("preset", preset), ("fill", fills)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Zarr:
+        if data["name"] != _NAME:
+            raise ValueError(f"expected the codec {_NAME!r}, not {data['name']!r}")
+        return cls(**data["configuration"])
+
+    def to_dict(self) -> dict[str, Any]:
+        configuration = {"abs": self.abs, "preset": self.preset}
+        if self.fill is not None:
+            configuration["fill"] = list(self.fill)
+        return {"name": _NAME, "configuration": configuration}
+
+    def evolve_from_array_spec(self, array_spec: Any) -> Zarr:
+        dtype = array_spec.dtype.to_native_dtype()
+        if dtype.kind != "f" or dtype.itemsize not in (4, 8):
+            raise UsageError(f"values of {dtype}; float32 and float64 can be compressed")
+        if self.fill is not None:
+            return self
+        fill = float(array_spec.fill_value or 0)
+        return replace(self, fill=() if fill == 0 or fill != fill else (fill,))
+
+    async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
+        chunk = _as_field(np.ascontiguousarray(chunk_array.as_numpy_array()))
+        archive = await asyncio.to_thread(compress, chunk, abs=self.abs, preset=self.preset,
+                                          fill=self.fill or ())
+        return chunk_spec.prototype.buffer.from_bytes(archive)
+
+    async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        values = await asyncio.to_thread(decompress, chunk_bytes.as_numpy_array())
+        values = values.astype(chunk_spec.dtype.to_native_dtype(), copy=False)
+        return chunk_spec.prototype.nd_buffer.from_numpy_array(values.reshape(chunk_spec.shape))
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        raise NotImplementedError("an archive's size follows from its values")
+
+
+class Numcodec(Codec):
+    """The same for Zarr version 2: ``compressor=cuszi.Numcodec(abs=0.01)``.
+
+    Parameters
+    ----------
+    abs, preset, fill
+        As of ``Zarr``; the array's fill value has to be named.
+    """
+
+    codec_id = _NAME
+
+    def __init__(self, *, abs: float, preset: str = "ratio", fill: Any = ()):
+        _check(abs, preset)
+        self.abs = float(abs)
+        self.preset = preset
+        self.fill = [float(v) for v in np.atleast_1d(fill)]
+
+    def encode(self, buf: Any) -> bytes:
+        return compress(_as_field(np.ascontiguousarray(buf)), abs=self.abs, preset=self.preset,
+                        fill=self.fill)
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        values = decompress(ensure_contiguous_ndarray(buf))
+        return values if out is None else ndarray_copy(values, out)

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Builds the Python package's wheel, installs it in a fresh environment and runs tests there.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+usage() {
+    cat <<'USAGE'
+Usage: scripts/test_python.sh BUILD SUBJECT...
+
+BUILD is a folder in which cuszi has been built; the tests are tests/python/test_SUBJECT.py. Packages
+from PyPI are kept in build/python-env.
+USAGE
+}
+
+[[ $# -ge 2 ]] || { usage >&2; exit 1; }
+build=$1
+packages=$("$root/scripts/python_env.sh" "$root/tests/python/requirements.txt" \
+    "$root/build/python-env")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
+"$packages" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-index \
+    --no-build-isolation --config-settings "cmake.define.CUSZI_PREFIX=$scratch/prefix" \
+    --wheel-dir "$scratch/wheel" "$root/bindings/python"
+
+# A fresh environment that sees the packages, but for the one to test.
+python3 -m venv --without-pip "$scratch/fresh"
+fresh=$scratch/fresh/bin/python
+site=$("$fresh" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+"$packages" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/packages.pth"
+"$packages" -m pip --python "$fresh" install --quiet --disable-pip-version-check --no-deps \
+    --no-index "$scratch"/wheel/*.whl
+
+cd "$scratch"
+export CUSZI=$scratch/prefix/bin/cuszi CUSZI_SOURCE=$root PATH=$scratch/fresh/bin:$PATH
+for subject in "${@:2}"; do
+    "$fresh" "$root/tests/python/test_$subject.py" -q
+done

@@ -1,0 +1,79 @@
+"""Runs the examples of README.md and docs/library.md that are in Python, and those for HDF5's tools.
+
+CUSZI_SOURCE in the environment is the project's folder.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+import zarr
+
+import cuszi
+
+SOURCE = Path(os.environ["CUSZI_SOURCE"])
+
+
+def examples(page, first_line):
+    """The indented blocks of a page that begin with a line like this."""
+    blocks = re.findall(r"(?m)^(?:    .*\n|\n)+", (SOURCE / page).read_text())
+    blocks = [textwrap.dedent(block).strip("\n") for block in blocks]
+    return [block for block in blocks if re.match(first_line, block)]
+
+
+class Examples(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        noise = np.random.default_rng(8).normal(0, 1e-2, (20, 30, 40))
+        self.a = (np.sin(0.01 * np.arange(24000)).reshape(20, 30, 40) + noise).astype("f4")
+        self.a.tofile("T_20x30x40.f32")
+
+    def check_stores(self):
+        with h5py.File("t.h5") as file:
+            self.assertLessEqual(np.abs(file["T"][...] - self.a).max(), 0.01)
+        self.assertLessEqual(np.abs(zarr.open_array("t.zarr")[...] - self.a).max(), 0.01)
+
+    def test_readme(self):
+        example, = examples("README.md", "import cuszi")
+        exec(example, {"a": self.a})
+        self.check_stores()
+
+    def test_library_page(self):
+        found = examples("docs/library.md", "import cuszi")
+        self.assertEqual(len(found), 3)
+        names = {}
+        for example in found:
+            exec(example, names)
+        np.testing.assert_array_equal(names["a"], self.a)
+        self.check_stores()
+
+    def test_commands_for_hdf5(self):
+        parameters = ",".join(map(str, cuszi.H5(abs=0.01).parameters))
+        commands, = examples("docs/library.md", "export HDF5_PLUGIN_PATH")
+        self.assertEqual(commands.count(parameters), 2)
+        with h5py.File("plain.h5", "w") as file:
+            file["T"] = self.a
+        (Path("t.cdl")).write_text("netcdf plain { dimensions: z = 20; y = 30; x = 40; "
+                                   "variables: float T(z, y, x); data: T = "
+                                   + ",".join(map(str, self.a.ravel().tolist())) + "; }")
+        subprocess.run(["ncgen", "-4", "-o", "plain.nc", "t.cdl"], check=True)
+        subprocess.run(["bash", "-eo", "pipefail", "-c", commands], check=True,
+                       stdout=subprocess.DEVNULL)
+        for packed in ("packed.h5", "packed.nc"):
+            with h5py.File(packed) as file:
+                error = np.abs(file["T"][...] - self.a).max()
+            self.assertTrue(0 < error <= 0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()

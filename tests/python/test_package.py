@@ -1,0 +1,221 @@
+"""Tests of the Python package, as it is installed. CUSZI in the environment names the tool."""
+
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import cuszi
+
+
+def waves(shape=(12, 30, 40), dtype="f4", seed=1):
+    noise = np.random.default_rng(seed).normal(0, 1e-3, shape)
+    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
+
+
+class Host:
+    """Says of memory of the host what an array on a GPU says of its own."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3}
+
+
+class Capsule:
+    """Offers an array by DLPack alone, as if it were on a GPU."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **_):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+class RoundTrips(unittest.TestCase):
+
+    def test_bounds_hold(self):
+        for dtype in ("f4", "f8"):
+            for shape in [(500,), (30, 40), (12, 30, 40), (3, 4, 30, 40), ()]:
+                a = waves(shape, dtype)
+                with self.subTest(dtype=dtype, shape=shape):
+                    b = cuszi.decompress(cuszi.compress(a, abs=1e-2))
+                    self.assertEqual((b.dtype, b.shape), (a.dtype, a.shape or (1,)))
+                    self.assertLessEqual(np.abs(b - a).max(), 1e-2)
+        a = waves()
+        archive = cuszi.compress(a, rel=1e-3)
+        info = cuszi.info(archive)
+        self.assertAlmostEqual(info.bound, 1e-3 * float(a.max() - a.min()), places=8)
+        self.assertLessEqual(np.abs(cuszi.decompress(archive) - a).max(), info.bound)
+        self.assertEqual(cuszi.info(cuszi.compress(a, rel=1e-3, value_range=(0, 7))).bound, 7e-3)
+
+    def test_info(self):
+        info = cuszi.info(cuszi.compress(waves(), abs=0.5, fill=[1e20, "netcdf", np.nan],
+                                         frame_bytes=5 * 4800))
+        self.assertEqual((info.shape, info.dtype, info.mode), ((12, 30, 40), np.dtype("f4"), "abs"))
+        self.assertEqual((info.bound, info.bound_asked), (0.5, 0.5))
+        self.assertEqual(info.fill, (1e20, 9.969209968386869e36))
+        self.assertEqual((info.frames, info.frame_axis, info.frame_height), (3, 0, 5))
+
+    def test_missing_values(self):
+        a = waves()
+        a[0, 0, :5] = np.nan
+        a[1] = 1e20
+        b = cuszi.decompress(cuszi.compress(a, rel=1e-3, fill=1e20))
+        np.testing.assert_array_equal(b[1], a[1])
+        np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
+        self.assertLess(np.nanmax(np.abs((b - a)[[0, *range(2, 12)]])), 0.01)
+
+    def test_archives_are_those_of_the_tool(self):
+        a = waves()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a_12x30x40.f32"
+            a.tofile(path)
+            for options, keywords in [
+                    ([], {}), (["--preset", "cuszi"], {"preset": "cuszi"}),
+                    (["--axes", "layered:0", "--effort", "best"],
+                     {"axes": "layered", "axis": 0, "effort": "best"}),
+                    (["--preset", "cusz", "--chunk", "256", "--index", "length", "--radius", "512"],
+                     {"preset": "cusz", "chunk": 256, "index": "length", "radius": 512}),
+                    (["--predictor", "interp", "--interp", "tile=4x4x4,anchor=4,order=xyz"],
+                     {"predictor": "interp", "interp_tile": (4, 4, 4), "interp_anchor": 4,
+                      "interp_order": "xyz"})]:
+                with self.subTest(options=options):
+                    subprocess.run([os.environ["CUSZI"], "compress", path, "-e", "1e-3", "--force",
+                                    "--quiet", *options], check=True)
+                    self.assertEqual(cuszi.compress(a, rel=1e-3, **keywords),
+                                     Path(f"{path}.cuszi").read_bytes())
+
+    def test_any_layout(self):
+        a = waves()
+        expected = cuszi.compress(a, abs=1e-2)
+        for name, same in [("fortran", np.asfortranarray(a)), ("big", a.astype(">f4")),
+                           ("list of arrays", list(a)), ("strided", np.repeat(a, 2, 2)[..., ::2])]:
+            with self.subTest(layout=name):
+                self.assertEqual(cuszi.compress(same, abs=1e-2), expected)
+        for archive in (bytearray(expected), memoryview(expected), np.frombuffer(expected, "u1")):
+            np.testing.assert_array_equal(cuszi.decompress(archive), cuszi.decompress(expected))
+
+    def test_memory_of_the_callers(self):
+        a = waves()
+        expected = cuszi.compress(a, abs=1e-2)
+        out = np.empty(a.nbytes, "u1")
+        size = cuszi.compress(a, abs=1e-2, out=out)
+        self.assertEqual(out[:size].tobytes(), expected)
+        b = np.empty_like(a)
+        self.assertIs(cuszi.decompress(out[:size], out=b), b)
+        np.testing.assert_array_equal(b, cuszi.decompress(expected))
+        with self.assertRaises(cuszi.RoomError):
+            cuszi.compress(a, abs=1e-2, out=np.empty(100, "u1"))
+        with self.assertRaises(cuszi.RoomError):
+            cuszi.decompress(expected, out=b[1:])
+        with self.assertRaises(cuszi.UsageError):
+            cuszi.decompress(expected, out=b.astype("f8"))
+
+    def test_arrays_that_tell_their_address(self):
+        a = waves()
+        expected = cuszi.compress(a, abs=1e-2)
+        for kind in (Host, Capsule):
+            with self.subTest(kind=kind.__name__):
+                self.assertEqual(cuszi.compress(kind(a), abs=1e-2), expected)
+                b = np.empty_like(a)
+                cuszi.decompress(kind(np.frombuffer(bytearray(expected), "u1")), out=kind(b))
+                np.testing.assert_array_equal(b, cuszi.decompress(expected))
+                with self.assertRaisesRegex(cuszi.UsageError, "contiguous"):
+                    cuszi.compress(kind(a[:, ::2]), abs=1e-2)
+
+
+class Parts(unittest.TestCase):
+
+    def test_boxes_are_as_numpy_indexes(self):
+        archive = cuszi.compress(waves(), abs=1e-2, frame_bytes=4800 * 4)
+        whole = cuszi.decompress(archive)
+        for box in [np.s_[2:7], np.s_[2:7, :, 5:9], np.s_[..., 3], np.s_[4, ..., -3:], np.s_[-1],
+                    np.s_[3, 4, 5], np.s_[1:, ..., :-1], ...]:
+            with self.subTest(box=box):
+                np.testing.assert_array_equal(cuszi.decompress(archive, box=box), whole[box])
+
+    def test_strides(self):
+        archive = cuszi.compress(waves(), abs=1e-2, axes="lattice")
+        whole = cuszi.decompress(archive)
+        np.testing.assert_array_equal(cuszi.decompress(archive, stride=4), whole[::4, ::4, ::4])
+        np.testing.assert_array_equal(cuszi.decompress(archive, box=np.s_[2:9, 1:], stride=2),
+                                      whole[2:9:2, 2::2, ::2])
+
+    def test_boxes_that_cannot_be(self):
+        archive = cuszi.compress(waves(), abs=1e-2)
+        for box in [np.s_[5:5], np.s_[12:], np.s_[12], np.s_[-13], np.s_[::2], np.s_[::-1],
+                    np.s_[:, :, :, :], np.s_[..., ...]]:
+            with self.subTest(box=box), self.assertRaises(cuszi.UsageError):
+                cuszi.decompress(archive, box=box)
+
+
+class Failures(unittest.TestCase):
+
+    def test_usage(self):
+        a = waves()
+        for arguments in [{}, {"rel": 1e-3, "abs": 1}, {"rel": 1.5}, {"abs": -1},
+                          {"rel": 0.1, "preset": "best"}, {"rel": 0.1, "effort": "much"},
+                          {"rel": 0.1, "device": "gpu"}, {"rel": 0.1, "device": "cpu:1"},
+                          {"rel": 0.1, "chunk": 100}, {"rel": 0.1, "fill": range(17)}]:
+            with self.subTest(arguments=arguments), self.assertRaises(cuszi.UsageError) as caught:
+                cuszi.compress(a, **arguments)
+            self.assertIsInstance(caught.exception, ValueError)
+        for bad in [a.astype("i4"), a.astype("f2"), np.empty((2, 2, 2, 2, 2), "f4"),
+                    np.empty(0, "f4")]:
+            with self.subTest(dtype=bad.dtype, shape=bad.shape), self.assertRaises(cuszi.UsageError):
+                cuszi.compress(bad, rel=0.1)
+        with self.assertRaises(TypeError):
+            cuszi.compress(a, rel=0.1, colour="red")
+
+    def test_damage(self):
+        archive = bytearray(cuszi.compress(waves(), abs=1e-2))
+        archive[len(archive) // 2] ^= 1
+        with self.assertRaises(cuszi.ArchiveError) as caught:
+            cuszi.decompress(archive)
+        self.assertEqual(caught.exception.status, 3)
+        for wrong in (b"", b"no archive", archive[:100]):
+            with self.assertRaises(cuszi.ArchiveError):
+                cuszi.decompress(wrong)
+
+    def test_a_device_that_is_not_there(self):
+        with self.assertRaises(cuszi.DeviceError):
+            cuszi.compress(waves(), rel=1e-3, preset="cuszi", device="cuda:99")
+
+
+class Threads(unittest.TestCase):
+
+    def test_threads_share_nothing(self):
+        fields = [waves(seed=i) for i in range(8)]
+        expected = [cuszi.compress(a, rel=1e-3) for a in fields]
+        found = [None] * len(fields)
+
+        def work(i):
+            for _ in range(3):
+                found[i] = cuszi.compress(fields[i], rel=1e-3, threads=1)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(fields))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, expected)
+
+    def test_others_run_meanwhile(self):
+        a = waves((64, 100, 100))
+        running = threading.Thread(target=cuszi.compress, args=(a,), kwargs={"rel": 1e-4})
+        turns = 0
+        running.start()
+        while running.is_alive():
+            turns += 1
+        self.assertGreater(turns, 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""Tests of the codecs of Zarr, as they are installed."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import zarr
+
+import cuszi
+
+
+def waves(shape=(20, 30, 40), dtype="f4"):
+    noise = np.random.default_rng(4).normal(0, 1e-3, shape)
+    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
+
+
+class ZarrTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "t.zarr"
+
+    def create(self, a, chunks, codec, **more):
+        zarr.create_array(self.path, data=a, chunks=chunks, compressors=None, serializer=codec,
+                          overwrite=True, **more)
+        return zarr.open_array(self.path, mode="r")
+
+    def test_bounds_hold(self):
+        for dtype in ("<f4", "<f8", ">f4"):
+            for shape, chunks in [((20, 30, 40), (8, 16, 40)), ((500,), (100,)),
+                                  ((2, 3, 4, 5, 60), (2, 3, 4, 5, 60)), ((3, 1, 40), (1, 1, 40))]:
+                with self.subTest(dtype=dtype, shape=shape):
+                    a = waves(shape, dtype)
+                    stored = self.create(a, chunks, cuszi.Zarr(abs=1e-2))
+                    self.assertEqual((stored.shape, stored.dtype), (shape, a.dtype.newbyteorder("=")))
+                    self.assertLessEqual(np.abs(stored[...] - a).max(), 1e-2)
+
+    def test_what_stands_in_the_store(self):
+        a = waves()
+        self.create(a, (20, 30, 40), cuszi.Zarr(abs=1e-2, preset="cuszi"))
+        chunk, = (self.path / "c").rglob("0/0/0")
+        self.assertEqual(chunk.read_bytes(), cuszi.compress(a, abs=1e-2, preset="cuszi"))
+        codec = json.loads((self.path / "zarr.json").read_text())["codecs"][-1]
+        self.assertEqual(codec["name"], "cuszi")
+        self.assertEqual(codec["configuration"]["abs"], 1e-2)
+
+    def test_missing_values(self):
+        a = waves()
+        a[:, :10] = 1e20
+        a[3, 12] = np.nan
+        b = self.create(a, (8, 16, 40), cuszi.Zarr(abs=1e-2), fill_value=1e20)[...]
+        np.testing.assert_array_equal(b[:, :10], a[:, :10])
+        np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
+        self.assertLessEqual(np.nanmax(np.abs(b - a)), 1e-2)
+
+    def test_version_2(self):
+        a = waves()
+        codec = cuszi.Numcodec(abs=1e-2)
+        zarr.create_array(self.path, data=a, chunks=(8, 16, 40), zarr_format=2, compressors=codec)
+        stored = zarr.open_array(self.path, mode="r")
+        self.assertEqual(stored.compressors[0].get_config(), codec.get_config())
+        self.assertLessEqual(np.abs(stored[...] - a).max(), 1e-2)
+
+    def test_what_cannot_be(self):
+        for bound in (-1, float("nan"), float("inf")):
+            with self.assertRaises(cuszi.UsageError):
+                cuszi.Zarr(abs=bound)
+        with self.assertRaises(cuszi.UsageError):
+            self.create(np.arange(100), (10,), cuszi.Zarr(abs=1))
+
+    def test_damage(self):
+        self.create(waves(), (20, 30, 40), cuszi.Zarr(abs=1e-2))
+        chunk, = (self.path / "c").rglob("0/0/0")
+        data = bytearray(chunk.read_bytes())
+        data[len(data) // 2] ^= 1
+        chunk.write_bytes(data)
+        with self.assertRaises(cuszi.ArchiveError):
+            zarr.open_array(self.path, mode="r")[...]
+
+
+if __name__ == "__main__":
+    unittest.main()
