@@ -8,14 +8,14 @@ usage() {
 Usage: scripts/test.sh [--no-install] [--quick] [--tidy]
 
 Checks the formatting, builds, and runs the tests of the default and of the sanitizer build, a
-smoke run of the archive fuzzer, and the tests of the scripts.
+smoke run of the fuzzers, and the tests of the scripts.
 
   --no-install  do not install packages; stop if any is missing
   --quick       only build the default preset and run its tests
   --tidy        also run clang-tidy
 
-The fuzzer runs for 60 seconds, or CUSZI_FUZZ_SECONDS. The fuzzer and clang-tidy are not run again
-on what has passed before.
+The fuzzers run for 80 seconds in all, or CUSZI_FUZZ_SECONDS. Fuzzers and clang-tidy are not run
+again on what has passed before.
 USAGE
 }
 
@@ -38,7 +38,7 @@ export CUDAARCHS=${CUDAARCHS:-90}
 source_folders=(app bindings codec core cpu_ref gpu include tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
-fuzz_seconds=${CUSZI_FUZZ_SECONDS:-60}
+fuzz_seconds=${CUSZI_FUZZ_SECONDS:-80}
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -88,13 +88,31 @@ check_tidy() {
         xargs -r -n 1 -P "$jobs" bash -c 'tidy_once "$@"' tidy_once "$key"
 }
 
-smoke_fuzz() {
-    local corpus=build/asan/corpus
+# Fuzzers: their share of the time in sixteenths, and the most bytes of an input.
+fuzzers=("archive 8 16384" "round_trip 4 1024" "field_name 1 256" "option_text 1 256" "zfp 2 1024")
+
+# fuzz NAME SHARE BYTES: begins with what earlier runs have found, and the project's own archives.
+fuzz() {
+    local corpus=build/asan/corpus/$1
     mkdir -p "$corpus"
-    find test_data/golden -name '*.cuszi' -exec cp -t "$corpus" {} +
-    build/asan/tests/fuzz_archive -seed=1 -max_total_time="$fuzz_seconds" -timeout=60 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix=build/asan/ "$corpus" 2>&1 |
-        grep -v '^#.*\(NEW\|REDUCE\|pulse\)\|NEW_FUNC'
+    if [[ $1 == archive ]]; then
+        build/asan/tests/make_seeds "$corpus" || return 1
+        find test_data/golden -name '*.cuszi' -size -16k -exec cp -t "$corpus" {} +
+    fi
+    OMP_WAIT_POLICY=PASSIVE ASAN_OPTIONS=max_allocation_size_mb=1024 \
+        "build/asan/tests/fuzz_$1" -seed=1 -max_total_time=$(((fuzz_seconds * $2 + 15) / 16)) -timeout=60 \
+        -rss_limit_mb=2048 -len_control=0 -max_len="$3" -print_final_stats=1 \
+        -artifact_prefix="build/asan/$1-" "$corpus" 2>&1 |
+        grep -v '^#.*\(NEW\|REDUCE\|pulse\|RELOAD\)\|NEW_FUNC\|# Uses:'
+}
+
+smoke_fuzz() {
+    local failed=0
+    for fuzzer in "${fuzzers[@]}"; do
+        # shellcheck disable=SC2086  # three words
+        fuzz $fuzzer || failed=1
+    done
+    return $failed
 }
 
 step "Packages"
@@ -130,8 +148,8 @@ if [[ $quick == yes ]]; then
     exit
 fi
 
-echo "with the archive reader being fuzzed for $fuzz_seconds s beside them"
-once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_archive)" smoke_fuzz >build/fuzz.log 2>&1 &
+echo "with fuzzers beside them for $fuzz_seconds s"
+once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_*)" smoke_fuzz >build/fuzz.log 2>&1 &
 fuzzer=$!
 tests=0
 ctest --preset default -j "$jobs" || tests=$?

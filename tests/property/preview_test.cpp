@@ -12,26 +12,6 @@ namespace cuszi::test {
 
 namespace {
 
-/// The values at every stride-th index of the axes that are shorter in `shown` than in `dims`.
-std::vector<std::byte> thinned(Bytes values, ByteCount size, const Dims& dims, const Dims& shown,
-                               std::uint64_t stride) {
-  std::vector<std::byte> result;
-  for (std::uint64_t i = 0; i < shown.count(); ++i) {
-    std::uint64_t rest = i;
-    std::uint64_t point = 0;
-    std::uint64_t slice = 1;
-    for (int axis = dims.rank() - 1; axis >= 0; --axis) {
-      const std::uint64_t step = shown[axis] == dims[axis] ? 1 : stride;
-      point += rest % shown[axis] * step * slice;
-      rest /= shown[axis];
-      slice *= dims[axis];
-    }
-    const Bytes value = values.subspan(point * size, size);
-    result.insert(result.end(), value.begin(), value.end());
-  }
-  return result;
-}
-
 /// Restores previews of an archive from a file and from a pipe, and requires of each what the whole
 /// field has there. Returns how many axes were thinned.
 int check_preview(Bytes archive, const FrameTask& task, Bytes whole, std::uint64_t stride) {

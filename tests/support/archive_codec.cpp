@@ -15,17 +15,22 @@ FieldSettings settings_of(const FrameTask& task) {
   return settings;
 }
 
-std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
-                                    const FieldSettings& settings) {
+std::vector<std::byte> make_archive(Backend& backend, const FramePlan& plan, DType dtype,
+                                    Bytes values, const FieldSettings& settings) {
   FieldLayout layout;
-  layout.dims = dims;
+  layout.dims = plan.dims;
   layout.dtype = dtype;
-  FieldSource field(std::make_unique<MemorySource>(values), layout,
-                    plan_frames(dims, dtype, settings.frame_bytes, 1));
+  FieldSource field(std::make_unique<MemorySource>(values), layout, plan);
   MemorySink archive;
   CallTimes times;
-  compress_field(*cpu::make_backend(), settings, field, archive, times);
+  compress_field(backend, settings, field, archive, times);
   return {archive.bytes().begin(), archive.bytes().end()};
+}
+
+std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
+                                    const FieldSettings& settings) {
+  return make_archive(*cpu::make_backend(), plan_frames(dims, dtype, settings.frame_bytes, 1),
+                      dtype, values, settings);
 }
 
 std::vector<std::byte> restore_archive(ByteSource& archive) {
@@ -56,6 +61,25 @@ RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride, const
   };
   restore_field(backends, reader, preview, times, {append});
   return {preview.dims(), values, reader.bytes_read()};
+}
+
+std::vector<std::byte> thinned(Bytes values, ByteCount size, const Dims& dims, const Dims& shown,
+                               std::uint64_t stride) {
+  std::vector<std::byte> result;
+  for (std::uint64_t i = 0; i < shown.count(); ++i) {
+    std::uint64_t rest = i;
+    std::uint64_t point = 0;
+    std::uint64_t slice = 1;
+    for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+      const std::uint64_t step = shown[axis] == dims[axis] ? 1 : stride;
+      point += rest % shown[axis] * step * slice;
+      rest /= shown[axis];
+      slice *= dims[axis];
+    }
+    const Bytes value = values.subspan(point * size, size);
+    result.insert(result.end(), value.begin(), value.end());
+  }
+  return result;
 }
 
 }  // namespace cuszi::test

@@ -31,6 +31,10 @@ FieldSettings settings_of(const FrameTask& task);
 std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
                                     const FieldSettings& settings);
 
+/// The same of a field that is cut in this way, by this backend.
+std::vector<std::byte> make_archive(Backend& backend, const FramePlan& plan, DType dtype,
+                                    Bytes values, const FieldSettings& settings);
+
 /// The values of all frames of an archive. Throws ArchiveError.
 std::vector<std::byte> restore_archive(ByteSource& archive);
 std::vector<std::byte> restore_archive(Bytes archive);
@@ -43,5 +47,10 @@ struct RestoredPreview {
 
 /// A box of an archive's field at every stride-th point. Throws ArchiveError.
 RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride, const Box& box = {});
+
+/// The values, of `size` bytes each, at every stride-th index of the axes that are shorter in
+/// `shown` than in `dims`.
+std::vector<std::byte> thinned(Bytes values, ByteCount size, const Dims& dims, const Dims& shown,
+                               std::uint64_t stride);
 
 }  // namespace cuszi::test

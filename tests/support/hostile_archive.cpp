@@ -1,0 +1,142 @@
+#include "tests/support/hostile_archive.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "codec/archive_reader.hpp"
+#include "codec/field_summary.hpp"
+#include "core/error.hpp"
+#include "tests/support/archive_codec.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+/// Fields that are larger take time and memory, not new paths.
+constexpr std::uint64_t max_values = std::uint64_t{1} << 14;
+
+void require(bool kept, const char* promise) {
+  if (!kept) throw std::logic_error(promise);
+}
+
+bool same(Bytes a, Bytes b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+/// All that can be checked without restoring anything, through a pipe.
+void check(Bytes archive) {
+  PipeSource source(archive);
+  ArchiveReader reader(source);
+  for (std::uint64_t i = 0; i < reader.frames(); ++i) {
+    const ArchiveFrame frame = reader.next_frame();
+    count_exceptions(frame.header, frame.payload);
+  }
+  reader.finish();
+}
+
+void check_preview(ByteSource& source, const ArchiveHeader& header, std::uint64_t stride,
+                   const std::optional<std::vector<std::byte>>& whole) {
+  const RestoredPreview shown = restore_preview(source, stride);
+  const ByteCount size = size_of(header.dtype);
+  require(shown.values.size() == shown.dims.count() * size, "a preview has not its dims' size");
+  require(!whole || same(shown.values, thinned(*whole, size, header.plan.dims, shown.dims, stride)),
+          "a preview shows what the field has not");
+}
+
+void check_last_frame(Bytes archive, const ArchiveHeader& header,
+                      const std::optional<std::vector<std::byte>>& whole) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  const std::uint64_t last = header.plan.frames() - 1;
+  const ByteCount size = size_of(header.dtype);
+  CallTimes times;
+  Preview preview(header.plan.only(last), 1);
+  Backends backends({DeviceChoice::Kind::cpu, 0});
+  ByteCount frame_bytes = 0;
+  const auto check_values = [&](std::uint64_t, Bytes values) {
+    require(values.size() == header.plan.frame_dims(last).count() * size,
+            "a frame has not its dims' size");
+    require(!whole || same(values, Bytes(*whole).subspan(header.plan.first_value(last) * size,
+                                                         values.size())),
+            "a frame alone is another than in its field");
+  };
+  restore_frame(backends, reader, last, preview, times, check_values, frame_bytes);
+}
+
+/// Whether reading succeeds; it may fail in no other way than these.
+template <class Read>
+bool succeeds(const Read& read) {
+  try {
+    read();
+    return true;
+  } catch (const ArchiveError&) {
+    return false;
+  } catch (const DeviceError&) {  // a section claims to be packed
+    return false;
+  }
+}
+
+/// The whole field as a tool restores it whose device might take frames away in parts.
+std::vector<std::byte> restore_in_place(Bytes archive) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  CallTimes times;
+  Backends backends({DeviceChoice::Kind::cpu, 0});
+  std::vector<std::byte> values;
+  restore_field(
+      backends, reader, times,
+      [&](std::uint64_t, Bytes frame) { values.insert(values.end(), frame.begin(), frame.end()); },
+      [](std::uint64_t, ByteCount, Bytes) { require(false, "a CPU has parts of frames"); });
+  return values;
+}
+
+/// A frame behind the last one is a mistake of the caller's, not of the archive's.
+void check_no_more_frames(Bytes archive) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  try {
+    reader.frame(reader.frames());
+    require(false, "there is a frame behind the last one");
+  } catch (const UsageError&) {
+    return;
+  }
+}
+
+/// Returns whether all of the archive can be restored; then its parts can.
+bool restore(Bytes archive, const ArchiveHeader& header) {
+  std::optional<std::vector<std::byte>> whole;
+  succeeds([&] { whole = restore_archive(archive); });
+  require(!whole || whole->size() == header.plan.dims.count() * size_of(header.dtype),
+          "a field has not the size of its dims");
+  if (archive.size() % 4 == 0) {
+    const bool again = succeeds(
+        [&] { require(whole == restore_in_place(archive), "payloads left in a file are others"); });
+    require(again == whole.has_value(), "payloads left in a file make a difference");
+  }
+  check_no_more_frames(archive);
+  MemorySource file(archive);
+  PipeSource pipe(archive);
+  ByteSource& source = archive.size() % 2 == 0 ? static_cast<ByteSource&>(file) : pipe;
+  const std::uint64_t stride = 2 + archive.size() % 7;
+  const bool shown = succeeds([&] { check_preview(source, header, stride, whole); });
+  const bool alone = succeeds([&] { check_last_frame(archive, header, whole); });
+  require(!whole || (shown && alone), "a part of a field that can be restored is refused");
+  return whole.has_value();
+}
+
+}  // namespace
+
+Outcome read_hostile(Bytes archive) {
+  std::optional<ArchiveHeader> header;
+  const bool checked = succeeds([&] {
+    MemorySource source(archive);
+    header = ArchiveReader(source).header();
+    check(archive);
+  });
+  if (!header) return Outcome::refused;
+  if (header->plan.dims.count() > max_values) return Outcome::too_large;
+  const bool restored = restore(archive, *header);
+  require(!restored || checked, "what can be restored is refused by a check");
+  return restored ? Outcome::restored : Outcome::refused;
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/archive.hpp"
+#include "core/frame.hpp"
+
+namespace cuszi::test {
+
+/// A section with its bytes.
+struct OpenSection {
+  SectionId id;
+  std::size_t pass = 0;  ///< counted from 0 in the level
+  std::optional<Unpacked> unpacked = {};
+  std::vector<std::byte> bytes;
+};
+
+using OpenLevel = std::vector<OpenSection>;
+
+struct OpenFrame {
+  FrameHeader header;  ///< its levels are made anew from those below
+  std::vector<OpenLevel> levels;
+};
+
+/// What a writer puts between a prefix and a hash.
+enum class Body { header, table, footer };
+
+/// Changes the bytes of a body; its size and its hash follow.
+using ChangeBody = std::function<void(Body, std::vector<std::byte>&)>;
+
+/// An archive taken apart, for edits that a hostile writer could make.
+struct OpenArchive {
+  ArchiveHeader header;
+  std::vector<OpenFrame> frames;
+
+  /// Reads header, tables and footer, but not what the sections hold. Throws ArchiveError.
+  explicit OpenArchive(Bytes archive);
+
+  /// Put together again, with right sizes and hashes everywhere.
+  std::vector<std::byte> close(const ChangeBody& change = [](Body, std::vector<std::byte>&) {
+  }) const;
+};
+
+}  // namespace cuszi::test

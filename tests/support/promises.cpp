@@ -1,0 +1,56 @@
+#include "tests/support/promises.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/support/bytes.hpp"
+#include "tests/support/exact.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+template <class T>
+bool is_missing(T value, const FillValues& fills) {
+  const auto is_value = [&](double fill) { return value == static_cast<T>(fill); };
+  return !std::isfinite(value) ||
+         std::any_of(fills.values.begin(), fills.values.begin() + fills.count, is_value);
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
+}
+
+template <class T>
+std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span<const T> restored,
+                                          const FillValues& fills, double bound) {
+  T min = std::numeric_limits<T>::max();
+  T max = std::numeric_limits<T>::lowest();
+  for (const T value : original) {
+    if (is_missing(value, fills)) continue;
+    min = std::min(min, value);
+    max = std::max(max, value);
+  }
+  for (std::size_t i = 0; i < original.size(); ++i) {
+    if (same_bits(original[i], restored[i])) continue;
+    const bool kept = !is_missing(original[i], fills) && restored[i] >= min && restored[i] <= max &&
+                      differ_by_at_most(original[i], restored[i], bound);
+    if (!kept) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
+                                                  const FillValues& fills, double bound) {
+  return with_type_of(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    return first_broken(values_of<T>(original), values_of<T>(restored), fills, bound);
+  });
+}
+
+}  // namespace cuszi::test

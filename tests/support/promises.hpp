@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/dtype.hpp"
+#include "core/mask.hpp"
+#include "core/units.hpp"
+
+namespace cuszi::test {
+
+/// The first point of `restored` that breaks a promise (a missing value that is not bit for bit the
+/// same, or one further from the original than `bound` or outside of the original's range), if any.
+std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
+                                                  const FillValues& fills, double bound);
+
+}  // namespace cuszi::test

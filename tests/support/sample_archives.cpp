@@ -1,0 +1,283 @@
+#include "tests/support/sample_archives.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <limits>
+
+#include "cpu_ref/cpu_backend.hpp"
+#include "test_data/fields.hpp"
+#include "test_data/random.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/open_archive.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+using Choose = std::function<void(FieldSettings&)>;
+
+SampleArchive sample(const std::string& name, FieldKind kind, const Dims& dims, DType dtype,
+                     const Choose& choose) {
+  FieldSettings settings;
+  settings.bound = 1e-2;
+  choose(settings);
+  return {name, make_archive(dims, dtype, make_field(kind, dims, dtype, 3), settings)};
+}
+
+/// The settings of the preset `ratio`.
+FieldSettings ratio_settings() {
+  FieldSettings settings;
+  settings.bound = 1e-2;
+  settings.frame.predictor.id = PredictorId::multilevel;
+  settings.frame.coder = CoderId::ans;
+  return settings;
+}
+
+/// A field whose missing points lie behind each other at this distance.
+SampleArchive masked_sample(const std::string& name, const Dims& dims, std::uint64_t distance) {
+  auto values = make_values<float>(FieldKind::smooth, dims, 3);
+  Random random(3);
+  std::vector<bool> is_missing(distance);
+  for (std::size_t i = 0; i < distance; ++i) is_missing[i] = random.one_in(3);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_missing[i % distance]) values[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return {name, make_archive(dims, DType::f32, bytes_of(values), ratio_settings())};
+}
+
+/// Frames that are coded, of one value, packed and stored.
+SampleArchive mixed_sample() {
+  const FramePlan plan{Dims{4, 20, 21}, 0, 1};
+  auto values = make_values<float>(FieldKind::smooth, plan.dims, 3);
+  const auto frame = [&](std::size_t i) { return std::span(values).subspan(i * 420, 420); };
+  std::fill(frame(1).begin(), frame(1).end(), 0.5F);
+  FieldSettings settings = ratio_settings();
+  settings.mode = ErrorMode::absolute;
+  for (float& value : frame(2)) value = value > 0 ? 1e-42F : 0;  // finer than any step
+  Random random(3);
+  for (float& value : frame(3))
+    value = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
+  settings.bound = 1e-3;
+  return {"mixed frames",
+          make_archive(*cpu::make_backend(), plan, DType::f32, bytes_of(values), settings)};
+}
+
+SampleArchive framed_sample() {
+  const FramePlan plan{Dims{4, 5, 6, 7}, 0, 2};
+  FieldSettings settings;
+  settings.bound = 1e-2;
+  settings.frame.index.kind = IndexKind::none;
+  const auto values = make_values<float>(FieldKind::smooth, plan.dims, 3);
+  return {"several frames, no index",
+          make_archive(*cpu::make_backend(), plan, DType::f32, bytes_of(values), settings)};
+}
+
+SampleArchive constant_sample() {
+  const Dims dims{10, 30};
+  auto values = make_values<float>(FieldKind::constant, dims, 3);
+  for (std::size_t i = 0; i < values.size(); i += 7) {
+    values[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return {"one value with a mask", make_archive(dims, DType::f32, bytes_of(values), {})};
+}
+
+/// One of every combination of predictor, coder and index, in turn of every type and rank.
+void add_methods(std::vector<SampleArchive>& archives) {
+  const std::array<Dims, 4> dims{Dims{700}, Dims{25, 31}, Dims{6, 11, 13}, Dims{2, 5, 8, 9}};
+  std::size_t turn = 0;
+  for (const PredictorId predictor :
+       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
+    for (const CoderId coder : {CoderId::huffman, CoderId::ans}) {
+      for (const IndexKind index :
+           {IndexKind::none, IndexKind::offset, IndexKind::length, IndexKind::hybrid}) {
+        const DType dtype = (turn / 4 + turn) % 2 == 0 ? DType::f32 : DType::f64;
+        const Dims& shape = dims.at((turn / 2 + turn) % dims.size());
+        archives.push_back(
+            sample(fmt::format("{}-{}-{}-{}-{}", name_of(predictor), name_of(coder),
+                               static_cast<int>(index), shape.to_string(), name_of(dtype)),
+                   turn % 3 == 0 ? FieldKind::rough : FieldKind::missing, shape, dtype,
+                   [&](FieldSettings& s) {
+                     s.frame.predictor.id = predictor;
+                     s.frame.coder = coder;
+                     s.frame.huffman.chunk = 64;
+                     s.frame.index = {index, 3};
+                   }));
+        ++turn;
+      }
+    }
+  }
+}
+
+/// Predictors that code themselves, of every type and rank.
+void add_tiles(std::vector<SampleArchive>& archives) {
+  for (const Dims& dims : {Dims{3000}, Dims{40, 41}, Dims{9, 17, 33}, Dims{2, 5, 8, 9}}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      archives.push_back(sample(fmt::format("tiles-{}-{}", dims.to_string(), name_of(dtype)),
+                                FieldKind::smooth, dims, dtype,
+                                [](auto& s) { s.frame.predictor.id = PredictorId::tiles; }));
+    }
+  }
+}
+
+/// A field of 0 but for every second point of a part: no neighbour tells of those.
+SampleArchive hidden_sample(std::uint64_t size) {
+  std::vector<float> values(size, 0.0F);
+  Random random(3);
+  for (std::size_t i = size / 3 | 1; i < size / 2; i += 2) {
+    values[i] = static_cast<float>(random.below(16));
+  }
+  values[0] = 100;
+  return {fmt::format("flags-hidden-{}", size),
+          make_archive(Dims{size}, DType::f32, bytes_of(values), ratio_settings())};
+}
+
+/// ANS with flags of blocks, in one segment and in several, with and without contexts.
+void add_flags(std::vector<SampleArchive>& archives) {
+  archives.push_back(hidden_sample(3000));
+  archives.push_back(hidden_sample(16000));
+  for (const PredictorId predictor : {PredictorId::lorenzo, PredictorId::multilevel}) {
+    for (const std::uint64_t values : {3000U, 14000U}) {
+      archives.push_back(sample(fmt::format("flags-{}-{}", name_of(predictor), values),
+                                FieldKind::sparse, Dims{values}, DType::f32, [&](FieldSettings& s) {
+                                  s.bound = 1e-5;
+                                  s.frame.predictor.id = predictor;
+                                  s.frame.coder = CoderId::ans;
+                                }));
+    }
+  }
+}
+
+/// What `multilevel` does in fields whose rows are long enough for its fast paths, with axes of
+/// every role.
+void add_shapes(std::vector<SampleArchive>& archives) {
+  using enum AxisRole;
+  const auto add = [&](const char* name, FieldKind kind, const Dims& dims,
+                       std::array<AxisRole, 4> roles, int reach) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      archives.push_back(sample(fmt::format("{}-{}", name, name_of(dtype)), kind, dims, dtype,
+                                [&](FieldSettings& s) {
+                                  s.bound = 1e-3;
+                                  s.frame.predictor.id = PredictorId::multilevel;
+                                  s.frame.predictor.radius = kind == FieldKind::rough ? 8 : 512;
+                                  s.frame.predictor.multilevel.roles = AxisRoles{false, roles};
+                                  s.frame.predictor.multilevel.reach = reach;
+                                  s.frame.coder = CoderId::ans;
+                                }));
+    }
+  };
+  add("lattice", FieldKind::smooth, {14, 15, 40}, {lattice, lattice, lattice, lattice}, 3);
+  add("plane", FieldKind::rough, {40, 90}, {lattice, lattice, lattice, lattice}, 7);
+  add("holes", FieldKind::missing, {17, 18, 19}, {lattice, lattice, lattice, lattice}, 5);
+  add("layers", FieldKind::smooth, {7, 24, 50}, {lattice, layered, lattice, lattice}, 3);
+  add("rough layers", FieldKind::rough, {7, 24, 50}, {lattice, layered, lattice, lattice}, 5);
+  add("layers of lines", FieldKind::rough, {9, 20, 40}, {lattice, layered, lattice, independent},
+      3);
+  add("layers of points", FieldKind::smooth, {5, 9, 9, 30},
+      {independent, lattice, lattice, layered}, 3);
+  add("lines", FieldKind::smooth, {5, 6, 12, 30}, {independent, lattice, lattice, independent}, 3);
+}
+
+/// Every reference of masks, frames of every kind in one archive, and what else methods leave out.
+void add_others(std::vector<SampleArchive>& archives) {
+  using S = FieldSettings;
+  archives.push_back(masked_sample("mask like the row before", {40, 70}, 70));
+  archives.push_back(masked_sample("mask like the slice before", {9, 13, 17}, 13 * 17));
+  archives.push_back(mixed_sample());
+  archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
+  archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
+    s.fills.add(filled_value);
+    s.frame.predictor.interp.cubic = Cubic::natural;
+    s.frame.predictor.interp.order = std::array<std::uint8_t, 3>{2, 0, 1};
+  }));
+}
+
+}  // namespace
+
+const std::vector<SampleArchive>& small_archives() {
+  using S = FieldSettings;
+  static const std::vector<SampleArchive> all{
+      sample("lorenzo with a mask and outliers", FieldKind::missing, {8, 8, 9}, DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::lorenzo;
+               s.frame.predictor.radius = 4;
+               s.frame.huffman.chunk = 64;
+             }),
+      sample("interp with fill values and outliers", FieldKind::filled, {24, 40}, DType::f32,
+             [](S& s) {
+               s.fills.add(filled_value);
+               s.frame.predictor.radius = 2;
+               s.frame.index.kind = IndexKind::length;
+               s.frame.huffman.chunk = 64;
+             }),
+      sample("interp of doubles, offsets", FieldKind::rough, {600}, DType::f64,
+             [](S& s) {
+               s.bound = 1e-1;
+               s.frame.index.kind = IndexKind::offset;
+               s.frame.huffman.chunk = 64;
+             }),
+      sample("lorenzo with patches", FieldKind::wide, {250}, DType::f64,
+             [](S& s) {
+               s.mode = ErrorMode::absolute;
+               s.bound = 1e280;
+               s.frame.predictor.id = PredictorId::lorenzo;
+             }),
+      framed_sample(),
+      sample("multilevel in layers with a mask and outliers", FieldKind::missing, {6, 12, 14},
+             DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::multilevel;
+               s.frame.predictor.multilevel.axes = AxisChoice{AxisRole::layered, 0};
+               s.frame.predictor.radius = 16;
+               s.frame.coder = CoderId::ans;
+             }),
+      sample("multilevel of doubles", FieldKind::steps, {40, 60}, DType::f64,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::multilevel;
+               s.frame.coder = CoderId::ans;
+             }),
+      sample("multilevel with Huffman", FieldKind::rough, {9, 9, 9}, DType::f32,
+             [](S& s) { s.frame.predictor.id = PredictorId::multilevel; }),
+      sample("lorenzo with ANS", FieldKind::rough, {700}, DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::lorenzo;
+               s.frame.coder = CoderId::ans;
+             }),
+      sample("tiles with a mask", FieldKind::missing, {8, 8, 9}, DType::f32,
+             [](S& s) { s.frame.predictor.id = PredictorId::tiles; }),
+      sample("tiles with patches", FieldKind::wide, {120}, DType::f64,
+             [](S& s) {
+               s.mode = ErrorMode::absolute;
+               s.bound = 1e280;
+               s.frame.predictor.id = PredictorId::tiles;
+             }),
+      sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
+      constant_sample(),
+      sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
+  };
+  return all;
+}
+
+std::vector<std::byte> packed_archive() {
+  OpenArchive open(small_archives().front().archive);
+  for (OpenSection& section : open.frames.front().levels.front()) {
+    if (section.id == SectionId::codes) section.unpacked = Unpacked{2 * section.bytes.size(), 7};
+  }
+  return open.close();
+}
+
+std::vector<SampleArchive> seed_archives() {
+  std::vector<SampleArchive> archives = small_archives();
+  add_methods(archives);
+  add_tiles(archives);
+  add_flags(archives);
+  add_shapes(archives);
+  add_others(archives);
+  return archives;
+}
+
+}  // namespace cuszi::test
