@@ -59,7 +59,7 @@ void check_last_frame(Bytes archive, const ArchiveHeader& header,
                                                          values.size())),
             "a frame alone is another than in its field");
   };
-  restore_frame(backends, reader, last, preview, times, check_values, frame_bytes);
+  restore_frame(backends, reader, last, preview, times, {check_values}, frame_bytes);
 }
 
 /// Whether reading succeeds; it may fail in no other way than these.
@@ -84,8 +84,8 @@ std::vector<std::byte> restore_in_place(Bytes archive) {
   std::vector<std::byte> values;
   restore_field(
       backends, reader, times,
-      [&](std::uint64_t, Bytes frame) { values.insert(values.end(), frame.begin(), frame.end()); },
-      [](std::uint64_t, ByteCount, Bytes) { require(false, "a CPU has parts of frames"); });
+      {[&](std::uint64_t, Bytes frame) { values.insert(values.end(), frame.begin(), frame.end()); },
+       [](std::uint64_t, ByteCount, Bytes) { require(false, "a CPU has parts of frames"); }});
   return values;
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("squared errors are summed lane by lane, then by a tree, then block by
     expected += tree_sum(sums);
   }
   for (const double value : original) serial += value * value;
-  CHECK(measure(original, restored, 1).squared_error == expected);
+  CHECK(measure(original, restored, 1).squared_error.sum == expected);
   CHECK(serial != expected);
 }
 
