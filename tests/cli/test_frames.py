@@ -175,7 +175,7 @@ class Previews(CliTest):
         self.compress("--frame-size", "20K")
         archive = bytearray(self.path("u.cuszi").read_bytes())
         report, = self.report("decompress", "u.cuszi", "--box", "8:12", "-o", "box.f32")
-        self.assertLess(report["read_bytes"], len(archive) / 3)
+        self.assertLess(report["read_bytes"], len(archive) / 2)  # the middle one of three frames
         self.assertEqual(report["archive_bytes"], len(archive))
         archive[len(archive) // 10] ^= 1
         self.path("bad.cuszi").write_bytes(archive)

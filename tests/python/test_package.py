@@ -56,12 +56,13 @@ class RoundTrips(unittest.TestCase):
         self.assertEqual(cuszi.info(cuszi.compress(a, rel=1e-3, value_range=(0, 7))).bound, 7e-3)
 
     def test_info(self):
-        info = cuszi.info(cuszi.compress(waves(), abs=0.5, fill=[1e20, "netcdf", np.nan],
-                                         frame_bytes=5 * 4800))
-        self.assertEqual((info.shape, info.dtype, info.mode), ((12, 30, 40), np.dtype("f4"), "abs"))
+        a = np.concatenate([waves()] * 4)
+        info = cuszi.info(cuszi.compress(a, abs=0.5, fill=[1e20, "netcdf", np.nan],
+                                         frame_bytes=16 * 4800))
+        self.assertEqual((info.shape, info.dtype, info.mode), ((48, 30, 40), np.dtype("f4"), "abs"))
         self.assertEqual((info.bound, info.bound_asked), (0.5, 0.5))
         self.assertEqual(info.fill, (1e20, 9.969209968386869e36))
-        self.assertEqual((info.frames, info.frame_axis, info.frame_height), (3, 0, 5))
+        self.assertEqual((info.frames, info.frame_axis, info.frame_height), (3, 0, 16))
 
     def test_missing_values(self):
         a = waves()
