@@ -20,17 +20,19 @@ namespace cuszi::app {
 
 namespace {
 
-constexpr std::array<Named<Preset>, 4> preset_names{{{"ratio", ratio_preset},
+constexpr std::array<Named<Preset>, 5> preset_names{{{"ratio", ratio_preset},
                                                      {"cuszi", cuszi_preset},
                                                      {"cusz", cusz_preset},
-                                                     {"fast", fast_preset}}};
+                                                     {"fast", fast_preset},
+                                                     {"zfp", zfp_preset}}};
 
-constexpr std::array<Named<PredictorChoice>, 5> predictor_names{
+constexpr std::array<Named<PredictorChoice>, 6> predictor_names{
     {{"auto", automatic_predictor},
      {LorenzoParams::name, {LorenzoParams::id, false}},
      {InterpParams::name, {InterpParams::id, false}},
      {MultilevelParams::name, {MultilevelParams::id, false}},
-     {TilesParams::name, {TilesParams::id, false}}}};
+     {TilesParams::name, {TilesParams::id, false}},
+     {ZfpCoding::name, {ZfpCoding::id, false}}}};
 
 constexpr std::array<Named<CoderChoice>, 3> coder_names{{{"auto", automatic_coder},
                                                          {HuffmanParams::name, {CoderId::huffman}},
@@ -107,7 +109,7 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   // Their values are taken in this order, so that --predictor has the last word.
   add_choice(app, "--preset", frame, preset_names,
              "ratio (default), for storage: auto + auto; cuszi: interp + huffman; cusz: lorenzo + "
-             "huffman; fast, where a simulation waits for every step: tiles");
+             "huffman; fast, where a simulation waits for every step: tiles; zfp: zfp");
   add_choice(app, "--predictor", predictor, predictor_names,
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);

@@ -58,6 +58,17 @@ Json describe_params(const TilesParams& params) {
   return {{"name", params.name}, {"half_step", params.half_step}};
 }
 
+Json describe_params(const ZfpCoding& params) {
+  return {{"name", params.name},
+          {"min_bits", params.zfp.min_bits},
+          {"max_bits", params.zfp.max_bits},
+          {"max_precision", params.zfp.max_precision},
+          {"min_exponent", params.zfp.min_exponent},
+          {"index", name_in(index_names, params.index)},
+          {"chunk", params.chunk},
+          {"partition", params.partition}};
+}
+
 Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoderParams::name}}; }
 
 Json describe_params(const AnsParams& params) {

@@ -30,6 +30,7 @@ inline constexpr Preset ratio_preset{automatic_predictor, automatic_coder};
 inline constexpr Preset cuszi_preset{{PredictorId::interp}, {CoderId::huffman}};
 inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, {CoderId::huffman}};
 inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
+inline constexpr Preset zfp_preset{{PredictorId::zfp}, {CoderId::none}};
 
 inline void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
   predictor.id = choice.id;

@@ -16,7 +16,13 @@ enum class ErrorMode : std::uint8_t {
 };
 
 /// The predictors, in the order of PredictorParams; the numbers stand in archives.
-enum class PredictorId : std::uint8_t { lorenzo = 0, interp = 1, multilevel = 2, tiles = 3 };
+enum class PredictorId : std::uint8_t {
+  lorenzo = 0,
+  interp = 1,
+  multilevel = 2,
+  tiles = 3,
+  zfp = 4
+};
 
 /// The cubic splines of cuSZ-i (SC'24, V-B); the numbers stand in archives.
 enum class Cubic : std::uint8_t { not_a_knot = 0, natural = 1 };

@@ -9,6 +9,7 @@
 #include "core/lorenzo.hpp"
 #include "core/multilevel.hpp"
 #include "core/tiles.hpp"
+#include "core/zfp_coding.hpp"
 
 namespace cuszi {
 
@@ -43,7 +44,8 @@ namespace cuszi {
 /// (on a device with a Work& in front). It keeps the laws of the bound by itself: what it cannot
 /// express stands in its sections as exact bits. Missing points are the caller's: the mask
 /// is coded before and put back after, and what decode_values() leaves there does not matter.
-using PredictorParams = std::variant<LorenzoParams, InterpParams, MultilevelParams, TilesParams>;
+using PredictorParams =
+    std::variant<LorenzoParams, InterpParams, MultilevelParams, TilesParams, ZfpCoding>;
 
 inline PredictorId id_of(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.id; }, params);

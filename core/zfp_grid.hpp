@@ -30,6 +30,9 @@ struct ZfpGrid {
   CUSZI_HD std::uint64_t count() const { return blocks[0] * blocks[1] * blocks[2] * blocks[3]; }
 };
 
+/// How many blocks a field is cut into.
+inline std::uint64_t zfp_blocks(const Dims& dims) { return ZfpGrid(dims).count(); }
+
 /// One block of a grid: where its first value stands and how much of it lies in the field.
 template <int rank>
 struct ZfpPlace {

@@ -11,6 +11,7 @@
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/sessions.hpp"
 #include "cpu_ref/tiles.hpp"
+#include "cpu_ref/zfp_coding.hpp"
 
 namespace cuszi::cpu {
 

@@ -12,6 +12,7 @@
 #include "cpu_ref/sessions.hpp"
 #include "cpu_ref/tiles.hpp"
 #include "cpu_ref/trials.hpp"
+#include "cpu_ref/zfp_coding.hpp"
 
 namespace cuszi::cpu {
 

@@ -11,7 +11,8 @@ namespace cuszi::gpu {
 
 /// Whether a predictor has kernels.
 template <class Params>
-inline constexpr bool has_kernels = !std::is_same_v<Params, MultilevelParams>;
+inline constexpr bool has_kernels =
+    !std::is_same_v<Params, MultilevelParams> && !std::is_same_v<Params, ZfpCoding>;
 
 [[noreturn]] inline void refuse_predictor(std::string_view name) {
   throw DeviceError(std::string(name) + " is not on the GPU yet", Setting::backend);

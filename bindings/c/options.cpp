@@ -156,15 +156,16 @@ void set_coding(const cuszi_options& options, HuffmanConfig& huffman, IndexConfi
 
 void set_method(const cuszi_options& options, FrameConfig& frame) {
   apply(choose("preset", options.preset,
-               std::array{ratio_preset, cuszi_preset, cusz_preset, fast_preset}),
+               std::array{ratio_preset, cuszi_preset, cusz_preset, fast_preset, zfp_preset}),
         frame);
   if (options.predictor != 0) {
     apply(choose("predictor", options.predictor,
-                 std::array<PredictorChoice, 5>{{automatic_predictor,
+                 std::array<PredictorChoice, 6>{{automatic_predictor,
                                                  {PredictorId::lorenzo},
                                                  {PredictorId::interp},
                                                  {PredictorId::multilevel},
-                                                 {PredictorId::tiles}}},
+                                                 {PredictorId::tiles},
+                                                 {PredictorId::zfp}}},
                  1),
           frame.predictor);
   }

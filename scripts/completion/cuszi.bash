@@ -17,8 +17,8 @@ _cuszi() {
         -m | --mode) words='rel abs' ;;
         --target) words='psnr: ratio:' ;;
         -t | --type) words='f32 f64' ;;
-        --preset) words='ratio cuszi cusz fast' ;;
-        --predictor) words='auto lorenzo interp multilevel tiles' ;;
+        --preset) words='ratio cuszi cusz fast zfp' ;;
+        --predictor) words='auto lorenzo interp multilevel tiles zfp' ;;
         --axes) words='auto lattice layered:0 independent:0' ;;
         --reach) words='auto 3 5 7' ;;
         --alpha | --beta) words='auto' ;;

@@ -22,7 +22,8 @@ class RoundTrips(CliTest):
     @long_when_sanitized
     def test_every_method(self):
         original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
-        for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"], ["--preset", "fast"],
+        for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
+                        ["--preset", "fast"], ["--preset", "zfp"],
                         ["--predictor", "lorenzo", "--coder", "huffman"],
                         ["--predictor", "lorenzo", "--coder", "ans"],
                         ["--predictor", "multilevel", "--coder", "huffman"],
@@ -104,7 +105,7 @@ class RoundTrips(CliTest):
     @long_when_sanitized
     def test_threads_do_not_show(self):
         self.field("u_60x70x80.f32", dims="60x70x80")
-        for predictor in ["lorenzo", "interp", "multilevel", "tiles"]:
+        for predictor in ["lorenzo", "interp", "multilevel", "tiles", "zfp"]:
             archives = set()
             for threads in [1, 2, 3]:
                 self.cuszi("compress", "u_60x70x80.f32", "-e", "1e-3", "--predictor", predictor,

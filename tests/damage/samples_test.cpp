@@ -16,7 +16,7 @@ namespace {
 struct Inventory {
   std::array<int, 4> kinds{};
   std::array<int, 11> sections{};
-  std::array<int, 4> predictors{};
+  std::array<int, 5> predictors{};
   std::array<int, 3> coders{};
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
   std::array<int, 2> ans_modes{};               ///< plain, with flags of blocks

@@ -67,8 +67,8 @@ MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
 PredictorConfig random_predictor(Random& random, const Dims& dims) {
   const Extents3 extents = dims.as_3d();
   PredictorConfig predictor;
-  predictor.id = random.pick(
-      {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel, PredictorId::tiles});
+  predictor.id = random.pick({PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel,
+                              PredictorId::tiles, PredictorId::zfp});
   predictor.automatic = random.one_in(2);
   predictor.multilevel = random_multilevel(random, dims);
   if (random.one_in(2)) predictor.radius = random.pick({1U, 2U, 7U, 64U, 512U, max_radius});

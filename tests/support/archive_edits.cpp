@@ -192,6 +192,18 @@ void change_params(TilesParams& params, Random& random) {
   params.half_step = changed(params.half_step, random);
 }
 
+void change_params(ZfpCoding& params, Random& random) {
+  switch (random.below(7)) {
+    case 0: params.chunk = static_cast<std::uint32_t>(random.below(1 << 18)); break;
+    case 1: params.index = static_cast<IndexKind>(random.below(4)); break;
+    case 2: params.partition = static_cast<std::uint32_t>(1 + random.below(1 << 21)); break;
+    case 3: params.zfp.min_bits = static_cast<std::uint32_t>(random.below(20'000)); break;
+    case 4: params.zfp.max_bits = static_cast<std::uint32_t>(random.below(20'000)); break;
+    case 5: params.zfp.max_precision = static_cast<std::uint32_t>(random.below(70)); break;
+    default: params.zfp.min_exponent = static_cast<std::int32_t>(random.below(3'000)) - 1'500;
+  }
+}
+
 void change_params(AnsParams& params, Random& random) {
   switch (random.below(3)) {
     case 0:

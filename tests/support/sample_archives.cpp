@@ -114,12 +114,14 @@ void add_methods(std::vector<SampleArchive>& archives) {
 }
 
 /// Predictors that code themselves, of every type and rank.
-void add_tiles(std::vector<SampleArchive>& archives) {
+void add_self_coded(std::vector<SampleArchive>& archives) {
   for (const Dims& dims : {Dims{3000}, Dims{40, 41}, Dims{9, 17, 33}, Dims{2, 5, 8, 9}}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
-      archives.push_back(sample(fmt::format("tiles-{}-{}", dims.to_string(), name_of(dtype)),
-                                FieldKind::smooth, dims, dtype,
-                                [](auto& s) { s.frame.predictor.id = PredictorId::tiles; }));
+      for (const PredictorId id : {PredictorId::tiles, PredictorId::zfp}) {
+        archives.push_back(
+            sample(fmt::format("{}-{}-{}", name_of(id), dims.to_string(), name_of(dtype)),
+                   FieldKind::smooth, dims, dtype, [id](auto& s) { s.frame.predictor.id = id; }));
+      }
     }
   }
 }
@@ -255,6 +257,16 @@ const std::vector<SampleArchive>& small_archives() {
                s.bound = 1e280;
                s.frame.predictor.id = PredictorId::tiles;
              }),
+      sample("zfp", FieldKind::smooth, {8, 9, 10}, DType::f32,
+             [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),
+      sample("zfp with a mask", FieldKind::missing, {20, 21}, DType::f64,
+             [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),
+      sample("zfp with patches", FieldKind::rough, {200}, DType::f64,
+             [](S& s) {
+               s.bound = 0.4;
+               s.fills.add(0);
+               s.frame.predictor.id = PredictorId::zfp;
+             }),
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
       constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
@@ -273,7 +285,7 @@ std::vector<std::byte> packed_archive() {
 std::vector<SampleArchive> seed_archives() {
   std::vector<SampleArchive> archives = small_archives();
   add_methods(archives);
-  add_tiles(archives);
+  add_self_coded(archives);
   add_flags(archives);
   add_shapes(archives);
   add_others(archives);

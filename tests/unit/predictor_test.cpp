@@ -8,8 +8,8 @@
 namespace cuszi::test {
 
 TEST_CASE("predictors have names") {
-  for (const PredictorId id :
-       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel, PredictorId::tiles}) {
+  for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel,
+                               PredictorId::tiles, PredictorId::zfp}) {
     CHECK(predictor_named(name_of(id)) == id);
   }
   CHECK(name_of(PredictorId::interp) == "interp");
@@ -19,8 +19,8 @@ TEST_CASE("predictors have names") {
 
 TEST_CASE("a predictor is read as what it was written") {
   const Dims dims{20, 30, 40};
-  for (const PredictorId id :
-       {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel, PredictorId::tiles}) {
+  for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel,
+                               PredictorId::tiles, PredictorId::zfp}) {
     PredictorConfig config;
     config.id = id;
     PredictorParams params = draft_predictor(config, dims);

@@ -14,11 +14,11 @@ from ._library import MAX_FILLS, MAX_RANK, Options, Part, UsageError
 NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
 
 # The names of the tool's options, and their numbers in cuszi.h.
-PRESETS = {"ratio": 0, "cuszi": 1, "cusz": 2, "fast": 3}
+PRESETS = {"ratio": 0, "cuszi": 1, "cusz": 2, "fast": 3, "zfp": 4}
 _NAMES = {
     "preset": PRESETS,
     "predictor": {"auto": 1, "lorenzo": 2, "interp": 3, "multilevel": 4,
-                  "tiles": 5},
+                  "tiles": 5, "zfp": 6},
     "coder": {"auto": 1, "huffman": 2, "ans": 3},
     "effort": {"normal": 0, "fast": 1, "best": 2},
     "lossless": {"none": 0, "bitcomp": 1},
@@ -114,7 +114,7 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None, pres
     rel, abs : float
         What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
         One of them; 0 is lossless.
-    preset : "ratio", "cuszi", "cusz" or "fast"
+    preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : number, "netcdf", or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit.
     value_range : (min, max)

@@ -47,7 +47,7 @@ class H5(Mapping):
         The same as a share of ``value_range``, which has to be given: a chunk does not know the
         range of its dataset.
     value_range : (min, max)
-    preset : "ratio", "cuszi", "cusz" or "fast"
+    preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class Zarr(ArrayBytesCodec):
     abs : float
         What no value's error exceeds, in the array's unit; 0 is lossless. A share of the value
         range has to be computed from all chunks first.
-    preset : "ratio", "cuszi", "cusz" or "fast"
+    preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : number, or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit. By
         default the array's fill value, unless that is 0.

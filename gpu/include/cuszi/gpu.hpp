@@ -29,7 +29,8 @@ int device_count();
 
 /// Whether this predictor and this coder have kernels.
 constexpr bool has_steps(PredictorId predictor, CoderId coder) {
-  return predictor != PredictorId::multilevel && coder != CoderId::ans;
+  return predictor != PredictorId::multilevel && predictor != PredictorId::zfp &&
+         coder != CoderId::ans;
 }
 
 /// A backend on the device of this number (as nvidia-smi counts them). Throws DeviceError if there

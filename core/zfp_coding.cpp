@@ -1,0 +1,56 @@
+#include "core/zfp_coding.hpp"
+
+#include <algorithm>
+
+#include "core/chunk_index.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint64_t max_chunk = std::uint64_t{1} << 16;
+
+/// A number that no parameter reaches stands for all larger ones.
+std::uint32_t read_small(ByteReader& in) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(in.varint(), 1U << 31));
+}
+
+}  // namespace
+
+void ZfpCoding::write(ByteWriter& out) const {
+  out.varint(zfp.min_bits);
+  out.varint(zfp.max_bits);
+  out.varint(zfp.max_precision);
+  out.put(zfp.min_exponent);
+  out.varint(chunk);
+  write_index_params(index, partition, out);
+}
+
+ZfpCoding ZfpCoding::read(ByteReader& in, const Extents3& /*extents*/, DType dtype) {
+  ZfpCoding coding;
+  coding.zfp.min_bits = read_small(in);
+  coding.zfp.max_bits = read_small(in);
+  coding.zfp.max_precision = read_small(in);
+  coding.zfp.min_exponent = in.get<std::int32_t>();
+  const int head_bits = with_type_of(dtype, [&](auto zero) {
+    return ZfpType<decltype(zero)>::head_bits(coding.zfp.is_reversible());
+  });
+  if (const auto fault = zfp_fault(coding.zfp, head_bits)) {
+    throw ArchiveError("a zfp frame has " + *fault);
+  }
+  constexpr std::int32_t most_exponent = 1 << 15;
+  if (coding.zfp.min_exponent < ZfpParams::least_exponent - 1 ||
+      coding.zfp.min_exponent > most_exponent) {
+    throw ArchiveError("a zfp frame has the least exponent " +
+                       std::to_string(coding.zfp.min_exponent));
+  }
+  const std::uint64_t chunk = in.varint();
+  if (chunk == 0 || chunk > max_chunk) {
+    throw ArchiveError("a zfp frame has chunks of " + std::to_string(chunk) + " blocks");
+  }
+  coding.chunk = static_cast<std::uint32_t>(chunk);
+  read_index_params(in, coding.index, coding.partition);
+  return coding;
+}
+
+}  // namespace cuszi

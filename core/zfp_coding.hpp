@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "core/config.hpp"
+#include "core/dims.hpp"
+#include "core/dtype.hpp"
+#include "core/sample.hpp"
+#include "core/zfp.hpp"
+
+namespace cuszi {
+
+/// A frame as a zfp stream (core/zfp_codec.hpp) with a side-channel index: chunks of blocks can be
+/// decoded at once. zfp's tolerance is the largest power of two within the bound; what its
+/// fixed-point arithmetic breaks is patched.
+struct ZfpCoding {
+  static constexpr PredictorId id = PredictorId::zfp;
+  static constexpr std::string_view name = "zfp";
+  static constexpr bool codes_itself = true;
+
+  ZfpParams zfp;
+  IndexKind index = IndexKind::hybrid;
+  std::uint32_t chunk = 16;  ///< blocks per chunk
+  std::uint32_t partition = 32;
+
+  static ZfpCoding draft(const PredictorConfig& /*config*/, const Extents3& /*extents*/) {
+    return {};
+  }
+  void choose(const PredictorConfig& /*config*/, const FieldScan& /*scan*/, double bound,
+              DType /*dtype*/) {
+    zfp = ZfpParams::accuracy(bound);
+  }
+
+  /// One pass: every point at once.
+  std::vector<int> level_of_pass() const { return {0}; }
+  bool is_usable(DType /*dtype*/) const { return true; }
+
+  void write(ByteWriter& out) const;
+  /// Throws ArchiveError.
+  static ZfpCoding read(ByteReader& in, const Extents3& extents, DType dtype);
+};
+
+/// The extents that a frame of these dims is cut into blocks by: those that are not 1.
+inline Dims zfp_dims(const Dims& dims) { return dims.squeezed(); }
+
+}  // namespace cuszi

@@ -1,0 +1,58 @@
+#include "core/zfp_coding.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/quantizer.hpp"
+#include "cpu_ref/zfp_coding.hpp"
+#include "test_data/random.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+struct RoundTrip {
+  std::vector<float> restored;
+  PassCounts counts;
+};
+
+RoundTrip round_trip(const std::vector<float>& values, double bound,
+                     const MissingTest<float>& fills) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const Dims dims{values.size()};
+  const Mask none;
+  ZfpCoding coding;
+  coding.choose({}, {}, bound, DType::f32);
+  const cpu::SelfCoded coded = cpu::encode_values(
+      coding, bound, cpu::FrameInput<float>{dims.as_3d(), values, none, *low, *high, dims, fills});
+  Sections sections;
+  for (const cpu::OwnedSection& section : coded.sections) sections.add(section.id, section.bytes);
+  RoundTrip result{std::vector<float>(values.size()), coded.counts};
+  cpu::decode_values(
+      coding, sections,
+      cpu::FrameOutput<float>{dims.as_3d(), result.restored, none, *low, *high, dims});
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a zfp block that vanishes within the bound does not become a fill value") {
+  Random random(3);
+  std::vector<float> values(1000);
+  for (float& value : values) value = static_cast<float>(random.uniform() - 0.5) / 1000;
+  values[500] = 3;
+  FillValues zero;
+  zero.add(0);
+  const MissingTest<float> fills(zero);
+  const double bound = 0.25;
+  CHECK(std::ranges::count(round_trip(values, bound, {}).restored, 0.0F) > 900);
+
+  const RoundTrip kept = round_trip(values, bound, fills);
+  CHECK(kept.counts.patches > 900);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    REQUIRE(may_restore_to(values[i], kept.restored[i], bound, fills));
+  }
+}
+
+}  // namespace cuszi::test
