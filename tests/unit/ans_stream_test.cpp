@@ -130,8 +130,8 @@ TEST_CASE("streams decode by the functions of core alone") {
   Random random(3);
   bool with_flags = false;
   bool without = false;
-  for (const std::size_t count : {1, 63, 5000, 70'000}) {
-    for (const std::uint64_t noisy_blocks : {1, 5, 10}) {
+  for (const std::size_t count : {1U, 63U, 5000U, 70'000U}) {
+    for (const std::uint64_t noisy_blocks : {1U, 5U, 10U}) {
       for (const IndexKind index : {IndexKind::none, IndexKind::hybrid, IndexKind::length}) {
         const Codes codes = random_codes(random, count, noisy_blocks);
         const AnsParams params{centre, index, 4};
