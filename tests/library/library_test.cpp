@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("a field comes back within its bound", "[library]", float, do
   const auto values = make_values<TestType>(points);
   cuszi::Context context;
   for (const std::int32_t preset : {CUSZI_PRESET_RATIO, CUSZI_PRESET_CUSZI, CUSZI_PRESET_CUSZ}) {
-    for (const std::uint64_t frame_bytes : {0, 65536}) {
+    for (const std::uint64_t frame_bytes : {0U, 65536U}) {
       cuszi_options options = cuszi::absolute(1e-2);
       options.preset = preset;
       options.frame_bytes = frame_bytes;
@@ -115,7 +115,7 @@ TEST_CASE("the bound on an archive's size holds for noise", "[library]") {
     std::uint32_t bits = static_cast<std::uint32_t>(random());
     std::memcpy(&value, &bits, sizeof value);
   }
-  for (const std::uint64_t frame_bytes : {0, 4800}) {
+  for (const std::uint64_t frame_bytes : {0U, 4800U}) {
     cuszi_options options = cuszi::relative(0);
     options.frame_bytes = frame_bytes;
     const cuszi_field field = cuszi::field_of<float>(dims);

@@ -77,7 +77,7 @@ TEST_CASE("even a frame size of nothing cuts a field into single values at most"
 }
 
 TEST_CASE("frames have a least size") {
-  for (const ByteCount wish : {0, 4, 1000, 65536}) {
+  for (const ByteCount wish : {0U, 4U, 1000U, 65536U}) {
     const FramePlan plan = plan_frames({100, 100, 100}, DType::f32, wish);
     CHECK(plan.axis == 0);
     CHECK(plan_frames({20000}, DType::f32, wish).frames() == 2);
