@@ -46,6 +46,7 @@ except ImportError:  # without numpy and matplotlib
     analysis = None
 
 PACKAGES = ["numpy", "matplotlib"]
+REQUIREMENTS = Path(__file__).resolve().parent / "requirements/plots.txt"
 TYPE_CODES = {"f32": "f", "f64": "d"}
 PICTURE_SIDE = 512
 
@@ -347,7 +348,7 @@ def start_in_environment(arguments):
     """Goes on in a Python that has what analysis.py needs; without one, in this."""
     if analysis or "--plain" in arguments or "-h" in arguments or "--help" in arguments:
         return
-    python = environment.python_with("plots-venv", PACKAGES)
+    python = environment.python_with("plots-venv", PACKAGES, REQUIREMENTS)
     if python:
         os.execv(python, [python, __file__, *arguments])
     print("batch.py: no histograms of errors and no power spectra; --plain does not try to install "

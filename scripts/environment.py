@@ -14,16 +14,17 @@ def has(python, modules):
                                               check=False).returncode == 0
 
 
-def python_with(name, packages):
-    """The Python of the environment build/NAME, made if it has not the packages; None if it cannot
-    be made."""
+def python_with(name, packages, requirements):
+    """The Python of the environment build/NAME, made of a file of pinned versions and hashes if it
+    has not the packages; None if it cannot be made."""
     folder = BUILD / name
     python = folder / "bin/python"
     if has(python, packages):
         return python
     print(f"installing {', '.join(packages)} into {folder}", file=sys.stderr)
     for command in ([sys.executable, "-m", "venv", "--clear", folder],
-                    [python, "-m", "pip", "install", "--quiet", *packages]):
+                    [python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r",
+                     requirements]):
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
             return None
     return python if has(python, packages) else None

@@ -90,7 +90,7 @@ TEST_CASE("every step of a frame gives the same on both backends", "[gpu]") {
   for (int i = 0; i < 300; ++i) {
     RandomFrame frame = random_gpu_frame(random, 1, 100'000);
     if (codes_itself(frame.task.config.predictor.id)) continue;  // in one step
-    frame.task.config.huffman.width = HuffmanWidth::automatic;  // so that every book fits
+    frame.task.config.huffman.width = HuffmanWidth::automatic;   // so that every book fits
     INFO(frame.to_string());
     compare_steps(*cpu, *gpu, frame.task, frame.values());
   }
