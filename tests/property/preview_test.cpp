@@ -97,7 +97,7 @@ TEST_CASE("boxes have the values of the whole field") {
       ++shown_points;
     }
   }
-  CHECK(left_out > 200 / share_of_frames);
+  CHECK(left_out > 100 / share_of_frames);  // few fields here have several frames of 64 KiB
   CHECK(shown_points > 1000 / share_of_frames);
 }
 
