@@ -72,13 +72,11 @@ FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wi
     return plan;
   }
   const bool single_values = slice_bytes == size_of(dtype);
-  for (const std::uint64_t unit : {std::uint64_t{single_values ? 512U : 64U}, std::uint64_t{8}}) {
-    if (fitting >= unit) {
-      plan.height = fitting / unit * unit;
-      return plan;
-    }
-  }
-  plan.height = fitting;
+  const std::uint64_t usual_unit = single_values ? 512 : 64;
+  const std::uint64_t unit = fitting >= usual_unit ? usual_unit : fitting >= 8 ? 8 : 1;
+  const std::uint64_t fewest = ceil_div(least, slice_bytes);
+  plan.height = std::max(fitting / unit, ceil_div(fewest, unit)) * unit;
+  plan.height = std::min(plan.height, dims[plan.axis]);
   return plan;
 }
 

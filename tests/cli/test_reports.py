@@ -112,7 +112,7 @@ class Reports(CliTest):
         self.assertIn("mask-bits", report["sections"])
         text = self.cuszi("inspect", "m.cuszi", "--frames").stdout.decode()
         self.assertIn("multilevel", text)
-        self.assertIn("frame 2", text)
+        self.assertIn("frame 1", text)
         text = self.cuszi("inspect", "m.cuszi", "--schedule").stdout.decode()
         self.assertIn("bits/pt", text)
 

@@ -83,6 +83,22 @@ TEST_CASE("frames have a least size") {
     CHECK(plan_frames({20000}, DType::f32, wish).frames() == 2);
     CHECK(plan.frames() == plan_frames({100, 100, 100}, DType::f32, least_frame_bytes).frames());
   }
+  CHECK(plan_frames({300, 37, 37}, DType::f32, 0).height == 16);  // 8 slices have 43 808 bytes
+}
+
+TEST_CASE("no frame but the last along its axis is smaller than the least") {
+  Random random(2);
+  for (int i = 0; i < 2'000; ++i) {
+    std::vector<std::uint64_t> extents(1 + random.below(4));
+    for (auto& extent : extents) extent = random.pick<std::uint64_t>({1, 2, 3, 37, 65, 100, 1100});
+    const Dims dims = *Dims::make(extents);
+    const FramePlan plan = plan_frames(dims, DType::f64, random.below(200'000));
+    INFO(dims.to_string() << ": axis " << plan.axis << ", " << plan.height);
+    const bool is_last = plan.height == dims[plan.axis];
+    if (plan.frames() > 1 && !is_last) {
+      REQUIRE(plan.frame_dims(0).count() * sizeof(double) >= least_frame_bytes);
+    }
+  }
 }
 
 }  // namespace cuszi::test
