@@ -65,7 +65,9 @@ template <class Options>
 void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
   add_inputs(app, "ARCHIVE", parsed.inputs, "Archives; - for standard input");
   app.callback([&parsed, &options] {
-    options.archives = files_of(parsed.inputs, is_archive_name);
+    FoundFiles found = files_of(parsed.inputs, is_archive_name);
+    options.archives = std::move(found.files);
+    if constexpr (requires { options.folders; }) options.folders = std::move(found.folders);
     parsed.command = options;
   });
 }
@@ -117,7 +119,9 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   app.callback([&app, &parsed, &options] {
     check_quality(app, options.target.has_value(), parsed, options.settings);
     check_method_options(app, options.settings);
-    options.inputs = files_of(parsed.inputs, is_field_name);
+    FoundFiles found = files_of(parsed.inputs, is_field_name);
+    options.inputs = std::move(found.files);
+    options.folders = std::move(found.folders);
     if (options.remove_inputs && options.output && is_standard_stream(*options.output)) {
       throw UsageError("--rm needs archives in files, not on standard output");
     }

@@ -222,7 +222,7 @@ void remove_input(const std::string& input) {
 
 ExitCode execute(const CompressOptions& options) {
   Backends backends(options.run.device, tell_notice);
-  OutputPlan outputs(options.inputs, options.output);
+  OutputPlan outputs(options.inputs, options.folders, options.output);
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {
     output_of[input] = outputs.claim(input, input + ".cuszi");

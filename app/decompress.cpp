@@ -146,7 +146,7 @@ ExitCode execute(const DecompressOptions& options) {
   Backends backends(options.run.device, tell_notice);
   std::vector<std::string> originals;
   if (options.original) originals.push_back(*options.original);
-  OutputPlan outputs(options.archives, options.output, originals);
+  OutputPlan outputs(options.archives, options.folders, options.output, originals);
   Totals totals(options.archives.size());
   const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
     Decompression decompression(options, backends, archive);

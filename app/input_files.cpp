@@ -54,21 +54,22 @@ void add_folder(const std::string& folder, const std::function<bool(const std::s
 
 }  // namespace
 
-std::vector<std::string> files_of(const InputFiles& inputs,
-                                  const std::function<bool(const std::string&)>& wanted) {
+FoundFiles files_of(const InputFiles& inputs,
+                    const std::function<bool(const std::string&)>& wanted) {
   std::vector<std::string> names = inputs.names;
   for (const std::string& list : inputs.lists) add_list(list, names);
   if (names.empty()) throw UsageError("no input; name files, or a list of them by --filelist");
-  std::vector<std::string> files;
+  FoundFiles found;
   std::error_code unreadable;
   for (const std::string& name : names) {
     if (inputs.recursive && fs::is_directory(name, unreadable)) {
-      add_folder(name, wanted, files);
+      add_folder(name, wanted, found.files);
+      found.folders.push_back(name);
     } else {
-      files.push_back(name);
+      found.files.push_back(name);
     }
   }
-  return files;
+  return found;
 }
 
 }  // namespace cuszi::app

@@ -22,6 +22,7 @@ struct RunOptions {
 
 struct CompressOptions {
   std::vector<std::string> inputs;
+  std::vector<std::string> folders;  ///< that inputs were found in
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
@@ -33,6 +34,7 @@ struct CompressOptions {
 
 struct DecompressOptions {
   std::vector<std::string> archives;
+  std::vector<std::string> folders;  ///< that archives were found in
   std::optional<std::string> output;
   std::optional<std::uint64_t> frame;
   std::uint64_t stride = 1;

@@ -30,13 +30,13 @@ std::string place_of(const std::string& path) {
 
 }  // namespace
 
-OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::optional<std::string> output,
-                       const std::vector<std::string>& others)
-    : kept_(identities_of(inputs)), output_(std::move(output)) {
+OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::vector<std::string> folders,
+                       std::optional<std::string> output, const std::vector<std::string>& others)
+    : kept_(identities_of(inputs)), folders_(std::move(folders)), output_(std::move(output)) {
   const std::vector<FileIdentity> more = identities_of(others);
   kept_.insert(kept_.end(), more.begin(), more.end());
   refuse_among(kept_, "-");  // reports go there, if not data
-  const bool several = inputs.size() > 1;
+  const bool several = inputs.size() > 1 || !folders_.empty();
   if (several && std::any_of(inputs.begin(), inputs.end(), is_standard_stream)) {
     throw UsageError("standard input (-) cannot be one of several inputs");
   }
@@ -66,7 +66,17 @@ std::string OutputPlan::path_for(const std::string& input, const std::string& na
     throw UsageError("standard input has no name for a file in the folder " + *output_ +
                      "; give a file as -o");
   }
-  return fs::path(*output_) / fs::path(name).filename();
+  const std::string folder = folder_for(input);
+  create_folder(folder);
+  return fs::path(folder) / fs::path(name).filename();
+}
+
+std::string OutputPlan::folder_for(const std::string& input) const {
+  for (const std::string& folder : folders_) {
+    const fs::path within = fs::path(input).parent_path().lexically_relative(folder);
+    if (!within.empty() && within != "." && *within.begin() != "..") return *output_ / within;
+  }
+  return *output_;
 }
 
 }  // namespace cuszi::app

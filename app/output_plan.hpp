@@ -10,24 +10,27 @@
 namespace cuszi::app {
 
 /// Where the results of several inputs go: to `output`, a file, or a folder if there are several
-/// inputs or if it is one; without it, to the names that the command gives them. "-" is standard
-/// input and output.
+/// inputs or if it is one; without it, to the names that the command gives them. What was found in
+/// a folder goes to the same place within the output folder. "-" is standard input and output.
 class OutputPlan {
  public:
-  /// Creates the folder. `others` are further files that the run reads. Throws UsageError if so
-  /// many inputs cannot go there or the output is a file that is read, OutputError if there can be
-  /// no such folder.
-  OutputPlan(const std::vector<std::string>& inputs, std::optional<std::string> output,
-             const std::vector<std::string>& others = {});
+  /// Creates the folder. `folders` are those that inputs were found in, `others` further files that
+  /// the run reads. Throws UsageError if so many inputs cannot go there or the output is a file
+  /// that is read, OutputError if there can be no such folder.
+  OutputPlan(const std::vector<std::string>& inputs, std::vector<std::string> folders,
+             std::optional<std::string> output, const std::vector<std::string>& others = {});
 
   /// The path for the result of `input`, whose name without further wishes is `name`. Throws
-  /// UsageError if that would overwrite a file that is read or the result of another input.
+  /// UsageError if that would overwrite a file that is read or the result of another input,
+  /// OutputError if its folder cannot be made.
   std::string claim(const std::string& input, const std::string& name);
 
  private:
   std::string path_for(const std::string& input, const std::string& name) const;
+  std::string folder_for(const std::string& input) const;
 
   std::vector<FileIdentity> kept_;
+  std::vector<std::string> folders_;
   std::optional<std::string> output_;
   bool is_folder_ = false;
   std::set<std::string> claimed_;  ///< where results go

@@ -119,13 +119,26 @@ class ManyInputs(CliTest):
         self.assertEqual([r["archive"] for r in self.report("list", "--recursive", "tree")],
                          archives)
         self.cuszi("decompress", "-r", "tree", "-o", "restored")
-        self.assertEqual(len([n for n in self.files() if n.startswith("restored/")]), 3)
+        restored = [f"restored/{name[5:-4]}.restored.f32" for name in self.names]
+        self.assertEqual([n for n in self.files() if n.startswith("restored/")], restored)
         # What has been restored is no input of the next run.
         self.cuszi("decompress", "-r", "tree")
         self.assertEqual(len(self.report("compress", "-r", "tree", "-e", "1e-3", "-f")), 3)
         self.cuszi("compress", "tree", "-e", "1e-3", code=INPUT)
         self.path("empty").mkdir()
         self.cuszi("compress", "-r", "empty", "-e", "1e-3", code=INPUT)
+
+    def test_an_output_folder_gets_the_same_folders(self):
+        self.path("tree/b").mkdir()
+        self.field("tree/b/v_9x10x11.f32", dims="9x10x11")
+        for i, tree in enumerate(["tree", "tree/", "./tree", self.path("tree")]):
+            self.cuszi("compress", "-r", tree, "-e", "1e-3", "-o", f"out{i}")
+            made = [n for n in self.files() if n.startswith(f"out{i}/")]
+            self.assertEqual(made, [f"out{i}/{name}.cuszi" for name in
+                                    ["a/b/v_9x10x11.f32", "a/u_9x10x11.f32", "b/v_9x10x11.f32",
+                                     "w_9x10x11.f32"]])
+        self.cuszi("compress", "-r", "tree/a/b", "-e", "1e-3", "-o", "one")
+        self.assertIn("one/v_9x10x11.f32.cuszi", self.files())
 
     def test_lists(self):
         self.path("list").write_text("\n".join(self.names[:2]) + "\r\n\n")
