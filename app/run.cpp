@@ -20,7 +20,10 @@ void prepare(const RunOptions& options) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>("cuszi", std::move(sink));
   logger->set_pattern("%n: %l: %v");
-  logger->set_level(options.quiet ? spdlog::level::err : spdlog::level::info);
+  // A script that reads JSON finds there what a notice would tell it.
+  logger->set_level(options.quiet  ? spdlog::level::err
+                    : options.json ? spdlog::level::warn
+                                   : spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
   set_threads(options.threads);
 }
