@@ -148,6 +148,10 @@ std::vector<std::byte> write_lengths(std::span<const std::uint8_t> lengths) {
   return out.take();
 }
 
+std::vector<std::byte> empty_codebook() {
+  return write_lengths(std::vector<std::uint8_t>(huffman_alphabet));
+}
+
 std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols) {
   ByteReader in(bytes, "the codebook");
   const std::uint64_t first = in.varint();
@@ -155,7 +159,7 @@ std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols) {
   if (first > symbols || used > symbols - first) {
     throw ArchiveError("the codebook has symbols beyond the radius");
   }
-  std::vector<std::uint8_t> lengths(symbols, 0);
+  std::vector<std::uint8_t> lengths(first + used, 0);
   std::uint8_t before = 0;
   for (std::uint64_t at = first; at < first + used;) {
     const auto token = in.get<std::uint8_t>();

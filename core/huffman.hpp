@@ -37,6 +37,9 @@ struct HuffmanParams {
 
 inline constexpr int max_code_length = 56;
 
+/// Quant-codes that there can be.
+inline constexpr std::size_t huffman_alphabet = std::size_t{1} << 16;
+
 /// The code length of every symbol, 0 for symbols that do not occur. Symbols sorted by frequency,
 /// then by symbol, are merged with two queues; between equals a leaf goes before an inner node. Any
 /// method that gives the same lengths will do. A lone symbol gets length 1.
@@ -81,8 +84,11 @@ std::vector<Unit> codewords(std::span<const std::uint8_t> lengths);
 
 /// The length table, run-length coded.
 std::vector<std::byte> write_lengths(std::span<const std::uint8_t> lengths);
-/// Reads the lengths of `symbols` symbols. Throws ArchiveError.
-std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols);
+/// The table of a string without symbols, which has neither index nor codes.
+std::vector<std::byte> empty_codebook();
+/// Reads the lengths of the symbols up to the last one that occurs, of at most `symbols`. Throws
+/// ArchiveError.
+std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols = huffman_alphabet);
 
 /// A decoded symbol and the bits it took.
 struct DecodedSymbol {

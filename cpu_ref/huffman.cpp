@@ -13,14 +13,13 @@ namespace cuszi::cpu {
 
 namespace {
 
-constexpr std::size_t alphabet = std::size_t{1} << 16;
 constexpr std::uint64_t symbols_per_task = std::uint64_t{1} << 18;
 
 std::vector<std::uint64_t> histogram_of(std::span<const QuantCode> symbols) {
-  std::vector<std::uint64_t> total(alphabet, 0);
+  std::vector<std::uint64_t> total(huffman_alphabet, 0);
   parallel_for(
       ceil_div(symbols.size(), symbols_per_task),
-      [] { return std::vector<std::uint64_t>(alphabet, 0); },
+      [] { return std::vector<std::uint64_t>(huffman_alphabet, 0); },
       [&](std::vector<std::uint64_t>& counts, std::uint64_t task) {
         const std::uint64_t first = task * symbols_per_task;
         for (const QuantCode symbol : symbols.subspan(
@@ -29,7 +28,7 @@ std::vector<std::uint64_t> histogram_of(std::span<const QuantCode> symbols) {
         }
       },
       [&](const std::vector<std::uint64_t>& counts) {
-        for (std::size_t i = 0; i < alphabet; ++i) total[i] += counts[i];
+        for (std::size_t i = 0; i < huffman_alphabet; ++i) total[i] += counts[i];
       });
   return total;
 }
@@ -172,10 +171,10 @@ BitCount decode_run(const HuffmanDecoder& decoder, int symbols_per_window, Bytes
 
 HuffmanStream huffman_encode(const HuffmanParams& params, HuffmanWidth width,
                              std::span<const QuantCode> symbols) {
+  if (symbols.empty()) return {empty_codebook(), {}, {}};
   HuffmanStream stream;
   const auto lengths = code_lengths(histogram_of(symbols));
   stream.codebook = write_lengths(lengths);
-  if (symbols.empty()) return stream;
   const int longest = *std::max_element(lengths.begin(), lengths.end());
   if (use_narrow_units(width, longest)) {
     encode_with<std::uint32_t>(params, lengths, symbols, stream);
@@ -190,7 +189,7 @@ void huffman_decode(const HuffmanParams& params, Bytes codebook, Bytes index, By
   if (symbols.empty()) return;
   const BitCount stream_bits = BitCount{codes.size()} * 8;
   if (stream_bits < symbols.size()) throw ArchiveError("the quant-codes are truncated");
-  const CanonicalCode code(read_lengths(codebook, alphabet));
+  const CanonicalCode code(read_lengths(codebook));
   const HuffmanDecoder decoder(code);
   const int symbols_per_window = std::max(57 / std::max(code.longest, 1), 1);
   const std::uint64_t chunks = ceil_div(symbols.size(), params.chunk);

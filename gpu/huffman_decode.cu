@@ -8,7 +8,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr std::size_t alphabet = std::size_t{1} << 16;
 constexpr unsigned threads = 128;
 
 /// The first symbols of a window of the stream's next bits: all whose codewords lie in it, as far
@@ -286,15 +285,6 @@ __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__
   }
 }
 
-/// The lengths of the symbols up to the last one used.
-std::vector<std::uint8_t> read_codebook(Bytes codebook) {
-  ByteReader in(codebook, "the codebook");
-  const std::uint64_t first = in.varint();
-  const std::uint64_t used = in.varint();
-  const bool possible = first <= alphabet && used <= alphabet - first;
-  return read_lengths(codebook, possible ? first + used : alphabet);
-}
-
 /// All runs, by the bits of their window.
 std::vector<SymbolRun> symbol_runs(const HuffmanDecoder& decoder) {
   constexpr int extra_bits = HuffmanDecoder::lookup_bits - SymbolRun::window_bits;
@@ -352,7 +342,7 @@ void huffman_decode(Work& work, const HuffmanParams& params, const Sections& sec
   const std::byte* const index_head = work.download(index.data(), index.empty() ? 0 : 1);
   work.sync();
 
-  const CanonicalCode code(read_codebook({book, codebook.size()}));
+  const CanonicalCode code(read_lengths({book, codebook.size()}));
   const std::vector<SymbolRun> runs = symbol_runs(HuffmanDecoder(code));
   const bool parallel = params.index != IndexKind::none;
   const std::uint64_t chunks = ceil_div(count, params.chunk);

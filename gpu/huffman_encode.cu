@@ -7,7 +7,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr std::size_t alphabet = std::size_t{1} << 16;
 constexpr unsigned threads = 256;
 constexpr unsigned warps = threads / 32;
 constexpr unsigned packs = 4;                      ///< per thread
@@ -436,9 +435,8 @@ HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const Huff
                              const QuantCode* symbols, std::uint64_t count,
                              std::span<const std::uint64_t> histogram) {
   HuffmanStream result;
-  const std::vector<std::uint64_t> none(count == 0 ? alphabet : 0);
-  const auto lengths = code_lengths(count == 0 ? none : histogram);
-  const auto codebook = write_lengths(lengths);
+  const auto lengths = code_lengths(histogram);
+  const auto codebook = count == 0 ? empty_codebook() : write_lengths(lengths);
   auto* const kept = work.take_pinned<std::byte>(codebook.size());
   std::copy(codebook.begin(), codebook.end(), kept);
   result.codebook = {kept, codebook.size()};

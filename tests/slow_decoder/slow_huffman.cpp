@@ -8,7 +8,7 @@ namespace cuszi::slow {
 std::vector<QuantCode> decode_huffman(const Sections& sections, std::uint64_t count) {
   std::vector<QuantCode> symbols;
   if (count == 0) return symbols;
-  const CanonicalCode code(read_lengths(sections.at(SectionId::codebook), 1U << 16));
+  const CanonicalCode code(read_lengths(sections.at(SectionId::codebook)));
   BitReader bits(sections.find(SectionId::codes), "the quant-codes");
   while (symbols.size() < count) {
     std::uint64_t word = 0;
