@@ -36,7 +36,8 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
   }
   for (std::size_t i = 0; i < original.size(); ++i) {
     if (same_bits(original[i], restored[i])) continue;
-    const bool kept = !is_missing(original[i], fills) && restored[i] >= min && restored[i] <= max &&
+    const bool kept = !is_missing(original[i], fills) && !is_missing(restored[i], fills) &&
+                      restored[i] >= min && restored[i] <= max &&
                       differ_by_at_most(original[i], restored[i], bound);
     if (!kept) return i;
   }
