@@ -112,6 +112,8 @@ class OnADevice(CliTest):
             self.assertIn("encode", report["compress_steps"])
             self.assertGreater(report["file_compress_share"], 0)
             self.assertGreater(report["parts_alone"]["write_field_seconds"], 0)
+            if preset == "fast":  # whose stream has neither codewords nor chunks to vary
+                continue
             rows = self.report("bench", *options, "--study")[0]["rows"]
             self.assertEqual({row["merge"] for row in rows}, {0, 1, 2, 3, 4})
             rows = self.report("bench", *options, "--study", "index")[0]["rows"]
