@@ -20,9 +20,9 @@ BITCOMP_ARCHIVE = (Path(__file__).resolve().parents[2] / "test_data" / "bitcomp"
 BITCOMP_FIELD = {"kind": "smooth", "dims": "64x64x64", "dtype": "f32", "seed": 31}
 BITCOMP_OPTIONS = ["-e", "1e-1", "--preset", "cuszi"]
 
+SANITIZED = os.environ.get("SANITIZED") == "ON"
 # The sanitizers make these take minutes, and other tests go the same ways.
-long_when_sanitized = unittest.skipIf(os.environ.get("SANITIZED") == "ON",
-                                      "takes minutes under sanitizers")
+long_when_sanitized = unittest.skipIf(SANITIZED, "takes minutes under sanitizers")
 
 OK, USAGE, INPUT, ARCHIVE, BOUND, DEVICE, OUTPUT = range(7)
 
