@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "core/coder.hpp"
 #include "core/frame.hpp"
@@ -21,8 +23,20 @@ struct FrameTarget {
   MutableBytes out;  ///< in the backend's memory or the host's
 };
 
-/// The passes of a frame on their way from sections to values, each of which gets its contexts, is
-/// decoded, then reconstructed, before the next one. Every step throws ArchiveError.
+/// The passes of one level of the payload: whatever decides how their codes are written.
+struct CodedLevel {
+  std::span<const PassShape> shapes;
+  std::span<const Sections> sections;  ///< of the same passes
+};
+
+/// The first passes of a frame, whole levels, cut into them.
+std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
+                                     std::span<const PassShape> shapes,
+                                     std::span<const Sections> passes);
+
+/// The passes of a frame on their way from sections to values. First the codes of all of them are
+/// decoded; then each pass in turn gets its contexts, its codes in their places, and its values.
+/// Every step throws ArchiveError.
 class PassDecoder {
  public:
   PassDecoder() = default;
@@ -30,10 +44,12 @@ class PassDecoder {
   PassDecoder& operator=(const PassDecoder&) = delete;
   virtual ~PassDecoder() = default;
 
+  /// Entropy-decodes the quant-codes of all levels, also those of passes that will not be restored.
+  virtual void decode(std::span<const CodedLevel> levels) = 0;
   /// Prepares the pass's contexts again. Without effect for predictors that have none.
   virtual void contexts(int pass, const Sections& sections) = 0;
-  /// Decodes the pass's quant-codes.
-  virtual void decode(int pass, const Sections& sections) = 0;
+  /// Puts the pass's codes where its contexts say.
+  virtual void place(int pass) = 0;
   /// Restores the pass's points from their quant-codes and sections.
   virtual void reconstruct(int pass, const Sections& sections) = 0;
   /// Puts the missing values back; the target is complete on return.
@@ -55,7 +71,8 @@ class DecodeSession {
   /// ArchiveError, or DeviceError where that pass cannot be undone.
   virtual void unpack(Sections& sections) = 0;
 
-  /// Starts to restore what PassEncoder has made. Target and parameters must outlive the decoder.
+  /// Starts to restore what PassEncoder has made. Target, parameters and sections must outlive the
+  /// decoder.
   virtual std::unique_ptr<PassDecoder> passes(const FrameTarget& target,
                                               const PredictorParams& predictor,
                                               const CoderParams& coder) = 0;

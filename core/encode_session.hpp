@@ -59,9 +59,9 @@ struct PassRange {
 };
 
 /// The passes of a frame on their way from values to sections. Each pass is predicted, then gets
-/// its contexts, then is encoded; each of these steps takes the passes in their order. How many
-/// passes a call has is the caller's choice: a backend may work on all of them side by side, and
-/// need not know any size before finish().
+/// its contexts, in their order; how many passes a call has is the caller's choice. At last all are
+/// encoded: a backend may work on all of them side by side, and need not know any size before
+/// finish().
 class PassEncoder {
  public:
   PassEncoder() = default;
@@ -75,8 +75,9 @@ class PassEncoder {
   /// Chooses how the contexts of these passes follow from what earlier passes restored, and
   /// prepares them. Without effect for predictors that have none.
   virtual void fit_contexts(PassRange passes) = 0;
-  /// Entropy-codes the quant-codes of these passes.
-  virtual void encode(PassRange passes) = 0;
+  /// Entropy-codes the quant-codes of all passes. Those of a level of the payload may stand
+  /// together, in the sections of its first pass.
+  virtual void encode() = 0;
   /// The sections of all passes, which stay valid as long as the session.
   virtual std::vector<CodedPass> finish() = 0;
 };

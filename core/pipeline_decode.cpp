@@ -96,29 +96,28 @@ PredictorParams predictor_of(const FrameHeader& header, const FramePreview& prev
   return result;
 }
 
-/// The inverse of the loop over passes: each pass's contexts come from the values of those before.
-void restore_passes(DecodeSession& session, const FrameTarget& target,
-                    const PredictorParams& predictor, const CoderParams& coder,
-                    std::span<const Sections> passes, StepTimes& times) {
-  const auto decoder = session.passes(target, predictor, coder);
+/// The inverse of the loop over passes: the contexts of each come from the values of those before.
+void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
+                    std::span<const Sections> passes, bool with_contexts, StepTimes& times) {
+  times.measure("decode", [&] { decoder.decode(levels); });
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const auto pass = static_cast<int>(i);
-    if (uses_contexts(coder)) {
-      times.measure("contexts", [&] { decoder->contexts(pass, passes[i]); });
+    if (with_contexts) {
+      times.measure("contexts", [&] { decoder.contexts(pass, passes[i]); });
     }
-    times.measure("decode", [&] { decoder->decode(pass, passes[i]); });
-    times.measure("reconstruct", [&] { decoder->reconstruct(pass, passes[i]); });
+    times.measure("place", [&] { decoder.place(pass); });
+    times.measure("reconstruct", [&] { decoder.reconstruct(pass, passes[i]); });
   }
-  times.measure("finish", [&] { decoder->finish(); });
+  times.measure("finish", [&] { decoder.finish(); });
 }
 
 /// Some of a coded frame's points.
 void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
                          const FrameHeader& header, const FramePreview& preview, MutableBytes out,
                          StepTimes& times) {
+  const std::vector<int> pass_levels = level_of_pass(*header.predictor);
   std::vector<Sections> passes = times.measure("check", [&] {
-    return read_sections(backend, header, level_of_pass(*header.predictor), preview.levels,
-                         session.payload());
+    return read_sections(backend, header, pass_levels, preview.levels, session.payload());
   });
   if (header.is_packed()) {
     times.measure("unpack", [&] {
@@ -132,8 +131,11 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
     times.measure("decode",
                   [&] { session.decode_values(target, *header.predictor, passes.front()); });
   } else {
-    restore_passes(session, target, predictor_of(header, preview), *header.coder,
-                   std::span(passes).first(preview.passes), times);
+    const PredictorParams predictor = predictor_of(header, preview);
+    const auto shapes = pass_shapes(*header.predictor, shape.points());
+    const auto decoder = session.passes(target, predictor, *header.coder);
+    restore_passes(*decoder, coded_levels(pass_levels, shapes, passes),
+                   std::span(passes).first(preview.passes), uses_contexts(*header.coder), times);
   }
 }
 

@@ -158,7 +158,7 @@ std::vector<CodedPass> code_passes(EncodeSession& session, const FrameCoding& co
     }
   }
   return times.measure("encode", [&] {
-    encoder->encode({0, passes});
+    encoder->encode();
     return encoder->finish();
   });
 }

@@ -4,7 +4,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/energy.hpp"
 #include "core/param_table.hpp"
+#include "core/schedule.hpp"
 
 namespace cuszi {
 
@@ -80,6 +82,16 @@ PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims)
 
 std::vector<int> level_of_pass(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.level_of_pass(); }, params);
+}
+
+std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points) {
+  const auto* const multilevel = std::get_if<MultilevelParams>(&params);
+  if (multilevel == nullptr) return {{points, 1}};
+  std::vector<PassShape> shapes;
+  for (const Pass& pass : make_schedule(multilevel->lattice).passes) {
+    shapes.push_back({pass.points, pass.groups * std::size_t{contexts_per_group}});
+  }
+  return shapes;
 }
 
 void write_predictor(const PredictorParams& params, ByteWriter& out) {

@@ -72,6 +72,15 @@ PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims)
 /// For each pass the level of the payload that it belongs to, ascending from 0.
 std::vector<int> level_of_pass(const PredictorParams& params);
 
+/// What limits the codes of a pass.
+struct PassShape {
+  std::uint64_t points = 0;
+  std::size_t contexts = 1;  ///< how many its codes can have
+};
+
+/// Of every pass of a frame of so many points.
+std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points);
+
 void write_predictor(const PredictorParams& params, ByteWriter& out);
 PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype);
 

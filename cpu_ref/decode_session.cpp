@@ -43,14 +43,17 @@ class OnePassDecoder final : public PassDecoder {
                  const CoderParams& coder, Workspace& workspace)
       : target_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
 
-  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
-
-  void decode(int /*pass*/, const Sections& sections) override {
+  void decode(std::span<const CodedLevel> levels) override {
+    const Sections& sections = levels.front().sections.front();
     codes_ = first_of(workspace_.codes, target_.shape.points());
     const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
     decode_symbols(coder_, sections, {}, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
   }
+
+  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
+
+  void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
     std::visit([&](const auto& params) { restore_by(params, sections); }, predictor_);
@@ -98,13 +101,20 @@ class MultilevelDecoder final : public PassDecoder {
         workspace_(workspace),
         engine_(make_decoder(predictor, output_of<T>(target))) {}
 
+  void decode(std::span<const CodedLevel> levels) override {
+    for (const CodedLevel& level : levels) {
+      for (const Sections& sections : level.sections) sections_.push_back(&sections);
+    }
+  }
+
   void contexts(int pass, const Sections& sections) override {
     contexts_ = first_of(workspace_.contexts, engine_->pass(pass).points);
     engine_->contexts(pass, sections.find(SectionId::weights), contexts_);
     contexts_ = Gaps(engine_->missing(pass)).close(contexts_);
   }
 
-  void decode(int pass, const Sections& sections) override {
+  void place(int pass) override {
+    const Sections& sections = *sections_[static_cast<std::size_t>(pass)];
     if (engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
     codes_ = first_of(workspace_.codes, engine_->pass(pass).points);
     const Gaps gaps(engine_->missing(pass));
@@ -133,8 +143,9 @@ class MultilevelDecoder final : public PassDecoder {
   const CoderParams& coder_;
   Workspace& workspace_;
   std::unique_ptr<MultilevelEngine> engine_;
-  std::span<std::uint8_t> contexts_;  ///< of the pass's symbols; none: all alike
-  std::span<QuantCode> codes_;        ///< of the pass's points
+  std::vector<const Sections*> sections_;  ///< of all passes
+  std::span<std::uint8_t> contexts_;       ///< of the pass's symbols; none: all alike
+  std::span<QuantCode> codes_;             ///< of the pass's points
 };
 
 template <class Params, class T>

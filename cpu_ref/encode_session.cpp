@@ -45,8 +45,8 @@ class CpuPassEncoder : public PassEncoder {
   CpuPassEncoder(const FrameCoding& coding, std::size_t passes, const PassEncoderMemory& memory)
       : coding_(coding), memory_(memory), passes_(passes) {}
 
-  void encode(PassRange range) override {
-    for (int number = range.first; number < range.end; ++number) {
+  void encode() override {
+    for (int number = 0; number < static_cast<int>(passes_.size()); ++number) {
       PassInWork& pass = this->pass(number);
       const SymbolContexts contexts{pass.contexts, pass.contexts.empty() ? 1 : contexts_of(number)};
       for (OwnedSection& section :

@@ -112,9 +112,8 @@ class GpuPassDecoder final : public PassDecoder {
                  const CoderParams& coder)
       : work_(work), predictor_(predictor), coder_(coder), restoration_(work, target) {}
 
-  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
-
-  void decode(int /*pass*/, const Sections& sections) override {
+  void decode(std::span<const CodedLevel> levels) override {
+    const Sections& sections = levels.front().sections.front();
     const std::uint64_t points = restoration_.points();
     const FrameOutput<T> frame = restoration_.output();
     std::uint64_t left_out = 0;
@@ -131,6 +130,10 @@ class GpuPassDecoder final : public PassDecoder {
         symbols, points, frame.missing, codes_);
     check_launch("insert_missing");
   }
+
+  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
+
+  void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
     visit_quantising(predictor_, [&](const auto& params) {

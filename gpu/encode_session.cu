@@ -66,7 +66,7 @@ class GpuPassEncoder final : public PassEncoder {
 
   void fit_contexts(PassRange /*passes*/) override {}
 
-  void encode(PassRange /*passes*/) override {
+  void encode() override {
     const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, histogram_);
     for (const Section& section : coded.list()) pass_.sections.add(section);
   }

@@ -72,7 +72,7 @@ std::vector<CodedPass> code(EncodeSession& session, const FrameCoding& coding) {
     encoder->predict({first, first + step});
     if (uses_contexts(coding.coder)) encoder->fit_contexts({first, first + step});
   }
-  encoder->encode({0, passes});
+  encoder->encode();
   return encoder->finish();
 }
 
@@ -126,10 +126,13 @@ std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const 
   std::vector<std::byte> values(shape.bytes());
   const FrameTarget target{shape, scan.min, scan.max, mask, values};
   const auto decoder = session->passes(target, coding.predictor, coding.coder);
+  const std::vector<int> pass_levels = level_of_pass(coding.predictor);
+  const auto shapes = pass_shapes(coding.predictor, shape.points());
+  decoder->decode(coded_levels(pass_levels, shapes, passes));
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const auto pass = static_cast<int>(i);
     if (uses_contexts(coding.coder)) decoder->contexts(pass, passes[i]);
-    decoder->decode(pass, passes[i]);
+    decoder->place(pass);
     decoder->reconstruct(pass, passes[i]);
   }
   decoder->finish();
