@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/field_name_report.hpp"
@@ -56,7 +58,7 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   json["table_bytes"] = frame.table_bytes;
   json["sections"] = sections;
   json["unpacked"] = unpacked_sizes(header);
-  json["schedule"] = describe_schedule(header);
+  json["schedule"] = describe_schedule(header, frame.payload);
   return json;
 }
 
@@ -132,19 +134,25 @@ std::string parts_text(const Inspection& inspection) {
 }
 
 std::string schedule_text(const Json& passes) {
+  std::uint32_t steps = 0;
   std::string text =
-      fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11} {:>10} {:>9}  {}\n", "level", "spacing",
-                  "points", "coeffs", "half step", "bytes", "bits/pt", "classes");
+      fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11} {:>10} {:>9} {:>10} {:>6} {:>5}  {}\n",
+                  "level", "spacing", "points", "coeffs", "half step", "bytes", "bits/pt", "slots",
+                  "lanes", "steps", "classes");
   for (const Json& pass : passes) {
     const auto points = pass["points"].get<std::uint64_t>();
     const auto bytes = pass["bytes"].get<ByteCount>();
-    text += fmt::format("    {:>5} {:>7} {:>11} {:>6} {:>11.4g} {:>10} {:>9.4f}  {}\n",
-                        pass["level"].get<int>(), pass["spacing"].get<std::uint64_t>(), points,
-                        pass["coefficients"].get<std::uint64_t>(), pass["half_step"].get<double>(),
-                        bytes, 8 * static_cast<double>(bytes) / static_cast<double>(points),
-                        pass["classes"].get<std::string>());
+    const auto coded = pass["coded_points"].get<std::uint64_t>();
+    text += fmt::format(
+        "    {:>5} {:>7} {:>11} {:>6} {:>11.4g} {:>10} {:>9.4f} {:>10} {:>6} {:>5}  {}\n",
+        pass["level"].get<int>(), pass["spacing"].get<std::uint64_t>(), points,
+        pass["coefficients"].get<std::uint64_t>(), pass["half_step"].get<double>(), bytes,
+coded == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(coded),
+        pass["slots"].get<std::uint64_t>(), pass["lanes"].get<std::uint64_t>(),
+        pass["steps"].get<std::uint32_t>(), pass["classes"].get<std::string>());
+    steps = std::max(steps, pass["steps"].get<std::uint32_t>());
   }
-  return text;
+  return text + fmt::format("    dependent steps of the frame: {}\n", steps);
 }
 
 std::string frame_text(Json frame, bool with_schedule) {

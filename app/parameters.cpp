@@ -4,6 +4,7 @@
 
 #include "app/names.hpp"
 #include "app/option_text.hpp"
+#include "core/ans_chain.hpp"
 #include "core/error.hpp"
 #include "core/schedule.hpp"
 
@@ -99,43 +100,88 @@ std::string class_name(const PointClass& points) {
   return name;
 }
 
+Json describe_pass(const MultilevelParams& params, const Schedule& schedule, const Pass& pass) {
+  std::size_t coefficients = 0;
+  std::string classes;
+  for (const PointClass& points : schedule.classes_of(pass)) {
+    coefficients += params.coefficients[points.index].size();
+    if (!classes.empty()) classes += ' ';
+    classes += class_name(points);
+  }
+  return {{"level", pass.level},          {"spacing", std::uint64_t{1} << (pass.level - 1)},
+          {"classes", classes},           {"points", pass.points},
+          {"coefficients", coefficients}, {"half_step", params.half_step_of(pass.level)}};
+}
+
+/// The sections of all passes. Throws ArchiveError.
+std::vector<Sections> sections_of_passes(const FrameHeader& header,
+                                         std::span<const int> level_of_pass, Bytes payload) {
+  std::vector<Sections> all;
+  for (std::size_t level = 0; level < header.levels.size(); ++level) {
+    const auto passes =
+        std::count(level_of_pass.begin(), level_of_pass.end(), static_cast<int>(level));
+    const auto sections =
+        read_passes(header.levels[level], static_cast<std::size_t>(passes), payload);
+    all.insert(all.end(), sections.begin(), sections.end());
+    payload = payload.subspan(header.levels[level].size());
+  }
+  if (all.size() < level_of_pass.size()) throw ArchiveError("a frame lacks a level");
+  return all;
+}
+
+std::uint64_t points_of_level(const Schedule& schedule, std::span<const int> level_of_pass,
+                              std::size_t first) {
+  std::uint64_t points = 0;
+  for (std::size_t i = first;
+       i < level_of_pass.size() && level_of_pass[i] == level_of_pass[first]; ++i) {
+    points += schedule.passes[i].points;
+  }
+  return points;
+}
+
+/// The chain of the level that begins with pass `first`; none of other coders, and of packed codes.
+ChainPlan chain_of_level(const FrameHeader& header, std::span<const int> level_of_pass,
+                         std::size_t first, const Sections& sections) {
+  const Bytes codes = sections.find(SectionId::codes);
+  if (id_of(*header.coder) != CoderId::ans || codes.empty() || header.is_packed()) return {};
+  const auto passes = std::count(level_of_pass.begin(), level_of_pass.end(), level_of_pass[first]);
+  const auto shapes = pass_shapes(*header.predictor, 0);
+  BitReader head(codes, "the head of a chain");
+  return ChainPlan::read(std::span(shapes).subspan(first, static_cast<std::size_t>(passes)), head);
+}
+
 }  // namespace
 
 Json describe(const PredictorParams& params) {
   return std::visit([](const auto& p) { return describe_params(p); }, params);
 }
 
-Json describe_schedule(const FrameHeader& header) {
+Json describe_schedule(const FrameHeader& header, Bytes payload) {
   Json passes = Json::array();
   const auto* const params =
       header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
   if (params == nullptr) return passes;
   const Schedule schedule = make_schedule(params->lattice);
   const std::vector<int> level_of_pass = params->level_of_pass();
+  const std::vector<Sections> sections = sections_of_passes(header, level_of_pass, payload);
+  const bool is_ans = id_of(*header.coder) == CoderId::ans;
   std::size_t first = 0;  // pass of the payload's level
+  ChainPlan chain;        // of this level
   for (std::size_t i = 0; i < schedule.passes.size(); ++i) {
-    const Pass& pass = schedule.passes[i];
-    if (level_of_pass[i] != level_of_pass[first]) first = i;
-    std::size_t coefficients = 0;
-    std::string classes;
-    for (const PointClass& points : schedule.classes_of(pass)) {
-      coefficients += params->coefficients[points.index].size();
-      if (!classes.empty()) classes += ' ';
-      classes += class_name(points);
+    if (i == 0 || level_of_pass[i] != level_of_pass[first]) {
+      first = i;
+      chain = chain_of_level(header, level_of_pass, first, sections[first]);
     }
-    const auto level = static_cast<std::size_t>(level_of_pass[i]);
-    if (level >= header.levels.size()) throw ArchiveError("a frame lacks a level");
-    ByteCount bytes = 0;
-    for (const SectionEntry& section : header.levels[level].sections) {
-      if (section.pass == i - first) bytes += section.size;
-    }
-    passes.push_back({{"level", pass.level},
-                      {"spacing", std::uint64_t{1} << (pass.level - 1)},
-                      {"classes", classes},
-                      {"points", pass.points},
-                      {"coefficients", coefficients},
-                      {"half_step", params->half_step_of(pass.level)},
-                      {"bytes", bytes}});
+    const bool begins_chain = i == first && !chain.passes.empty();
+    Json pass = describe_pass(*params, schedule, schedule.passes[i]);
+    pass["bytes"] = sections[i].size();
+    pass["coded_points"] = !is_ans      ? schedule.passes[i].points
+                           : i == first ? points_of_level(schedule, level_of_pass, first)
+                                        : 0;
+    pass["slots"] = chain.passes.empty() ? 0 : chain.slots_of(i - first);
+    pass["lanes"] = begins_chain ? chain.lanes() : 0;
+    pass["steps"] = begins_chain ? chain.steps() : 0;
+    passes.push_back(std::move(pass));
   }
   return passes;
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/chunk_index.hpp"
+#include "core/quantizer.hpp"
 
 namespace cuszi {
 

@@ -11,7 +11,8 @@ namespace cuszi {
 namespace {
 
 constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
-constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 39 or more
+constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 64 or more
+constexpr std::uint64_t bits_beside_table = 12;       ///< its first context, its counts
 
 Counts operator+(const Counts& a, const Counts& b) {
   Counts sum{};
@@ -23,10 +24,17 @@ std::uint64_t total_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+/// One more than the last token that occurs.
+unsigned end_of(const Counts& counts) {
+  unsigned end = token_count;
+  while (end > 0 && counts[end - 1] == 0) --end;
+  return end;
+}
+
 /// What symbols of these counts cost with these frequencies.
 Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
   Cost cost = 0;
-  for (unsigned t = 0; t < token_count; ++t) {
+  for (unsigned t = 0; t <= table.last; ++t) {
     if (counts[t] == 0) continue;
     cost += counts[t] *
             ((std::uint32_t{probability_bits} << cost_bits) - log2_of(table.frequencies[t]));
@@ -56,7 +64,8 @@ FrequencyTable normalise(const Counts& counts, int precision) {
   table.commonest =
       static_cast<unsigned>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   std::uint32_t others = 0;
-  for (unsigned t = 0; t < token_count; ++t) {
+  const unsigned end = end_of(counts);
+  for (unsigned t = 0; t < end; ++t) {
     if (counts[t] == 0) continue;
     table.last = t;
     if (t == table.commonest) continue;
@@ -76,19 +85,6 @@ FrequencyTable normalise(const Counts& counts, int precision) {
   }
   table.frequencies[table.commonest] = static_cast<std::uint16_t>(probability_one - others);
   return table;
-}
-
-void put_unary(BitWriter& out, unsigned value) {
-  for (unsigned i = 0; i < value; ++i) out.put(1, 1);
-  out.put(0, 1);
-}
-
-unsigned get_unary(BitReader& in, unsigned limit) {
-  unsigned value = 0;
-  while (in.get(1) != 0) {
-    if (++value > limit) throw ArchiveError("a frequency table is impossible");
-  }
-  return value;
 }
 
 /// Exponent differences from the commonest to the rarest: 0, -1, 1, -2, 2, ...
@@ -116,24 +112,40 @@ int mantissa_bits_of(int exponent, int precision) {
   return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
 }
 
-void write_table(const FrequencyTable& table, BitWriter& out) {
-  put_unary(out, table.commonest);
-  out.put(table.last, 6);
-  if (table.last == 0) return;
-  out.put(static_cast<std::uint64_t>(table.precision), 2);
-  for_each_stored(table, [&](int before, std::uint16_t frequency) {
-    const int exponent = std::bit_width(frequency);
-    put_unary(out, rank_of_difference(exponent - before));
-    const int mantissa = mantissa_bits_of(exponent, table.precision);
-    if (mantissa > 0) {
-      const unsigned shifted = static_cast<unsigned>(frequency) >> (exponent - 1 - mantissa);
-      out.put(shifted & ((1U << mantissa) - 1), mantissa);
-    }
-  });
+/// How probable it is that a number is at least the first one of a token, in units of 2^-16.
+std::uint64_t share_from(unsigned token, const TokenModel& model) {
+  constexpr int one = 16;  // bits
+  const std::uint64_t h = (std::uint64_t{2} + model.scale % 2) << (model.scale / 2);
+  const std::uint64_t x = std::uint64_t{number_of(token, 0)} << 5;
+  std::uint64_t share = (h << one) / (h + x);
+  for (unsigned i = 0; i < model.shape; ++i) share = (share * share) >> one;
+  return share;
+}
+
+/// The table of a model for tokens up to `last`, of which each occurs.
+FrequencyTable modelled(const TokenModel& model, unsigned last) {
+  FrequencyTable table;
+  table.last = last;
+  table.model = model;
+  constexpr std::uint32_t shared = probability_one - token_count;  // each token gets one at least
+  std::uint32_t left = probability_one;
+  std::uint64_t from = share_from(0, model);
+  for (unsigned t = 0; t <= last; ++t) {
+    const std::uint64_t next = t < last ? share_from(t + 1, model) : 0;
+    table.frequencies[t] = static_cast<std::uint16_t>(1 + ((from - next) * shared >> 16));
+    left -= table.frequencies[t];
+    from = next;
+  }
+  *std::max_element(table.frequencies.begin(), table.frequencies.end()) +=
+      static_cast<std::uint16_t>(left);
+  return table;
 }
 
 Cost table_cost(const FrequencyTable& table) {
-  std::uint64_t bits = table.commonest + 1 + 6 + (table.last == 0 ? 0 : 2);
+  if (table.model) {
+    return Cost{1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits} << cost_bits;
+  }
+  std::uint64_t bits = 1 + gamma_bits(table.commonest) + 6 + (table.last == 0 ? 0 : 2);
   for_each_stored(table, [&](int before, std::uint16_t frequency) {
     const int exponent = std::bit_width(frequency);
     bits += rank_of_difference(exponent - before) + 1;
@@ -142,13 +154,110 @@ Cost table_cost(const FrequencyTable& table) {
   return bits << cost_bits;
 }
 
-FrequencyTable read_table(BitReader& in) {
+/// A table, and what it costs together with the symbols under it.
+struct BestTable {
   FrequencyTable table;
-  table.commonest = get_unary(in, token_count - 1);
-  table.last = static_cast<unsigned>(in.get(6));
-  if (table.last >= token_count || table.commonest > table.last) {
-    throw ArchiveError("a frequency table has tokens that do not exist");
+  Cost cost = 0;
+};
+
+/// The scale of the model whose numbers are, on average, about as large as these.
+int scale_of(const Counts& counts, unsigned last) {
+  std::uint64_t sum = 0;
+  for (unsigned t = 0; t <= last; ++t) sum += counts[t] * number_of(t, 0);
+  const std::uint64_t mean = (sum << 4) / std::max<std::uint64_t>(total_of(counts), 1);
+  return 2 * static_cast<int>(std::bit_width(mean));
+}
+
+/// Replaces `best` by the table of a model if that costs less.
+void try_models(const Counts& counts, BestTable& best) {
+  constexpr int least_scale = -4;  // about that of the mean
+  constexpr int most_scale = 8;
+  const unsigned last = best.table.last;
+  const int middle = scale_of(counts, last);
+  for (unsigned shape = 0; shape < 1U << TokenModel::shape_bits; ++shape) {
+    for (int scale = middle + least_scale; scale <= middle + most_scale; ++scale) {
+      if (scale < 0 || scale >= 1 << TokenModel::scale_bits) continue;
+      const FrequencyTable table = modelled({static_cast<unsigned>(scale), shape}, last);
+      const Cost cost =
+          (bits_beside_table << cost_bits) + table_cost(table) + symbol_cost(counts, table);
+      if (cost < best.cost) best = {table, cost};
+    }
   }
+}
+
+/// At the precision at which table and symbols cost least together; the coarser one on ties.
+BestTable best_table(const Counts& counts) {
+  BestTable best;
+  for (int precision = 0; precision < static_cast<int>(precisions.size()); ++precision) {
+    const FrequencyTable table = normalise(counts, precision);
+    const Cost cost =
+        (bits_beside_table << cost_bits) + table_cost(table) + symbol_cost(counts, table);
+    if (precision == 0 || cost < best.cost) best = {table, cost};
+  }
+  return best;
+}
+
+/// Neighbouring contexts that share a table.
+struct Cluster {
+  std::size_t first;  ///< context
+  Counts counts;
+  BestTable best;
+  std::int64_t saving = 0;  ///< of merging it with the next cluster
+};
+
+std::int64_t saving_of(const Cluster& a, const Cluster& b) {
+  const Cost merged = best_table(a.counts + b.counts).cost;
+  return static_cast<std::int64_t>(a.best.cost + b.best.cost) - static_cast<std::int64_t>(merged);
+}
+
+}  // namespace
+
+FrequencyTable FrequencyTable::fit(const Counts& counts) {
+  BestTable best = best_table(counts);
+  try_models(counts, best);
+  return best.table;
+}
+
+Cost FrequencyTable::cost(const Counts& counts) const {
+  return table_cost(*this) + symbol_cost(counts, *this);
+}
+
+void FrequencyTable::write(BitWriter& out) const {
+  out.put(model ? 1 : 0, 1);
+  out.put(last, 6);
+  if (model) {
+    out.put(model->scale, TokenModel::scale_bits);
+    out.put(model->shape, TokenModel::shape_bits);
+    return;
+  }
+  put_gamma(commonest, out);
+  if (last == 0) return;
+  out.put(static_cast<std::uint64_t>(precision), 2);
+  for_each_stored(*this, [&](int before, std::uint16_t frequency) {
+    const int exponent = std::bit_width(frequency);
+    put_unary(rank_of_difference(exponent - before), out);
+    const int mantissa = mantissa_bits_of(exponent, precision);
+    if (mantissa > 0) {
+      const unsigned shifted = static_cast<unsigned>(frequency) >> (exponent - 1 - mantissa);
+      out.put(shifted & ((1U << mantissa) - 1), mantissa);
+    }
+  });
+}
+
+FrequencyTable FrequencyTable::read(BitReader& in, unsigned tokens) {
+  const bool has_model = in.get(1) != 0;
+  const auto last = static_cast<unsigned>(in.get(6));
+  if (last >= tokens) throw ArchiveError("a frequency table has tokens that do not exist");
+  if (has_model) {
+    TokenModel model;
+    model.scale = static_cast<unsigned>(in.get(TokenModel::scale_bits));
+    model.shape = static_cast<unsigned>(in.get(TokenModel::shape_bits));
+    return modelled(model, last);
+  }
+  FrequencyTable table;
+  table.last = last;
+  table.commonest = get_gamma(in);
+  if (table.commonest > last) throw ArchiveError("a frequency table is impossible");
   if (table.last != 0) table.precision = static_cast<int>(in.get(2));
   int before = probability_bits;
   std::uint32_t others = 0;
@@ -173,44 +282,14 @@ FrequencyTable read_table(BitReader& in) {
   return table;
 }
 
-/// A table, and what it costs together with the symbols under it.
-struct BestTable {
-  FrequencyTable table;
-  Cost cost = 0;
-};
-
-/// At the precision at which table and symbols cost least together; the coarser one on ties.
-BestTable best_table(const Counts& counts) {
-  BestTable best;
-  for (int precision = 0; precision < static_cast<int>(precisions.size()); ++precision) {
-    const FrequencyTable table = normalise(counts, precision);
-    const Cost cost = table_cost(table) + symbol_cost(counts, table);
-    if (precision == 0 || cost < best.cost) best = {table, cost};
-  }
-  return best;
-}
-
-/// Neighbouring contexts that share a table.
-struct Cluster {
-  std::size_t first;  ///< context
-  Counts counts;
-  BestTable best;
-  std::int64_t saving = 0;  ///< of merging it with the next cluster
-};
-
-std::int64_t saving_of(const Cluster& a, const Cluster& b) {
-  const Cost merged = best_table(a.counts + b.counts).cost;
-  return static_cast<std::int64_t>(a.best.cost + b.best.cost) - static_cast<std::int64_t>(merged);
-}
-
-}  // namespace
-
 ContextTables ContextTables::fit(std::span<const Counts> counts) {
   std::vector<Cluster> clusters;
   for (std::size_t context = 0; context < counts.size(); ++context) {
-    if (total_of(counts[context]) == 0 && context != 0) continue;
+    if (total_of(counts[context]) == 0) continue;
     clusters.push_back({context, counts[context], best_table(counts[context])});
   }
+  if (clusters.empty()) clusters.push_back({0, counts[0], best_table(counts[0])});
+  clusters[0].first = 0;
   for (std::size_t i = 0; i + 1 < clusters.size(); ++i) {
     clusters[i].saving = saving_of(clusters[i], clusters[i + 1]);
   }
@@ -240,30 +319,12 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
 }
 
 Cost ContextTables::cost(std::span<const Counts> counts) const {
-  Cost cost = static_cast<Cost>(counts.size()) << cost_bits;
+  Cost cost = (bits_beside_table * tables.size()) << cost_bits;
   for (const FrequencyTable& table : tables) cost += table_cost(table);
   for (std::size_t context = 0; context < counts.size(); ++context) {
     cost += symbol_cost(counts[context], tables[table_of[context]]);
   }
   return cost;
-}
-
-void ContextTables::write(BitWriter& out) const {
-  for (std::size_t context = 1; context < table_of.size(); ++context) {
-    out.put(table_of[context] != table_of[context - 1] ? 1 : 0, 1);
-  }
-  for (const FrequencyTable& table : tables) write_table(table, out);
-}
-
-ContextTables ContextTables::read(BitReader& in, std::size_t contexts) {
-  ContextTables result;
-  result.table_of.resize(contexts, 0);
-  for (std::size_t context = 1; context < contexts; ++context) {
-    result.table_of[context] =
-        static_cast<std::uint8_t>(result.table_of[context - 1] + static_cast<unsigned>(in.get(1)));
-  }
-  for (unsigned i = 0; i <= result.table_of.back(); ++i) result.tables.push_back(read_table(in));
-  return result;
 }
 
 }  // namespace cuszi

@@ -24,7 +24,7 @@ struct ArchiveHeader {
   FramePlan plan;  ///< with the field's dims
 };
 
-inline constexpr std::uint16_t format_version = 0;
+inline constexpr std::uint16_t format_version = 1;
 
 /// Bytes in front of the header that say what the file is and how long the header is.
 inline constexpr ByteCount archive_prefix_bytes = 12;

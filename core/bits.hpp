@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -57,5 +58,34 @@ class BitReader {
   std::string what_;
   BitCount at_ = 0;
 };
+
+/// A number as so many ones and a zero.
+inline void put_unary(std::uint64_t value, BitWriter& out) {
+  for (std::uint64_t i = 0; i < value; ++i) out.put(1, 1);
+  out.put(0, 1);
+}
+/// Throws ArchiveError beyond the limit.
+inline unsigned get_unary(BitReader& in, unsigned limit) {
+  unsigned value = 0;
+  while (in.get(1) != 0) {
+    if (++value > limit) throw ArchiveError("a number in a coder's head is too large");
+  }
+  return value;
+}
+
+/// A number below 2^32 - 1 in about twice the bits that it has (Elias 1975): with n bits of number
+/// + 1, n - 1 in unary and those below the leading one.
+inline int gamma_bits(std::uint32_t value) { return 2 * std::bit_width(value + 1) - 1; }
+inline void put_gamma(std::uint32_t value, BitWriter& out) {
+  const int below = std::bit_width(value + 1) - 1;
+  put_unary(static_cast<unsigned>(below), out);
+  out.put((value + 1) & ((1U << below) - 1), below);
+}
+/// Throws ArchiveError.
+inline std::uint32_t get_gamma(BitReader& in) {
+  constexpr unsigned most_below = 31;
+  const unsigned below = get_unary(in, most_below);
+  return static_cast<std::uint32_t>((1U << below) + in.get(static_cast<int>(below)) - 1);
+}
 
 }  // namespace cuszi

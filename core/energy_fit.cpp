@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "core/ans.hpp"
+#include "core/ans_slots.hpp"
+#include "core/ans_tables.hpp"
 #include "core/least_squares.hpp"
 #include "core/sparse_list.hpp"
 
@@ -31,7 +32,7 @@ Cost cost_of(const EnergySample& sample, const BucketAt& bucket_at) {
   std::vector<Counts> counts(contexts_per_group, Counts{});
   for (std::size_t k = 0; k < sample.features.size(); ++k) {
     const auto code = static_cast<QuantCode>(1 + sample.magnitudes[k]);
-    ++counts[bucket_at(sample.features[k])][token_of(code, 1).token];
+    ++counts[bucket_at(sample.features[k])][token_of(SlotKind::code, code, 1).token];
   }
   const std::uint64_t scale = std::max<std::uint64_t>(sample.points / sample.features.size(), 1);
   for (Counts& some : counts) {

@@ -3,24 +3,49 @@
 #include <span>
 #include <vector>
 
-#include "core/ans.hpp"
+#include "core/ans_chain.hpp"
 
 namespace cuszi::cpu {
 
-/// The sections that ANS coding makes of a string of quant-codes; none if all are the centre.
+/// The quant-codes of a pass, each under its context.
+struct PassCodes {
+  std::span<QuantCode> codes;
+  std::span<const std::uint8_t> contexts;  ///< none: a single one
+  PassShape shape;
+};
+
+/// The sections that ANS coding makes of the passes of a level; none if all codes are the centre.
 struct AnsStream {
   std::vector<std::byte> index;
   std::vector<std::byte> codes;
 };
 
-/// Codes `symbols`, each under its context (none: a single one). The result does not depend on the
-/// number of threads.
-AnsStream ans_encode(const AnsParams& params, std::span<const QuantCode> symbols,
-                     std::span<const std::uint8_t> contexts, std::size_t context_count);
+/// Codes the passes of a level, whose codes it puts in another order. The result does not depend on
+/// the number of threads.
+AnsStream ans_encode(const AnsParams& params, std::span<const PassCodes> passes);
 
-/// The inverse, filling `symbols`. Throws ArchiveError.
-void ans_decode(const AnsParams& params, Bytes index, Bytes codes,
-                std::span<const std::uint8_t> contexts, std::size_t context_count,
-                std::span<QuantCode> symbols);
+/// How many bytes that would make, to a few bytes in a thousand.
+std::uint64_t ans_bytes(const AnsParams& params, std::span<const PassCodes> passes);
+
+/// The decoded codes of a level.
+class AnsLevel {
+ public:
+  /// Decodes what ans_encode() has made. Throws ArchiveError.
+  AnsLevel(const AnsParams& params, Bytes index, Bytes codes, std::span<const PassShape> shapes);
+
+  /// Puts the codes of a pass where its contexts (none: a single one) say. Throws ArchiveError if
+  /// there are more or fewer than that.
+  void place(std::size_t pass, std::span<const std::uint8_t> contexts,
+             std::span<QuantCode> codes) const;
+
+ private:
+  void restore_table(const TableLists& table, std::span<QuantCode> codes) const;
+
+  QuantCode centre_;
+  std::vector<PassTables> passes_;
+  std::vector<SlotList> lists_;
+  std::vector<QuantCode> codes_;        ///< of all lists of codes
+  std::vector<std::uint32_t> numbers_;  ///< of all others
+};
 
 }  // namespace cuszi::cpu

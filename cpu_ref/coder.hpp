@@ -1,27 +1,38 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/coder.hpp"
+#include "core/decode_session.hpp"
+#include "cpu_ref/ans.hpp"
 #include "cpu_ref/workspace.hpp"
 
 namespace cuszi::cpu {
 
-/// The contexts of a string of quant-codes.
-struct SymbolContexts {
-  std::span<const std::uint8_t> of;  ///< each symbol; none: all have the same
-  std::size_t count = 1;             ///< how many contexts there are
+/// The sections that a coder makes of the passes of a level, for each of them. It may put their
+/// codes in another order. Does not depend on the number of threads. Throws UsageError if `tuning`
+/// does not fit.
+std::vector<std::vector<OwnedSection>> encode_level(const CoderParams& params,
+                                                    const HuffmanTuning& tuning,
+                                                    std::span<const PassCodes> passes);
+
+/// How many bytes that makes, about.
+std::uint64_t coded_bytes(const CoderParams& params, const HuffmanTuning& tuning,
+                          std::span<const PassCodes> passes);
+
+/// The codes of a level that has been decoded as far as it can be without contexts.
+class DecodedLevel {
+ public:
+  virtual ~DecodedLevel() = default;
+
+  /// The codes of a pass, each under its context (none: a single one). Throws ArchiveError.
+  virtual void place(std::size_t pass, std::span<const std::uint8_t> contexts,
+                     std::span<QuantCode> codes) const = 0;
 };
 
-/// The sections that a coder makes of a string of quant-codes. Does not depend on the number of
-/// threads. Throws UsageError if `tuning` does not fit.
-std::vector<OwnedSection> encode_symbols(const CoderParams& params, const HuffmanTuning& tuning,
-                                         std::span<const QuantCode> symbols,
-                                         const SymbolContexts& contexts);
-
-/// The inverse, filling `symbols`. Throws ArchiveError.
-void decode_symbols(const CoderParams& params, const Sections& sections,
-                    const SymbolContexts& contexts, std::span<QuantCode> symbols);
+/// The inverse of encode_level(); keeps parameters and sections. Throws ArchiveError.
+std::unique_ptr<DecodedLevel> decode_level(const CoderParams& params, const CodedLevel& level);
 
 }  // namespace cuszi::cpu

@@ -44,16 +44,17 @@ class OnePassDecoder final : public PassDecoder {
       : target_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
 
   void decode(std::span<const CodedLevel> levels) override {
-    const Sections& sections = levels.front().sections.front();
-    codes_ = first_of(workspace_.codes, target_.shape.points());
-    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
-    decode_symbols(coder_, sections, {}, codes_.first(codes_.size() - gaps.count()));
-    gaps.open(codes_);
+    level_ = decode_level(coder_, levels.front());
   }
 
   void contexts(int /*pass*/, const Sections& /*sections*/) override {}
 
-  void place(int /*pass*/) override {}
+  void place(int /*pass*/) override {
+    codes_ = first_of(workspace_.codes, target_.shape.points());
+    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
+    level_->place(0, {}, codes_.first(codes_.size() - gaps.count()));
+    gaps.open(codes_);
+  }
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
     std::visit([&](const auto& params) { restore_by(params, sections); }, predictor_);
@@ -87,6 +88,7 @@ class OnePassDecoder final : public PassDecoder {
   const PredictorParams& predictor_;
   const CoderParams& coder_;
   Workspace& workspace_;
+  std::unique_ptr<DecodedLevel> level_;
   std::span<QuantCode> codes_;
 };
 
@@ -103,7 +105,10 @@ class MultilevelDecoder final : public PassDecoder {
 
   void decode(std::span<const CodedLevel> levels) override {
     for (const CodedLevel& level : levels) {
-      for (const Sections& sections : level.sections) sections_.push_back(&sections);
+      levels_.push_back(decode_level(coder_, level));
+      for (std::size_t i = 0; i < level.shapes.size(); ++i) {
+        place_of_pass_.push_back({levels_.back().get(), i});
+      }
     }
   }
 
@@ -114,17 +119,15 @@ class MultilevelDecoder final : public PassDecoder {
   }
 
   void place(int pass) override {
-    const Sections& sections = *sections_[static_cast<std::size_t>(pass)];
-    if (engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
+    const auto [level, number] = place_of_pass_[static_cast<std::size_t>(pass)];
     codes_ = first_of(workspace_.codes, engine_->pass(pass).points);
     const Gaps gaps(engine_->missing(pass));
-    const SymbolContexts contexts{
-        contexts_, contexts_.empty() ? 1 : engine_->pass(pass).groups * contexts_per_group};
-    decode_symbols(coder_, sections, contexts, codes_.first(codes_.size() - gaps.count()));
+    level->place(number, contexts_, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
   }
 
   void reconstruct(int pass, const Sections& sections) override {
+    if (engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
     engine_->reconstruct(pass, codes_,
                          SparseList::decode(sections.find(SectionId::outliers), codes_.size()));
   }
@@ -132,6 +135,11 @@ class MultilevelDecoder final : public PassDecoder {
   void finish() override { restore_missing(target_); }
 
  private:
+  struct PassOfLevel {
+    const DecodedLevel* level;
+    std::size_t number;
+  };
+
   void check_coarse_lattice(const Sections& sections) const {
     ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
     if (in.get<std::uint64_t>() != engine_->coarse_hash()) {
@@ -143,9 +151,10 @@ class MultilevelDecoder final : public PassDecoder {
   const CoderParams& coder_;
   Workspace& workspace_;
   std::unique_ptr<MultilevelEngine> engine_;
-  std::vector<const Sections*> sections_;  ///< of all passes
-  std::span<std::uint8_t> contexts_;       ///< of the pass's symbols; none: all alike
-  std::span<QuantCode> codes_;             ///< of the pass's points
+  std::vector<std::unique_ptr<DecodedLevel>> levels_;
+  std::vector<PassOfLevel> place_of_pass_;
+  std::span<std::uint8_t> contexts_;  ///< of the pass's symbols; none: all alike
+  std::span<QuantCode> codes_;        ///< of the pass's points
 };
 
 template <class Params, class T>

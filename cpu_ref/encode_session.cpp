@@ -32,9 +32,9 @@ struct PassEncoderMemory {
 
 /// A pass between its steps. Its codes and contexts lie behind those of the passes before.
 struct PassInWork {
-  std::span<QuantCode> codes;          ///< of its points
-  std::span<const QuantCode> symbols;  ///< that are coded
-  std::span<std::uint8_t> contexts;    ///< of its points, then of the symbols; none: all alike
+  std::span<QuantCode> codes;        ///< of its points
+  std::span<QuantCode> symbols;      ///< that are coded
+  std::span<std::uint8_t> contexts;  ///< of its points, then of the symbols; none: all alike
   Gaps gaps;
   CodedPass result;
 };
@@ -42,17 +42,17 @@ struct PassInWork {
 /// The steps of all predictors; how points are predicted differs.
 class CpuPassEncoder : public PassEncoder {
  public:
-  CpuPassEncoder(const FrameCoding& coding, std::size_t passes, const PassEncoderMemory& memory)
-      : coding_(coding), memory_(memory), passes_(passes) {}
+  CpuPassEncoder(const FrameCoding& coding, const PassEncoderMemory& memory)
+      : coding_(coding),
+        memory_(memory),
+        level_of_pass_(level_of_pass(coding.predictor)),
+        passes_(level_of_pass_.size()) {}
 
   void encode() override {
-    for (int number = 0; number < static_cast<int>(passes_.size()); ++number) {
-      PassInWork& pass = this->pass(number);
-      const SymbolContexts contexts{pass.contexts, pass.contexts.empty() ? 1 : contexts_of(number)};
-      for (OwnedSection& section :
-           encode_symbols(coding_.coder, coding_.tuning, pass.symbols, contexts)) {
-        keep(section.id, std::move(section.bytes), pass);
-      }
+    const std::size_t passes = passes_.size();
+    for (std::size_t first = 0, end = 0; first < passes; first = end) {
+      while (end < passes && level_of_pass_[end] == level_of_pass_[first]) ++end;
+      encode_level(first, end);
     }
   }
 
@@ -63,8 +63,7 @@ class CpuPassEncoder : public PassEncoder {
   }
 
  protected:
-  /// How many contexts the symbols of a pass can have.
-  virtual std::size_t contexts_of(int /*number*/) const { return 1; }
+  virtual PassShape shape_of(int number) const = 0;
 
   PassInWork& pass(int number) { return passes_.at(static_cast<std::size_t>(number)); }
   Workspace& workspace() { return memory_.workspace; }
@@ -85,8 +84,23 @@ class CpuPassEncoder : public PassEncoder {
   }
 
  private:
+  /// Codes the passes of a level, from `first` on.
+  void encode_level(std::size_t first, std::size_t end) {
+    std::vector<PassCodes> level;
+    for (std::size_t i = first; i < end; ++i) {
+      level.push_back({passes_[i].symbols, passes_[i].contexts, shape_of(static_cast<int>(i))});
+    }
+    auto sections = cpu::encode_level(coding_.coder, coding_.tuning, level);
+    for (std::size_t i = first; i < end; ++i) {
+      for (OwnedSection& section : sections[i - first]) {
+        keep(section.id, std::move(section.bytes), passes_[i]);
+      }
+    }
+  }
+
   FrameCoding coding_;
   PassEncoderMemory memory_;
+  std::vector<int> level_of_pass_;
   std::vector<PassInWork> passes_;
 };
 
@@ -96,7 +110,7 @@ class OnePassEncoder final : public CpuPassEncoder {
  public:
   OnePassEncoder(const FrameCoding& coding, const FrameInput<T>& frame,
                  const PassEncoderMemory& memory)
-      : CpuPassEncoder(coding, 1, memory), frame_(frame) {}
+      : CpuPassEncoder(coding, memory), frame_(frame) {}
 
   void predict(PassRange /*range*/) override {
     PassInWork& pass = this->pass(0);
@@ -110,6 +124,8 @@ class OnePassEncoder final : public CpuPassEncoder {
   void fit_contexts(PassRange /*range*/) override {}
 
  private:
+  PassShape shape_of(int /*number*/) const override { return {frame_.values.size(), 1}; }
+
   template <class Params>
   void predict_by(const Params& params, PassInWork& pass, Predicted<T>& predicted) const {
     if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
@@ -129,7 +145,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
  public:
   MultilevelEncoder(const FrameCoding& coding, const FrameInput<T>& frame,
                     const PassEncoderMemory& memory)
-      : CpuPassEncoder(coding, level_of_pass(coding.predictor).size(), memory),
+      : CpuPassEncoder(coding, memory),
         points_(frame.values.size()),
         engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame)) {}
 
@@ -161,8 +177,9 @@ class MultilevelEncoder final : public CpuPassEncoder {
   }
 
  private:
-  std::size_t contexts_of(int number) const override {
-    return engine_->pass(number).groups * contexts_per_group;
+  PassShape shape_of(int number) const override {
+    const Pass& pass = engine_->pass(number);
+    return {pass.points, std::size_t{pass.groups} * contexts_per_group};
   }
 
   std::size_t points_;

@@ -26,17 +26,6 @@ Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
   return crop;
 }
 
-/// What a coder makes of these symbols takes.
-std::uint64_t coded_bytes(const FrameCoding& coding, std::span<const QuantCode> symbols,
-                          const SymbolContexts& contexts) {
-  std::uint64_t bytes = 0;
-  for (const OwnedSection& section :
-       encode_symbols(coding.coder, coding.tuning, symbols, contexts)) {
-    bytes += section.bytes.size();
-  }
-  return bytes;
-}
-
 /// What coding the frame by `multilevel`, fitted to it, takes.
 template <class T>
 std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
@@ -47,17 +36,24 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
   params.write(head);
   std::uint64_t bytes = head.size();
   const auto passes = static_cast<int>(make_schedule(params.lattice).passes.size());
+  std::vector<QuantCode> codes(frame.values.size());
+  std::vector<std::uint8_t> contexts(frame.values.size());
+  std::vector<PassCodes> coded;
+  std::size_t first = 0;
   for (int number = 0; number < passes; ++number) {
     const Pass& pass = engine->pass(number);
-    std::vector<QuantCode> codes(pass.points);
-    std::vector<std::uint8_t> contexts(pass.points);
+    coded.push_back({std::span(codes).subspan(first, pass.points),
+                     std::span(contexts).subspan(first, pass.points),
+                     {pass.points, std::size_t{pass.groups} * contexts_per_group}});
+    first += pass.points;
     std::vector<SparseEntry> outliers;
-    engine->predict_quantise(number, codes, outliers);
-    bytes += engine->fit_contexts(number, contexts).size();
-    bytes += coded_bytes(coding, codes, {contexts, pass.groups * contexts_per_group}) +
-             SparseList::encode(outliers, pass.points).size();
+    engine->predict_quantise(number, coded.back().codes, outliers);
+    bytes +=
+        engine->fit_contexts(number, std::span(contexts).subspan(first - pass.points, pass.points))
+            .size();
+    bytes += SparseList::encode(outliers, pass.points).size();
   }
-  return bytes;
+  return bytes + coded_bytes(coding.coder, coding.tuning, coded);
 }
 
 template <class T>
@@ -93,7 +89,9 @@ class CpuTrialSession final : public TrialSession {
       predicted_ = params;
       bound_ = coding.room.bound;
     }
-    return list_bytes_ + coded_bytes(coding, codes_, {});
+    std::vector<QuantCode> codes = codes_;  // a coder may put them in another order
+    const PassCodes pass{codes, {}, {codes.size(), 1}};
+    return list_bytes_ + coded_bytes(coding.coder, coding.tuning, std::span(&pass, 1));
   }
 
   Crop<T> crop_;

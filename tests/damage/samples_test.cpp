@@ -19,7 +19,7 @@ struct Inventory {
   std::array<int, 5> predictors{};
   std::array<int, 3> coders{};
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
-  std::array<int, 2> ans_modes{};               ///< plain, with flags of blocks
+  std::array<int, 2> ans_modes{};               ///< of a chain's first table: as codes, by gaps
   std::array<int, 3> mask_references{};         ///< none, row, slice
   std::array<int, 2> dtypes{};
   std::array<int, 4> ranks{};
@@ -66,7 +66,9 @@ struct Inventory {
     ++sections.at(static_cast<std::size_t>(section.id));
     const auto first = std::to_integer<std::size_t>(section.bytes.front());
     if (section.id == SectionId::mask_bits) ++mask_references.at(first);
-    if (section.id == SectionId::codes && is_ans) ++ans_modes.at(first);
+    if (section.id == SectionId::codes && is_ans && (first & 0x80U) != 0) {
+      ++ans_modes.at(first >> 6 & 1U);
+    }
   }
 };
 

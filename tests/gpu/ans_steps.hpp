@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/ans.hpp"
+#include "core/ans_slots.hpp"
 
 namespace cuszi::test {
 
@@ -12,23 +12,21 @@ struct AnsSteps {
   std::uint32_t token;
   std::uint32_t raw;
   std::uint32_t code;   ///< again
-  std::uint32_t state;  ///< with the token and its raw bits, without what was spilled
-  std::uint32_t taken;  ///< the state without them again
-  std::uint32_t context;
+  std::uint32_t gap;    ///< of the code's number, after its token
+  std::uint32_t state;  ///< with the token, without what was spilled
+  std::uint32_t taken;  ///< the state without it again
 
   friend bool operator==(const AnsSteps&, const AnsSteps&) = default;
 };
 
 CUSZI_HD inline AnsSteps ans_steps(QuantCode code, std::uint32_t state, std::uint32_t centre) {
-  const Token token = token_of(code, centre);
+  const Token token = token_of(SlotKind::code, code, centre);
   AnsSteps steps{};
   steps.token = token.token;
   steps.raw = token.raw;
-  steps.code = code_of(token.token, token.raw, centre);
-  if (token.raw_bits != 0) {
-    if (spills_for_raw(state, token.raw_bits)) state >>= 16;
-    state = put_raw(state, token);
-  }
+  steps.code = value_of_slot(SlotKind::code, token.token, token.raw, centre);
+  const Token gap = token_of(SlotKind::gap, code * 4093U, centre);
+  steps.gap = value_of_slot(SlotKind::gap, gap.token, gap.raw, centre);
   const TokenShare share{1U + code % 4000U, code % 90U};
   if (spills_for_token(state, share.frequency)) state >>= 16;
   steps.state = put_token(state, share);
@@ -36,7 +34,6 @@ CUSZI_HD inline AnsSteps ans_steps(QuantCode code, std::uint32_t state, std::uin
       decoder_entry(token.token, share.frequency, decoder_slot(steps.state) - share.first);
   const std::uint32_t taken = take_token(steps.state, entry);
   steps.taken = needs_refill(taken) ? refilled(taken, code) : taken;
-  steps.context = flag_context(bucket_weight(static_cast<std::uint8_t>(code)) + code);
   return steps;
 }
 

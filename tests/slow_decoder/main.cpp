@@ -18,16 +18,6 @@
 
 namespace cuszi::slow {
 
-std::vector<QuantCode> decode_codes(const CoderParams& coder, const Sections& sections,
-                                    std::uint64_t count, std::span<const std::uint8_t> contexts,
-                                    std::size_t context_count) {
-  if (const auto* ans = std::get_if<AnsParams>(&coder)) {
-    return decode_ans(ans->centre, sections, count, contexts, context_count);
-  }
-  static_cast<void>(std::get<HuffmanParams>(coder));
-  return decode_huffman(sections, count);
-}
-
 namespace {
 
 /// The sections of a frame, pass by pass.
@@ -51,6 +41,23 @@ std::vector<Sections> read_sections(const FrameHeader& header, Bytes payload) {
     first += static_cast<std::size_t>(in_level);
   }
   return passes;
+}
+
+/// The codes of all passes, level by level.
+std::vector<PassCodes> read_codes(const FrameHeader& header, std::span<const Sections> passes,
+                                  std::uint64_t points) {
+  std::vector<PassCodes> codes;
+  if (!header.coder || !std::holds_alternative<AnsParams>(*header.coder)) return codes;
+  const std::vector<int> level_of = level_of_pass(*header.predictor);
+  const std::vector<PassShape> shapes = pass_shapes(*header.predictor, points);
+  for (std::size_t first = 0, end = 0; first < passes.size(); first = end) {
+    while (end < passes.size() && level_of[end] == level_of[first]) ++end;
+    const auto level = decode_chain(std::get<AnsParams>(*header.coder).centre,
+                                    passes[first].find(SectionId::codes),
+                                    std::span(shapes).subspan(first, end - first));
+    codes.insert(codes.end(), level.begin(), level.end());
+  }
+  return codes;
 }
 
 template <class T>
@@ -86,7 +93,8 @@ void restore_values(SlowFrame<T>& frame) {
 
 template <class T>
 std::vector<T> restore_frame(const Dims& dims, const FrameHeader& header, Bytes payload) {
-  SlowFrame<T> frame{dims, dims.as_3d(), header, {}, read_sections(header, payload), {}};
+  SlowFrame<T> frame{dims, dims.as_3d(), header, {}, read_sections(header, payload), {}, {}};
+  frame.codes = read_codes(header, frame.passes, dims.count());
   frame.values.resize(dims.count());
   const bool has_mask = header.kind == FrameKind::coded || header.kind == FrameKind::constant;
   if (has_mask && header.missing != 0) {

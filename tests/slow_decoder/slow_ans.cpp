@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "core/bits.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
@@ -11,35 +10,74 @@ namespace cuszi::slow {
 
 namespace {
 
-constexpr std::uint32_t token_count = 39;
 constexpr std::uint32_t outlier = 38;
-constexpr std::uint64_t block = 64;
 
-using Table = std::array<std::uint32_t, token_count>;  ///< frequencies
+using Table = std::array<std::uint64_t, 64>;  ///< frequencies
 
-std::uint32_t get_unary(BitReader& bits) {
+enum class Kind { code, gap, inner_gap, magnitude };
+
+std::uint32_t unary(BitReader& bits) {
   std::uint32_t ones = 0;
   while (bits.get(1) == 1) ++ones;
   return ones;
 }
 
-Table read_table(BitReader& bits) {
+std::uint32_t bits_of_number(std::uint64_t number) {
+  std::uint32_t bits = 0;
+  for (; number != 0; number /= 2) ++bits;
+  return bits;
+}
+
+std::uint64_t get_count(BitReader& bits, std::uint64_t most) {
+  return bits.get(static_cast<int>(bits_of_number(most)));
+}
+
+std::uint64_t least_number(std::uint32_t token) {
+  if (token < 16) return token;
+  return std::uint64_t{2 + token % 2} << ((token - 16) / 2 + 3);
+}
+
+Table read_model(BitReader& bits, std::uint32_t last) {
+  const std::uint64_t s = bits.get(6);
+  const std::uint64_t k = bits.get(2);
+  const std::uint64_t h = (2 + s % 2) << (s / 2);
+  const auto share = [&](std::uint32_t token) {
+    if (token > last) return std::uint64_t{0};
+    std::uint64_t value = 65536 * h / (h + 32 * least_number(token));
+    for (std::uint64_t i = 0; i < k; ++i) value = value * value / 65536;
+    return value;
+  };
   Table table{};
-  const std::uint32_t commonest = get_unary(bits);
+  std::uint64_t left = 4096;
+  for (std::uint32_t t = 0; t <= last; ++t) {
+    table.at(t) = 1 + (share(t) - share(t + 1)) * 4032 / 65536;
+    left -= table.at(t);
+  }
+  *std::max_element(table.begin(), table.end()) += left;
+  return table;
+}
+
+Table read_table(BitReader& bits) {
+  const bool has_model = bits.get(1) == 1;
   const auto last = static_cast<std::uint32_t>(bits.get(6));
+  if (has_model) return read_model(bits, last);
+  Table table{};
+  const std::uint32_t below_leading = unary(bits);
+  const auto commonest = static_cast<std::uint32_t>((1U << below_leading) +
+                                                    bits.get(static_cast<int>(below_leading)) - 1);
   constexpr std::array<int, 4> mantissas{0, 1, 2, 4};
   const int mantissa = last > 0 ? mantissas.at(bits.get(2)) : 0;
   int exponent = 12;
-  std::uint32_t left = 4096;
+  std::uint64_t left = 4096;
   for (std::uint32_t token = 0; token <= last; ++token) {
     if (token == commonest) continue;
-    const auto rank = static_cast<int>(get_unary(bits));
+    const auto rank = static_cast<int>(unary(bits));
     exponent += rank % 2 == 0 ? rank / 2 : -(rank + 1) / 2;
     if (exponent == 0) continue;
     const int below = exponent - 1;
     const int stored = std::min(below, mantissa);
-    std::uint32_t frequency = 1;
-    frequency = frequency << stored | static_cast<std::uint32_t>(bits.get(stored));
+    std::uint64_t frequency = 1;
+    frequency = frequency << stored | bits.get(stored);
     table.at(token) = frequency << (below - stored);
     left -= table.at(token);
   }
@@ -47,166 +85,202 @@ Table read_table(BitReader& bits) {
   return table;
 }
 
-struct Head {
-  std::uint64_t symbols = 0;
-  std::uint32_t lanes = 1;
-  std::uint64_t segment = 1;
-  std::vector<Table> table_of_context;
-
-  std::uint64_t segments() const { return ceil_div(symbols, segment); }
+struct List {
+  Kind kind;
+  std::uint64_t slots;
+  Table table;
 };
 
-Head read_head(ByteReader& in, std::uint64_t symbols, std::size_t contexts) {
-  Head head;
-  head.symbols = symbols;
-  head.lanes = 1U << in.get<std::uint8_t>();
-  head.segment = std::uint64_t{1} << in.get<std::uint8_t>();
-  BitReader bits(in.rest(), "the frequency tables");
-  std::vector<std::size_t> number{0};
-  for (std::size_t c = 1; c < contexts; ++c) number.push_back(number.back() + bits.get(1));
-  std::vector<Table> tables;
-  for (std::size_t i = 0; i <= number.back(); ++i) tables.push_back(read_table(bits));
-  for (const std::size_t i : number) head.table_of_context.push_back(tables.at(i));
-  in.take(bits.bytes_read());
-  return head;
+/// A table of a pass: which contexts have it, and its lists.
+struct ContextTable {
+  std::size_t pass;
+  std::size_t first_context;
+  bool by_gaps;
+  std::vector<List> lists;
+};
+
+void read_pass(BitReader& bits, std::size_t pass, std::uint64_t points,
+               std::vector<ContextTable>& tables) {
+  std::uint64_t left = points;
+  for (std::size_t context = 0; bits.get(1) == 1; ++context) {
+    ContextTable table{pass, 0, false, {}};
+    if (context != 0) context += unary(bits);
+    table.first_context = context;
+    table.by_gaps = bits.get(1) == 1;
+    const std::uint64_t c = get_count(bits, left);
+    const std::uint64_t m = table.by_gaps ? get_count(bits, c) : 0;
+    const auto add = [&](Kind kind, std::uint64_t slots) {
+      if (slots != 0) table.lists.push_back({kind, slots, read_table(bits)});
+    };
+    add(table.by_gaps ? Kind::gap : Kind::code, c);
+    add(Kind::inner_gap, m);
+    add(Kind::magnitude, m);
+    left -= c;
+    tables.push_back(std::move(table));
+  }
 }
 
-/// The lanes of a segment, which take turns.
-class Lanes {
+/// How many raw bits stand behind a token.
+std::uint32_t raw_bits_of(Kind kind, std::uint32_t token) {
+  if (kind == Kind::magnitude) token += 2;
+  const bool outlier_or_zero = token == outlier || token == 0;
+  if (outlier_or_zero && (kind == Kind::code || kind == Kind::magnitude)) return 0;
+  const std::uint32_t of_number = token < 16 ? 0 : (token - 16) / 2 + 3;
+  return of_number + (kind == Kind::code || kind == Kind::gap ? 1 : 0);
+}
+
+struct Slot {
+  const List* list;
+  std::uint32_t token;
+  std::uint64_t raw = 0;
+};
+
+class Segment {
  public:
-  Lanes(ByteReader& in, std::uint32_t count) : in_(in) {
-    for (std::uint32_t lane = 0; lane < count; ++lane) states_.push_back(in.get<std::uint32_t>());
-  }
+  Segment(ByteReader& in, std::span<Slot> slots) : in_(in), slots_(slots) {}
 
-  std::uint32_t token(std::uint32_t lane, const Table& table) {
-    std::uint32_t& x = states_.at(lane);
-    const std::uint32_t v = x % 4096;
-    std::uint32_t token = 0;
-    std::uint32_t before = 0;
-    while (v >= before + table.at(token)) before += table.at(token++);
-    x = table.at(token) * (x >> 12) + v - before;
-    refill(x);
-    return token;
-  }
-
-  std::uint32_t raw(std::uint32_t lane, std::uint32_t bits) {
-    std::uint32_t& x = states_.at(lane);
-    const std::uint32_t value = x & ((1U << bits) - 1);
-    x >>= bits;
-    refill(x);
-    return value;
-  }
-
-  void expect_end() const {
-    for (const std::uint32_t x : states_) {
-      if (x != 1U << 16) throw ArchiveError("an ANS segment does not end as it should");
-    }
+  void decode() {
+    const std::uint64_t lanes = ceil_div(slots_.size(), 2048);
+    std::vector<std::uint32_t> states;
+    for (std::uint64_t lane = 0; lane < lanes; ++lane) states.push_back(in_.get<std::uint32_t>());
+    for (std::uint64_t i = 0; i < slots_.size(); ++i) take_token(states[i % lanes], slots_[i]);
+    take_raw_bits(states);
   }
 
  private:
-  void refill(std::uint32_t& x) {
+  void take_token(std::uint32_t& x, Slot& slot) {
+    const std::uint32_t v = x % 4096;
+    std::uint64_t before = 0;
+    slot.token = 0;
+    const Table& table = slot.list->table;
+    while (v >= before + table.at(slot.token)) before += table.at(slot.token++);
+    x = static_cast<std::uint32_t>(table.at(slot.token) * (x >> 12) + v - before);
     if (x < 1U << 16) x = x << 16 | in_.get<std::uint16_t>();
   }
 
+  void take_raw_bits(const std::vector<std::uint32_t>& states) {
+    std::uint64_t all = 0;
+    for (const Slot& slot : slots_) all += raw_bits_of(slot.list->kind, slot.token);
+    const std::uint64_t carrying = std::min<std::uint64_t>(states.size(), all / 16);
+    std::vector<bool> string;
+    const auto append = [&](std::uint32_t word) {
+      for (int bit = 0; bit < 16; ++bit) string.push_back(((word >> bit) & 1U) != 0);
+    };
+    for (std::size_t lane = 0; lane < states.size(); ++lane) {
+      const std::uint32_t above = states[lane] - 65536;
+      if (above >= (lane < carrying ? 65536U : 1U)) {
+        throw ArchiveError("an ANS segment does not end as it should");
+      }
+      if (lane < carrying) append(above);
+    }
+    while (string.size() < all) append(in_.get<std::uint16_t>());
+    std::size_t at = 0;
+    for (Slot& slot : slots_) {
+      const std::uint32_t bits = raw_bits_of(slot.list->kind, slot.token);
+      for (std::uint32_t i = 0; i < bits; ++i) {
+        slot.raw |= std::uint64_t{string[at++] ? 1U : 0U} << i;
+      }
+    }
+    for (; at < string.size(); ++at) {
+      if (string[at]) throw ArchiveError("an ANS segment is not filled up with zeros");
+    }
+  }
+
   ByteReader& in_;
-  std::vector<std::uint32_t> states_;
+  std::span<Slot> slots_;
 };
 
-std::uint32_t raw_bits_of(std::uint32_t token) {
-  if (token == 0 || token == outlier) return 0;
-  return token < 16 ? 1 : (token - 16) / 2 + 4;
+std::uint64_t number_of(std::uint32_t token, std::uint64_t raw) {
+  return least_number(token) | raw;
 }
 
-QuantCode code_of(std::uint32_t token, std::uint32_t raw, std::uint32_t centre) {
-  if (token == outlier) return outlier_code;
-  std::uint32_t magnitude = token;
-  if (token >= 16) {
-    const std::uint32_t e = 4 + (token - 16) / 2;
-    magnitude = 1U << e | (token % 2) << (e - 1) | raw >> 1;
-  }
-  return static_cast<QuantCode>(raw % 2 == 1 ? centre - magnitude : centre + magnitude);
+QuantCode code_at(std::uint64_t magnitude, bool below, std::uint32_t centre) {
+  return static_cast<QuantCode>(below ? centre - magnitude : centre + magnitude);
 }
 
-/// A stream's segments stand one behind the other, so that the index is not needed.
-std::vector<QuantCode> read_segments(ByteReader& in, const Head& head, std::uint32_t centre,
-                                     std::span<const std::uint8_t> contexts) {
-  std::vector<QuantCode> symbols;
-  for (std::uint64_t first = 0; first < head.symbols; first += head.segment) {
-    const std::uint64_t end = std::min(first + head.segment, head.symbols);
-    Lanes lanes(in, head.lanes);
-    for (std::uint64_t step = first; step < end; step += head.lanes) {
-      const auto active =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(head.lanes, end - step));
-      std::vector<std::uint32_t> tokens;
-      for (std::uint32_t lane = 0; lane < active; ++lane) {
-        const std::size_t context = contexts.empty() ? 0 : contexts[step + lane];
-        tokens.push_back(lanes.token(lane, head.table_of_context.at(context)));
-      }
-      for (std::uint32_t lane = 0; lane < active; ++lane) {
-        const std::uint32_t token = tokens.at(lane);
-        symbols.push_back(code_of(token, lanes.raw(lane, raw_bits_of(token)), centre));
-      }
-    }
-    lanes.expect_end();
-  }
-  return symbols;
+QuantCode code_of(const Slot& slot, std::uint32_t centre) {
+  if (slot.token == outlier) return outlier_code;
+  return code_at(number_of(slot.token, slot.raw / 2), slot.raw % 2 == 1, centre);
 }
 
-/// The context of each block's flag.
-std::vector<std::uint8_t> contexts_of_flags(std::uint64_t count,
-                                            std::span<const std::uint8_t> contexts) {
-  std::vector<std::uint8_t> result;
-  for (std::uint64_t first = 0; first < count; first += block) {
-    std::uint32_t x = 0;
-    for (std::uint64_t i = first; i < std::min(first + block, count) && !contexts.empty(); ++i) {
-      const std::uint32_t bucket = contexts[i] % 16;
-      if (bucket != 0) x += 1U << (bucket - 1);
-    }
-    const auto b = static_cast<std::uint32_t>(std::bit_width(x));
-    result.push_back(static_cast<std::uint8_t>(x < 2 ? x : 2 * (b - 1) + ((x >> (b - 2)) & 1)));
+/// Puts the codes that are told by gaps in their places.
+std::vector<QuantCode> codes_by_gaps(std::span<const Slot> gaps, std::span<const Slot> inner,
+                                     std::span<const Slot> magnitudes, std::uint32_t centre) {
+  std::vector<std::uint64_t> magnitude_of(gaps.size(), 1);
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < inner.size(); ++i, ++at) {
+    at += number_of(inner[i].token, inner[i].raw);
+    const std::uint32_t token = magnitudes[i].token + 2;
+    magnitude_of.at(at) = token == outlier ? 0 : number_of(token, magnitudes[i].raw);
   }
-  return result;
-}
-
-std::vector<QuantCode> decode_with_flags(ByteReader& in, std::uint32_t centre, std::uint64_t count,
-                                         std::span<const std::uint8_t> contexts,
-                                         std::size_t context_count) {
-  const std::uint64_t significant = in.varint();
-  const Head flag_head = read_head(in, ceil_div(count, block), 48);
-  const Head head = read_head(in, significant, context_count);
-  if (flag_head.segments() == 1 && head.segments() == 1) in.varint();
-  const std::vector<QuantCode> flags =
-      read_segments(in, flag_head, 1, contexts_of_flags(count, contexts));
-  std::vector<std::uint8_t> part_contexts;
-  for (std::uint64_t i = 0; i < contexts.size(); ++i) {
-    if (flags.at(i / block) == 2) part_contexts.push_back(contexts[i]);
+  std::vector<QuantCode> codes;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    codes.insert(codes.end(), number_of(gaps[i].token, gaps[i].raw / 2),
+                 static_cast<QuantCode>(centre));
+    codes.push_back(magnitude_of[i] == 0 ? outlier_code
+                                         : code_at(magnitude_of[i], gaps[i].raw % 2 == 1, centre));
   }
-  const std::vector<QuantCode> part = read_segments(in, head, centre, part_contexts);
-  std::vector<QuantCode> symbols;
-  std::size_t next = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    symbols.push_back(flags.at(i / block) == 2 ? part.at(next++) : static_cast<QuantCode>(centre));
-  }
-  return symbols;
+  return codes;
 }
 
 }  // namespace
 
-std::vector<QuantCode> decode_ans(std::uint32_t centre, const Sections& sections,
-                                  std::uint64_t count, std::span<const std::uint8_t> contexts,
-                                  std::size_t context_count) {
-  const Bytes codes = sections.find(SectionId::codes);
-  if (codes.empty()) return std::vector<QuantCode>(count, static_cast<QuantCode>(centre));
-  ByteReader in(codes, "the quant-codes");
-  std::vector<QuantCode> symbols;
-  if (in.get<std::uint8_t>() == 1) {
-    symbols = decode_with_flags(in, centre, count, contexts, context_count);
-  } else {
-    const Head head = read_head(in, count, context_count);
-    symbols = read_segments(in, head, centre, contexts);
+std::vector<PassCodes> decode_chain(std::uint32_t centre, Bytes codes,
+                                    std::span<const PassShape> shapes) {
+  std::vector<PassCodes> passes(shapes.size());
+  if (codes.empty()) return passes;
+  BitReader head(codes, "the head of a chain");
+  std::vector<ContextTable> tables;
+  for (std::size_t i = 0; i < shapes.size(); ++i) read_pass(head, i, shapes[i].points, tables);
+  std::vector<Slot> slots;
+  for (const ContextTable& table : tables) {
+    for (const List& list : table.lists) slots.insert(slots.end(), list.slots, Slot{&list, 0});
+  }
+  ByteReader in(codes.subspan(head.bytes_read()), "the quant-codes");
+  for (std::size_t first = 0; first < slots.size(); first += 65536) {
+    const std::size_t count = std::min<std::size_t>(65536, slots.size() - first);
+    Segment(in, std::span(slots).subspan(first, count)).decode();
   }
   in.expect_end();
-  return symbols;
+  std::span<const Slot> rest = slots;
+  const auto take = [&](std::uint64_t count) {
+    const auto part = rest.first(count);
+    rest = rest.subspan(count);
+    return part;
+  };
+  for (const ContextTable& table : tables) {
+    TableCodes& result = passes[table.pass].emplace_back();
+    result.first_context = table.first_context;
+    result.by_gaps = table.by_gaps;
+    std::vector<std::span<const Slot>> lists(3);
+    for (std::size_t i = 0; i < table.lists.size(); ++i) lists[i] = take(table.lists[i].slots);
+    if (table.by_gaps) {
+      result.codes = codes_by_gaps(lists[0], lists[1], lists[2], centre);
+    } else {
+      for (const Slot& slot : lists[0]) result.codes.push_back(code_of(slot, centre));
+    }
+  }
+  return passes;
+}
+
+std::vector<QuantCode> place_codes(const PassCodes& tables, std::uint32_t centre,
+                                   std::uint64_t count, std::span<const std::uint8_t> contexts) {
+  std::vector<QuantCode> result(count, static_cast<QuantCode>(centre));
+  if (tables.empty()) return result;
+  std::vector<std::size_t> next(tables.size(), 0);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::size_t t = tables.size() - 1;
+    while (tables[t].first_context > (contexts.empty() ? 0U : contexts[i])) --t;
+    if (next[t] < tables[t].codes.size()) result[i] = tables[t].codes[next[t]];
+    ++next[t];
+  }
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const std::size_t told = tables[t].codes.size();
+    if (tables[t].by_gaps ? told > next[t] : told != next[t]) {
+      throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+    }
+  }
+  return result;
 }
 
 }  // namespace cuszi::slow

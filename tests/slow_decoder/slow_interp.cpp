@@ -48,8 +48,7 @@ class Decoder {
   /// A code for every point; those of missing ones mean nothing.
   void read_codes() {
     const std::uint64_t points = frame_.values.size();
-    const std::vector<QuantCode> coded =
-        decode_codes(*frame_.header.coder, sections(), points - frame_.mask.count, {}, 1);
+    const std::vector<QuantCode> coded = decode_codes(frame_, 0, points - frame_.mask.count);
     std::size_t next = 0;
     for (std::uint64_t i = 0; i < points; ++i) {
       codes_.push_back(frame_.is_missing(i) ? QuantCode{0} : coded.at(next++));

@@ -9,7 +9,7 @@ void restore(const LorenzoParams& params, SlowFrame<T>& frame) {
   const std::uint64_t points = frame.values.size();
   const Sections& sections = frame.passes.front();
   const auto radius = static_cast<std::int32_t>(params.radius);
-  const std::vector<QuantCode> codes = decode_codes(*frame.header.coder, sections, points, {}, 1);
+  const std::vector<QuantCode> codes = decode_codes(frame, 0, points);
   const SparseList outliers = SparseList::decode(sections.find(SectionId::outliers), points);
 
   std::vector<std::uint64_t> sums;  // of integers; those of damaged archives may overflow

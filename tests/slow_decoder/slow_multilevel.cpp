@@ -22,7 +22,7 @@ class Decoder {
     for (std::size_t i = 0; i < plan_.passes.size(); ++i) {
       const Sections& sections = frame_.passes.at(i);
       if (i == plan_.coarse_passes && i != 0) check_coarse_lattice(sections, restored);
-      restore_pass(plan_.passes[i], sections);
+      restore_pass(i, sections);
       for (std::uint64_t place = 0; place < plan_.passes[i].points; ++place) {
         restored.push_back(*point_at(plan_.passes[i], place).at.value);
       }
@@ -47,7 +47,8 @@ class Decoder {
     return {plan, {plan_.grid, plan.points, at, frame_.values.data() + offset}, offset};
   }
 
-  void restore_pass(const Pass& pass, const Sections& sections) {
+  void restore_pass(std::size_t number, const Sections& sections) {
+    const Pass& pass = plan_.passes[number];
     const std::vector<GroupWeights> weights =
         uses_contexts(*frame_.header.coder)
             ? read_weights(sections.find(SectionId::weights), plan_, pass, remembered_)
@@ -60,9 +61,7 @@ class Decoder {
       places.push_back(place);
       if (!weights.empty()) contexts.push_back(context_at(point, weights));
     }
-    const std::vector<QuantCode> codes =
-        decode_codes(*frame_.header.coder, sections, places.size(), contexts,
-                     weights.empty() ? 1 : std::size_t{pass.groups} * contexts_per_group);
+    const std::vector<QuantCode> codes = decode_codes(frame_, number, places.size(), contexts);
     restore_points(pass, places, codes,
                    SparseList::decode(sections.find(SectionId::outliers), pass.points));
   }

@@ -1,6 +1,7 @@
 #include "cpu_ref/ans.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/energy.hpp"
 #include "core/error.hpp"
@@ -18,12 +19,14 @@ constexpr std::size_t context_count = 2 * contexts_per_group;
 struct Coded {
   std::vector<QuantCode> symbols;
   std::vector<std::uint8_t> contexts;
+
+  PassShape shape() const { return {symbols.size(), context_count}; }
 };
 
 Coded random_codes(Random& random, std::size_t count, unsigned loudest) {
   Coded coded;
   for (std::size_t i = 0; i < count; ++i) {
-    const bool quiet_block = i / block_symbols % 3 != 0;
+    const bool quiet_block = i / 64 % 3 != 0;
     const unsigned bucket = quiet_block ? 0 : static_cast<unsigned>(random.below(loudest + 1));
     const std::uint64_t noise = random.next();
     const std::uint32_t delta =
@@ -36,68 +39,122 @@ Coded random_codes(Random& random, std::size_t count, unsigned loudest) {
   return coded;
 }
 
-std::vector<QuantCode> decode(const AnsParams& params, const cpu::AnsStream& stream,
-                              const Coded& coded) {
-  std::vector<QuantCode> symbols(coded.symbols.size());
-  cpu::ans_decode(params, stream.index, stream.codes, coded.contexts, context_count, symbols);
-  return symbols;
+cpu::AnsStream encode(const AnsParams& params, std::span<const Coded> passes) {
+  std::vector<std::vector<QuantCode>> codes;
+  std::vector<cpu::PassCodes> level;
+  for (const Coded& pass : passes) codes.push_back(pass.symbols);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    level.push_back({codes[i], passes[i].contexts, passes[i].shape()});
+  }
+  return cpu::ans_encode(params, level);
+}
+
+/// Whether all passes come back.
+bool decodes(const AnsParams& params, const cpu::AnsStream& stream,
+             std::span<const Coded> passes) {
+  std::vector<PassShape> shapes;
+  for (const Coded& pass : passes) shapes.push_back(pass.shape());
+  const cpu::AnsLevel level(params, stream.index, stream.codes, shapes);
+  bool same = true;
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    std::vector<QuantCode> codes(passes[i].symbols.size());
+    level.place(i, passes[i].contexts, codes);
+    same = same && codes == passes[i].symbols;
+  }
+  return same;
 }
 
 }  // namespace
 
 TEST_CASE("tokens and their raw bits give every code back") {
   for (std::uint32_t code = 1; code <= 65'535; ++code) {
-    const Token token = token_of(static_cast<QuantCode>(code), centre);
-    REQUIRE(token.token < token_count);
-    REQUIRE(token.raw_bits == raw_bits_of(token.token));
-    REQUIRE(code_of(token.token, token.raw, centre) == code);
+    for (const SlotKind kind : {SlotKind::code, SlotKind::magnitude}) {
+      const std::uint32_t value =
+          kind == SlotKind::code ? code : magnitude_of(static_cast<QuantCode>(code), centre);
+      if (kind == SlotKind::magnitude && value < least_magnitude) continue;
+      const Token token = token_of(kind, value, centre);
+      REQUIRE(token.token < tokens_of(kind));
+      REQUIRE(token.raw_bits == raw_bits_of(kind, token.token));
+      REQUIRE(std::bit_width(token.raw) <= token.raw_bits);
+      REQUIRE(value_of_slot(kind, token.token, token.raw, centre) == value);
+    }
   }
-  CHECK(token_of(outlier_code, centre).token == outlier_token);
-  CHECK(code_of(outlier_token, 0, centre) == outlier_code);
+  CHECK(token_of(SlotKind::code, outlier_code, centre).token == outlier_token);
+  CHECK(value_of_slot(SlotKind::code, outlier_token, 0, centre) == outlier_code);
+  CHECK(value_of_slot(SlotKind::magnitude, tokens_of(SlotKind::magnitude) - 1, 0, centre) == 0);
 }
 
-TEST_CASE("streams under contexts come back") {
+TEST_CASE("tokens and their raw bits give gaps back") {
+  Random random(5);
+  for (int i = 0; i < 100'000; ++i) {
+    const auto gap = static_cast<std::uint32_t>(random.below(most_gap + 1) >> random.below(28));
+    for (const SlotKind kind : {SlotKind::gap, SlotKind::inner_gap}) {
+      const std::uint32_t value =
+          kind == SlotKind::gap ? gap << 1 | (random.one_in(2) ? 1U : 0U) : gap;
+      const Token token = token_of(kind, value, centre);
+      REQUIRE(token.token < token_count);
+      REQUIRE(token.raw_bits == raw_bits_of(kind, token.token));
+      REQUIRE(value_of_slot(kind, token.token, token.raw, centre) == value);
+    }
+  }
+  CHECK(token_of_number(most_gap).token == token_count - 1);
+}
+
+TEST_CASE("the passes of a level come back under their contexts") {
   Random random(1);
   for (const std::size_t count : {1U, 63U, 64U, 65U, 4'000U, 300'000U}) {
     for (const IndexKind index :
          {IndexKind::none, IndexKind::offset, IndexKind::length, IndexKind::hybrid}) {
       for (const unsigned loudest : {0U, 1U, 5U, 13U}) {
         INFO(count << " symbols, index " << static_cast<int>(index) << ", bucket " << loudest);
-        const Coded coded = random_codes(random, count, loudest);
+        const std::vector<Coded> passes{random_codes(random, count, loudest),
+                                        random_codes(random, count / 2, 0),
+                                        random_codes(random, 1 + count / 3, loudest)};
         const AnsParams params{centre, index, 4};
-        const auto stream = cpu::ans_encode(params, coded.symbols, coded.contexts, context_count);
-        REQUIRE(decode(params, stream, coded) == coded.symbols);
+        REQUIRE(decodes(params, encode(params, passes), passes));
       }
     }
   }
 }
 
-TEST_CASE("symbols that are all the centre take no bytes") {
-  const std::vector<QuantCode> symbols(10'000, QuantCode{centre});
-  const auto stream = cpu::ans_encode({centre}, symbols, {}, 1);
+TEST_CASE("codes that are all the centre take no bytes") {
+  const std::vector<Coded> passes{{std::vector<QuantCode>(10'000, QuantCode{centre}), {}}};
+  const auto stream = encode({centre}, passes);
   CHECK(stream.codes.empty());
   CHECK(stream.index.empty());
-  std::vector<QuantCode> restored(symbols.size());
-  cpu::ans_decode({centre}, {}, {}, {}, 1, restored);
-  CHECK(restored == symbols);
+  CHECK(decodes({centre}, stream, passes));
 }
 
-TEST_CASE("a rare event costs what its probability says") {
-  std::vector<QuantCode> symbols(1'000'000, QuantCode{centre});
+TEST_CASE("a rare event costs what its probability says, and next to no slots") {
+  Coded pass{std::vector<QuantCode>(1'000'000, QuantCode{centre}), {}};
   Random random(2);
-  for (QuantCode& symbol : symbols) {
+  for (QuantCode& symbol : pass.symbols) {
     if (random.one_in(1'000)) symbol = centre + 1;
   }
   // 0.0114 bits a symbol for the event, 0.001 for the sign.
-  const auto stream = cpu::ans_encode({centre}, symbols, {}, 1);
-  CHECK(static_cast<double>(stream.codes.size()) * 8 < 0.0134 * 1'000'000);
+  const auto stream = encode({centre}, std::span(&pass, 1));
+  CHECK(static_cast<double>(stream.codes.size()) * 8 < 0.013 * 1'000'000);
+  const PassShape shape = pass.shape();
+  CHECK(CodedChain::read({centre}, stream.index, stream.codes, std::span(&shape, 1)).plan.slots() <
+        2'000);
+}
+
+TEST_CASE("what a level costs is known before it is coded") {
+  Random random(6);
+  for (const unsigned loudest : {1U, 5U, 13U}) {
+    Coded pass = random_codes(random, 300'000, loudest);
+    const auto stream = encode({centre}, std::span(&pass, 1));
+    const cpu::PassCodes codes{pass.symbols, pass.contexts, pass.shape()};
+    const auto told = static_cast<double>(cpu::ans_bytes({centre}, std::span(&codes, 1)));
+    CHECK(std::abs(told / static_cast<double>(stream.codes.size()) - 1) < 0.005);
+  }
 }
 
 TEST_CASE("a changed or shortened stream is an error or other symbols, never more") {
   Random random(3);
-  const Coded coded = random_codes(random, 40'000, 6);
+  const std::vector<Coded> passes{random_codes(random, 40'000, 6), random_codes(random, 9'000, 1)};
   const AnsParams params{centre};
-  const auto good = cpu::ans_encode(params, coded.symbols, coded.contexts, context_count);
+  const auto good = encode(params, passes);
   int refused = 0;
   for (int i = 0; i < 300; ++i) {
     auto stream = good;
@@ -108,7 +165,7 @@ TEST_CASE("a changed or shortened stream is an error or other symbols, never mor
           static_cast<std::byte>(1 << random.below(8));
     }
     try {
-      decode(params, stream, coded);
+      decodes(params, stream, passes);
     } catch (const ArchiveError&) {
       ++refused;
     }
@@ -116,32 +173,19 @@ TEST_CASE("a changed or shortened stream is an error or other symbols, never mor
   CHECK(refused > 100);
   auto cut = good;
   cut.codes.resize(good.codes.size() - 2);
-  CHECK_THROWS_AS(decode(params, cut, coded), ArchiveError);
+  CHECK_THROWS_AS(decodes(params, cut, passes), ArchiveError);
 }
 
-TEST_CASE("frequency tables come back as written") {
-  Random random(4);
-  for (int i = 0; i < 300; ++i) {
-    std::vector<Counts> counts(1 + random.below(30), Counts{});
-    for (Counts& some : counts) {
-      const std::uint64_t tokens = random.below(token_count + 1);
-      for (std::uint64_t t = 0; t < tokens; ++t) some[t] = random.next() >> (32 + random.below(32));
-    }
-    const ContextTables tables = ContextTables::fit(counts);
-    BitWriter bits;
-    tables.write(bits);
-    const std::vector<std::byte> bytes = bits.take();
-    BitReader in(bytes, "tables");
-    const ContextTables read = ContextTables::read(in, counts.size());
-    REQUIRE(read.table_of == tables.table_of);
-    for (std::size_t t = 0; t < tables.tables.size(); ++t) {
-      REQUIRE(read.tables[t].frequencies == tables.tables[t].frequencies);
-    }
-    for (std::size_t c = 0; c < counts.size(); ++c) {
-      for (unsigned t = 0; t < token_count; ++t) {
-        if (counts[c][t] != 0) REQUIRE(tables.tables[tables.table_of[c]].frequencies[t] != 0);
-      }
-    }
+TEST_CASE("contexts that do not agree with the codes are an error") {
+  Random random(7);
+  for (const unsigned loudest : {1U, 5U}) {
+    const std::vector<Coded> passes{random_codes(random, 20'000, loudest)};
+    const auto stream = encode({centre}, passes);
+    std::vector<Coded> others = passes;
+    std::reverse(others[0].contexts.begin(), others[0].contexts.end());
+    others[0].contexts[7] = static_cast<std::uint8_t>(others[0].contexts[7] == 1 ? 0 : 1);
+    std::fill(others[0].contexts.begin(), others[0].contexts.begin() + 9'000, std::uint8_t{31});
+    CHECK_THROWS_AS(decodes({centre}, stream, others), ArchiveError);
   }
 }
 

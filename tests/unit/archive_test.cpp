@@ -52,8 +52,8 @@ TEST_CASE("a file that is no archive is told from one of another version") {
   auto bytes = write_archive_header(some_header());
   const auto read = [&] { return read_archive_prefix(Bytes(bytes).first(archive_prefix_bytes)); };
   CHECK_NOTHROW(read());
-  bytes[8] = std::byte{1};
-  CHECK_THROWS_WITH(read(), "the archive has format version 1; this cuszi reads version 0");
+  bytes[8] = std::byte{0};
+  CHECK_THROWS_WITH(read(), "the archive has format version 0; this cuszi reads version 1");
   bytes[0] = std::byte{'P'};
   CHECK_THROWS_WITH(read(), "not a cuszi archive (it does not begin with the magic bytes)");
   CHECK_THROWS_AS(read_archive_prefix({}), ArchiveError);
