@@ -147,7 +147,7 @@ std::string schedule_text(const Json& passes) {
         "    {:>5} {:>7} {:>11} {:>6} {:>11.4g} {:>10} {:>9.4f} {:>10} {:>6} {:>5}  {}\n",
         pass["level"].get<int>(), pass["spacing"].get<std::uint64_t>(), points,
         pass["coefficients"].get<std::uint64_t>(), pass["half_step"].get<double>(), bytes,
-coded == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(coded),
+        coded == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(coded),
         pass["slots"].get<std::uint64_t>(), pass["lanes"].get<std::uint64_t>(),
         pass["steps"].get<std::uint32_t>(), pass["classes"].get<std::string>());
     steps = std::max(steps, pass["steps"].get<std::uint32_t>());

@@ -132,8 +132,8 @@ std::vector<Sections> sections_of_passes(const FrameHeader& header,
 std::uint64_t points_of_level(const Schedule& schedule, std::span<const int> level_of_pass,
                               std::size_t first) {
   std::uint64_t points = 0;
-  for (std::size_t i = first;
-       i < level_of_pass.size() && level_of_pass[i] == level_of_pass[first]; ++i) {
+  for (std::size_t i = first; i < level_of_pass.size() && level_of_pass[i] == level_of_pass[first];
+       ++i) {
     points += schedule.passes[i].points;
   }
   return points;

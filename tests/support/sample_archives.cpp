@@ -134,17 +134,17 @@ SampleArchive hidden_sample(std::uint64_t size) {
     values[i] = static_cast<float>(random.below(16));
   }
   values[0] = 100;
-  return {fmt::format("flags-hidden-{}", size),
+  return {fmt::format("gaps-hidden-{}", size),
           make_archive(Dims{size}, DType::f32, bytes_of(values), ratio_settings())};
 }
 
-/// ANS with flags of blocks, in one segment and in several, with and without contexts.
-void add_flags(std::vector<SampleArchive>& archives) {
+/// ANS with long gaps, in one segment and in several, with and without contexts.
+void add_gaps(std::vector<SampleArchive>& archives) {
   archives.push_back(hidden_sample(3000));
   archives.push_back(hidden_sample(16000));
   for (const PredictorId predictor : {PredictorId::lorenzo, PredictorId::multilevel}) {
     for (const std::uint64_t values : {3000U, 14000U}) {
-      archives.push_back(sample(fmt::format("flags-{}-{}", name_of(predictor), values),
+      archives.push_back(sample(fmt::format("gaps-{}-{}", name_of(predictor), values),
                                 FieldKind::sparse, Dims{values}, DType::f32, [&](FieldSettings& s) {
                                   s.bound = 1e-5;
                                   s.frame.predictor.id = predictor;
@@ -242,6 +242,11 @@ const std::vector<SampleArchive>& small_archives() {
                s.frame.predictor.id = PredictorId::multilevel;
                s.frame.coder = CoderId::ans;
              }),
+      sample("multilevel with weights of its own", FieldKind::smooth, {9, 30, 30}, DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::multilevel;
+               s.frame.coder = CoderId::ans;
+             }),
       sample("multilevel with Huffman", FieldKind::rough, {9, 9, 9}, DType::f32,
              [](S& s) { s.frame.predictor.id = PredictorId::multilevel; }),
       sample("lorenzo with ANS", FieldKind::rough, {700}, DType::f32,
@@ -286,7 +291,7 @@ std::vector<SampleArchive> seed_archives() {
   std::vector<SampleArchive> archives = small_archives();
   add_methods(archives);
   add_self_coded(archives);
-  add_flags(archives);
+  add_gaps(archives);
   add_shapes(archives);
   add_others(archives);
   return archives;

@@ -49,15 +49,14 @@ class SlowSegment {
     while (decoder_slot(state) >= first + table.frequencies[token]) {
       first += table.frequencies[token++];
     }
-    state = take_token(state, decoder_entry(token, table.frequencies[token],
-                                            decoder_slot(state) - first));
+    state = take_token(state,
+                       decoder_entry(token, table.frequencies[token], decoder_slot(state) - first));
     if (needs_refill(state)) state = refilled(state, in_.get<std::uint16_t>());
     return token;
   }
 
   void read_raw(std::span<const std::uint32_t> states, std::uint64_t bits) {
-    const std::uint32_t carrying =
-        carrying_lanes(static_cast<std::uint32_t>(states.size()), bits);
+    const std::uint32_t carrying = carrying_lanes(static_cast<std::uint32_t>(states.size()), bits);
     std::vector<std::uint32_t> words;
     for (std::uint32_t lane = 0; lane < states.size(); ++lane) {
       REQUIRE(states[lane] - lane_start < (lane < carrying ? 65'536U : 1U));
@@ -229,7 +228,8 @@ TEST_CASE("contexts that are told apart at a loss share a table") {
   CHECK(tables.table_of == std::vector<std::uint8_t>{0, 0, 0, 0, 1, 1, 1, 1});
 }
 
-TEST_CASE("a head is refused that claims more slots or tables than the pass has points or contexts") {
+TEST_CASE(
+    "a head is refused that claims more slots or tables than the pass has points or contexts") {
   const auto read = [](const ChainPlan& plan, const PassShape& written, const PassShape& shape) {
     BitWriter bits;
     plan.write(std::span(&written, 1), bits);

@@ -50,8 +50,7 @@ cpu::AnsStream encode(const AnsParams& params, std::span<const Coded> passes) {
 }
 
 /// Whether all passes come back.
-bool decodes(const AnsParams& params, const cpu::AnsStream& stream,
-             std::span<const Coded> passes) {
+bool decodes(const AnsParams& params, const cpu::AnsStream& stream, std::span<const Coded> passes) {
   std::vector<PassShape> shapes;
   for (const Coded& pass : passes) shapes.push_back(pass.shape());
   const cpu::AnsLevel level(params, stream.index, stream.codes, shapes);
