@@ -51,6 +51,8 @@ Json describe_params(const MultilevelParams& params) {
           {"beta", params.beta / 64.0},
           {"fitted_classes",
            std::count_if(params.coefficients.begin(), params.coefficients.end(), is_fitted)},
+          {"snap", static_cast<double>(params.snap) / snap_units},
+          {"rest", params.rest},
           {"radius", params.radius},
           {"half_step", params.half_step}};
 }

@@ -34,6 +34,7 @@ void plan_prediction(const MultilevelParams& params, const Grid& grid, ClassPlan
   }
   set_offsets(plan.stencil.all(), grid, plan.points, plan.stencil_offsets);
   plan.stencil_margins = margins_of(plan.points, plan.stencil.all());
+  plan.snap = static_cast<T>(params.snap_radius_of(plan.points.level));
 }
 
 template <class T>
@@ -65,7 +66,7 @@ FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max) 
   for (const PointClass& points : schedule.classes) {
     ClassPlan<T>& plan = frame.classes.emplace_back();
     plan.points = points;
-    plan.middle = static_cast<T>(min + (max - min) / 2);
+    plan.rest = static_cast<T>(params.snap != 0 ? params.rest : min + (max - min) / 2);
     plan_prediction(params, frame.grid, plan);
     plan_energy(params, frame.grid, plan);
   }

@@ -15,7 +15,8 @@ namespace cuszi {
 template <class T>
 struct ClassPlan {
   PointClass points;
-  T middle = 0;  ///< of the frame's range: what points without neighbours are predicted as
+  T rest = 0;  ///< what points without neighbours are predicted as
+  T snap = 0;  ///< predictions nearer to `rest` than this become it
 
   Stencil stencil;
   std::array<T, Stencil::most_groups> weights{};                   ///< of each tap of a group
@@ -48,11 +49,18 @@ struct FramePlan {
 template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 
-/// The prediction of a point of the class: the stencil's weighted sum from the first group on; at
-/// the edge, where the stencil cannot be used, a mean of splines.
+/// The resting value, if what neighbours say is so near to it. Before anything is quantised, so
+/// that no bound depends on it.
+template <class T>
+CUSZI_HD inline T snapped(const ClassPlan<T>& plan, T interpolated) {
+  return magnitude_of(interpolated - plan.rest) < plan.snap ? plan.rest : interpolated;
+}
+
+/// What a point's neighbours say: the stencil's weighted sum from the first group on; at the edge,
+/// where the stencil cannot be used, a mean of splines.
 template <class T, class Values>
-CUSZI_HD inline ValueAt<Values> prediction(const ClassPlan<T>& plan, const PointAt<Values>& p) {
-  if (plan.stencil.size == 0) return plan.middle;
+CUSZI_HD inline ValueAt<Values> interpolated(const ClassPlan<T>& plan, const PointAt<Values>& p) {
+  if (plan.stencil.size == 0) return plan.rest;
   if (is_at_edge(p)) return edge_prediction(p);
   ValueAt<Values> sum = 0;
   for (unsigned g = 0; g < plan.stencil.size; ++g) {
@@ -60,6 +68,12 @@ CUSZI_HD inline ValueAt<Values> prediction(const ClassPlan<T>& plan, const Point
            group_sum(p, plan.stencil.taps.data() + plan.stencil.begin(g), plan.stencil.taps_of(g));
   }
   return sum;
+}
+
+/// The prediction of a point of the class.
+template <class T>
+CUSZI_HD inline T prediction(const ClassPlan<T>& plan, const PointAt<const T*>& p) {
+  return snapped(plan, interpolated(plan, p));
 }
 
 }  // namespace cuszi

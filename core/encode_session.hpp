@@ -58,6 +58,15 @@ struct PassRange {
   int end = 0;
 };
 
+/// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
+/// the same in any order.
+inline constexpr double error_units = 4096;
+
+CUSZI_HD inline std::int64_t error_in_units(double original, double restored,
+                                            double units_per_one) {
+  return nearest_integer((restored - original) * units_per_one);
+}
+
 /// The passes of a frame on their way from values to sections. Each pass is predicted, then gets
 /// its contexts, in their order; how many passes a call has is the caller's choice. At last all are
 /// encoded: a backend may work on all of them side by side, and need not know any size before
@@ -72,6 +81,9 @@ class PassEncoder {
   /// Predicts and quantises the points of these passes: their quant-codes, and what the codes
   /// cannot say (anchors, outliers, patches).
   virtual void predict(PassRange passes) = 0;
+  /// The sum of error_in_units() over the points that are not missing, all of them predicted. 0 for
+  /// predictors that could not do anything about it.
+  virtual std::int64_t error_sum() { return 0; }
   /// Chooses how the contexts of these passes follow from what earlier passes restored, and
   /// prepares them. Without effect for predictors that have none.
   virtual void fit_contexts(PassRange passes) = 0;

@@ -39,6 +39,41 @@ void write_coefficients(const std::vector<Coefficients>& all, ByteWriter& out) {
   out.append(bytes);
 }
 
+/// How the resting value is stored, in the byte of the snap: as float, as double, or as 0, not at
+/// all.
+constexpr std::uint8_t rest_as_float = 32;
+constexpr std::uint8_t rest_as_double = 64;
+
+void write_rest(const MultilevelParams& params, ByteWriter& out) {
+  const auto narrow = static_cast<float>(params.rest);
+  if (params.snap == 0 || params.rest == 0) {
+    out.put(params.snap);
+  } else if (static_cast<double>(narrow) == params.rest) {
+    out.put(static_cast<std::uint8_t>(params.snap | rest_as_float));
+    out.put(narrow);
+  } else {
+    out.put(static_cast<std::uint8_t>(params.snap | rest_as_double));
+    out.put(params.rest);
+  }
+}
+
+bool is_value_of(double value, DType dtype) {
+  return std::isfinite(value) &&
+         (dtype == DType::f64 || static_cast<double>(static_cast<float>(value)) == value);
+}
+
+void read_rest(ByteReader& in, DType dtype, MultilevelParams& params) {
+  const auto packed = in.get<std::uint8_t>();
+  params.snap = packed % rest_as_float;
+  const int stored = packed - params.snap;
+  if (stored == rest_as_float) params.rest = static_cast<double>(in.get<float>());
+  if (stored == rest_as_double) params.rest = in.get<double>();
+  if (params.snap > snap_units || stored > rest_as_double || !is_value_of(params.rest, dtype) ||
+      stored == (rest_as_float | rest_as_double) || (params.snap == 0 && stored != 0)) {
+    throw ArchiveError("the resting value of multilevel is out of range");
+  }
+}
+
 Coefficients read_class(BitReader& bits, std::size_t groups) {
   Coefficients some;
   if (bits.get(1) == 0) return some;
@@ -145,6 +180,7 @@ void MultilevelParams::write(ByteWriter& out) const {
   out.put(alpha);
   out.put(beta);
   out.put(half_step);
+  write_rest(*this, out);
   out.varint(radius);
   write_coefficients(coefficients, out);
 }
@@ -168,6 +204,7 @@ MultilevelParams MultilevelParams::read(ByteReader& in, const Dims& dims, DType 
     throw ArchiveError("the reach or the level-wise bounds of multilevel are out of range");
   }
   params.half_step = read_half_step(in, dtype);
+  read_rest(in, dtype, params);
   params.radius = read_radius(in);
   if (!params.is_usable(dtype)) throw ArchiveError("the bounds of multilevel are too small");
   BitReader bits(in.take(in.varint()), "the coefficients");
@@ -186,12 +223,12 @@ GroupShares MultilevelParams::shares_of(const PointClass& points, const Stencil&
   constexpr int one = 1 << coefficient_bits;
   const Coefficients& fitted = coefficients[points.index];
   GroupShares shares{};
-  int rest = one;
+  int first = one;
   for (std::size_t g = 1; g < stencil.size; ++g) {
     shares.at(g) = static_cast<double>(fitted[g - 1]) / one;
-    rest -= fitted[g - 1];
+    first -= fitted[g - 1];
   }
-  shares[0] = static_cast<double>(rest) / one;
+  shares[0] = static_cast<double>(first) / one;
   return shares;
 }
 

@@ -24,6 +24,9 @@ using GroupShares = std::array<double, Stencil::most_groups>;
 /// The most that alpha and beta, in 64ths, can be.
 inline constexpr double max_level_factor = 3.98;
 
+/// MultilevelParams::snap is in units of the half step over this, and at most this.
+inline constexpr std::uint8_t snap_units = 16;
+
 /// `multilevel` (docs/multilevel.md): a lattice of anchors over the whole array is refined level by
 /// level; the new points of a level fall into classes by which of their coordinates are odd, and
 /// each class is predicted by a fitted stencil of points known before. Everything that compression
@@ -38,7 +41,10 @@ struct MultilevelParams {
   int reach = 3;            ///< 3, 5 or 7: the farthest tap along an odd axis
   std::uint8_t alpha = 80;  ///< level-wise bounds, in 64ths: e_l = e_1 / min(alpha^(l-1), beta)
   std::uint8_t beta = 128;
-  double half_step = 0;  ///< of level 1
+  double half_step = 0;   ///< of level 1
+  std::uint8_t snap = 0;  ///< predictions nearer to `rest` than this many 16ths of their level's
+                          ///< half step become `rest`
+  double rest = 0;        ///< what anchors are predicted as, if snap is not 0: a value of the dtype
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order; or none
 
@@ -52,6 +58,7 @@ struct MultilevelParams {
   std::vector<int> level_of_pass() const;
   bool is_usable(DType dtype) const;
   double half_step_of(int level) const;
+  double snap_radius_of(int level) const { return half_step_of(level) * snap / snap_units; }
 
   /// The same for every stride-th point along lattice axes alone; see Lattice.
   MultilevelParams at_stride(std::uint64_t stride) const;

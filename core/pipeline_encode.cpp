@@ -6,6 +6,7 @@
 #include "core/floating_point.hpp"
 #include "core/lossless.hpp"
 #include "core/pipeline.hpp"
+#include "core/rest.hpp"
 #include "core/trials.hpp"
 
 namespace cuszi {
@@ -145,16 +146,24 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 }
 
 /// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
-/// depend on contexts, passes take turns in the first two, else each step sees all of them at once.
-std::vector<CodedPass> code_passes(EncodeSession& session, const FrameCoding& coding, int passes,
-                                   StepTimes& times) {
-  const auto encoder = session.passes(coding);
-  const int step = coding.predicts_by_contexts() ? 1 : passes;
-  for (int first = 0; first < passes; first += step) {
-    const PassRange turn{first, first + step};
-    times.measure("predict", [&] { encoder->predict(turn); });
+/// depend on contexts, passes take turns in the first two, else each step sees all of them at once,
+/// and `coding` is changed where errors would have a direction. `points` are those not missing.
+std::vector<CodedPass> code_passes(EncodeSession& session, FrameCoding& coding, int passes,
+                                   std::uint64_t points, StepTimes& times) {
+  std::unique_ptr<PassEncoder> encoder;
+  if (coding.predicts_by_contexts()) {
+    encoder = session.passes(coding);
+    for (int pass = 0; pass < passes; ++pass) {
+      times.measure("predict", [&] { encoder->predict({pass, pass + 1}); });
+      if (!uses_contexts(coding.coder)) continue;
+      times.measure("contexts", [&] { encoder->fit_contexts({pass, pass + 1}); });
+    }
+  } else {
+    times.measure("predict", [&] {
+      encoder = predict_evenly(session, coding, {0, passes}, points);
+    });
     if (uses_contexts(coding.coder)) {
-      times.measure("contexts", [&] { encoder->fit_contexts(turn); });
+      times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
     }
   }
   return times.measure("encode", [&] {
@@ -190,7 +199,7 @@ std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mas
 
 /// The frame coded in this way. Nothing if that does not pay.
 std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const LoadedFrame& frame,
-                                      const FrameCoding& coding, std::uint64_t index,
+                                      FrameCoding coding, std::uint64_t index,
                                       const Allocate& allocate, StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
@@ -198,7 +207,8 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const
   const std::vector<CodedPass> coded =
       codes_itself(id_of(coding.predictor))
           ? code_values(session, coding, times)
-          : code_passes(session, coding, static_cast<int>(pass_levels.size()), times);
+          : code_passes(session, coding, static_cast<int>(pass_levels.size()),
+                        frame.shape.points() - frame.scan.missing, times);
   const std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
 
   FrameReport result;

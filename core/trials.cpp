@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/rest.hpp"
+
 namespace cuszi {
 
 namespace {
@@ -103,10 +105,11 @@ class Trials {
   std::vector<Trial> all_;
 };
 
-/// The Lorenzo predictor with the step of `other`; tokens make a large radius free.
-LorenzoParams lorenzo_like(const MultilevelParams& other, const Dims& dims) {
+/// The Lorenzo predictor with the step of `other`, or one that a common value is a multiple of;
+/// tokens make a large radius free.
+LorenzoParams lorenzo_like(const MultilevelParams& other, const Rest& rest, const Dims& dims) {
   LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
-  params.half_step = other.half_step;
+  params.half_step = half_step_through(rest, other.half_step);
   params.radius = other.radius;
   return params;
 }
@@ -225,13 +228,15 @@ Method choose_method(EncodeSession& session, Method method, const FrameConfig& c
   if (params == nullptr) return method;
   const Selection selected = trial_box(dims, config.predictor.multilevel.effort);
   const Dims box = selected.dims();
+  const Rest rest = find_rest(session, dims.count(), bound);
+  rest_at(rest, *params);
   FrameTrials trials(session, config, selected, bound);
   const auto lowest = choose_by_trials(
       *params, config.predictor.multilevel, dims, box,
       [&](std::span<const MultilevelParams> candidates) { return trials.costs(candidates); });
   if (config.predictor.automatic && lowest) {
-    const auto [coder, bytes] = trials.best_coder(lorenzo_like(*params, box));
-    if (bytes < *lowest) return {lorenzo_like(*params, dims), coder};
+    const auto [coder, bytes] = trials.best_coder(lorenzo_like(*params, rest, box));
+    if (bytes < *lowest) return {lorenzo_like(*params, rest, dims), coder};
   }
   session.fit(method.predictor);
   return method;

@@ -165,6 +165,8 @@ class MultilevelEncoder final : public CpuPassEncoder {
     }
   }
 
+  std::int64_t error_sum() override { return engine_->error_sum(); }
+
   void fit_contexts(PassRange range) override {
     const std::span<std::uint8_t> contexts = first_of(workspace().contexts, points_);
     for (int number = range.first; number < range.end; ++number) {

@@ -177,8 +177,8 @@ PointAt<PackPointer<T>> pack_of(const Grid& grid, const PointClass& points, cons
 }
 
 /// Predicts the points of one class, row by row: the inner part of a row group by group, or pack by
-/// pack where the whole row lacks neighbours; the rest point by point. The sums and their order are
-/// those of core's prediction().
+/// pack where the whole row lacks neighbours; the rest point by point; then all of them snap. The
+/// sums and their order are those of core's prediction().
 template <class T>
 class RowPredictor {
  public:
@@ -187,8 +187,14 @@ class RowPredictor {
       : grid_(frame.grid), plan_(plan) {}
 
   void predict(const T* values, const Row& row, T* out) const {
+    interpolate(values, row, out);
+    for (std::size_t k = 0; k < row.count; ++k) out[k] = snapped(plan_, out[k]);
+  }
+
+ private:
+  void interpolate(const T* values, const Row& row, T* out) const {
     if (plan_.stencil.size == 0) {
-      std::fill_n(out, row.count, plan_.middle);
+      std::fill_n(out, row.count, plan_.rest);
       return;
     }
     const Inner inner = inner_part(row, plan_.points, grid_, plan_.stencil_margins);
@@ -198,16 +204,15 @@ class RowPredictor {
     for (std::size_t k = end; k < row.count; ++k) out[k] = at(values, row, k);
   }
 
- private:
   T at(const T* values, const Row& row, std::size_t k) const {
-    return prediction(plan_, point_of(grid_, plan_.points, row, values, k));
+    return interpolated(plan_, point_of(grid_, plan_.points, row, values, k));
   }
 
   /// Returns where the packs end.
   std::size_t predict_packs(const T* values, const Row& row, const Inner& inner, T* out) const {
     std::size_t k = inner.begin;
     for (; k + Pack<T>::size <= inner.end; k += Pack<T>::size) {
-      const Pack<T> pack = prediction(plan_, pack_of(grid_, plan_.points, row, values, k));
+      const Pack<T> pack = interpolated(plan_, pack_of(grid_, plan_.points, row, values, k));
       std::copy(pack.lanes.begin(), pack.lanes.end(), out + k);
     }
     return k;

@@ -1,5 +1,6 @@
 #include "cpu_ref/multilevel.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -86,6 +87,23 @@ class Engine final : public MultilevelEngine {
 
   bool follows_coarse_lattice(int number) const override {
     return number > 0 && static_cast<std::size_t>(number) == plan_.coarse_passes;
+  }
+
+  std::int64_t error_sum() const override {
+    constexpr std::uint64_t block = std::uint64_t{1} << 16;
+    const double units = error_units / room_.bound;
+    std::atomic<std::int64_t> sum = 0;
+    parallel_for(ceil_div(values_.size(), block), [&](std::uint64_t b) {
+      std::int64_t part = 0;
+      for (std::uint64_t i = b * block;
+           i < std::min<std::uint64_t>((b + 1) * block, values_.size()); ++i) {
+        if (mask_.any() && mask_(i)) continue;
+        part += error_in_units(static_cast<double>(original_[i]), static_cast<double>(values_[i]),
+                               units);
+      }
+      sum += part;
+    });
+    return sum;
   }
 
   std::uint64_t coarse_hash() const override {

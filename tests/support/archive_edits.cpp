@@ -172,7 +172,7 @@ void change_params(InterpParams& params, Random& random) {
 }
 
 void change_params(MultilevelParams& params, Random& random) {
-  switch (random.below(6)) {
+  switch (random.below(8)) {
     case 0:
       params.lattice.roles.at(random.below(max_axes)) = static_cast<AxisRole>(random.below(4));
       break;
@@ -184,6 +184,8 @@ void change_params(MultilevelParams& params, Random& random) {
         for (auto& c : params.coefficients[random.below(params.coefficients.size())]) c = 16'000;
       }
       break;
+    case 5: params.snap = static_cast<std::uint8_t>(random.below(64)); break;
+    case 6: params.rest = changed(params.rest, random); break;
     default: params.half_step = changed(params.half_step, random);
   }
 }

@@ -84,6 +84,20 @@ TEMPLATE_TEST_CASE("rows are predicted as core predicts their points", "", float
   CHECK(compared > 100'000);
 }
 
+TEMPLATE_TEST_CASE("what is near the resting value rests", "", float, double) {
+  ClassPlan<TestType> plan;
+  plan.rest = 3;
+  CHECK(snapped(plan, TestType{3.0625}) == TestType{3.0625});
+  plan.snap = static_cast<TestType>(0.125);
+  for (const double near : {2.9375, 3.0, 3.0625}) CHECK(snapped(plan, TestType(near)) == 3);
+  for (const double far : {2.875, 3.125, -3.0}) {
+    CHECK(snapped(plan, TestType(far)) == TestType(far));
+  }
+  constexpr auto infinity = std::numeric_limits<TestType>::infinity();
+  CHECK(snapped(plan, infinity) == infinity);
+  CHECK(std::isnan(snapped(plan, std::numeric_limits<TestType>::quiet_NaN())));
+}
+
 TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", float, double) {
   Random random(6);
   std::uint64_t compared = 0;

@@ -145,6 +145,55 @@ TEST_CASE("parameters with coefficients come back as written") {
   CHECK(read.coefficients == params.coefficients);
 }
 
+TEST_CASE("a resting value comes back as written, in no more bytes than it needs") {
+  struct Case {
+    std::uint8_t snap;
+    double rest;
+    DType dtype;
+    std::size_t bytes;  ///< more than without
+  };
+  MultilevelParams params = params_for({40});
+  params.coefficients.resize(make_schedule(params.lattice).classes.size());
+  ByteWriter without;
+  params.write(without);
+  for (const Case& c :
+       {Case{8, 0, DType::f32, 0}, Case{16, 0.25, DType::f64, 4}, Case{1, -0.1, DType::f64, 8}}) {
+    params.snap = c.snap;
+    params.rest = c.rest;
+    ByteWriter out;
+    params.write(out);
+    CHECK(out.size() == without.size() + c.bytes);
+    ByteReader in(out.view(), "parameters");
+    const MultilevelParams read = MultilevelParams::read(in, {40}, c.dtype);
+    in.expect_end();
+    CHECK(read.snap == c.snap);
+    CHECK(read.rest == c.rest);
+    CHECK(read.snap_radius_of(1) == params.half_step * c.snap / 16);
+  }
+}
+
+TEST_CASE("resting values that an encoder does not write are refused") {
+  struct Case {
+    std::uint8_t snap;
+    double rest;
+    DType dtype;
+  };
+  MultilevelParams params = params_for({40});
+  params.coefficients.resize(make_schedule(params.lattice).classes.size());
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const Case& c :
+       {Case{17, 0, DType::f32}, Case{8, 0.1, DType::f32}, Case{8, 1e300, DType::f32},
+        Case{8, infinity, DType::f32}, Case{8, infinity, DType::f64}, Case{32, 0, DType::f64},
+        Case{128, 0, DType::f64}}) {
+    params.snap = c.snap;
+    params.rest = c.rest;
+    ByteWriter out;
+    params.write(out);
+    ByteReader in(out.view(), "parameters");
+    CHECK_THROWS_AS(MultilevelParams::read(in, {40}, c.dtype), ArchiveError);
+  }
+}
+
 TEST_CASE("axes that a field does not have are refused") {
   const AxisChoice third{AxisRole::layered, 2};
   CHECK_THROWS_AS(params_for({20, 30}, third), UsageError);

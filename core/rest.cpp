@@ -1,0 +1,147 @@
+#include "core/rest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "core/fit_sample.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint64_t exact_one_in = 20;
+constexpr std::uint64_t common_one_in = 10;
+constexpr std::uint8_t usual_snap = 8;
+constexpr int mean_rounds = 5;
+
+/// So many equal values from `first` on, or so many within a window.
+struct Run {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+void keep_longer(const Run& run, Run& longest) {
+  if (run.count > longest.count) longest = run;
+}
+
+Run longest_run_of_equals(std::span<const double> sorted) {
+  Run longest;
+  Run run;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != sorted[run.first]) run.first = i;
+    run.count = i - run.first + 1;
+    keep_longer(run, longest);
+  }
+  return longest;
+}
+
+Run densest_window(std::span<const double> sorted, double width) {
+  Run densest;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    while (sorted[i] - sorted[first] > width) ++first;
+    keep_longer({first, i - first + 1}, densest);
+  }
+  return densest;
+}
+
+/// The mean of the values within the bound of `from`, by integers.
+double mean_around(std::span<const double> values, double from, double bound) {
+  constexpr double units = 4096;
+  std::int64_t sum = 0;
+  std::int64_t count = 0;
+  for (const double x : values) {
+    if (!(std::fabs(x - from) <= bound)) continue;
+    sum += nearest_integer((x - from) / bound * units);
+    ++count;
+  }
+  return count == 0 ? from
+                    : from + static_cast<double>(sum) / static_cast<double>(count) / units * bound;
+}
+
+/// -0 would be a value of its own.
+double without_sign_of_zero(double value) { return value + 0.0; }
+
+/// The mean error in shares of the bound.
+double bias_of(PassEncoder& encoder, std::uint64_t points) {
+  return std::fabs(static_cast<double>(encoder.error_sum())) / error_units /
+         static_cast<double>(points);
+}
+
+}  // namespace
+
+Rest find_rest(std::vector<double> values, double bound) {
+  Rest rest;
+  if (values.empty()) return rest;
+  std::sort(values.begin(), values.end());
+  const Run equals = longest_run_of_equals(values);
+  const Run window = densest_window(values, 2 * bound);
+  const double lowest = values[window.first];
+  const double middle = lowest + (values[window.first + window.count - 1] - lowest) / 2;
+  rest.frequent = without_sign_of_zero(values[equals.first]);
+  rest.is_common = equals.count * common_one_in >= values.size();
+  rest.is_exact = equals.count * exact_one_in >= values.size() &&
+                  std::fabs(rest.frequent - middle) <= 2 * bound;
+  rest.value = rest.frequent;
+  if (!rest.is_exact) {
+    double mean = middle;
+    for (int round = 0; round < mean_rounds; ++round) mean = mean_around(values, mean, bound);
+    rest.value = without_sign_of_zero(static_cast<double>(static_cast<float>(mean)));
+  }
+  return rest;
+}
+
+Rest find_rest(EncodeSession& session, std::uint64_t points, double bound) {
+  const Mask mask = session.scan().missing == 0 ? Mask{} : session.mask();
+  const std::uint64_t wanted = std::min(points, sample_points);
+  std::vector<std::uint64_t> sampled;
+  for (std::uint64_t k = 0; k < wanted; ++k) {
+    const std::uint64_t point = sampled_point(k, wanted, points);
+    if (!mask.any() || !mask(point)) sampled.push_back(point);
+  }
+  return find_rest(session.values_at(sampled), bound);
+}
+
+void rest_at(const Rest& rest, MultilevelParams& params) {
+  params.rest = rest.value;
+  params.snap = rest.is_exact ? usual_snap : 0;
+}
+
+double half_step_through(const Rest& rest, double half_step) {
+  constexpr double fewest_steps = 8;
+  constexpr double most_steps = 1e9;
+  const double steps = std::fabs(rest.frequent) / (2 * half_step);
+  if (!rest.is_common || steps < fewest_steps || steps > most_steps) return half_step;
+  return std::fabs(rest.frequent) / std::ceil(steps) / 2;
+}
+
+std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
+                                            PassRange passes, std::uint64_t points) {
+  std::unique_ptr<PassEncoder> encoder;
+  const auto predict = [&] {
+    encoder.reset();
+    encoder = session.passes(coding);
+    encoder->predict(passes);
+    return bias_of(*encoder, points);
+  };
+  double least = predict();
+  auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
+  if (params == nullptr || least <= most_bias) return encoder;
+  std::uint8_t best = params->snap;
+  for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
+    if (snap <= params->snap) continue;
+    params->snap = snap;
+    const double bias = predict();
+    if (bias < least) least = bias, best = snap;
+    if (least <= most_bias) return encoder;
+  }
+  if (params->snap != best) {
+    params->snap = best;
+    predict();
+  }
+  return encoder;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/encode_session.hpp"
+
+namespace cuszi {
+
+// Errors have no direction. In flat regions every point inherits the error of the coarse lattice,
+// and where most values lie within the bound of one place, that is the mean error of the field. So
+// a frame has a resting value, which predictions near it become (core/class_plan).
+
+/// What most of a field's values are, or lie around.
+struct Rest {
+  double value = 0;
+  bool is_exact = false;   ///< many values are exactly this, and no place has more around it
+  double frequent = 0;     ///< the most frequent value, wherever it lies; the lowest of several
+  bool is_common = false;  ///< the frequent value is that of a tenth of the field
+};
+
+/// From a sample of values that are not missing, in any order. The value is the most frequent one
+/// if a twentieth of the sample has it and it lies within two bounds of the middle of the densest
+/// window of two bounds (the lowest of several); else a float near the mean of that window's
+/// values.
+Rest find_rest(std::vector<double> values, double bound);
+
+/// The same from the session's frame of so many points.
+Rest find_rest(EncodeSession& session, std::uint64_t points, double bound);
+
+/// Sets the resting value, and snaps to it where it is exact.
+void rest_at(const Rest& rest, MultilevelParams& params);
+
+/// The half step, at most this one, of which a common value is an even multiple: restored values
+/// then include it (on a grid from 0).
+double half_step_through(const Rest& rest, double half_step);
+
+/// The share of the bound that mean errors are to stay within.
+inline constexpr double most_bias = 0.045;
+
+/// Begins to code the frame with all of its passes predicted. Where the mean error is more than
+/// most_bias, predicts again with larger snaps, and leaves `coding` with the first for which it is
+/// not, else with that of the least mean error, the smaller snap on ties.
+std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
+                                            PassRange passes, std::uint64_t points);
+
+}  // namespace cuszi

@@ -1,0 +1,144 @@
+#include "core/rest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/pipeline.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+#include "test_data/random.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/check_frame.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+constexpr double bound = 0.5;
+
+/// `count` values far from each other, from `first` on.
+std::vector<double> scattered(std::size_t count, double first) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(first + 10 * static_cast<double>(i));
+  return values;
+}
+
+std::vector<double> with(std::vector<double> values, std::size_t count, double value) {
+  values.insert(values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), count, value);
+  return values;
+}
+
+/// A noisy field of which all but a corner lies around `rest`.
+std::vector<float> quiet_field(const Dims& dims, float rest, float noise) {
+  Random random(3);
+  std::vector<float> values(dims.count());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_loud = i % 64 < 12 && i < values.size() / 3;
+    values[i] = rest + noise * static_cast<float>(random.uniform() - 0.5) +
+                (is_loud ? std::sin(static_cast<float>(i % 64) / 4) : 0.0F);
+  }
+  return values;
+}
+
+struct Result {
+  MultilevelParams params;
+  double mean_error;  ///< over the bound
+  std::size_t exact;  ///< values that are as they were
+};
+
+Result coded(const std::vector<float>& values, const Dims& dims, Effort effort) {
+  FrameTask task;
+  task.shape = {DType::f32, dims};
+  task.config.predictor.id = PredictorId::multilevel;
+  task.config.predictor.multilevel.effort = effort;
+  task.config.coder = CoderId::ans;
+  task.bound = 1e-2;
+  const auto backend = cpu::make_backend();
+  const BoundedFrame frame = compress(*backend, task, bytes_of(values));
+  const auto restored = restore(*backend, task.shape, frame.frame.bytes);
+  Result result{std::get<MultilevelParams>(frame.frame.header.predictor.value()), 0, 0};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    float value = 0;
+    std::memcpy(&value, restored.data() + i * sizeof value, sizeof value);
+    result.mean_error += static_cast<double>(value) - static_cast<double>(values[i]);
+    if (value == values[i]) ++result.exact;
+  }
+  result.mean_error /= static_cast<double>(values.size()) * frame.bound;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a value that a twentieth of the field has is where it rests") {
+  const Rest rest = find_rest(with(scattered(95, 3), 5, 0.1), bound);
+  CHECK(rest.is_exact);
+  CHECK(rest.value == 0.1);
+  CHECK_FALSE(rest.is_common);
+  CHECK_FALSE(find_rest(with(scattered(96, 3), 4, 0.1), bound).is_exact);
+}
+
+TEST_CASE("of values that are as frequent the lowest counts") {
+  const Rest rest = find_rest(with(with(scattered(20, 3), 10, 7.5), 10, -7.5), bound);
+  CHECK(rest.frequent == -7.5);
+  CHECK(rest.is_common);
+}
+
+TEST_CASE("a frequent value far from where most lie is not where the field rests") {
+  std::vector<double> values = with(scattered(10, 1000), 20, -50);
+  for (int i = 0; i < 100; ++i) values.push_back(5 + 0.005 * i);
+  const Rest rest = find_rest(values, bound);
+  CHECK_FALSE(rest.is_exact);
+  CHECK(rest.frequent == -50);
+  CHECK(std::abs(rest.value - 5.2475) < 1e-3);
+  CHECK(static_cast<double>(static_cast<float>(rest.value)) == rest.value);
+}
+
+TEST_CASE("the order of a sample does not matter, and no sample rests at 0") {
+  std::vector<double> values = with(scattered(50, -100), 3, 0.7);
+  const Rest rest = find_rest(values, bound);
+  std::reverse(values.begin(), values.end());
+  CHECK(find_rest(values, bound).value == rest.value);
+  CHECK(find_rest({}, bound).value == 0);
+  CHECK_FALSE(std::signbit(find_rest({-0.0, -0.0, -0.0}, bound).value));
+}
+
+TEST_CASE("a common value is put on the grid, without a larger step") {
+  Rest rest;
+  rest.frequent = -271.35;
+  CHECK(half_step_through(rest, 1e-3) == 1e-3);
+  rest.is_common = true;
+  for (const double wanted : {1e-3, 0.7e-2, 0.3}) {
+    const double half_step = half_step_through(rest, wanted);
+    CHECK(half_step <= wanted);
+    CHECK(half_step > 0.98 * wanted);
+    const double steps = rest.frequent / (2 * half_step);
+    CHECK(std::abs(steps - std::round(steps)) < 1e-6);
+  }
+  CHECK(half_step_through(rest, 100) == 100);
+  CHECK(half_step_through(rest, 1e-9) == 1e-9);
+}
+
+TEST_CASE("most values come back exactly where most are the same") {
+  const Dims dims{20, 40, 64};
+  const Result result = coded(quiet_field(dims, 0.37F, 0), dims, Effort::fast);
+  CHECK(result.params.rest == static_cast<double>(0.37F));
+  CHECK(result.params.snap == 8);
+  CHECK(result.exact > dims.count() * 9 / 10);
+}
+
+TEST_CASE("errors have no direction where most values lie within the bound") {
+  const Dims dims{20, 40, 64};
+  int snapping = 0;
+  for (const float rest : {0.0F, 0.301F, -0.333F, 0.497F, 1.013F}) {
+    for (const float noise : {0.002F, 0.01F}) {
+      const Result result = coded(quiet_field(dims, rest, noise), dims, Effort::fast);
+      INFO("rest " << rest << " noise " << noise);
+      CHECK(std::abs(result.mean_error) <= 0.05);
+      if (result.params.snap != 0) ++snapping;
+    }
+  }
+  CHECK(snapping > 0);
+}
+
+}  // namespace cuszi::test
