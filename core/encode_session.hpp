@@ -16,6 +16,8 @@
 
 namespace cuszi {
 
+struct ClassErrors;
+
 /// How a frame is coded.
 struct Method {
   PredictorParams predictor;
@@ -94,7 +96,7 @@ class PassEncoder {
   virtual std::vector<CodedPass> finish() = 0;
 };
 
-/// What coding a part of a frame takes: the backend measures, core/trials decides.
+/// What choices would cost: the backend measures, core/trials decides.
 class TrialSession {
  public:
   TrialSession() = default;
@@ -102,7 +104,13 @@ class TrialSession {
   TrialSession& operator=(const TrialSession&) = delete;
   virtual ~TrialSession() = default;
 
-  /// The bytes that each of these codings takes; a backend may try them side by side.
+  /// What samples of the whole frame's classes tell (core/open_loop), for each of these parameters,
+  /// whose lattices are the frame's, by class. All classes of all candidates may be looked at side
+  /// by side.
+  virtual std::vector<std::vector<ClassErrors>> open_loops(
+      std::span<const MultilevelParams> candidates) = 0;
+  /// The bytes that each of these codings takes in the part of the frame; a backend may try them
+  /// side by side. Without coefficients, `multilevel` is fitted to that part.
   virtual std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) = 0;
 };
 

@@ -217,11 +217,14 @@ MultilevelParams MultilevelParams::read(ByteReader& in, const Dims& dims, DType 
 }
 
 GroupShares MultilevelParams::shares_of(const PointClass& points, const Stencil& stencil) const {
-  if (coefficients.empty() || coefficients[points.index].empty()) {
-    return preset_shares(points, stencil);
-  }
+  return cuszi::shares_of(coefficients.empty() ? Coefficients{} : coefficients[points.index],
+                          points, stencil);
+}
+
+GroupShares shares_of(const Coefficients& fitted, const PointClass& points,
+                      const Stencil& stencil) {
+  if (fitted.empty()) return preset_shares(points, stencil);
   constexpr int one = 1 << coefficient_bits;
-  const Coefficients& fitted = coefficients[points.index];
   GroupShares shares{};
   int first = one;
   for (std::size_t g = 1; g < stencil.size; ++g) {

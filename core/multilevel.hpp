@@ -70,6 +70,10 @@ struct MultilevelParams {
   static MultilevelParams read(ByteReader& in, const Dims& dims, DType dtype);
 };
 
+/// The shares of a class's groups: by these coefficients, or by the preset if there are none.
+GroupShares shares_of(const Coefficients& coefficients, const PointClass& points,
+                      const Stencil& stencil);
+
 /// The shares of the cubic spline on each odd axis.
 GroupShares preset_shares(const PointClass& points, const Stencil& stencil);
 

@@ -147,9 +147,9 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 
 /// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
 /// depend on contexts, passes take turns in the first two, else each step sees all of them at once,
-/// and `coding` is changed where errors would have a direction. `points` are those not missing.
+/// and `coding` is changed where errors would have a direction.
 std::vector<CodedPass> code_passes(EncodeSession& session, FrameCoding& coding, int passes,
-                                   std::uint64_t points, StepTimes& times) {
+                                   const FrameShape& shape, StepTimes& times) {
   std::unique_ptr<PassEncoder> encoder;
   if (coding.predicts_by_contexts()) {
     encoder = session.passes(coding);
@@ -160,7 +160,7 @@ std::vector<CodedPass> code_passes(EncodeSession& session, FrameCoding& coding, 
     }
   } else {
     times.measure("predict", [&] {
-      encoder = predict_evenly(session, coding, {0, passes}, points);
+      encoder = predict_evenly(session, coding, {0, passes}, shape);
     });
     if (uses_contexts(coding.coder)) {
       times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
@@ -207,8 +207,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const
   const std::vector<CodedPass> coded =
       codes_itself(id_of(coding.predictor))
           ? code_values(session, coding, times)
-          : code_passes(session, coding, static_cast<int>(pass_levels.size()),
-                        frame.shape.points() - frame.scan.missing, times);
+          : code_passes(session, coding, static_cast<int>(pass_levels.size()), frame.shape, times);
   const std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
 
   FrameReport result;

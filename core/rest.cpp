@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "core/fit_sample.hpp"
@@ -64,11 +65,49 @@ double mean_around(std::span<const double> values, double from, double bound) {
 /// -0 would be a value of its own.
 double without_sign_of_zero(double value) { return value + 0.0; }
 
-/// The mean error in shares of the bound.
-double bias_of(PassEncoder& encoder, std::uint64_t points) {
-  return std::fabs(static_cast<double>(encoder.error_sum())) / error_units /
-         static_cast<double>(points);
+double as_float(double value) {
+  return without_sign_of_zero(static_cast<double>(static_cast<float>(value)));
 }
+
+/// A frame predicted in several ways, one at a time.
+class Attempts {
+ public:
+  Attempts(EncodeSession& session, FrameCoding& coding, PassRange passes, std::uint64_t points)
+      : session_(session), coding_(coding), passes_(passes), points_(points) {}
+
+  /// Predicts as `coding` says. Returns the mean error in shares of the bound.
+  double make() {
+    encoder_.reset();
+    encoder_ = session_.passes(coding_);
+    encoder_->predict(passes_);
+    const double bias =
+        static_cast<double>(encoder_->error_sum()) / error_units / static_cast<double>(points_);
+    is_best_ = !best_ || std::fabs(bias) < std::fabs(least_);
+    if (is_best_) least_ = bias, best_ = coding_.predictor;
+    return bias;
+  }
+
+  bool are_even() const { return std::fabs(least_) <= most_bias; }
+
+  /// Leaves `coding` with the attempt of the least mean error, the first on ties.
+  std::unique_ptr<PassEncoder> take_best() {
+    if (!is_best_) {
+      coding_.predictor = *best_;
+      make();
+    }
+    return std::move(encoder_);
+  }
+
+ private:
+  EncodeSession& session_;
+  FrameCoding& coding_;
+  PassRange passes_;
+  std::uint64_t points_;
+  std::unique_ptr<PassEncoder> encoder_;
+  std::optional<PredictorParams> best_;
+  double least_ = 0;
+  bool is_best_ = false;
+};
 
 }  // namespace
 
@@ -88,8 +127,11 @@ Rest find_rest(std::vector<double> values, double bound) {
   if (!rest.is_exact) {
     double mean = middle;
     for (int round = 0; round < mean_rounds; ++round) mean = mean_around(values, mean, bound);
-    rest.value = without_sign_of_zero(static_cast<double>(static_cast<float>(mean)));
+    rest.value = as_float(mean);
   }
+  const auto near = [&](double x) { return std::fabs(x - rest.value) <= bound; };
+  rest.share = static_cast<double>(std::count_if(values.begin(), values.end(), near)) /
+               static_cast<double>(values.size());
   return rest;
 }
 
@@ -118,30 +160,26 @@ double half_step_through(const Rest& rest, double half_step) {
 }
 
 std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
-                                            PassRange passes, std::uint64_t points) {
-  std::unique_ptr<PassEncoder> encoder;
-  const auto predict = [&] {
-    encoder.reset();
-    encoder = session.passes(coding);
-    encoder->predict(passes);
-    return bias_of(*encoder, points);
-  };
-  double least = predict();
+                                            PassRange passes, const FrameShape& shape) {
+  const std::uint64_t points = shape.points() - session.scan().missing;
+  Attempts attempts(session, coding, passes, points);
+  attempts.make();
   auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
-  if (params == nullptr || least <= most_bias) return encoder;
-  std::uint8_t best = params->snap;
+  if (params == nullptr || attempts.are_even()) return attempts.take_best();
+  const Rest rest = find_rest(session, shape.points(), coding.room.bound);
+  const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
-    if (snap <= params->snap) continue;
+    if (snap <= first) continue;
     params->snap = snap;
-    const double bias = predict();
-    if (bias < least) least = bias, best = snap;
-    if (least <= most_bias) return encoder;
+    params->rest = rest.value;
+    const double bias = attempts.make();
+    if (attempts.are_even()) break;
+    if (rest.is_exact) continue;
+    params->rest = as_float(rest.value - bias * coding.room.bound / rest.share);
+    attempts.make();
+    if (attempts.are_even()) break;
   }
-  if (params->snap != best) {
-    params->snap = best;
-    predict();
-  }
-  return encoder;
+  return attempts.take_best();
 }
 
 }  // namespace cuszi

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/encode_session.hpp"
+#include "core/frame_shape.hpp"
 
 namespace cuszi {
 
@@ -16,6 +17,7 @@ namespace cuszi {
 struct Rest {
   double value = 0;
   bool is_exact = false;   ///< many values are exactly this, and no place has more around it
+  double share = 0;        ///< of the values, within the bound of it
   double frequent = 0;     ///< the most frequent value, wherever it lies; the lowest of several
   bool is_common = false;  ///< the frequent value is that of a tenth of the field
 };
@@ -40,9 +42,10 @@ double half_step_through(const Rest& rest, double half_step);
 inline constexpr double most_bias = 0.045;
 
 /// Begins to code the frame with all of its passes predicted. Where the mean error is more than
-/// most_bias, predicts again with larger snaps, and leaves `coding` with the first for which it is
-/// not, else with that of the least mean error, the smaller snap on ties.
+/// most_bias, predicts again with larger snaps, and for each, unless the resting value is exact,
+/// with one that is shifted against what is left. Leaves `coding` with the first attempt that is
+/// even, else with that of the least mean error.
 std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
-                                            PassRange passes, std::uint64_t points);
+                                            PassRange passes, const FrameShape& shape);
 
 }  // namespace cuszi

@@ -1,18 +1,26 @@
 #include "core/trials.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/open_loop.hpp"
 #include "core/rest.hpp"
 
 namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t whole_points = std::uint64_t{1} << 21;
-constexpr std::uint64_t trial_points = std::uint64_t{1} << 18;
+constexpr std::uint64_t least_box = std::uint64_t{1} << 17;
+constexpr std::uint64_t most_box = std::uint64_t{1} << 18;
+constexpr std::uint64_t box_one_in = 4;
+constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
+constexpr std::size_t most_finalists = 2;
+constexpr Cost clear_one_in = 16;            ///< what costs so much more by open loops is not coded
+constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 
 struct Axes {
   bool merged = false;
@@ -57,17 +65,37 @@ struct LevelBounds {
 };
 
 /// In 64ths.
-std::vector<LevelBounds> bounds_to_try(Effort effort) {
-  std::vector<LevelBounds> all{{80, 128}, {64, 64}, {96, 192}};
-  if (effort == Effort::best) all.insert(all.end(), {{72, 96}, {112, 250}, {80, 96}, {96, 128}});
-  return all;
+constexpr LevelBounds usual_bounds{80, 128};
+constexpr LevelBounds equal_bounds{64, 64};
+
+const std::vector<LevelBounds> all_bounds{usual_bounds, equal_bounds, {96, 192}, {72, 96},
+                                          {112, 250},   {80, 96},     {96, 128}};
+
+bool set_bounds(MultilevelParams& params, LevelBounds bounds) {
+  const bool changes = params.alpha != bounds.alpha || params.beta != bounds.beta;
+  params.alpha = bounds.alpha;
+  params.beta = bounds.beta;
+  return changes;
 }
+
+const std::vector<int> all_reaches{3, 5, 7};
+
+/// What the user has left open.
+struct Freedom {
+  bool axes;
+  bool reach;
+  bool bounds;
+};
 
 /// Parameters for the trial box, and what they cost.
 struct Trial {
   MultilevelParams params;
   std::uint64_t bytes;
 };
+
+/// What coding the box takes with each of these parameters.
+using TrialCosts =
+    std::function<std::vector<std::uint64_t>(std::span<const MultilevelParams> candidates)>;
 
 /// What has been tried, the cheapest first, and of the same cost the earlier.
 class Trials {
@@ -129,6 +157,10 @@ class FrameTrials {
   FrameTrials(EncodeSession& session, const FrameConfig& config, const Selection& box, double bound)
       : session_(session), config_(config), box_(box), bound_(bound) {}
 
+  std::vector<std::vector<ClassErrors>> open_loops(std::span<const MultilevelParams> candidates) {
+    return trials().open_loops(candidates);
+  }
+
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
     std::vector<FrameCoding> codings;
     for (const MultilevelParams& params : candidates) {
@@ -172,54 +204,138 @@ class FrameTrials {
   std::unique_ptr<TrialSession> trials_;
 };
 
+/// How a frame is to be coded, as far as trials have found out.
+class Choice {
+ public:
+  Choice(const MultilevelParams& params, const Freedom& free, Effort effort, const Dims& dims,
+         const Dims& box, FrameTrials& trials)
+      : params_(params), free_(free), effort_(effort), dims_(dims), box_(box), measured_(trials) {}
+
+  /// Every candidate in turn is coded: axis roles, then reach (for the two best choices of roles,
+  /// since what the runner-up's axes lose at a short reach, they may win back at a longer one),
+  /// then level-wise bounds.
+  Trial by_full_trials() {
+    trials_.add(std::vector{in_box(params_, {})});
+    if (free_.axes) {
+      trials_.vary(1, axes(), [&](MultilevelParams& p, const Axes& axes) {
+        if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
+        p.lattice = Lattice::of(box_, axes.merged, axes.roles);
+        return true;
+      });
+    }
+    if (free_.reach) {
+      trials_.vary(2, all_reaches, [](MultilevelParams& p, int reach) {
+        return std::exchange(p.reach, reach) != reach;
+      });
+    }
+    if (free_.bounds) trials_.vary(1, all_bounds, set_bounds);
+    return trials_.best();
+  }
+
+  /// Open loops choose the reach of all choices of roles; the best of these are coded, and the best
+  /// one again with other level-wise bounds.
+  Trial by_open_loops() {
+    trials_.add(finalists());
+    if (free_.bounds) trials_.vary(1, std::vector{equal_bounds}, set_bounds);
+    return trials_.best();
+  }
+
+ private:
+  struct Ranked {
+    Cost cost;
+    std::size_t candidate;
+  };
+
+  std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
+
+  MultilevelParams in_box(MultilevelParams params, std::vector<Coefficients> coefficients) const {
+    params.lattice = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
+    params.coefficients = std::move(coefficients);
+    return params;
+  }
+
+  /// All choices of roles and reach for the frame.
+  std::vector<MultilevelParams> candidates() const {
+    const Axes own{params_.lattice.merged, params_.lattice.roles};
+    std::vector<MultilevelParams> all;
+    for (const Axes& axes : free_.axes ? this->axes() : std::vector{own}) {
+      for (const int reach : free_.reach ? all_reaches : std::vector{params_.reach}) {
+        all.push_back(params_);
+        all.back().lattice = Lattice::of(dims_, axes.merged, axes.roles);
+        all.back().reach = reach;
+      }
+    }
+    return all;
+  }
+
+  /// The best by open loops for the best choices of roles, or for all of them where the box is the
+  /// frame; the cheapest first, on ties the earlier.
+  std::vector<MultilevelParams> finalists() {
+    const std::vector<MultilevelParams> candidates = this->candidates();
+    const auto loops = measured_.open_loops(candidates);
+    std::vector<Ranked> ranked;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      ranked.push_back({open_loop_cost(candidates[i], loops[i]), i});
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
+    const bool is_whole = box_.count() == dims_.count();
+    const Cost lowest = ranked.front().cost;
+    std::vector<MultilevelParams> best;
+    for (const Ranked& rank : ranked) {
+      const bool is_clear = rank.cost - lowest > lowest / clear_one_in;
+      if (!is_whole && (best.size() == most_finalists || is_clear)) break;
+      const MultilevelParams& params = candidates[rank.candidate];
+      const auto has_its_roles = [&](const MultilevelParams& other) {
+        return other.lattice.merged == params.lattice.merged &&
+               other.lattice.roles == params.lattice.roles;
+      };
+      if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
+      const Lattice box = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
+      best.push_back(in_box(params, coefficients_for(box, params, loops[rank.candidate])));
+    }
+    return best;
+  }
+
+  const MultilevelParams& params_;
+  Freedom free_;
+  Effort effort_;
+  const Dims& dims_;
+  const Dims& box_;
+  FrameTrials& measured_;
+  TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
+    return measured_.costs(candidates);
+  };
+  Trials trials_{costs_};
+};
+
+/// Chooses what is left open of `params`, whose lattice is that of the frame. Returns the bytes in
+/// the trial box; nothing if nothing was tried.
+std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
+                                              const MultilevelConfig& config, const Dims& dims,
+                                              const Dims& box, FrameTrials& trials) {
+  const Freedom free{!config.axes && !config.roles && box.rank() == dims.squeezed().rank(),
+                     !config.reach, !config.alpha && !config.beta};
+  const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
+  if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
+  Choice choice(params, free, config.effort, dims, box, trials);
+  const Trial best =
+      config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
+  params.lattice = Lattice::of(dims, best.params.lattice.merged, best.params.lattice.roles);
+  params.reach = best.params.reach;
+  params.alpha = best.params.alpha;
+  params.beta = best.params.beta;
+  return best.bytes;
+}
+
 }  // namespace
 
 Selection trial_box(const Dims& dims, Effort effort) {
   const Dims squeezed = dims.squeezed();
-  const std::uint64_t limit = effort == Effort::best ? 8 * trial_points : trial_points;
-  return box_of(squeezed, squeezed.count() <= whole_points ? whole_points : limit);
-}
-
-std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
-                                              const MultilevelConfig& config, const Dims& dims,
-                                              const Dims& box, const TrialCosts& costs) {
-  const int rank = dims.squeezed().rank();
-  const bool axes_are_free = !config.axes && !config.roles && box.rank() == rank;
-  const bool bounds_are_free = !config.alpha && !config.beta;
-  const bool nothing_is_free = !axes_are_free && config.reach && !bounds_are_free;
-  if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
-
-  MultilevelParams start = params;
-  start.lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
-  Trials trials(costs);
-  trials.add(std::span(&start, 1));
-  if (axes_are_free) {
-    trials.vary(1, axes_to_try(rank, config.effort), [&](MultilevelParams& p, const Axes& axes) {
-      if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
-      p.lattice = Lattice::of(box, axes.merged, axes.roles);
-      return true;
-    });
-  }
-  if (!config.reach) {
-    // What the runner-up's axes lose at a short reach, they may win back at a longer one.
-    trials.vary(2, std::vector<int>{3, 5, 7}, [](MultilevelParams& p, int reach) {
-      return std::exchange(p.reach, reach) != reach;
-    });
-  }
-  if (bounds_are_free) {
-    trials.vary(1, bounds_to_try(config.effort), [](MultilevelParams& p, LevelBounds bounds) {
-      const bool changes = p.alpha != bounds.alpha || p.beta != bounds.beta;
-      p.alpha = bounds.alpha;
-      p.beta = bounds.beta;
-      return changes;
-    });
-  }
-  const MultilevelParams& best = trials.best().params;
-  params.lattice = Lattice::of(dims, best.lattice.merged, best.lattice.roles);
-  params.reach = best.reach;
-  params.alpha = best.alpha;
-  params.beta = best.beta;
-  return trials.best().bytes;
+  const std::uint64_t points = squeezed.count();
+  return box_of(squeezed, effort == Effort::best
+                              ? best_box
+                              : std::clamp(points / box_one_in, least_box, most_box));
 }
 
 Method choose_method(EncodeSession& session, Method method, const FrameConfig& config,
@@ -231,12 +347,11 @@ Method choose_method(EncodeSession& session, Method method, const FrameConfig& c
   const Rest rest = find_rest(session, dims.count(), bound);
   rest_at(rest, *params);
   FrameTrials trials(session, config, selected, bound);
-  const auto lowest = choose_by_trials(
-      *params, config.predictor.multilevel, dims, box,
-      [&](std::span<const MultilevelParams> candidates) { return trials.costs(candidates); });
+  const auto lowest = choose_by_trials(*params, config.predictor.multilevel, dims, box, trials);
   if (config.predictor.automatic && lowest) {
     const auto [coder, bytes] = trials.best_coder(lorenzo_like(*params, rest, box));
-    if (bytes < *lowest) return {lorenzo_like(*params, rest, dims), coder};
+    const bool is_telling = selected.all() || *lowest >= least_bytes;
+    if (is_telling && bytes < *lowest) return {lorenzo_like(*params, rest, dims), coder};
   }
   session.fit(method.predictor);
   return method;

@@ -49,6 +49,11 @@ template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
                                                const FrameOutput<T>& frame);
 
+/// The original with NaN where it is missing, so that what is made from it is not finite either;
+/// empty if nothing is.
+template <class T>
+std::vector<T> without_missing(const FrameInput<T>& frame);
+
 /// Fits the coefficients of all classes to the original values (see docs/multilevel.md).
 template <class T>
 void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame,

@@ -10,17 +10,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// The original with NaN where it is missing, so that what is made from it is not finite either.
-template <class T>
-std::vector<T> without_missing(const FrameInput<T>& frame) {
-  if (!frame.mask.any()) return {};
-  std::vector<T> values(frame.values.begin(), frame.values.end());
-  for (std::uint64_t i = 0; i < values.size(); ++i) {
-    if (frame.mask(i)) values[i] = std::numeric_limits<T>::quiet_NaN();
-  }
-  return values;
-}
-
 template <class T>
 Observations observe_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
                            const T* values, FitSample size) {
@@ -42,6 +31,16 @@ Observations observe_class(const Grid& grid, const PointClass& points, const Ste
 }  // namespace
 
 template <class T>
+std::vector<T> without_missing(const FrameInput<T>& frame) {
+  if (!frame.mask.any()) return {};
+  std::vector<T> values(frame.values.begin(), frame.values.end());
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    if (frame.mask(i)) values[i] = std::numeric_limits<T>::quiet_NaN();
+  }
+  return values;
+}
+
+template <class T>
 void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame, FitSample size) {
   const std::vector<T> cleaned = without_missing(frame);
   const T* const values = cleaned.empty() ? frame.values.data() : cleaned.data();
@@ -58,6 +57,8 @@ void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame, FitS
   params.coefficients = std::move(fitted);
 }
 
+template std::vector<float> without_missing(const FrameInput<float>&);
+template std::vector<double> without_missing(const FrameInput<double>&);
 template void fit_coefficients(MultilevelParams&, const FrameInput<float>&, FitSample);
 template void fit_coefficients(MultilevelParams&, const FrameInput<double>&, FitSample);
 

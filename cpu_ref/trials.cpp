@@ -6,6 +6,7 @@
 #include "cpu_ref/coder.hpp"
 #include "cpu_ref/lorenzo.hpp"
 #include "cpu_ref/multilevel.hpp"
+#include "cpu_ref/open_loop.hpp"
 
 namespace cuszi::cpu {
 
@@ -26,11 +27,11 @@ Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
   return crop;
 }
 
-/// What coding the frame by `multilevel`, fitted to it, takes.
+/// What coding the frame by `multilevel` takes; fitted to it, unless there are coefficients.
 template <class T>
 std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
                        const FrameInput<T>& frame) {
-  fit_coefficients(params, frame, FitSample::trial);
+  if (params.coefficients.empty()) fit_coefficients(params, frame, FitSample::trial);
   const auto engine = make_encoder(params, coding.room, frame, FitSample::trial);
   ByteWriter head;
   params.write(head);
@@ -60,10 +61,22 @@ template <class T>
 class CpuTrialSession final : public TrialSession {
  public:
   CpuTrialSession(const Selection& box, const FrameInput<T>& frame)
-      : crop_(box.all() ? Crop<T>{} : crop_to(box, frame)),
+      : whole_(frame),
+        crop_(box.all() ? Crop<T>{} : crop_to(box, frame)),
         frame_(box.all() ? frame
                          : FrameInput<T>{box.dims().as_3d(), crop_.values, crop_.mask, frame.min,
                                          frame.max, box.dims(), frame.fills}) {}
+
+  std::vector<std::vector<ClassErrors>> open_loops(
+      std::span<const MultilevelParams> candidates) override {
+    const std::vector<T> cleaned = without_missing(whole_);
+    const T* const values = cleaned.empty() ? whole_.values.data() : cleaned.data();
+    std::vector<std::vector<ClassErrors>> all;
+    for (const MultilevelParams& params : candidates) {
+      all.push_back(open_loop_errors(params, whole_, values));
+    }
+    return all;
+  }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
     std::vector<std::uint64_t> bytes;
@@ -94,6 +107,7 @@ class CpuTrialSession final : public TrialSession {
     return list_bytes_ + coded_bytes(coding.coder, coding.tuning, std::span(&pass, 1));
   }
 
+  FrameInput<T> whole_;
   Crop<T> crop_;
   FrameInput<T> frame_;
   std::optional<LorenzoParams> predicted_;
