@@ -82,7 +82,8 @@ Coefficients fit(const Observations& sample, const Stencil& stencil, const Point
   Shares shares{};
   std::copy_n(preset.begin() + 1, n, shares.begin());
   for (int round = 0; round < rounds; ++round) {
-    if (!solve(stencil_equations(sample, stencil, bound, shares), ridge, shares)) return {};
+    if (!solve(stencil_equations(sample, stencil, bound, FitTo::originals, shares), ridge, shares))
+      return {};
   }
   Coefficients coefficients(n);
   std::transform(shares.begin(), shares.begin() + n, coefficients.begin(), coefficient_of);

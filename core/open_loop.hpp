@@ -49,12 +49,12 @@ struct ClassErrors {
 
 /// One sampled point (see observe()); without neighbours it is predicted as `rest`.
 template <class T>
-CUSZI_HD inline bool observe_in_open_loop(const Stencil& stencil, T rest,
-                                          const PointAt<const T*>& p, double* row,
-                                          std::size_t stride, double& target) {
-  const bool is_used = observe(stencil, p, row, stride, target);
-  if (is_used && stencil.size == 0) target -= static_cast<double>(rest);
-  return is_used;
+CUSZI_HD inline Observation observe_in_open_loop(const Stencil& stencil, T rest,
+                                                 const PointAt<const T*>& p, double* row,
+                                                 std::size_t stride) {
+  Observation seen = observe(stencil, p, *p.value, row, stride);
+  if (seen.is_used && stencil.size == 0) seen.target -= static_cast<double>(rest);
+  return seen;
 }
 
 /// How many points of a class are looked at.

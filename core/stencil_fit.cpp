@@ -15,33 +15,40 @@ void add_products(const LaneSums& weighted, const double* row, LaneSums& sums) {
   for (std::size_t lane = 0; lane < sum_lanes; ++lane) sums[lane] += weighted[lane] * row[lane];
 }
 
-/// The weights of a block's samples.
-LaneSums weights_of(const Observations& sample, std::size_t block, double bound,
-                    const Shares& shares) {
-  LaneSums weights;
+/// What these shares leave of a block's targets.
+LaneSums residuals_of(const Observations& sample, std::size_t block, const Shares& shares) {
+  LaneSums residuals;
   for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-    weights[lane] = sample.targets(block)[lane];
+    residuals[lane] = sample.targets(block)[lane];
   }
   for (unsigned i = 0; i < sample.unknowns(); ++i) {
     const double* const row = sample.row(block, i);
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) weights[lane] -= shares[i] * row[lane];
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) residuals[lane] -= shares[i] * row[lane];
   }
-  for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-    weights[lane] = fit_weight(weights[lane], bound, sample.taking_part(block)[lane] != 0);
+  return residuals;
+}
+
+Shares shares_of(const Coefficients& coefficients) {
+  Shares shares{};
+  for (std::size_t i = 0; i < coefficients.size(); ++i) {
+    shares.at(i) = static_cast<double>(coefficients[i]) / (1 << coefficient_bits);
   }
-  return weights;
+  return shares;
+}
+
+Shares shares_of_preset(const PointClass& points, const Stencil& stencil) {
+  const GroupShares preset = preset_shares(points, stencil);
+  Shares shares{};
+  std::copy_n(preset.begin() + 1, stencil.size - 1U, shares.begin());
+  return shares;
 }
 
 /// The cost of a class with these shares, by its sample.
 Cost cost_of(const Observations& sample, std::uint64_t points, double bound, const Shares& shares) {
+  const BinScales scales = bin_scales(sample, bound, shares);
   Cost cost = 0;
-  for (std::uint64_t k = 0; k < sample.samples(); ++k) {
-    const std::size_t block = k / sum_lanes;
-    const std::size_t lane = k % sum_lanes;
-    if (sample.taking_part(block)[lane] == 0) continue;
-    const double r = residual_of(sample.row(block, 0) + lane, sum_lanes,
-                                 sample.targets(block)[lane], sample.unknowns(), shares);
-    cost += residual_cost(r, bound);
+  for (unsigned bin = 0; bin < scale_bins; ++bin) {
+    cost += scales.counts[bin] * scale_cost(scales.mean(bin));
   }
   return cost / 2 * points / sample.used();
 }
@@ -56,7 +63,33 @@ std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
 Observations::Observations(unsigned unknowns, std::uint64_t samples)
     : unknowns_(unknowns),
       samples_(samples),
-      values_(ceil_div(samples, sum_lanes) * block_size(), 0) {}
+      values_(ceil_div(samples, sum_lanes) * block_size(), 0),
+      bins_(ceil_div(samples, sum_lanes) * sum_lanes, 0) {}
+
+void Observations::set(std::uint64_t k, const Observation& seen, double bound) {
+  const std::size_t block = k / sum_lanes;
+  const std::size_t lane = k % sum_lanes;
+  targets(block)[lane] = seen.target;
+  taking_part(block)[lane] = seen.is_used ? 1 : 0;
+  bins_[k] = bend_key(seen.bend, bound);
+}
+
+void Observations::make_bins() {
+  std::array<std::uint64_t, bend_keys> counts{};
+  for (std::uint64_t k = 0; k < samples_; ++k) {
+    if (taking_part(k / sum_lanes)[k % sum_lanes] != 0) ++counts[bins_[k]];
+  }
+  std::array<std::uint8_t, bend_keys> bin_of{};
+  const std::uint64_t all = std::max<std::uint64_t>(used(), 1);
+  std::uint64_t before = 0;
+  for (unsigned key = 0; key < bend_keys; ++key) {
+    const std::uint64_t middle = 2 * before + counts[key];
+    bin_of[key] = static_cast<std::uint8_t>(
+        std::min<std::uint64_t>(middle * scale_bins / (2 * all), scale_bins - 1));
+    before += counts[key];
+  }
+  for (std::uint8_t& bin : bins_) bin = bin_of[bin];
+}
 
 std::uint64_t Observations::used() const {
   std::uint64_t count = 0;
@@ -67,12 +100,33 @@ std::uint64_t Observations::used() const {
   return count;
 }
 
+BinScales bin_scales(const Observations& sample, double bound, const Shares& shares) {
+  BinScales scales;
+  for (std::size_t block = 0; block < sample.blocks(); ++block) {
+    const LaneSums residuals = residuals_of(sample, block, shares);
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      if (sample.taking_part(block)[lane] == 0) continue;
+      const std::uint8_t bin = sample.bin(block * sum_lanes + lane);
+      scales.sums[bin] += BinScales::term(residuals[lane], bound);
+      ++scales.counts[bin];
+    }
+  }
+  return scales;
+}
+
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
-                                   const Shares& before) {
+                                   FitTo to, const Shares& before) {
+  const BinScales scales = bin_scales(sample, bound, before);
+  std::array<double, scale_bins> scale_of{};
+  for (unsigned bin = 0; bin < scale_bins; ++bin) scale_of[bin] = bound * scales.mean(bin);
   const unsigned n = sample.unknowns();
   std::vector<LaneSums> sums(n * (n + 1) / 2 + n + 1, LaneSums{});
   for (std::size_t block = 0; block < sample.blocks(); ++block) {
-    const LaneSums weights = weights_of(sample, block, bound, before);
+    LaneSums weights = residuals_of(sample, block, before);
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      weights[lane] = fit_weight(weights[lane], scale_of[sample.bin(block * sum_lanes + lane)],
+                                 bound, sample.taking_part(block)[lane] != 0);
+    }
     std::size_t term = 0;
     for (std::size_t lane = 0; lane < sum_lanes; ++lane) sums[term][lane] += weights[lane];
     for (unsigned i = 0; i < n; ++i) {
@@ -91,29 +145,25 @@ StencilEquations stencil_equations(const Observations& sample, const Stencil& st
     equations.right[i] = tree_sum(sums[++term]);
     for (unsigned j = i; j < n; ++j) equations.at(i, j) = tree_sum(sums[++term]);
   }
-  add_noise(stencil, tree_sum(sums[0]), bound, equations);
+  add_noise(stencil, tree_sum(sums[0]), bound, to, equations);
   return equations;
 }
 
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
-                         const PointClass& points, double bound) {
+                         const PointClass& points, double bound, FitTo to,
+                         const Coefficients& start) {
   if (sample.used() < fewest_fit_points) return {};
   const unsigned n = sample.unknowns();
-  const GroupShares preset_groups = preset_shares(points, stencil);
-  Shares preset{};
-  std::copy_n(preset_groups.begin() + 1, n, preset.begin());
-  Shares shares = preset;
-  for (int round = 0; round < fit_rounds; ++round) {
-    if (!solve(stencil_equations(sample, stencil, bound, shares), ridge, shares)) return {};
+  const Shares preset = shares_of_preset(points, stencil);
+  Shares shares = start.empty() ? preset : shares_of(start);
+  for (int round = 0; round < fit_rounds(to); ++round) {
+    if (!solve(stencil_equations(sample, stencil, bound, to, shares), ridge, shares)) return {};
   }
   Coefficients coefficients;
-  for (unsigned i = 0; i < n; ++i) {
-    coefficients.push_back(coefficient_of(shares[i]));
-    shares[i] = static_cast<double>(coefficients.back()) / (1 << coefficient_bits);
-  }
+  for (unsigned i = 0; i < n; ++i) coefficients.push_back(coefficient_of(shares[i]));
   constexpr Cost bits_per_coefficient = 11;
   const Cost side = (bits_per_coefficient * n) << cost_bits;
-  const bool pays = cost_of(sample, points.points(), bound, shares) + side <
+  const bool pays = cost_of(sample, points.points(), bound, shares_of(coefficients)) + side <
                     cost_of(sample, points.points(), bound, preset);
   return pays ? coefficients : Coefficients{};
 }

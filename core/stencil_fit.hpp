@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <vector>
 
 #include "core/cost.hpp"
@@ -11,45 +13,96 @@
 
 namespace cuszi {
 
-// Which weights a class's stencil gets: iteratively reweighted least squares on a sample of the
-// original values, with weight 1 / (r^2 + e^2), r being the residual and e the level's bound. That
-// approximates the coded bits (docs/multilevel.md). The unknowns are the shares of the groups but
-// the first, whose share makes the sum 1: the mean of a group is seen less the first one's.
+// Which weights a class's stencil gets: iteratively reweighted least squares on a sample of its
+// points, with weight 1 / (r^2 + s^2 / 4 + e^2). r is the residual, e the level's bound, and s what
+// residuals are about where the field bends as much as here: the coder's contexts will know that.
+// It approximates the coded bits (docs/multilevel.md). The unknowns are the shares of the groups
+// but the first, whose share makes the sum 1: the mean of a group is seen less the first one's.
 
 inline constexpr unsigned most_unknowns = Stencil::most_groups - 1;
 using Shares = std::array<double, most_unknowns>;  ///< of the groups from the second on
 using StencilEquations = NormalEquations<most_unknowns>;
 
-inline constexpr int fit_rounds = 4;
 inline constexpr std::uint64_t fewest_fit_points = 40;
+
+/// What neighbours a fit looks at: a first, rough one at originals; the second one at what the
+/// weights of the first would restore (core/simulation).
+enum class FitTo : std::uint8_t { originals, simulated };
+
+CUSZI_HD constexpr int fit_rounds(FitTo to) { return to == FitTo::originals ? 2 : 4; }
 
 /// How many points of a class a fit looks at.
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size);
 
+/// Which of the odd axes, counted from 0, a group of taps is the pair at +-3 of; that many if none.
+CUSZI_HD inline unsigned far_pair_of(const PointClass& points, const Tap& tap) {
+  unsigned before = 0;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (!points.is_odd(axis)) continue;
+    if (tap[axis] == 3 || tap[axis] == -3) return before;
+    ++before;
+  }
+  return before;
+}
+
+/// How much the values around a point bend, as a number that grows by 2 with every doubling: the
+/// sum over the odd axes of what near and far pairs differ, from 2^-8 to 2^24 bounds.
+inline constexpr unsigned bend_keys = 64;
+CUSZI_HD inline std::uint8_t bend_key(double bend, double bound) {
+  const double scaled = clamp_to(bend / bound, 0x1p-8, 0x1.8p23);
+  constexpr std::uint64_t first = std::bit_cast<std::uint64_t>(0x1p-8) >> 51;
+  return static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(scaled) >> 51) - first);
+}
+
 /// One sampled point: row[i * stride] for the i-th unknown, and what they are to make together.
-/// False if it takes no part, with zeros for all: it is at the edge, or it or a tap of it is not
-/// finite. Missing originals must be NaN.
-template <class T>
-CUSZI_HD inline bool observe(const Stencil& stencil, const PointAt<const T*>& p, double* row,
-                             std::size_t stride, double& target) {
-  bool is_used = !is_at_edge(p);
-  double first = 0;
-  auto sum = static_cast<double>(*p.value);
-  for (unsigned g = 0; g < stencil.size && is_used; ++g) {
-    const auto in_group = static_cast<double>(
-        group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g)));
+struct Observation {
+  double target = 0;
+  double bend = 0;
+  bool is_used = false;
+};
+
+/// Looks at a point whose original value is `value` and the groups of whose neighbours have these
+/// sums. If it takes no part, because one of these is not finite, everything is 0.
+template <class T, class SumOfGroup>
+CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClass& points, T value,
+                                         const SumOfGroup& sum_of, double* row,
+                                         std::size_t stride) {
+  Observation result;
+  double near[max_axes] = {};
+  auto sum = static_cast<double>(value);
+  for (unsigned g = 0; g < stencil.size; ++g) {
+    const auto in_group = static_cast<double>(sum_of(g));
     sum += in_group;
     const double mean = in_group / stencil.taps_of(g);
-    if (g == 0) {
-      first = mean;
-    } else {
-      row[(g - 1) * stride] = mean - first;
+    if (g < points.order) near[g] = mean;
+    if (g != 0) row[(g - 1) * stride] = mean - near[0];
+    if (g >= points.order && stencil.taps_of(g) == 2) {
+      const unsigned axis = far_pair_of(points, stencil.taps[stencil.begin(g)]);
+      if (axis < points.order) result.bend += 2 * std::fabs(near[axis] - mean);
     }
   }
-  is_used = is_used && std::isfinite(sum);
-  target = is_used ? static_cast<double>(*p.value) - first : 0;
-  for (unsigned i = 0; i + 1 < stencil.size && !is_used; ++i) row[i * stride] = 0;
-  return is_used;
+  if (std::isfinite(sum)) {
+    result.target = static_cast<double>(value) - near[0];
+    result.is_used = true;
+    return result;
+  }
+  for (unsigned i = 0; i + 1 < stencil.size; ++i) row[i * stride] = 0;
+  return {};
+}
+
+/// Looks at a point whose original value is `value` and whose neighbours are p's. Takes no part at
+/// the edge either. Missing originals must be NaN.
+template <class T, class Values>
+CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values>& p, T value,
+                                    double* row, std::size_t stride) {
+  if (!is_at_edge(p)) {
+    const auto sum_of = [&](unsigned g) {
+      return group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
+    };
+    return observe_sums(stencil, p.points, value, sum_of, row, stride);
+  }
+  for (unsigned i = 0; i + 1 < stencil.size; ++i) row[i * stride] = 0;
+  return {};
 }
 
 /// What these shares leave of a target.
@@ -61,16 +114,35 @@ CUSZI_HD inline double residual_of(const double* row, std::size_t stride, double
 }
 
 /// The weight of an observation with this residual; 0 if it takes no part.
-CUSZI_HD inline double fit_weight(double residual, double bound, bool is_used) {
-  return is_used ? 1 / (residual * residual + bound * bound) : 0;
+CUSZI_HD inline double fit_weight(double residual, double scale, double bound, bool is_used) {
+  return is_used ? 1 / (residual * residual + scale * scale / 4 + bound * bound) : 0;
 }
 
-/// The decoder's neighbours differ from the original's by quantisation noise; `weights` is the sum
-/// of all observations'.
-CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound,
+inline constexpr unsigned scale_bins = 16;
+
+/// The mean residuals of the bins, in bounds: sums of integers, whose order is free.
+struct BinScales {
+  static constexpr double one = 4096;
+  std::array<std::uint64_t, scale_bins> sums{};
+  std::array<std::uint32_t, scale_bins> counts{};
+
+  CUSZI_HD static std::uint64_t term(double residual, double bound) {
+    const double scaled = std::fabs(residual) / bound;
+    return static_cast<std::uint64_t>((scaled < 0x1p20 ? scaled : 0x1p20) * one);
+  }
+  CUSZI_HD double mean(unsigned bin) const {
+    return counts[bin] == 0 ? 0 : static_cast<double>(sums[bin]) / (one * counts[bin]);
+  }
+};
+
+/// What shares of a uniform quantisation error's variance stand for how the decoder's neighbours
+/// will differ from those that a fit sees: all that matters of it, or what simulation misses.
+CUSZI_HD inline double noise_share(FitTo to) { return to == FitTo::originals ? 0.5 : 0.025; }
+
+/// Adds that noise to the equations; `weights` is the sum of all observations'.
+CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
                                StencilEquations& equations) {
-  constexpr double share = 0.5;  // of the variance of a uniform quantisation error
-  const double variance = weights * share * bound * bound / 3;
+  const double variance = weights * noise_share(to) * bound * bound / 3;
   const double first = variance / stencil.taps_of(0);
   for (unsigned i = 0; i < equations.unknowns; ++i) {
     equations.right[i] += first;
@@ -85,9 +157,10 @@ CUSZI_HD inline std::int16_t coefficient_of(double share) {
   return static_cast<std::int16_t>(round_half_even(scaled));
 }
 
-/// Twice the bits of an observation with this residual, about: the logarithm of 1 + (r / bound)^2.
-CUSZI_HD inline Cost residual_cost(double residual, double bound) {
-  const double scaled = residual / bound;
+/// Twice the bits, about, of a residual from a Laplacian distribution with this mean magnitude, in
+/// bounds: the logarithm of 1 + (e s)^2.
+CUSZI_HD inline Cost scale_cost(double scale) {
+  const double scaled = 2.718 * scale;
   const double square = clamp_to(scaled * scaled, 0.0, 1e12);
   return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
 }
@@ -103,6 +176,11 @@ class Observations {
   std::size_t blocks() const { return values_.size() / block_size(); }
   std::uint64_t used() const;
 
+  /// Takes sample k.
+  void set(std::uint64_t k, const Observation& seen, double bound);
+  /// Sorts the samples into bins of about as many each, by how much the field bends there.
+  void make_bins();
+
   /// 32 numbers: of one unknown of a block's samples, of their targets, whether they take part (1
   /// or 0).
   double* row(std::size_t block, unsigned unknown) {
@@ -116,21 +194,30 @@ class Observations {
   double* taking_part(std::size_t block) { return row(block, unknowns_ + 1); }
   const double* taking_part(std::size_t block) const { return row(block, unknowns_ + 1); }
 
+  std::uint8_t& bin(std::uint64_t k) { return bins_[k]; }
+  std::uint8_t bin(std::uint64_t k) const { return bins_[k]; }
+
  private:
   std::size_t block_size() const { return (unknowns_ + 2) * sum_lanes; }
 
   unsigned unknowns_;
   std::uint64_t samples_;
   std::vector<double> values_;
+  std::vector<std::uint8_t> bins_;  ///< first keys of the bend
 };
 
-/// The equations of a round, noise included, whose weights follow from the shares of the round
-/// before: sums of 32 partial ones (core/lane_sums).
-StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
-                                   const Shares& before);
+/// How large residuals are in each bin with these shares.
+BinScales bin_scales(const Observations& sample, double bound, const Shares& shares);
 
-/// The coefficients of a class with so many points, or none if the preset is as good.
+/// The equations of a round, whose weights follow from the shares of the round before: sums of 32
+/// partial ones (core/lane_sums).
+StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
+                                   FitTo to, const Shares& before);
+
+/// The coefficients of a class with so many points, or none if the preset is as good. `start` are
+/// those of an earlier fit, or none.
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
-                         const PointClass& points, double bound);
+                         const PointClass& points, double bound, FitTo to,
+                         const Coefficients& start);
 
 }  // namespace cuszi

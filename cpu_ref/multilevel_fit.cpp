@@ -1,8 +1,11 @@
 #include <limits>
+#include <memory>
 
 #include "core/class_plan.hpp"
 #include "core/place.hpp"
+#include "core/simulation.hpp"
 #include "core/stencil_fit.hpp"
+#include "cpu_ref/lattice_rows.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/parallel.hpp"
 
@@ -10,23 +13,113 @@ namespace cuszi::cpu {
 
 namespace {
 
+/// The fits of all classes of a frame.
 template <class T>
-Observations observe_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
-                           const T* values, FitSample size) {
-  const std::uint64_t all = points.points();
-  const std::uint64_t wanted = stencil_sample(all, size);
-  Observations sample(stencil.size - 1U, wanted);
-  for (std::uint64_t k = 0; k < wanted; ++k) {
-    const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
-    const PointAt<const T*> p{grid, points, at, values + offset_of(grid, at)};
-    const std::size_t block = k / sum_lanes;
-    const std::size_t lane = k % sum_lanes;
-    const bool is_used =
-        observe(stencil, p, sample.row(block, 0) + lane, sum_lanes, sample.targets(block)[lane]);
-    sample.taking_part(block)[lane] = is_used ? 1 : 0;
+class FrameFit {
+ public:
+  FrameFit(const MultilevelParams& params, const T* values)
+      : params_(params), schedule_(make_schedule(params.lattice)), values_(values) {}
+
+  const Schedule& schedule() const { return schedule_; }
+
+  /// The coefficients of all classes; `sample_of(points, stencil)` observes a class.
+  template <class SampleOf>
+  std::vector<Coefficients> fit(FitTo to, const SampleOf& sample_of) const {
+    std::vector<Coefficients> fitted(schedule_.classes.size());
+    parallel_for(fitted.size(), [&](std::uint64_t i) {
+      const PointClass& points = schedule_.classes[i];
+      const Stencil stencil = stencil_of(params_.lattice, params_.reach, points);
+      if (stencil.size < 2 || points.points() < fewest_fit_points) return;
+      const Coefficients start =
+          params_.coefficients.empty() ? Coefficients{} : params_.coefficients[i];
+      fitted[i] = fit_stencil(sample_of(points, stencil), stencil, points,
+                              params_.half_step_of(points.level), to, start);
+    });
+    return fitted;
   }
-  return sample;
-}
+
+  /// Sampled points of a class; `reader(point)` reads the neighbours of one.
+  template <class Reader>
+  Observations observe_class(const PointClass& points, const Stencil& stencil, FitSample size,
+                             const Reader& reader) const {
+    const std::uint64_t all = points.points();
+    const std::uint64_t wanted = stencil_sample(all, size);
+    const double bound = params_.half_step_of(points.level);
+    Observations sample(stencil.size - 1U, wanted);
+    for (std::uint64_t k = 0; k < wanted; ++k) {
+      const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
+      const std::uint64_t point = offset_of(schedule_.grid, at);
+      const PointAt<decltype(reader(point))> p{schedule_.grid, points, at, reader(point)};
+      double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
+      sample.set(k, observe(stencil, p, values_[point], row, sum_lanes), bound);
+    }
+    sample.make_bins();
+    return sample;
+  }
+
+ private:
+  const MultilevelParams& params_;
+  Schedule schedule_;
+  const T* values_;
+};
+
+/// What the coefficients in `params` would restore, as far as it has been made. Coarse levels are
+/// simulated as a whole, which their own classes read then; of level 1 samples need few points,
+/// which are made where they are read, unless the frame is small.
+template <class T>
+class FrameSimulation {
+ public:
+  FrameSimulation(const MultilevelParams& params, const Schedule& schedule,
+                  const FrameInput<T>& frame, const T* values)
+      : plan_(plan_frame<T>(params, frame.min, frame.max)),
+        classes_(classes_by_slot(ClassFinder(params.lattice), schedule)),
+        quantizers_(level_quantizers<T>(params, frame.min, frame.max)),
+        made_(std::make_unique_for_overwrite<T[]>(frame.values.size())),
+        simulation_{plan_.grid,         ClassFinder(params.lattice),
+                    classes_.data(),    plan_.classes.data(),
+                    quantizers_.data(), values,
+                    made_.get(),        frame.values.size() <= small_frame ? 1 : 2} {
+    const std::span<const Pass> passes(plan_.passes);
+    for (const Pass& pass : simulation_.made_from == 1 ? passes : passes.first(plan_.coarse_passes))
+      make(pass);
+  }
+
+  /// Sampled points of a class with simulated neighbours.
+  Observations observe_class(const FrameFit<T>& fits, const PointClass& points,
+                             const Stencil& stencil, FitSample size) const {
+    if (points.level >= simulation_.made_from) {
+      return fits.observe_class(points, stencil, size, [&](std::uint64_t point) -> const T* {
+        return made_.get() + point;
+      });
+    }
+    return fits.observe_class(points, stencil, size, [&](std::uint64_t point) {
+      return SimulatedValues<T>(simulation_, point);
+    });
+  }
+
+ private:
+  static constexpr std::size_t small_frame = std::size_t{1} << 22;
+
+  void make(const Pass& pass) {
+    for_each_row(
+        plan_, pass, [] { return 0; },
+        [&](int, const ClassPlan<T>& c, const Row& row) {
+          T prediction[row_points];
+          RowPredictor<T>(plan_, c).predict(simulation_.originals, row, prediction);
+          for (std::size_t k = 0; k < row.count; ++k) {
+            const std::uint64_t point = row.offset + k * c.points.step[3];
+            made_[point] = simulation_.restored(c, simulation_.originals[point], prediction[k]);
+          }
+        },
+        [](int) {});
+  }
+
+  FramePlan<T> plan_;
+  std::vector<std::uint32_t> classes_;
+  std::vector<Quantizer<T>> quantizers_;
+  std::unique_ptr<T[]> made_;
+  Simulation<T> simulation_;
+};
 
 }  // namespace
 
@@ -44,17 +137,18 @@ template <class T>
 void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame, FitSample size) {
   const std::vector<T> cleaned = without_missing(frame);
   const T* const values = cleaned.empty() ? frame.values.data() : cleaned.data();
-  const Schedule schedule = make_schedule(params.lattice);
   params.coefficients.clear();
-  std::vector<Coefficients> fitted(schedule.classes.size());
-  parallel_for(fitted.size(), [&](std::uint64_t i) {
-    const PointClass& points = schedule.classes[i];
-    const Stencil stencil = stencil_of(params.lattice, params.reach, points);
-    if (stencil.size < 2 || points.points() < fewest_fit_points) return;
-    fitted[i] = fit_stencil(observe_class(schedule.grid, points, stencil, values, size), stencil,
-                            points, params.half_step_of(points.level));
-  });
-  params.coefficients = std::move(fitted);
+  const FrameFit<T> fits(params, values);
+  params.coefficients =
+      fits.fit(FitTo::originals, [&](const PointClass& points, const Stencil& stencil) {
+        return fits.observe_class(points, stencil, FitSample::trial,
+                                  [&](std::uint64_t point) -> const T* { return values + point; });
+      });
+  const FrameSimulation<T> simulation(params, fits.schedule(), frame, values);
+  params.coefficients =
+      fits.fit(FitTo::simulated, [&](const PointClass& points, const Stencil& stencil) {
+        return simulation.observe_class(fits, points, stencil, size);
+      });
 }
 
 template std::vector<float> without_missing(const FrameInput<float>&);

@@ -18,33 +18,21 @@ bool has_all_taps(const Grid& grid, const Index4& margins, const Index4& at) {
 
 /// core's observe(), for points that have taps and all of them.
 template <class T>
-bool observe_inside(const ClassPlan<T>& plan, const T* value, double* row, double& target) {
-  double first = 0;
-  auto sum = static_cast<double>(*value);
-  for (unsigned g = 0; g < plan.stencil.size; ++g) {
+Observation observe_inside(const ClassPlan<T>& plan, const T* value, double* row) {
+  const auto sum_of = [&](unsigned g) {
     const std::int64_t* const offsets = plan.stencil_offsets.data() + plan.stencil.begin(g);
     T pairs = value[offsets[0]] + value[offsets[1]];
     for (unsigned i = 2; i < plan.stencil.taps_of(g); i += 2) {
       pairs += value[offsets[i]] + value[offsets[i + 1]];
     }
-    const auto in_group = static_cast<double>(pairs);
-    sum += in_group;
-    const double mean = in_group / plan.stencil.taps_of(g);
-    if (g == 0)
-      first = mean;
-    else
-      row[(g - 1) * sum_lanes] = mean - first;
-  }
-  target = static_cast<double>(*value) - first;
-  if (std::isfinite(sum)) return true;
-  for (unsigned i = 0; i + 1 < plan.stencil.size; ++i) row[i * sum_lanes] = 0;
-  target = 0;
-  return false;
+    return pairs;
+  };
+  return observe_sums(plan.stencil, plan.points, *value, sum_of, row, sum_lanes);
 }
 
 template <class T>
 Observations observe_class(const Grid& grid, const ClassPlan<T>& plan, std::uint64_t all_points,
-                           const T* values) {
+                           double bound, const T* values) {
   const PointClass& points = plan.points;
   const std::uint64_t all = points.points();
   const std::uint64_t wanted = open_loop_sample(all, all_points);
@@ -52,17 +40,15 @@ Observations observe_class(const Grid& grid, const ClassPlan<T>& plan, std::uint
   for (std::uint64_t k = 0; k < wanted; ++k) {
     const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
     const T* const value = values + offset_of(grid, at);
-    const std::size_t block = k / sum_lanes;
-    const std::size_t lane = k % sum_lanes;
-    double* const row = sample.row(block, 0) + lane;
-    double& target = sample.targets(block)[lane];
-    const bool is_used = plan.stencil.size != 0 && has_all_taps(grid, plan.stencil_margins, at)
-                             ? observe_inside(plan, value, row, target)
-                             : observe_in_open_loop(plan.stencil, plan.rest,
-                                                    PointAt<const T*>{grid, points, at, value}, row,
-                                                    sum_lanes, target);
-    sample.taking_part(block)[lane] = is_used ? 1 : 0;
+    double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
+    const bool is_inside = plan.stencil.size != 0 && has_all_taps(grid, plan.stencil_margins, at);
+    const PointAt<const T*> p{grid, points, at, value};
+    sample.set(k,
+               is_inside ? observe_inside(plan, value, row)
+                         : observe_in_open_loop(plan.stencil, plan.rest, p, row, sum_lanes),
+               bound);
   }
+  sample.make_bins();
   return sample;
 }
 
@@ -75,9 +61,9 @@ std::vector<ClassErrors> open_loop_errors(const MultilevelParams& params,
   std::vector<ClassErrors> errors(plan.classes.size());
   parallel_for(errors.size(), [&](std::uint64_t i) {
     const ClassPlan<T>& c = plan.classes[i];
-    const Observations sample = observe_class(plan.grid, c, frame.values.size(), values);
-    errors[i] = errors_of(sample, c.stencil, c.points, params.half_step_of(c.points.level),
-                          params.half_step);
+    const double bound = params.half_step_of(c.points.level);
+    const Observations sample = observe_class(plan.grid, c, frame.values.size(), bound, values);
+    errors[i] = errors_of(sample, c.stencil, c.points, bound, params.half_step);
   });
   return errors;
 }

@@ -17,9 +17,8 @@ struct PointSteps {
   T prediction;
   EnergyFeatures features;
   std::uint8_t context;
-  bool is_observed;
+  Observation observed;
   Shares observation;
-  double target;
 };
 
 /// The point that stands at `place` of the class.
@@ -38,7 +37,7 @@ CUSZI_HD inline PointSteps<T> steps_of(const Grid& grid, const ClassPlan<T>& pla
   steps.context =
       context_of(weights, plan.points.group, weighted_sum(weights.weights, steps.features));
   if (plan.stencil.size > 1) {
-    steps.is_observed = observe(plan.stencil, p, steps.observation.data(), 1, steps.target);
+    steps.observed = observe(plan.stencil, p, *p.value, steps.observation.data(), 1);
   }
   return steps;
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/energy_fit.hpp"
+#include "core/place.hpp"
 #include "core/stencil_fit.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
@@ -29,12 +30,13 @@ struct MadeFit {
       const std::size_t block = k / sum_lanes;
       const std::size_t lane = k % sum_lanes;
       if (random.one_in(7)) continue;
-      sample.taking_part(block)[lane] = 1;
-      sample.targets(block)[lane] = random.uniform() - 0.5;
+      const double target = random.uniform() - 0.5;
+      sample.set(k, {target, std::fabs(target) + random.uniform(), true}, 1e-2);
       for (unsigned i = 0; i < sample.unknowns(); ++i) {
         sample.row(block, i)[lane] = random.uniform() - 0.5;
       }
     }
+    sample.make_bins();
   }
 
   static Stencil stencil_with_all() {
@@ -68,13 +70,33 @@ double warp_sum(const Observations& sample, Random& random, const Term& term) {
   return tree_sum(sums);
 }
 
-StencilEquations equations_of_warps(const MadeFit& fit, double bound, const Shares& before,
-                                    Random& random) {
+double residual_at(const Observations& s, std::size_t block, std::size_t lane,
+                   const Shares& shares) {
+  return residual_of(s.row(block, 0) + lane, sum_lanes, s.targets(block)[lane], s.unknowns(),
+                     shares);
+}
+
+/// The scales of the bins, of samples from the last to the first.
+BinScales scales_of_threads(const Observations& s, double bound, const Shares& shares) {
+  BinScales scales;
+  for (std::uint64_t k = s.samples(); k-- > 0;) {
+    const std::size_t block = k / sum_lanes;
+    const std::size_t lane = k % sum_lanes;
+    if (s.taking_part(block)[lane] == 0) continue;
+    scales.sums.at(s.bin(k)) += BinScales::term(residual_at(s, block, lane, shares), bound);
+    ++scales.counts.at(s.bin(k));
+  }
+  return scales;
+}
+
+StencilEquations equations_of_warps(const MadeFit& fit, double bound, FitTo to,
+                                    const Shares& before, Random& random) {
   const Observations& s = fit.sample;
+  const BinScales scales = scales_of_threads(s, bound, before);
   const auto weight = [&](std::size_t block, std::size_t lane) {
-    const double r = residual_of(s.row(block, 0) + lane, sum_lanes, s.targets(block)[lane],
-                                 s.unknowns(), before);
-    return fit_weight(r, bound, s.taking_part(block)[lane] != 0);
+    const double scale = bound * scales.mean(s.bin(block * sum_lanes + lane));
+    return fit_weight(residual_at(s, block, lane, before), scale, bound,
+                      s.taking_part(block)[lane] != 0);
   };
   StencilEquations equations;
   equations.unknowns = s.unknowns();
@@ -91,7 +113,7 @@ StencilEquations equations_of_warps(const MadeFit& fit, double bound, const Shar
       });
     }
   }
-  add_noise(fit.stencil, warp_sum(s, random, weight), bound, equations);
+  add_noise(fit.stencil, warp_sum(s, random, weight), bound, to, equations);
   return equations;
 }
 
@@ -126,11 +148,13 @@ TEST_CASE("stencil fits are the same for any order that the sums allow") {
   for (const std::uint64_t samples : {40U, 64U, 1000U, 8192U}) {
     const MadeFit fit(samples);
     for (const double bound : {1e-4, 1e-1}) {
-      const StencilEquations serial =
-          stencil_equations(fit.sample, fit.stencil, bound, some_shares());
-      const StencilEquations warps = equations_of_warps(fit, bound, some_shares(), random);
-      REQUIRE(serial.right == warps.right);
-      REQUIRE(serial.matrix == warps.matrix);
+      for (const FitTo to : {FitTo::originals, FitTo::simulated}) {
+        const StencilEquations serial =
+            stencil_equations(fit.sample, fit.stencil, bound, to, some_shares());
+        const StencilEquations warps = equations_of_warps(fit, bound, to, some_shares(), random);
+        REQUIRE(serial.right == warps.right);
+        REQUIRE(serial.matrix == warps.matrix);
+      }
     }
   }
 }
@@ -138,7 +162,9 @@ TEST_CASE("stencil fits are the same for any order that the sums allow") {
 TEST_CASE("observations that take no part do not show in a fit") {
   MadeFit fit(1000);
   Shares before = some_shares();
-  const StencilEquations with_gaps = stencil_equations(fit.sample, fit.stencil, 1e-2, before);
+  const StencilEquations with_gaps =
+      stencil_equations(fit.sample, fit.stencil, 1e-2, FitTo::originals, before);
+  const BinScales scales = bin_scales(fit.sample, 1e-2, before);
   std::uint64_t used = 0;
   double weights = 0;
   double first_right = 0;
@@ -149,13 +175,84 @@ TEST_CASE("observations that take no part do not show in a fit") {
     ++used;
     const double r = residual_of(fit.sample.row(block, 0) + lane, sum_lanes,
                                  fit.sample.targets(block)[lane], fit.sample.unknowns(), before);
-    const double weight = fit_weight(r, 1e-2, true);
+    const double weight = fit_weight(r, 1e-2 * scales.mean(fit.sample.bin(k)), 1e-2, true);
     weights += weight;
     first_right += weight * fit.sample.row(block, 0)[lane] * fit.sample.targets(block)[lane];
   }
   CHECK(used == fit.sample.used());
   first_right += weights * 0.5 * 1e-4 / 3 / 2;  // noise of a pair
   CHECK(is_near(with_gaps.right[0], first_right));
+}
+
+TEST_CASE("samples are binned by how much the field bends") {
+  Observations sample(1, 1000);
+  for (std::uint64_t k = 0; k < 1000; ++k) {
+    sample.set(k, {0, std::ldexp(1e-3, static_cast<int>(k % 32) - 8), k % 7 != 0}, 1e-3);
+  }
+  sample.make_bins();
+  std::array<unsigned, scale_bins> used{};
+  for (std::uint64_t k = 0; k < 1000; ++k) {
+    REQUIRE(sample.bin(k) < scale_bins);
+    for (const std::uint64_t other : {k + 1, k + 5}) {  // a larger bend is in no lower bin
+      if (k % 32 < other % 32 && other < 1000) CHECK(sample.bin(k) <= sample.bin(other));
+    }
+    if (k % 7 != 0) ++used.at(sample.bin(k));
+  }
+  for (const unsigned count : used) CHECK(count > 30);
+}
+
+TEST_CASE("scales of residuals stay finite") {
+  CHECK(BinScales::term(-3e-3, 1e-3) == 3 * 4096);
+  for (const double r :
+       {std::numeric_limits<double>::infinity(), 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK(BinScales::term(r, 1e-3) == std::uint64_t{4096} << 20);
+  }
+  CHECK(BinScales{}.mean(3) == 0);
+  CHECK(scale_cost(0) == 0);
+}
+
+TEST_CASE("a bend is the sum of what near and far pairs differ") {
+  const Lattice lattice = Lattice::of({32, 32, 32}, false, {});
+  const Schedule schedule = make_schedule(lattice);
+  const PointClass& points = schedule.classes.back();  // three odd axes
+  const Stencil stencil = stencil_of(lattice, 5, points);
+  std::vector<float> values(32 * 32 * 32, 0);
+  const Index4 at{0, 15, 15, 15};
+  const std::uint64_t place = offset_of(schedule.grid, at);
+  values[place + 1] = 8;
+  values[place - 3 * 32] = 16;
+  values[place + 32 * 32 + 32] = 100;  // a diagonal
+  const PointAt<const float*> p{schedule.grid, points, at, values.data() + place};
+  Shares row{};
+  const Observation seen = observe(stencil, p, values[place], row.data(), 1);
+  CHECK(seen.is_used);
+  CHECK(seen.bend == 8 + 16);
+  values[place + 7 * 32] = std::numeric_limits<float>::quiet_NaN();  // out of reach
+  CHECK(observe(stencil, p, values[place], row.data(), 1).is_used);
+  values[place + 5 * 32] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(observe(stencil, p, values[place], row.data(), 1).is_used);
+}
+
+TEST_CASE("of samples whose residuals depend on the bend a fit believes the calm ones") {
+  // In calm places the second share is 0.2; in rough ones, where residuals are large, it is 0.6.
+  const Lattice lattice = Lattice::of({4096}, false, {});
+  const Schedule schedule = make_schedule(lattice);
+  const PointClass& points = schedule.classes.back();
+  const Stencil stencil = stencil_of(lattice, 3, points);
+  REQUIRE(stencil.size == 2);
+  Observations sample(1, 4000);
+  Random random(8);
+  for (std::uint64_t k = 0; k < 4000; ++k) {
+    const bool is_calm = random.one_in(3);
+    const double mean = random.uniform() - 0.5;
+    const double noise = (is_calm ? 0.01 : 1.0) * (random.uniform() - 0.5);
+    sample.row(k / sum_lanes, 0)[k % sum_lanes] = mean;
+    sample.set(k, {(is_calm ? 0.2 : 0.6) * mean + noise, is_calm ? 0.1 : 10.0, true}, 1e-3);
+  }
+  sample.make_bins();
+  const Coefficients fitted = fit_stencil(sample, stencil, points, 1e-3, FitTo::simulated, {});
+  REQUIRE(fitted.size() == 1);
+  CHECK(std::abs(fitted[0] / 1024.0 - 0.2) < 0.005);
 }
 
 TEST_CASE("equations are solved") {
