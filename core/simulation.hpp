@@ -71,7 +71,7 @@ CUSZI_HD inline T prediction_at(const ClassPlan<T>& plan, const Grid& grid, cons
     }
     all += plan.weights[g] * sum;
   }
-  return all;
+  return snapped(plan, all);
 }
 
 /// All that simulated values depend on; it lies where they are made.
