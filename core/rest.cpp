@@ -174,8 +174,13 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
     params->rest = rest.value;
     const double bias = attempts.make();
     if (attempts.are_even()) break;
-    if (rest.is_exact) continue;
-    params->rest = as_float(rest.value - bias * coding.room.bound / rest.share);
+    if (rest.is_exact && snap != snap_units) continue;  // the last resort
+    const double shift = -bias * coding.room.bound / rest.share;
+    params->rest = as_float(rest.value + shift);
+    const double shifted = attempts.make();
+    if (attempts.are_even()) break;
+    if (bias * shifted >= 0) continue;
+    params->rest = as_float(rest.value + shift * bias / (bias - shifted));
     attempts.make();
     if (attempts.are_even()) break;
   }

@@ -42,9 +42,9 @@ double half_step_through(const Rest& rest, double half_step);
 inline constexpr double most_bias = 0.045;
 
 /// Begins to code the frame with all of its passes predicted. Where the mean error is more than
-/// most_bias, predicts again with larger snaps, and for each, unless the resting value is exact,
-/// with one that is shifted against what is left. Leaves `coding` with the first attempt that is
-/// even, else with that of the least mean error.
+/// most_bias, predicts again with larger snaps, and for each (if the resting value is exact, for
+/// the largest alone) with one that is shifted against what is left, and back if that was too far.
+/// Leaves `coding` with the first attempt that is even, else with that of the least mean error.
 std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
                                             PassRange passes, const FrameShape& shape);
 
