@@ -93,7 +93,7 @@ CUSZI_HD constexpr unsigned tokens_of(SlotKind kind) {
 // the decoder goes forwards and refills. The states in which the decoder ends carry raw bits.
 
 inline constexpr std::uint32_t most_lanes = 32;
-inline constexpr std::uint64_t slots_of_lane = 2048;
+inline constexpr std::uint64_t slots_of_lane = 1024;
 inline constexpr std::uint64_t slots_of_segment = most_lanes * slots_of_lane;
 
 /// The lanes of a segment of so many slots: slot i is the i / lanes-th of lane i mod lanes.

@@ -145,7 +145,8 @@ Cost table_cost(const FrequencyTable& table) {
   if (table.model) {
     return Cost{1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits} << cost_bits;
   }
-  std::uint64_t bits = 1 + gamma_bits(table.commonest) + 6 + (table.last == 0 ? 0 : 2);
+  std::uint64_t bits =
+      1 + static_cast<std::uint64_t>(gamma_bits(table.commonest)) + 6 + (table.last == 0 ? 0 : 2);
   for_each_stored(table, [&](int before, std::uint16_t frequency) {
     const int exponent = std::bit_width(frequency);
     bits += rank_of_difference(exponent - before) + 1;

@@ -75,9 +75,11 @@ inline unsigned get_unary(BitReader& in, unsigned limit) {
 
 /// A number below 2^32 - 1 in about twice the bits that it has (Elias 1975): with n bits of number
 /// + 1, n - 1 in unary and those below the leading one.
-inline int gamma_bits(std::uint32_t value) { return 2 * std::bit_width(value + 1) - 1; }
+inline int gamma_bits(std::uint32_t value) {
+  return 2 * static_cast<int>(std::bit_width(value + 1)) - 1;
+}
 inline void put_gamma(std::uint32_t value, BitWriter& out) {
-  const int below = std::bit_width(value + 1) - 1;
+  const int below = static_cast<int>(std::bit_width(value + 1)) - 1;
   put_unary(static_cast<unsigned>(below), out);
   out.put((value + 1) & ((1U << below) - 1), below);
 }

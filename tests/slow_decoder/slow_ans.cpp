@@ -140,7 +140,7 @@ class Segment {
   Segment(ByteReader& in, std::span<Slot> slots) : in_(in), slots_(slots) {}
 
   void decode() {
-    const std::uint64_t lanes = ceil_div(slots_.size(), 2048);
+    const std::uint64_t lanes = ceil_div(slots_.size(), 1024);
     std::vector<std::uint32_t> states;
     for (std::uint64_t lane = 0; lane < lanes; ++lane) states.push_back(in_.get<std::uint32_t>());
     for (std::uint64_t i = 0; i < slots_.size(); ++i) take_token(states[i % lanes], slots_[i]);
@@ -237,8 +237,8 @@ std::vector<PassCodes> decode_chain(std::uint32_t centre, Bytes codes,
     for (const List& list : table.lists) slots.insert(slots.end(), list.slots, Slot{&list, 0});
   }
   ByteReader in(codes.subspan(head.bytes_read()), "the quant-codes");
-  for (std::size_t first = 0; first < slots.size(); first += 65536) {
-    const std::size_t count = std::min<std::size_t>(65536, slots.size() - first);
+  for (std::size_t first = 0; first < slots.size(); first += 32768) {
+    const std::size_t count = std::min<std::size_t>(32768, slots.size() - first);
     Segment(in, std::span(slots).subspan(first, count)).decode();
   }
   in.expect_end();
