@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -65,7 +66,10 @@ double mean_around(std::span<const double> values, double from, double bound) {
 /// -0 would be a value of its own.
 double without_sign_of_zero(double value) { return value + 0.0; }
 
+/// A value nearby that takes fewer bytes, if floats reach as far.
 double as_float(double value) {
+  constexpr double most = std::numeric_limits<float>::max();
+  if (!(std::fabs(value) <= most)) return value;
   return without_sign_of_zero(static_cast<double>(static_cast<float>(value)));
 }
 
