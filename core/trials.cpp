@@ -14,9 +14,7 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t least_box = std::uint64_t{1} << 17;
-constexpr std::uint64_t most_box = std::uint64_t{1} << 18;
-constexpr std::uint64_t box_one_in = 4;
+constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
 constexpr Cost clear_one_in = 16;            ///< what costs so much more by open loops is not coded
@@ -332,10 +330,7 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
 
 Selection trial_box(const Dims& dims, Effort effort) {
   const Dims squeezed = dims.squeezed();
-  const std::uint64_t points = squeezed.count();
-  return box_of(squeezed, effort == Effort::best
-                              ? best_box
-                              : std::clamp(points / box_one_in, least_box, most_box));
+  return box_of(squeezed, effort == Effort::best ? best_box : usual_box);
 }
 
 Method choose_method(EncodeSession& session, Method method, const FrameConfig& config,
