@@ -29,22 +29,18 @@ template <class T>
 ClassErrors expected_errors(const FramePlan<T>& frame, const ClassPlan<T>& plan,
                             const MultilevelParams& params, const std::vector<T>& values) {
   const PointClass& points = plan.points;
+  const double bound = params.half_step_of(points.level);
   const std::uint64_t wanted = open_loop_sample(points.points(), values.size());
   Observations sample(plan.stencil.size == 0 ? 0 : plan.stencil.size - 1U, wanted);
   for (std::uint64_t k = 0; k < wanted; ++k) {
     const Index4 at =
         position_of(points, raster_point(points, sampled_point(k, wanted, points.points())));
     const PointAt<const T*> p{frame.grid, points, at, values.data() + offset_of(frame.grid, at)};
-    const std::size_t block = k / sum_lanes;
-    const std::size_t lane = k % sum_lanes;
-    sample.taking_part(block)[lane] =
-        observe_in_open_loop(plan.stencil, plan.rest, p, sample.row(block, 0) + lane, sum_lanes,
-                             sample.targets(block)[lane])
-            ? 1
-            : 0;
+    double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
+    sample.set(k, observe_in_open_loop(plan.stencil, plan.rest, p, row, sum_lanes), bound);
   }
-  return errors_of(sample, plan.stencil, points, params.half_step_of(points.level),
-                   params.half_step);
+  sample.make_bins();
+  return errors_of(sample, plan.stencil, points, bound, params.half_step);
 }
 
 /// The errors of all classes of a lattice whose sums are those of one size.

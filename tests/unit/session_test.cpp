@@ -85,7 +85,7 @@ TEST_CASE("how many passes a step takes at once changes no section") {
   };
   REQUIRE(passes > 3);
   const auto expected = code(1);
-  CHECK(expected.size() > 10);
+  CHECK(expected.size() > 6);
   CHECK(code(2) == expected);
   CHECK(code(passes) == expected);
 }
