@@ -137,14 +137,16 @@ class Compression {
 
   void compress_to(ByteSink& sink, Progress& progress) {
     CompressionEvents events;
-    events.frame_done = [&, i = std::uint64_t{0}]() mutable {
-      progress.advance(field_.frame_bytes(i++));
-    };
+    std::uint64_t done = 0;
+    events.frame_done = [&] { progress.advance(field_.frame_bytes(done++)); };
+    compress_times_.steps().watch(
+        [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
     events.frame_loaded = [&](const LoadedFrame& frame) {
       fill_watch_.look_at(frame);
       if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
     };
     result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);
+    compress_times_.steps().watch({});
   }
 
   void compress_and_verify(OutputFile& file, Progress& progress) {

@@ -76,6 +76,9 @@ class Decompression {
       file.write(values);
       progress.advance(values.size());
     };
+    const ArchiveHeader& header = reader_.header();
+    const ByteCount frame_bytes = header.plan.frame_dims(0).count() * size_of(header.dtype);
+    times_.steps().watch([&](double share) { progress.within(part_of(share, frame_bytes)); });
     if (options_.frame) {
       summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, {write},
                                archive_bytes_);

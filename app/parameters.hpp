@@ -12,9 +12,10 @@ namespace cuszi::app {
 nlohmann::ordered_json describe(const PredictorParams& params);
 nlohmann::ordered_json describe(const CoderParams& params);
 
-/// The passes of a frame of `multilevel`, coarse to fine, with their bytes, and those of the levels'
-/// chains that are coded by ANS. The codes of `coded_points` points are among a pass's bytes: its
-/// own, or those of the level whose chain it holds. Empty for others. Throws ArchiveError.
+/// The passes of a frame of `multilevel`, coarse to fine, with their bytes, and those of the
+/// levels' chains that are coded by ANS. The codes of `coded_points` points are among a pass's
+/// bytes: its own, or those of the level whose chain it holds. Empty for others. Throws
+/// ArchiveError.
 nlohmann::ordered_json describe_schedule(const FrameHeader& header, Bytes payload);
 
 }  // namespace cuszi::app

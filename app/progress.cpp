@@ -46,6 +46,7 @@ void Progress::start(const std::string& stage, ByteCount bytes) {
   bytes_ = bytes;
   stage_start_ = Clock::now();
   done_ = 0;
+  within_ = 0;
 }
 
 void Progress::draw_until(const std::stop_token& stop) {
@@ -65,14 +66,14 @@ void Progress::draw_until(const std::stop_token& stop) {
 
 std::string Progress::line() {
   const std::scoped_lock lock(mutex_);
-  return progress_text(stage_.empty() ? what_ : what_ + ", " + stage_, done_, bytes_,
+  return progress_text(stage_.empty() ? what_ : what_ + ", " + stage_, done_ + within_, bytes_,
                        seconds_since(start_), seconds_since(stage_start_));
 }
 
 std::string progress_text(const std::string& what, ByteCount done, ByteCount bytes, double seconds,
                           double stage_seconds) {
-  const double share =
-      bytes == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(bytes));
+  if (bytes == 0) return fmt::format("{}, {}", what, time_text(seconds));
+  const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(bytes));
   const auto filled = static_cast<std::size_t>(share * bar_width);
   std::string text = fmt::format("{} [{:<{}}] {:.0f} % of {}, {}", what, std::string(filled, '='),
                                  bar_width, 100 * share, bytes_text(bytes), time_text(seconds));

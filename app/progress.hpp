@@ -17,7 +17,13 @@ class Progress {
   /// The work is on `bytes` of a field.
   Progress(std::string what, ByteCount bytes, bool wanted);
 
-  void advance(ByteCount bytes) { done_ += bytes; }
+  void advance(ByteCount bytes) {
+    done_ += bytes;
+    within_ = 0;
+  }
+
+  /// Of the part that advance() will tell of, so many bytes are done.
+  void within(ByteCount bytes) { within_ = bytes; }
 
   /// Begins again with `bytes`, for another reason.
   void start(const std::string& stage, ByteCount bytes);
@@ -35,11 +41,17 @@ class Progress {
   Clock::time_point stage_start_ = Clock::now();
   const Clock::time_point start_ = Clock::now();
   std::atomic<ByteCount> done_ = 0;
+  std::atomic<ByteCount> within_ = 0;
   std::jthread drawer_;  ///< last, so that it ends before what it draws
 };
 
-/// "a quarter done, so many seconds left" in one line.
+/// "a quarter done, so many seconds left" in one line; only the time where `bytes` is 0, unknown.
 std::string progress_text(const std::string& what, ByteCount done, ByteCount bytes, double seconds,
                           double stage_seconds);
+
+/// So much of so many bytes.
+inline ByteCount part_of(double share, ByteCount bytes) {
+  return static_cast<ByteCount>(share * static_cast<double>(bytes));
+}
 
 }  // namespace cuszi::app

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "core/constant.hpp"
 #include "core/floating_point.hpp"
@@ -98,8 +99,16 @@ PredictorParams predictor_of(const FrameHeader& header, const FramePreview& prev
 
 /// The inverse of the loop over passes: the contexts of each come from the values of those before.
 void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
-                    std::span<const Sections> passes, bool with_contexts, StepTimes& times) {
+                    std::span<const PassShape> shapes, std::span<const Sections> passes,
+                    bool with_contexts, StepTimes& times) {
+  constexpr double decoding = 0.3;  // of the work, about
   times.measure("decode", [&] { decoder.decode(levels); });
+  times.tell(decoding);
+  const auto points_of = [&](std::size_t count) {
+    return std::accumulate(
+        shapes.begin(), shapes.begin() + static_cast<std::ptrdiff_t>(count), 0.0,
+        [](double sum, const PassShape& pass) { return sum + static_cast<double>(pass.points); });
+  };
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const auto pass = static_cast<int>(i);
     if (with_contexts) {
@@ -107,6 +116,7 @@ void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
     }
     times.measure("place", [&] { decoder.place(pass); });
     times.measure("reconstruct", [&] { decoder.reconstruct(pass, passes[i]); });
+    times.tell(decoding + (1 - decoding) * points_of(i + 1) / points_of(passes.size()));
   }
   times.measure("finish", [&] { decoder.finish(); });
 }
@@ -134,7 +144,7 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
     const PredictorParams predictor = predictor_of(header, preview);
     const auto shapes = pass_shapes(*header.predictor, shape.points());
     const auto decoder = session.passes(target, predictor, *header.coder);
-    restore_passes(*decoder, coded_levels(pass_levels, shapes, passes),
+    restore_passes(*decoder, coded_levels(pass_levels, shapes, passes), shapes,
                    std::span(passes).first(preview.passes), uses_contexts(*header.coder), times);
   }
 }

@@ -162,10 +162,12 @@ std::vector<CodedPass> code_passes(EncodeSession& session, FrameCoding& coding, 
     times.measure("predict", [&] {
       encoder = predict_evenly(session, coding, {0, passes}, shape);
     });
+    times.tell(0.5);
     if (uses_contexts(coding.coder)) {
       times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
     }
   }
+  times.tell(0.75);
   return times.measure("encode", [&] {
     encoder->encode();
     return encoder->finish();

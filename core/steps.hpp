@@ -8,7 +8,8 @@
 
 namespace cuszi {
 
-/// Seconds that each step of a pipeline took, in the order of their first call.
+/// Seconds that each step of a pipeline took, in the order of their first call; and, for whoever
+/// watches, how far it is.
 class StepTimes {
  public:
   struct Step {
@@ -28,6 +29,13 @@ class StepTimes {
   }
 
   const std::vector<Step>& steps() const { return steps_; }
+
+  /// `watch` is told what share of a frame's work is done, now and then, by the thread that does
+  /// it.
+  void watch(std::function<void(double share)> watch) { watch_ = std::move(watch); }
+  void tell(double share) const {
+    if (watch_) watch_(share);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -54,6 +62,7 @@ class StepTimes {
   }
 
   std::function<void()> settle_;
+  std::function<void(double)> watch_;
   std::vector<Step> steps_;
 };
 

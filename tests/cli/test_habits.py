@@ -4,9 +4,10 @@ import os
 import pty
 import subprocess
 import threading
+import time
 import unittest
 
-from cli_test import ARCHIVE, CUSZI, INPUT, OUTPUT, USAGE, CliTest
+from cli_test import ARCHIVE, CUSZI, INPUT, OUTPUT, USAGE, CliTest, long_when_sanitized
 
 
 class Commands(CliTest):
@@ -159,37 +160,47 @@ class ManyInputs(CliTest):
 
 
 class ProgressLine(CliTest):
-    def test_bytes_and_time_left(self):
+    def told(self, *arguments, write=None):
+        """What cuszi tells a terminal on its stderr; `write(stdin, process)` gives it its input."""
         master, slave = pty.openpty()
-        told = b""
+        told = []
 
         def listen():
-            nonlocal told
             try:
                 while part := os.read(master, 4096):
-                    told += part
+                    told.append(part)
             except OSError:
                 pass
 
-        process = subprocess.Popen(
-            [CUSZI, "compress", "-", "-d", "64x1024x64", "-t", "f32", "-m", "abs", "-e", "1e-3",
-             "--frame-size", "1M", "-o", "u.cuszi"], cwd=self.folder, stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=slave)
-        os.close(slave)
-        listener = threading.Thread(target=listen)
-        listener.start()
-        process.stdin.write(bytes(9 << 20))
-        process.stdin.flush()
-        try:
-            process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            pass
-        process.stdin.write(bytes(7 << 20))
-        process.stdin.close()
-        self.assertEqual(process.wait(timeout=60), 0)
+        with subprocess.Popen([CUSZI, *arguments], cwd=self.folder, stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, stderr=slave) as process:
+            os.close(slave)
+            listener = threading.Thread(target=listen)
+            listener.start()
+            if write:
+                write(process)
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=60), 0)
         listener.join()
         os.close(master)
-        self.assertRegex(told.decode(), r"\[=+ *\] \d+ % of 16.78 MB, \d+ s, about \d+ s left")
+        return b"".join(told).decode()
+
+    def test_bytes_and_time_left(self):
+        def write(process):
+            process.stdin.write(bytes(9 << 20))
+            process.stdin.flush()
+            time.sleep(3)
+            process.stdin.write(bytes(7 << 20))
+
+        told = self.told("compress", "-", "-d", "64x1024x64", "-t", "f32", "-m", "abs", "-e", "1e-3",
+                         "--frame-size", "1M", "-o", "u.cuszi", write=write)
+        self.assertRegex(told, r"\[=+ *\] \d+ % of 16.78 MB, \d+ s, about \d+ s left")
+
+    @long_when_sanitized
+    def test_it_moves_within_a_frame(self):
+        self.field("u_256x256x256.f32", "rough", dims="256x256x256")
+        told = self.told("compress", "u_256x256x256.f32", "-e", "1e-4", "--threads", "1")
+        self.assertRegex(told, r"\[=+ +\] [1-9]\d % of 67.11 MB, \d+ s, about \d+ s left")
 
 
 if __name__ == "__main__":
