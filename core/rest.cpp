@@ -17,6 +17,10 @@ constexpr std::uint64_t exact_one_in = 20;
 constexpr std::uint64_t common_one_in = 10;
 constexpr std::uint8_t usual_snap = 8;
 constexpr int mean_rounds = 5;
+/// Level-wise bounds, in 64ths, with which coarse levels leave little error: where no one place is
+/// the field's.
+constexpr std::uint8_t steep_alpha = 112;
+constexpr std::uint8_t steep_beta = 250;
 
 /// So many equal values from `first` on, or so many within a window.
 struct Run {
@@ -63,6 +67,29 @@ double mean_around(std::span<const double> values, double from, double bound) {
                     : from + static_cast<double>(sum) / static_cast<double>(count) / units * bound;
 }
 
+/// The mean error, in half steps, of the values rounded to multiples of a step.
+double bias_on_grid(std::span<const double> values, double half_step) {
+  constexpr double most_steps = 1e15;
+  std::int64_t sum = 0;
+  for (const double x : values) {
+    const double steps = x / (2 * half_step);
+    if (!(std::fabs(steps) < most_steps)) continue;
+    const auto nearest = static_cast<double>(nearest_integer(steps));
+    sum += nearest_integer((nearest - steps) * 2 * error_units);
+  }
+  return static_cast<double>(sum) / error_units /
+         static_cast<double>(std::max<std::size_t>(values.size(), 1));
+}
+
+/// The half step, at most this one, of which a common value is an even multiple; else this one.
+double half_step_through(const Rest& rest, double half_step) {
+  constexpr double fewest_steps = 8;
+  constexpr double most_steps = 1e9;
+  const double steps = std::fabs(rest.frequent) / (2 * half_step);
+  if (!rest.is_common || steps < fewest_steps || steps > most_steps) return half_step;
+  return std::fabs(rest.frequent) / std::ceil(steps) / 2;
+}
+
 /// -0 would be a value of its own.
 double without_sign_of_zero(double value) { return value + 0.0; }
 
@@ -71,6 +98,12 @@ double as_float(double value) {
   constexpr double most = std::numeric_limits<float>::max();
   if (!(std::fabs(value) <= most)) return value;
   return without_sign_of_zero(static_cast<double>(static_cast<float>(value)));
+}
+
+/// The same for a value that may lie beyond those of the type.
+double value_near(double value, DType dtype) {
+  constexpr double most = std::numeric_limits<float>::max();
+  return as_float(dtype == DType::f32 ? std::clamp(value, -most, most) : value);
 }
 
 /// A frame predicted in several ways, one at a time.
@@ -136,6 +169,7 @@ Rest find_rest(std::vector<double> values, double bound) {
   const auto near = [&](double x) { return std::fabs(x - rest.value) <= bound; };
   rest.share = static_cast<double>(std::count_if(values.begin(), values.end(), near)) /
                static_cast<double>(values.size());
+  rest.sample = std::move(values);
   return rest;
 }
 
@@ -155,12 +189,19 @@ void rest_at(const Rest& rest, MultilevelParams& params) {
   params.snap = rest.is_exact ? usual_snap : 0;
 }
 
-double half_step_through(const Rest& rest, double half_step) {
-  constexpr double fewest_steps = 8;
-  constexpr double most_steps = 1e9;
-  const double steps = std::fabs(rest.frequent) / (2 * half_step);
-  if (!rest.is_common || steps < fewest_steps || steps > most_steps) return half_step;
-  return std::fabs(rest.frequent) / std::ceil(steps) / 2;
+double half_step_for_grid(const Rest& rest, double half_step) {
+  constexpr int attempts = 24;
+  constexpr double smaller_by = 1.0 / 256;
+  const auto is_even = [&](double attempt) {
+    return std::fabs(bias_on_grid(rest.sample, attempt)) <= most_bias / 2;
+  };
+  const double preferred = half_step_through(rest, half_step);
+  if (is_even(preferred)) return preferred;
+  for (int i = 0; i < attempts; ++i) {
+    const double attempt = half_step * (1 - i * smaller_by);
+    if (is_even(attempt)) return attempt;
+  }
+  return preferred;
 }
 
 std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
@@ -170,23 +211,29 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
   attempts.make();
   auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
+  const MultilevelParams first = *params;
   const Rest rest = find_rest(session, shape.points(), coding.room.bound);
-  const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
-    if (snap <= first) continue;
+    if (snap <= first.snap) continue;
     params->snap = snap;
     params->rest = rest.value;
     const double bias = attempts.make();
     if (attempts.are_even()) break;
     if (rest.is_exact && snap != snap_units) continue;  // the last resort
     const double shift = -bias * coding.room.bound / rest.share;
-    params->rest = as_float(rest.value + shift);
+    params->rest = value_near(rest.value + shift, shape.dtype);
     const double shifted = attempts.make();
     if (attempts.are_even()) break;
     if (bias * shifted >= 0) continue;
-    params->rest = as_float(rest.value + shift * bias / (bias - shifted));
+    params->rest = value_near(rest.value + shift * bias / (bias - shifted), shape.dtype);
     attempts.make();
     if (attempts.are_even()) break;
+  }
+  if (!attempts.are_even() && params->alpha < steep_alpha && params->beta < steep_beta) {
+    *params = first;
+    params->alpha = steep_alpha;
+    params->beta = steep_beta;
+    attempts.make();
   }
   return attempts.take_best();
 }

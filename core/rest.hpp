@@ -16,10 +16,11 @@ namespace cuszi {
 /// What most of a field's values are, or lie around.
 struct Rest {
   double value = 0;
-  bool is_exact = false;   ///< many values are exactly this, and no place has more around it
-  double share = 0;        ///< of the values, within the bound of it
-  double frequent = 0;     ///< the most frequent value, wherever it lies; the lowest of several
-  bool is_common = false;  ///< the frequent value is that of a tenth of the field
+  bool is_exact = false;       ///< many values are exactly this, and no place has more around it
+  double share = 0;            ///< of the values, within the bound of it
+  double frequent = 0;         ///< the most frequent value, wherever it lies; the lowest of several
+  bool is_common = false;      ///< the frequent value is that of a tenth of the field
+  std::vector<double> sample;  ///< all this is of, sorted
 };
 
 /// From a sample of values that are not missing, in any order. The value is the most frequent one
@@ -34,16 +35,18 @@ Rest find_rest(EncodeSession& session, std::uint64_t points, double bound);
 /// Sets the resting value, and snaps to it where it is exact.
 void rest_at(const Rest& rest, MultilevelParams& params);
 
-/// The half step, at most this one, of which a common value is an even multiple: restored values
-/// then include it (on a grid from 0).
-double half_step_through(const Rest& rest, double half_step);
+/// A half step, at most this one, whose grid (from 0) gives errors no direction: the one of which a
+/// common value is an even multiple, so that it is restored exactly, else the largest of some up to
+/// a tenth smaller, if it leaves the sample a mean error of no more than half of most_bias.
+double half_step_for_grid(const Rest& rest, double half_step);
 
 /// The share of the bound that mean errors are to stay within.
 inline constexpr double most_bias = 0.045;
 
 /// Begins to code the frame with all of its passes predicted. Where the mean error is more than
 /// most_bias, predicts again with larger snaps, and for each (if the resting value is exact, for
-/// the largest alone) with one that is shifted against what is left, and back if that was too far.
+/// the largest alone) with one that is shifted against what is left, and back if that was too far;
+/// and where nothing helps, since a field rests at several values, with steep level-wise bounds.
 /// Leaves `coding` with the first attempt that is even, else with that of the least mean error.
 std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
                                             PassRange passes, const FrameShape& shape);

@@ -135,7 +135,7 @@ class Trials {
 /// tokens make a large radius free.
 LorenzoParams lorenzo_like(const MultilevelParams& other, const Rest& rest, const Dims& dims) {
   LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
-  params.half_step = half_step_through(rest, other.half_step);
+  params.half_step = half_step_for_grid(rest, other.half_step);
   params.radius = other.radius;
   return params;
 }

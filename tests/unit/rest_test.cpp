@@ -106,17 +106,28 @@ TEST_CASE("the order of a sample does not matter, and no sample rests at 0") {
 TEST_CASE("a common value is put on the grid, without a larger step") {
   Rest rest;
   rest.frequent = -271.35;
-  CHECK(half_step_through(rest, 1e-3) == 1e-3);
+  CHECK(half_step_for_grid(rest, 1e-3) == 1e-3);
   rest.is_common = true;
   for (const double wanted : {1e-3, 0.7e-2, 0.3}) {
-    const double half_step = half_step_through(rest, wanted);
+    const double half_step = half_step_for_grid(rest, wanted);
     CHECK(half_step <= wanted);
     CHECK(half_step > 0.98 * wanted);
     const double steps = rest.frequent / (2 * half_step);
     CHECK(std::abs(steps - std::round(steps)) < 1e-6);
   }
-  CHECK(half_step_through(rest, 100) == 100);
-  CHECK(half_step_through(rest, 1e-9) == 1e-9);
+  CHECK(half_step_for_grid(rest, 100) == 100);
+  CHECK(half_step_for_grid(rest, 1e-9) == 1e-9);
+}
+
+TEST_CASE("a grid that would give errors a direction is made finer") {
+  Rest rest;
+  rest.sample = {0.3, 0.3, 0.3, 1.3, 1.3, 2.3};  // all 0.3 from a multiple of 1
+  const double half_step = half_step_for_grid(rest, 0.5);
+  CHECK(half_step < 0.5);
+  CHECK(half_step > 0.45);
+  double sum = 0;
+  for (const double x : rest.sample) sum += std::nearbyint(x / (2 * half_step)) * 2 * half_step - x;
+  CHECK(std::abs(sum) / 6 <= most_bias / 2 * half_step * 1.01);
 }
 
 TEST_CASE("most values come back exactly where most are the same") {
