@@ -1,11 +1,11 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "core/bit_width.hpp"
 #include "core/class_plan.hpp"
 #include "core/hd.hpp"
 
@@ -45,7 +45,7 @@ inline constexpr unsigned contexts_per_group = 16;
 CUSZI_HD inline unsigned bucket_of(std::int32_t weighted_sum) {
   const std::int32_t estimate = weighted_sum >> (energy_weight_bits - 8);
   if (estimate <= 0) return 0;
-  const auto octave = static_cast<unsigned>(std::bit_width(static_cast<std::uint32_t>(estimate)));
+  const unsigned octave = bit_width_of(static_cast<std::uint32_t>(estimate));
   return octave < energy_buckets ? octave : energy_buckets - 1;
 }
 
@@ -153,11 +153,11 @@ CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, En
 }
 
 /// The features of a point, from the restored values and the magnitudes of codes around it, so far
-/// as they are known.
-template <class T>
-CUSZI_HD inline EnergyFeatures features_of(const ClassPlan<T>& plan, const PointAt<const T*>& p,
-                                           const std::uint8_t* magnitude) {
-  const PointAt<const std::uint8_t*> codes{p.grid, p.points, p.at, magnitude};
+/// as they are known. `magnitude` reads the point's own.
+template <class T, class Values, class Codes>
+CUSZI_HD inline EnergyFeatures features_of(const ClassPlan<T>& plan, const PointAt<Values>& p,
+                                           const Codes& magnitude) {
+  const PointAt<Codes> codes{p.grid, p.points, p.at, magnitude};
   EnergyFeatures f{};
   f[constant] = energy_one;
   for (unsigned g = 0; g < plan.energy.size; ++g) {
