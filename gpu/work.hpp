@@ -14,6 +14,7 @@ enum Flaw : std::uint32_t {
   bad_chunk_index = 2,
   bad_sparse_list = 4,
   bad_tiles = 8,
+  unlisted_outlier = 16,
 };
 
 /// Where a step runs and takes its memory from: one stream, one arena on the device, one of

@@ -1,0 +1,267 @@
+// Times of the steps of `multilevel` on the device, pass by pass.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gpu/energy_fit.cuh"
+#include "gpu/hash.cuh"
+#include "gpu/host_steps.hpp"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr int warm_up = 3;
+constexpr int runs = 11;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Moments on a stream, and the milliseconds between them.
+class Moments {
+ public:
+  explicit Moments(cudaStream_t stream) : stream_(stream) {}
+  ~Moments() {
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+
+  void mark() {
+    if (used_ == events_.size()) check(cudaEventCreate(&events_.emplace_back()), "make an event");
+    check(cudaEventRecord(events_[used_++], stream_), "record an event");
+  }
+  std::vector<double> take() {
+    check(cudaStreamSynchronize(stream_), "finish");
+    std::vector<double> times;
+    for (std::size_t i = 1; i < used_; ++i) {
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, events_[i - 1], events_[i]), "tell the time");
+      times.push_back(ms);
+    }
+    used_ = 0;
+    return times;
+  }
+
+ private:
+  cudaStream_t stream_;
+  std::vector<cudaEvent_t> events_;
+  std::size_t used_ = 0;
+};
+
+/// Medians, run by run, of what `work` takes between its moments.
+template <class F>
+std::vector<double> times_of(Work& work, const F& run) {
+  Moments moments(work.stream());
+  std::vector<std::vector<double>> all;
+  for (int i = 0; i < warm_up + runs; ++i) {
+    moments.mark();
+    run(moments);
+    const std::vector<double> times = moments.take();
+    if (i < warm_up) continue;
+    all.resize(times.size());
+    for (std::size_t k = 0; k < times.size(); ++k) all[k].push_back(times[k]);
+  }
+  std::vector<double> medians;
+  for (const auto& some : all) medians.push_back(median(some));
+  return medians;
+}
+
+template <class T>
+void bench(const std::string& name, const Dims& dims, const std::vector<T>& host, double relative,
+           int reach) {
+  Work work;
+  const std::uint64_t points = dims.count();
+  const double gb = static_cast<double>(points * sizeof(T)) * 1e-9;
+  T* const original = work.take<T>(points);
+  T* const restored = work.take<T>(points);
+  T* const back = work.take<T>(points);
+  work.copy(original, host.data(), points);
+  FieldScan scan;
+  scan.min = static_cast<double>(*std::min_element(host.begin(), host.end()));
+  scan.max = static_cast<double>(*std::max_element(host.begin(), host.end()));
+  const double bound = relative * (scan.max - scan.min);
+  PredictorConfig config;
+  config.multilevel.reach = reach;
+  MultilevelParams params = MultilevelParams::draft(config, dims);
+  params.choose(config, scan, bound, dtype_of<T>);
+  fit_on_host(params, HostFrame<T>{dims, host, {}, scan.min, scan.max, {}});
+
+  FrameMemory memory(work);
+  LevelFrame<T> frame(work, memory, params, scan.min, scan.max, restored);
+  LevelFrame<T> other(work, memory, params, scan.min, scan.max, back);
+  auto* const codes = work.take<QuantCode>(points);
+  auto* const contexts = work.take<std::uint8_t>(points);
+  auto* const counts = work.take_zeroed<std::uint64_t>(64);
+  std::vector<RankedBits> outliers;
+  for (int p = 0; p < frame.passes(); ++p)
+    outliers.push_back(make_bits(work, frame.pass(p).points));
+  const auto quantizer = [&](int p) {
+    return Quantizer<T>(params.half_step_of(frame.pass(p).level), bound, scan.min, scan.max,
+                        params.radius);
+  };
+  const auto encode = [&](int p) {
+    frame.enter(p);
+    quantise_pass(work, frame.view(p),
+                  QuantiseTask<T>{original,
+                                  {},
+                                  {},
+                                  quantizer(p),
+                                  codes + frame.start(p),
+                                  outliers[static_cast<std::size_t>(p)],
+                                  counts + p,
+                                  frame.listed(p)});
+  };
+  for (int p = 0; p < frame.passes(); ++p) encode(p);
+  std::vector<GroupWeights> weights;
+  std::vector<std::size_t> first_weights;
+  RememberedWeights remembered;
+  const auto samples = sample_energies(work, frame, {0, frame.passes()}, {}, FitSample::full);
+  for (int p = 0; p < frame.passes(); ++p) {
+    first_weights.push_back(weights.size());
+    for_each_group(frame.plan(), frame.pass(p), [&](const PointClass& first) {
+      EnergyWeights& last = remembered.of(first);
+      weights.push_back(choose_weights(samples[static_cast<std::size_t>(p)][first.group], last));
+      if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
+    });
+  }
+  const GroupWeights* const on_device = work.upload(weights.data(), weights.size());
+  const auto fill = [&](LevelFrame<T>& of, int p) {
+    fill_contexts(work, of.view(p), on_device + first_weights[static_cast<std::size_t>(p)],
+                  contexts + frame.start(p));
+  };
+  std::vector<SparseView> lists;
+  for (int p = 0; p < frame.passes(); ++p) {
+    const std::uint64_t* const count = work.download(counts + p, 1);
+    work.sync();
+    const Bytes list =
+        list_outliers(work, frame.view(p), original, outliers[static_cast<std::size_t>(p)], *count);
+    lists.push_back(list.empty() ? SparseView{}
+                                 : decode_sparse(work, {list}, frame.pass(p).points).front());
+  }
+  const auto decode = [&](int p) {
+    restore_pass(work, other.view(p),
+                 RestoreTask<T>{{},
+                                quantizer(p),
+                                codes + frame.start(p),
+                                lists[static_cast<std::size_t>(p)],
+                                work.flaws(),
+                                other.listed(p)});
+  };
+
+  const auto by_pass = [&](const auto& step) {
+    return times_of(work, [&](Moments& moments) {
+      for (int p = 0; p < frame.passes(); ++p) {
+        step(p);
+        moments.mark();
+      }
+    });
+  };
+  const auto whole = [&](const auto& step) {
+    return times_of(work,
+                    [&](Moments& moments) {
+                      step();
+                      moments.mark();
+                    })
+        .front();
+  };
+  const auto for_all = [&](const auto& step) {
+    return [&] {
+      for (int p = 0; p < frame.passes(); ++p) step(p);
+    };
+  };
+  const auto predict_times = by_pass(encode);
+  const auto context_times = by_pass([&](int p) { fill(frame, p); });
+  const auto enter_times = by_pass([&](int p) { other.enter(p); });
+  const auto restore_times = by_pass(decode);
+  const double predict_ms = whole(for_all(encode));
+  const double contexts_ms = whole(for_all([&](int p) { fill(frame, p); }));
+  const double restore_ms = whole([&] {
+    for (int p = 0; p < frame.passes(); ++p) {
+      other.enter(p);
+      fill(other, p);
+      decode(p);
+    }
+  });
+  frame.leave();
+  other.leave();
+  // Once more from start to end, for what the arrays hold then.
+  const double leave_ms = whole([&] { other.leave(); });
+  for (int p = 0; p < frame.passes(); ++p) encode(p);
+  for (int p = 0; p < frame.passes(); ++p) {
+    other.enter(p);
+    decode(p);
+  }
+  frame.leave();
+  other.leave();
+  std::vector<T> a(points);
+  std::vector<T> b(points);
+  work.copy(a.data(), restored, points);
+  work.copy(b.data(), back, points);
+  work.sync();
+  double worst = 0;
+  for (std::uint64_t i = 0; i < points; ++i) {
+    worst = std::max(worst, std::abs(static_cast<double>(b[i]) - static_cast<double>(host[i])));
+  }
+  const double hash_ms = whole([&] { block_hash(work, frame.coarse_values()); });
+
+  std::printf("%s %s %s %.0e reach %d: worst error %.3f of the bound, both ways %s\n", name.c_str(),
+              dims.to_string().c_str(), name_of(dtype_of<T>).data(), relative, reach, worst / bound,
+              a == b ? "EQUAL" : "DIFFERENT");
+  for (int p = 0; p < frame.passes(); ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const Pass& pass = frame.pass(p);
+    if (pass.level > 2 && pass.points < 100000) continue;
+    std::printf(
+        "  level %d %9llu points%s: quantise %.3f contexts %.3f enter %.3f restore %.3f ms\n",
+        pass.level, static_cast<unsigned long long>(pass.points),
+        frame.view(p).is_cube ? " cube" : "", predict_times[i], context_times[i], enter_times[i],
+        restore_times[i]);
+  }
+  std::printf(
+      "  all: quantise %.3f ms (%.0f GB/s), contexts %.3f ms (%.0f GB/s), enter + contexts + "
+      "restore "
+      "%.3f ms (%.0f GB/s), leave %.3f ms, hash %.3f ms\n",
+      predict_ms, 1e3 * gb / predict_ms, contexts_ms, 1e3 * gb / contexts_ms, restore_ms,
+      1e3 * gb / restore_ms, leave_ms, hash_ms);
+}
+
+template <class T>
+std::vector<T> read_values(const std::string& path, std::uint64_t points) {
+  std::vector<T> values(points);
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(points * sizeof(T)));
+  if (!in) throw UsageError(path + " is too short");
+  return values;
+}
+
+}  // namespace
+
+}  // namespace cuszi::gpu
+
+/// multilevel_bench FIELD DIMS f32|f64 REL_BOUND REACH
+int main(int argc, char** argv) {
+  using namespace cuszi;
+  try {
+    if (argc < 6) throw UsageError("multilevel_bench FIELD DIMS f32|f64 REL_BOUND REACH");
+    const Dims dims = Dims::parse(argv[2]);
+    const std::string type = argv[3];
+    const double bound = std::stod(argv[4]);
+    const int reach = std::stoi(argv[5]);
+    if (type == "f64") {
+      const auto values = gpu::read_values<float>(argv[1], dims.count());
+      gpu::bench<double>(argv[1], dims, {values.begin(), values.end()}, bound, reach);
+    } else {
+      gpu::bench<float>(argv[1], dims, gpu::read_values<float>(argv[1], dims.count()), bound,
+                        reach);
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "multilevel_bench: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,98 @@
+#include "gpu/class_view.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+/// Distances in the level's array. Along the fastest axis those of a class whose points have x of
+/// one parity.
+class Distances {
+ public:
+  Distances(const PointClass& points, const LevelLayout& layout)
+      : points_(points), layout_(layout) {}
+
+  std::int64_t of(const Tap& tap) const {
+    std::int64_t offset = 0;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      offset += tap[axis] * static_cast<std::int64_t>(points_.unit[axis] * layout_.strides[axis]);
+    }
+    const std::int64_t x = tap[3] * static_cast<std::int64_t>(points_.unit[3]);
+    return offset + (layout_.odd == 0 || x == 0 ? x : in_split_row(x));
+  }
+
+ private:
+  std::int64_t in_split_row(std::int64_t x) const {
+    constexpr std::int64_t far = 16;  // so that what is divided is positive
+    const auto place = [&](std::int64_t at) { return (at % 2) * layout_.odd + at / 2; };
+    const auto from = far + static_cast<std::int64_t>(points_.first[3] % 2);
+    return place(from + x) - place(from);
+  }
+
+  const PointClass& points_;
+  const LevelLayout& layout_;
+};
+
+/// Coordinates that count the level's spacings along lattice axes.
+PointClass in_level(PointClass points, const Lattice& lattice) {
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (lattice.roles[axis] != AxisRole::lattice) continue;
+    const std::uint64_t spacing = points.unit[axis];
+    points.first[axis] /= spacing;
+    points.step[axis] /= spacing;
+    points.unit[axis] = 1;
+  }
+  return points;
+}
+
+Index4 in_level(Index4 margins, const Lattice& lattice, const Index4& unit) {
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (lattice.roles[axis] == AxisRole::lattice) margins[axis] /= unit[axis];
+  }
+  return margins;
+}
+
+}  // namespace
+
+RegionShape RegionShape::of(const Grid& grid) {
+  RegionShape shape;
+  shape.tile1 = static_cast<std::uint32_t>(grid.tile[1]);
+  shape.tile2 = static_cast<std::uint32_t>(grid.tile[2]);
+  shape.tile3 = static_cast<std::uint32_t>(grid.tile[3]);
+  shape.width = points / (shape.tile1 * shape.tile2);
+  return shape;
+}
+
+template <class T>
+ClassView<T> view_of(const ClassPlan<T>& plan, const Lattice& lattice, const LevelLayout& layout,
+                     const RegionShape& shape) {
+  ClassView<T> view;
+  view.plan = plan;
+  view.plan.points = in_level(plan.points, lattice);
+  view.plan.stencil_margins = in_level(plan.stencil_margins, lattice, plan.points.unit);
+  view.plan.energy_margins = in_level(plan.energy_margins, lattice, plan.points.unit);
+  view.grid = LevelPointer<T>::grid_of(layout);
+  const PointClass& points = view.plan.points;
+  const Distances distances(points, layout);
+  for (unsigned i = 0; i < plan.stencil.all_taps(); ++i) {
+    view.plan.stencil_offsets[i] = distances.of(plan.stencil.taps[i]);
+  }
+  for (unsigned i = 0; i < plan.energy.all_taps(); ++i) {
+    view.plan.energy_offsets[i] = distances.of(plan.energy.taps[i]);
+  }
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (!points.is_odd(axis)) continue;
+    for (int i = 0; i < 4; ++i) {
+      view.line_offsets[axis][static_cast<unsigned>(i)] = distances.of(tap_at(axis, 2 * i - 3));
+    }
+  }
+  view.regions = {points.count[0], ceil_div(points.count[1], shape.tile1),
+                  ceil_div(points.count[2], shape.tile2), ceil_div(points.count[3], shape.width)};
+  return view;
+}
+
+template ClassView<float> view_of(const ClassPlan<float>&, const Lattice&, const LevelLayout&,
+                                  const RegionShape&);
+template ClassView<double> view_of(const ClassPlan<double>&, const Lattice&, const LevelLayout&,
+                                   const RegionShape&);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,333 @@
+#pragma once
+
+#include "core/energy.hpp"
+#include "gpu/class_view.cuh"
+
+namespace cuszi::gpu {
+
+// Points of a class of three lattice axes, of which the array has at least `least_cube` points
+// along each: what core's functions say of them, with all that depends on the class alone known
+// when compiled. A thread takes `cube_points` points that follow each other along the slowest of
+// the axes, so that neighbours which they share are read once.
+
+inline constexpr std::uint64_t least_cube = 8;
+inline constexpr std::uint64_t most_cube = 65535;
+inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest of four axes
+inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
+inline constexpr int cube_points = RegionShape::points / RegionShape::threads;
+
+/// Which borders of the array a region may be near to, so that neighbours may be missing: none, the
+/// ends of rows, any.
+enum class Borders { none, rows, all };
+
+/// Where a thread's first point stands in the array, and the array's extents.
+struct CubePlace {
+  std::int32_t z;
+  std::int32_t y;
+  std::int32_t x;
+  std::int32_t depth;
+  std::int32_t height;
+  std::int32_t width;
+};
+
+/// Reads the array around a thread's points. `odd_axes` has bit a for an odd coordinate along axis
+/// a of z, y, x. Arrays of cubes have less than 2^32 bytes.
+template <unsigned odd_axes, class V>
+struct CubeReader {
+  const V* array;
+  std::uint32_t first;  ///< point
+  std::uint32_t z_stride;
+  std::uint32_t y_stride;
+  std::uint32_t odd_half;  ///< of a row
+
+  static constexpr bool is_odd(int axis) { return ((odd_axes >> axis) & 1U) != 0; }
+
+  /// At these distances from the first point.
+  __device__ V at(int dz, int dy, int dx) const {
+    std::uint32_t index = first + static_cast<std::uint32_t>(dz) * z_stride +
+                          static_cast<std::uint32_t>(dy) * y_stride;
+    if (dx % 2 == 0) {
+      index += static_cast<std::uint32_t>(dx / 2);
+    } else if (is_odd(2)) {
+      index += static_cast<std::uint32_t>((dx + 1) / 2) - odd_half;
+    } else {
+      index += static_cast<std::uint32_t>((dx - 1) / 2) + odd_half;
+    }
+    return array[index];
+  }
+};
+
+/// `count` of a thread's points from the k-th on, side by side, with what is read of all classes:
+/// the neighbours at 1 and 3 along odd axes.
+template <unsigned odd_axes, Borders borders, int count, class T>
+class CubePoints {
+ public:
+  using Reader = CubeReader<odd_axes, T>;
+
+  __device__ CubePoints(const Reader& reader, const CubePlace& place, int k)
+      : reader_(reader), place_(place), k_(k) {
+    CUSZI_UNROLL
+    for (int i = 0; i < count; ++i) {
+      CUSZI_UNROLL
+      for (int a = 0; a < 3; ++a) {
+        if (!Reader::is_odd(a)) continue;
+        low_[i][a] = along(i, a, -1);
+        high_[i][a] = along(i, a, is_inside(i, a, 1) ? 1 : -1);
+        const bool has_low = is_inside(i, a, -3);
+        const bool has_high = is_inside(i, a, 3);
+        if (has_low) far_low_[i][a] = along(i, a, -3);
+        if (has_high) far_high_[i][a] = along(i, a, 3);
+        if (!has_low) far_low_[i][a] = 3 * (low_[i][a] - high_[i][a]) + far_high_[i][a];
+        if (!has_high) far_high_[i][a] = 3 * (high_[i][a] - low_[i][a]) + far_low_[i][a];
+      }
+    }
+  }
+
+  /// core's interpolated().
+  __device__ void interpolate(int reach, const T* weights, T (&sums)[count]) const {
+    for (T& sum : sums) sum = 0;
+    add_pairs(reach, weights, sums);
+    add_diagonals(weights, sums);
+    add_sides(weights, sums);
+    CUSZI_UNROLL
+    for (int i = 0; i < count; ++i) {
+      if (is_at_edge(i)) sums[i] = edge_prediction(i);
+    }
+  }
+
+  /// core's slopes_of().
+  __device__ Slopes<T> slopes(int i) const {
+    T slope = 0;
+    T bend = 0;
+    T lowest = std::numeric_limits<T>::max();
+    T highest = std::numeric_limits<T>::lowest();
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (!Reader::is_odd(a)) continue;
+      const T near = low_[i][a] + high_[i][a];
+      const T far = far_low_[i][a] + far_high_[i][a];
+      slope += std::fabs(high_[i][a] - low_[i][a]);
+      bend += std::fabs(near - far);
+      const T spline = spline_from(near, far);
+      lowest = lower(spline, lowest);
+      highest = higher(spline, highest);
+    }
+    return {slope, bend, highest - lowest, T{0}};
+  }
+
+ private:
+  static constexpr bool checks(int axis) {
+    return borders == Borders::all || (borders == Borders::rows && axis == 2);
+  }
+
+  __device__ bool is_inside(int i, int axis, int units) const {
+    if (!checks(axis)) return true;
+    const int at = axis == 0 ? place_.z + 2 * (k_ + i) : axis == 1 ? place_.y : place_.x;
+    const int extent = axis == 0 ? place_.depth : axis == 1 ? place_.height : place_.width;
+    return units < 0 ? at >= -units : at + units < extent;
+  }
+
+  __device__ T along(int i, int axis, int d) const {
+    return reader_.at(2 * (k_ + i) + (axis == 0 ? d : 0), axis == 1 ? d : 0, axis == 2 ? d : 0);
+  }
+  /// At a distance along each of two axes.
+  __device__ T across(int i, int a, int da, int b, int db) const {
+    const int dz = (a == 0 ? da : 0) + (b == 0 ? db : 0);
+    const int dy = (a == 1 ? da : 0) + (b == 1 ? db : 0);
+    const int dx = (a == 2 ? da : 0) + (b == 2 ? db : 0);
+    return reader_.at(2 * (k_ + i) + dz, dy, dx);
+  }
+
+  __device__ bool is_at_edge(int i) const {
+    bool edge = false;
+    for (int a = 0; a < 3; ++a) edge = edge || (Reader::is_odd(a) && !is_inside(i, a, 1));
+    return edge;
+  }
+  /// The neighbour at +1, or one that is there at the edge, where it is not used.
+  __device__ int ahead(int i, int axis) const { return is_inside(i, axis, 1) ? 1 : -1; }
+
+  __device__ T edge_prediction(int i) const {
+    T inner = 0;
+    T outer = 0;
+    int inner_axes = 0;
+    int outer_axes = 0;
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (!Reader::is_odd(a)) continue;
+      if (is_inside(i, a, 1)) {
+        inner += spline_from(low_[i][a] + high_[i][a], far_low_[i][a] + far_high_[i][a]);
+        ++inner_axes;
+      } else {
+        outer += static_cast<T>(1.5) * low_[i][a] - static_cast<T>(0.5) * far_low_[i][a];
+        ++outer_axes;
+      }
+    }
+    return inner_axes != 0 ? inner / static_cast<float>(inner_axes)
+                           : outer / static_cast<float>(outer_axes);
+  }
+
+  __device__ void add_pairs(int reach, const T*& weights, T (&sums)[count]) const {
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (!Reader::is_odd(a)) continue;
+      const T weight = *weights++;
+      for (int i = 0; i < count; ++i) sums[i] += weight * (low_[i][a] + high_[i][a]);
+    }
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (!Reader::is_odd(a)) continue;
+      const T weight = *weights++;
+      for (int i = 0; i < count; ++i) sums[i] += weight * (far_low_[i][a] + far_high_[i][a]);
+    }
+    if (reach >= 5) add_far_pairs(reach, weights, sums);
+  }
+
+  __device__ void add_far_pairs(int reach, const T*& weights, T (&sums)[count]) const {
+    T low5[count][3];
+    T high5[count][3];
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (!Reader::is_odd(a)) continue;
+      const T weight = *weights++;
+      for (int i = 0; i < count; ++i) {
+        low5[i][a] =
+            is_inside(i, a, -5) ? along(i, a, -5) : 3 * (far_low_[i][a] - low_[i][a]) + high_[i][a];
+        high5[i][a] =
+            is_inside(i, a, 5) ? along(i, a, 5) : 3 * (far_high_[i][a] - high_[i][a]) + low_[i][a];
+        sums[i] += weight * (low5[i][a] + high5[i][a]);
+      }
+    }
+    if (reach < 7) return;
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (!Reader::is_odd(a)) continue;
+      const T weight = *weights++;
+      for (int i = 0; i < count; ++i) {
+        const T low7 =
+            is_inside(i, a, -7) ? along(i, a, -7) : 3 * (low5[i][a] - far_low_[i][a]) + low_[i][a];
+        const T high7 =
+            is_inside(i, a, 7) ? along(i, a, 7) : 3 * (high5[i][a] - far_high_[i][a]) + high_[i][a];
+        sums[i] += weight * (low7 + high7);
+      }
+    }
+  }
+
+  __device__ void add_diagonals(const T*& weights, T (&sums)[count]) const {
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      CUSZI_UNROLL
+      for (int b = a + 1; b < 3; ++b) {
+        if (!Reader::is_odd(a) || !Reader::is_odd(b)) continue;
+        const T weight = *weights++;
+        for (int i = 0; i < count; ++i) {
+          T group = across(i, a, -1, b, -1) + across(i, a, -1, b, ahead(i, b));
+          group += across(i, a, ahead(i, a), b, -1) + across(i, a, ahead(i, a), b, ahead(i, b));
+          sums[i] += weight * group;
+        }
+      }
+    }
+    if (odd_axes == 7) add_corners(weights, sums);
+  }
+
+  __device__ void add_corners(const T*& weights, T (&sums)[count]) const {
+    const T weight = *weights++;
+    CUSZI_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const auto at = [&](int dz, int dy, int dx) { return reader_.at(2 * (k_ + i) + dz, dy, dx); };
+      const int z = ahead(i, 0);
+      const int y = ahead(i, 1);
+      const int x = ahead(i, 2);
+      T corners = at(-1, -1, -1) + at(-1, -1, x);
+      corners += at(-1, y, -1) + at(-1, y, x);
+      corners += at(z, -1, -1) + at(z, -1, x);
+      corners += at(z, y, -1) + at(z, y, x);
+      sums[i] += weight * corners;
+    }
+  }
+
+  __device__ void add_sides(const T*& weights, T (&sums)[count]) const {
+    CUSZI_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      CUSZI_UNROLL
+      for (int b = 0; b < 3; ++b) {
+        if (!Reader::is_odd(a) || Reader::is_odd(b)) continue;
+        const T weight = *weights++;
+        for (int i = 0; i < count; ++i) {
+          const int before = is_inside(i, b, -2) ? -2 : 2;
+          const int behind = is_inside(i, b, 2) ? 2 : -2;
+          T group = across(i, a, -1, b, before) + across(i, a, -1, b, behind);
+          group += across(i, a, ahead(i, a), b, before) + across(i, a, ahead(i, a), b, behind);
+          sums[i] += weight * group;
+        }
+      }
+    }
+  }
+
+  const Reader& reader_;
+  const CubePlace& place_;
+  int k_;
+  T low_[count][3] = {};
+  T high_[count][3] = {};
+  T far_low_[count][3] = {};
+  T far_high_[count][3] = {};
+};
+
+/// The sums of magnitudes around a thread's k-th point, in the order of the features.
+template <unsigned odd_axes, Borders borders>
+class CubeMagnitudes {
+ public:
+  using Reader = CubeReader<odd_axes, std::uint8_t>;
+
+  __device__ CubeMagnitudes(const Reader& reader, const CubePlace& place, int k)
+      : reader_(reader), k_(k) {
+    low_[0] = !checks(0) || place.z + 2 * k >= 1 ? -1 : 1;
+    low_[1] = !checks(1) || place.y >= 1 ? -1 : 1;
+    low_[2] = !checks(2) || place.x >= 1 ? -1 : 1;
+    high_[0] = !checks(0) || place.z + 2 * k + 1 < place.depth ? 1 : -1;
+    high_[1] = !checks(1) || place.y + 1 < place.height ? 1 : -1;
+    high_[2] = !checks(2) || place.x + 1 < place.width ? 1 : -1;
+  }
+
+  /// Adds those of all neighbours at a distance of 1 that are known before.
+  __device__ void add_to(EnergyFeatures& f) const {
+    CUSZI_UNROLL
+    for (unsigned moved = 1; moved < 8; ++moved) {
+      const unsigned order = count(odd_axes ^ moved);
+      if (order >= count(odd_axes)) continue;
+      const unsigned feature = order == 0 ? parent : count(moved) == 1 ? direct : diagonal;
+      f[feature] += sum_of(moved);
+    }
+  }
+
+ private:
+  static constexpr bool checks(int axis) {
+    return borders == Borders::all || (borders == Borders::rows && axis == 2);
+  }
+  static constexpr unsigned count(unsigned axes) {
+    return (axes & 1U) + ((axes >> 1) & 1U) + ((axes >> 2) & 1U);
+  }
+
+  /// Of the neighbours that are 1 away along these axes.
+  __device__ std::int32_t sum_of(unsigned moved) const {
+    std::int32_t sum = 0;
+    CUSZI_UNROLL
+    for (unsigned side = 0; side < 8; ++side) {
+      if ((side & ~moved) != 0) continue;
+      int d[3];
+      CUSZI_UNROLL
+      for (unsigned a = 0; a < 3; ++a) {
+        const bool moves = ((moved >> a) & 1U) != 0;
+        d[a] = !moves ? 0 : ((side >> a) & 1U) != 0 ? high_[a] : low_[a];
+      }
+      sum += reader_.at(2 * k_ + d[0], d[1], d[2]);
+    }
+    return sum;
+  }
+
+  const Reader& reader_;
+  int k_;
+  int low_[3];
+  int high_[3];
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,164 @@
+#include "core/place.hpp"
+#include "gpu/multilevel_cube.cuh"
+#include "gpu/multilevel_point.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = RegionShape::threads;
+
+/// The prediction of a point that has all its taps; the sums are those of core's prediction().
+template <class T>
+__device__ T inner_prediction(const ClassPlan<T>& plan, const T* value) {
+  const Stencil& stencil = plan.stencil;
+  T sum = 0;
+  for (unsigned g = 0; g < stencil.size; ++g) {
+    const unsigned begin = stencil.begin(g);
+    const unsigned end = stencil.end(g);
+    T in_group = value[plan.stencil_offsets[begin]] + value[plan.stencil_offsets[begin + 1]];
+    for (unsigned i = begin + 2; i < end; i += 2) {
+      in_group += value[plan.stencil_offsets[i]] + value[plan.stencil_offsets[i + 1]];
+    }
+    sum += plan.weights[g] * in_group;
+  }
+  return sum;
+}
+
+template <class T>
+__device__ T predicted(const LevelArray<T>& array, const ClassView<T>& view, const Index4& at,
+                       std::uint64_t offset) {
+  const ClassPlan<T>& plan = view.plan;
+  if (plan.stencil.size != 0 && is_inner(at, plan.stencil_margins, array.layout.extents)) {
+    return snapped(plan, inner_prediction(plan, array.values + offset));
+  }
+  const LevelPointer<T> neighbours(array.values, array.layout, at);
+  return snapped(
+      plan, interpolated(plan, PointAt<LevelPointer<T>>{view.grid, plan.points, at, neighbours}));
+}
+
+template <class T>
+__device__ PointPlaces places_of(const LevelArray<T>& array, const Index4& at,
+                                 std::uint64_t place) {
+  return {array.layout.offset_of(at), array.layout.original_offset_of(at), place};
+}
+
+template <class T>
+__device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {
+  if (listed != nullptr) listed[at.place] = array.values[at.offset];
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    quantise_kernel(__grid_constant__ const PassView<T> pass,
+                    __grid_constant__ const QuantiseTask<T> task) {
+  __shared__ Staged<QuantCode> codes;
+  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      const Index4 at = position_of(view, region, spot);
+      const PointPlaces places = places_of(pass.array, at, region.place + place);
+      codes.values[place] =
+          quantise_point(task, pass.array, places, predicted(pass.array, view, at, places.offset));
+      list_value(pass.array, places, task.listed);
+    });
+    __syncthreads();
+    codes.store(task.codes + region.place, region.points());
+    __syncthreads();
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    restore_kernel(__grid_constant__ const PassView<T> pass,
+                   __grid_constant__ const RestoreTask<T> task) {
+  __shared__ Staged<QuantCode> codes;
+  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    codes.load(task.codes + region.place, region.points());
+    __syncthreads();
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      const Index4 at = position_of(view, region, spot);
+      const PointPlaces places = places_of(pass.array, at, region.place + place);
+      restore_point(task, pass.array, places, predicted(pass.array, view, at, places.offset),
+                    codes.values[place]);
+      list_value(pass.array, places, task.listed);
+    });
+    __syncthreads();
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    missing_places_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
+                          std::uint8_t* places) {
+  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      const Index4 at = position_of(view, region, spot);
+      places[region.place + place] = missing.test(pass.array.layout.original_offset_of(at)) ? 1 : 0;
+    });
+  });
+}
+
+/// The bits of the original value that stands at a place of a pass.
+template <class T>
+struct OriginalAt {
+  PassView<T> pass;
+  Grid grid;  ///< of the frame, for its tiles
+  const T* original;
+
+  __device__ std::uint64_t operator()(std::uint64_t place) const {
+    std::uint32_t c = 0;
+    while (c + 1 < pass.class_count && pass.classes[c + 1].plan.points.start <= place) ++c;
+    const PointClass& points = pass.classes[c].plan.points;
+    const Index4 at = cuszi::position_of(points, point_at_place(grid, points, place));
+    return bits_of(original[pass.array.layout.original_offset_of(at)]);
+  }
+};
+
+}  // namespace
+
+template <class T>
+void quantise_pass(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
+  if (pass.is_cube) {
+    quantise_cube(work, pass, task);
+    return;
+  }
+  quantise_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, task);
+  check_launch("quantise_pass");
+}
+
+template <class T>
+Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
+                    const RankedBits& outliers, std::uint64_t count) {
+  Grid grid;
+  grid.tile = {1, pass.shape.tile1, pass.shape.tile2, pass.shape.tile3};
+  return encode_sparse(work, outliers, count, OriginalAt<T>{pass, grid, original});
+}
+
+template <class T>
+void restore_pass(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
+  if (pass.is_cube) {
+    restore_cube(work, pass, task);
+    return;
+  }
+  restore_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, task);
+  check_launch("restore_pass");
+}
+
+template <class T>
+void find_missing_places(Work& work, const PassView<T>& pass, const RankedBits& missing,
+                         std::uint8_t* places) {
+  missing_places_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, missing, places);
+  check_launch("find_missing_places");
+}
+
+#define CUSZI_INSTANTIATE(T)                                                           \
+  template void quantise_pass(Work&, const PassView<T>&, const QuantiseTask<T>&);      \
+  template Bytes list_outliers(Work&, const PassView<T>&, const T*, const RankedBits&, \
+                               std::uint64_t);                                         \
+  template void restore_pass(Work&, const PassView<T>&, const RestoreTask<T>&);        \
+  template void find_missing_places(Work&, const PassView<T>&, const RankedBits&, std::uint8_t*);
+CUSZI_INSTANTIATE(float)
+CUSZI_INSTANTIATE(double)
+#undef CUSZI_INSTANTIATE
+
+}  // namespace cuszi::gpu

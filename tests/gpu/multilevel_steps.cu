@@ -1,0 +1,153 @@
+#include "gpu/energy_fit.cuh"
+#include "tests/gpu/multilevel_steps.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+using namespace gpu;
+
+template <class V>
+std::vector<V> to_host(Work& work, const V* values, std::size_t count) {
+  std::vector<V> host(count);
+  work.copy(host.data(), values, count);
+  work.sync();
+  return host;
+}
+
+RankedBits bits_of_mask(Work& work, const Mask& mask, std::uint64_t points) {
+  if (!mask.any()) return {};
+  const RankedBits bits = make_bits(work, points);
+  work.copy(bits.words, mask.words.data(), mask.words.size());
+  rank_bits(work, bits);
+  return bits;
+}
+
+/// The steps of one frame, in the order of an encoder and then of a decoder.
+template <class T>
+class DeviceSteps {
+ public:
+  explicit DeviceSteps(const StepFrame<T>& frame)
+      : task_(frame),
+        points_(frame.values.size()),
+        original_(work_.upload(frame.values.data(), points_)),
+        missing_(bits_of_mask(work_, frame.mask, points_)),
+        restored_(work_.take<T>(points_)),
+        memory_(work_),
+        frame_(work_, memory_, frame.params, frame.min, frame.max, restored_) {}
+
+  FrameSteps<T> run() {
+    FrameSteps<T> steps;
+    for (int number = 0; number < frame_.passes(); ++number) {
+      steps.passes.push_back(encode(number));
+    }
+    for (int number = 0; number < frame_.passes(); ++number) {
+      add_contexts(number, steps.passes[static_cast<std::size_t>(number)]);
+    }
+    steps.error_sum = error_sum(work_, frame_.finest(), original_, missing_, task_.bound);
+    steps.coarse_values = coarse_values();
+    frame_.leave();
+    steps.encoded = to_host(work_, restored_, points_);
+    steps.decoded = decode(steps.passes);
+    return steps;
+  }
+
+ private:
+  std::vector<T> coarse_values() {
+    const Bytes bytes = frame_.coarse_values();
+    return to_host(work_, reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+  }
+
+  Quantizer<T> quantizer(int number) const {
+    return Quantizer<T>(task_.params.half_step_of(frame_.pass(number).level), task_.bound,
+                        task_.min, task_.max, task_.params.radius);
+  }
+
+  PassSteps encode(int number) {
+    const std::uint64_t points = frame_.pass(number).points;
+    auto* const codes = work_.take<QuantCode>(points);
+    auto* const count = work_.take_zeroed<std::uint64_t>(1);
+    const RankedBits outliers = make_bits(work_, points);
+    frame_.enter(number);
+    quantise_pass(work_, frame_.view(number),
+                  QuantiseTask<T>{original_,
+                                  missing_,
+                                  {},
+                                  quantizer(number),
+                                  codes,
+                                  outliers,
+                                  count,
+                                  frame_.listed(number)});
+    PassSteps steps;
+    steps.codes = to_host(work_, codes, points);
+    steps.outliers = to_host(work_, count, 1).front();
+    const Bytes list =
+        list_outliers(work_, frame_.view(number), original_, outliers, steps.outliers);
+    steps.outlier_list = to_host(work_, list.data(), list.size());
+    if (missing_.words != nullptr) {
+      auto* const places = work_.take<std::uint8_t>(points);
+      find_missing_places(work_, frame_.view(number), missing_, places);
+      steps.missing = to_host(work_, places, points);
+    }
+    return steps;
+  }
+
+  void add_contexts(int number, PassSteps& steps) {
+    const auto samples =
+        sample_energies(work_, frame_, {number, number + 1}, missing_, FitSample::full).front();
+    std::vector<GroupWeights> weights;
+    for_each_group(frame_.plan(), frame_.pass(number), [&](const PointClass& first) {
+      EnergyWeights& last = remembered_.of(first);
+      weights.push_back(choose_weights(samples[first.group], last));
+      if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
+    });
+    auto* const contexts = work_.take<std::uint8_t>(steps.codes.size());
+    fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
+                  contexts);
+    steps.weights = write_weights(weights);
+    steps.contexts = to_host(work_, contexts, steps.codes.size());
+  }
+
+  std::vector<T> decode(const std::vector<PassSteps>& passes) {
+    T* const values = work_.take<T>(points_);
+    LevelFrame<T> frame(work_, memory_, task_.params, task_.min, task_.max, values);
+    for (int number = 0; number < frame.passes(); ++number) {
+      const PassSteps& pass = passes[static_cast<std::size_t>(number)];
+      const auto* const list = work_.upload(pass.outlier_list.data(), pass.outlier_list.size());
+      SparseView outliers;
+      if (!pass.outlier_list.empty()) {
+        outliers = decode_sparse(work_, {Bytes(list, pass.outlier_list.size())}, pass.codes.size())
+                       .front();
+      }
+      frame.enter(number);
+      restore_pass(work_, frame.view(number),
+                   RestoreTask<T>{missing_, quantizer(number),
+                                  work_.upload(pass.codes.data(), pass.codes.size()), outliers,
+                                  work_.flaws()});
+    }
+    frame.leave();
+    return to_host(work_, values, points_);
+  }
+
+  Work work_;
+  const StepFrame<T>& task_;
+  std::uint64_t points_;
+  const T* original_;
+  RankedBits missing_;
+  T* restored_;
+  FrameMemory memory_;
+  LevelFrame<T> frame_;
+  RememberedWeights remembered_;
+};
+
+}  // namespace
+
+template <class T>
+FrameSteps<T> steps_on_device(const StepFrame<T>& frame) {
+  return DeviceSteps<T>(frame).run();
+}
+
+template FrameSteps<float> steps_on_device(const StepFrame<float>&);
+template FrameSteps<double> steps_on_device(const StepFrame<double>&);
+
+}  // namespace cuszi::test
