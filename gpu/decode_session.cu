@@ -1,9 +1,10 @@
 #include "gpu/bitcomp.hpp"
 #include "gpu/coder.cuh"
-#include "gpu/device_memory.hpp"
 #include "gpu/interp.cuh"
 #include "gpu/lorenzo.cuh"
+#include "gpu/multilevel_passes.cuh"
 #include "gpu/predictors.hpp"
+#include "gpu/restoration.cuh"
 #include "gpu/sessions.hpp"
 #include "gpu/tiles.cuh"
 
@@ -31,79 +32,6 @@ __global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
   }
 }
 
-/// Throws ArchiveError if kernels found anything wrong.
-void refuse_flaws(std::uint32_t flaws) {
-  if ((flaws & bad_sparse_list) != 0) {
-    throw ArchiveError("a sparse list leaves the frame, is out of order or miscounts its entries");
-  }
-  if ((flaws & bad_chunk_index) != 0) {
-    throw ArchiveError("the chunk index is not ascending or leaves the stream");
-  }
-  if ((flaws & codes_leave_chunk) != 0) throw ArchiveError("the quant-codes leave their chunk");
-  if ((flaws & bad_tiles) != 0) {
-    throw ArchiveError("the tiles of a frame do not fit their chunks");
-  }
-}
-
-/// Puts the bits of missing values, given by rank, in their places.
-template <class Bits>
-struct PutMissing {
-  const Bits* missing;
-  Bits* values;
-
-  __device__ void operator()(std::uint64_t point, std::uint64_t rank) const {
-    values[point] = missing[rank];
-  }
-};
-
-/// A frame's target on the device, which goes where it is wanted at the end.
-template <class T>
-class Restoration {
- public:
-  Restoration(Work& work, const FrameTarget& target) : work_(work), target_(target) {
-    const MutableBytes out = target.out;
-    values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
-                                                            : work.take<std::byte>(out.size()));
-    const Mask& mask = target.mask;
-    if (!mask.any()) return;
-    missing_ = make_bits(work, target.shape.points());
-    work.copy(missing_.words, mask.words.data(), mask.words.size());
-    rank_bits(work, missing_);
-    missing_values_ =
-        reinterpret_cast<const BitsOf<T>*>(work.upload(mask.values.data(), mask.values.size()));
-  }
-
-  std::uint64_t points() const { return target_.shape.points(); }
-  T* values() const { return values_; }
-  FrameOutput<T> output() const {
-    return {target_.shape.extents(), values_,     missing_,
-            target_.mask.count,      target_.min, target_.max,
-            target_.shape.dims};
-  }
-
-  /// Puts the missing values back and waits. Throws ArchiveError if kernels found anything wrong.
-  void finish() {
-    if (missing_.words != nullptr) {
-      for_each_bit(work_, missing_,
-                   PutMissing<BitsOf<T>>{missing_values_, reinterpret_cast<BitsOf<T>*>(values_)});
-    }
-    const std::uint32_t& flaws = *work_.download(work_.flaws(), 1);
-    auto* const bytes = reinterpret_cast<const std::byte*>(values_);
-    if (bytes != target_.out.data()) {
-      work_.copy(target_.out.data(), bytes, target_.out.size());
-    }
-    work_.sync();
-    refuse_flaws(flaws);
-  }
-
- private:
-  Work& work_;
-  FrameTarget target_;
-  T* values_ = nullptr;
-  RankedBits missing_;
-  const BitsOf<T>* missing_values_ = nullptr;
-};
-
 /// Of the predictors that have kernels: one pass, no contexts.
 template <class T>
 class GpuPassDecoder final : public PassDecoder {
@@ -117,12 +45,12 @@ class GpuPassDecoder final : public PassDecoder {
     const std::uint64_t points = restoration_.points();
     const FrameOutput<T> frame = restoration_.output();
     std::uint64_t left_out = 0;
-    visit_quantising(predictor_, [&](const auto& params) {
+    visit_one_pass(predictor_, [&](const auto& params) {
       if (!params.codes_missing_points) left_out = frame.missing_points;
     });
     const std::uint64_t count = points - left_out;
     codes_ = work_.take<QuantCode>(count);
-    decode_symbols(work_, coder_, sections, {codes_, count});
+    decode_symbols(work_, coder_, sections, {codes_, count}, points);
     if (left_out == 0) return;
     const QuantCode* const symbols = codes_;
     codes_ = work_.take<QuantCode>(points);
@@ -136,7 +64,7 @@ class GpuPassDecoder final : public PassDecoder {
   void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
-    visit_quantising(predictor_, [&](const auto& params) {
+    visit_one_pass(predictor_, [&](const auto& params) {
       gpu::reconstruct(work_, params, codes_, sections, restoration_.output());
     });
   }
@@ -175,7 +103,11 @@ class GpuDecodeSession final : public DecodeSession {
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
                                       const CoderParams& coder) override {
     return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
-      return std::make_unique<GpuPassDecoder<decltype(zero)>>(work_, target, predictor, coder);
+      using T = decltype(zero);
+      if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
+        return make_multilevel_decoder<T>(work_, target, *multilevel, coder);
+      }
+      return std::make_unique<GpuPassDecoder<T>>(work_, target, predictor, coder);
     });
   }
 

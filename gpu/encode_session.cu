@@ -1,9 +1,13 @@
+#include <optional>
+
 #include "gpu/bitcomp.hpp"
 #include "gpu/coder.cuh"
 #include "gpu/device_memory.hpp"
 #include "gpu/histogram.cuh"
+#include "gpu/host_steps.hpp"
 #include "gpu/interp.cuh"
 #include "gpu/lorenzo.cuh"
+#include "gpu/multilevel_passes.cuh"
 #include "gpu/predictors.hpp"
 #include "gpu/scan.cuh"
 #include "gpu/sessions.hpp"
@@ -52,7 +56,7 @@ class GpuPassEncoder final : public PassEncoder {
   void predict(PassRange /*passes*/) override {
     const std::uint64_t points = count_of(frame_.extents);
     codes_ = {work_.take<QuantCode>(points), points};
-    visit_quantising(coding_.predictor, [&](const auto& params) {
+    visit_one_pass(coding_.predictor, [&](const auto& params) {
       const Predicted predicted =
           predict_quantise(work_, params, coding_.room.bound, frame_, codes_.data());
       histogram_ = predicted.histogram;
@@ -67,7 +71,8 @@ class GpuPassEncoder final : public PassEncoder {
   void fit_contexts(PassRange /*passes*/) override {}
 
   void encode() override {
-    const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, histogram_);
+    const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, histogram_,
+                                          count_of(frame_.extents));
     for (const Section& section : coded.list()) pass_.sections.add(section);
   }
 
@@ -109,7 +114,7 @@ class GpuEncodeSession final : public EncodeSession {
  public:
   GpuEncodeSession(FrameSlot& slot, Work& work, const FrameShape& shape, Bytes values,
                    const FillValues& fills, const PredictorParams& draft)
-      : EncodeSession(slot), work_(work), shape_(shape) {
+      : EncodeSession(slot), work_(work), shape_(shape), memory_(work) {
     work_.reset();
     values_ = reinterpret_cast<const T*>(bring(work_, values).data());
     scan_ = scan_frame(work_, shape.extents(), values_, fills, draft);
@@ -157,11 +162,20 @@ class GpuEncodeSession final : public EncodeSession {
     return answer != 0;
   }
 
-  std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override {
-    refuse_predictor(MultilevelParams::name);
+  std::unique_ptr<TrialSession> trials(const Selection& box) override {
+    return trials_on_host(box, on_host());
+  }
+
+  void fit(PredictorParams& params) override {
+    if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
+      fit_on_host(*multilevel, on_host());
+    }
   }
 
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
+    if (std::holds_alternative<MultilevelParams>(coding.predictor)) {
+      return make_multilevel_encoder<T>(work_, memory_, coding, input());
+    }
     return std::make_unique<GpuPassEncoder<T>>(work_, coding, input());
   }
 
@@ -178,9 +192,21 @@ class GpuEncodeSession final : public EncodeSession {
             scan_.min,        scan_.max, shape_.dims,   near_fills_};
   }
 
+  /// The frame as the host needs it for steps that it does.
+  const HostFrame<T>& on_host() {
+    if (on_host_) return *on_host_;
+    on_host_ = HostFrame<T>{
+        shape_.dims, std::vector<T>(shape_.points()), mask(), scan_.min, scan_.max, near_fills_};
+    work_.copy(on_host_->values.data(), values_, shape_.points());
+    work_.sync();
+    return *on_host_;
+  }
+
   Work& work_;
   FrameShape shape_;
   const T* values_ = nullptr;
+  std::optional<HostFrame<T>> on_host_;
+  FrameMemory memory_;
   FieldScan scan_;
   MissingPoints<T> missing_;
   MissingTest<T> near_fills_;

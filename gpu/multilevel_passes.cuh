@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "core/decode_session.hpp"
+#include "core/encode_session.hpp"
+#include "gpu/frame_memory.hpp"
+#include "gpu/frame_work.cuh"
+
+namespace cuszi::gpu {
+
+/// The passes of `multilevel` on their way from values to sections. Another encoder may use the
+/// same memory when this one has been deleted.
+template <class T>
+std::unique_ptr<PassEncoder> make_multilevel_encoder(Work& work, FrameMemory& memory,
+                                                     const FrameCoding& coding,
+                                                     const FrameInput<T>& frame);
+
+/// And back.
+template <class T>
+std::unique_ptr<PassDecoder> make_multilevel_decoder(Work& work, const FrameTarget& target,
+                                                     const MultilevelParams& predictor,
+                                                     const CoderParams& coder);
+
+}  // namespace cuszi::gpu
