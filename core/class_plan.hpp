@@ -56,6 +56,13 @@ CUSZI_HD inline T snapped(const ClassPlan<T>& plan, T interpolated) {
   return magnitude_of(interpolated - plan.rest) < plan.snap ? plan.rest : interpolated;
 }
 
+/// A restored value in the hash of the coarse lattice. What missing points are predicted as need
+/// not be a number, and processors differ in the bits of what is none.
+template <class T>
+CUSZI_HD inline T value_to_hash(T value) {
+  return value == value ? value : T{0};
+}
+
 /// What a point's neighbours say: the stencil's weighted sum from the first group on; at the edge,
 /// where the stencil cannot be used, a mean of splines.
 template <class T, class Values>

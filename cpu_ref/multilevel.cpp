@@ -115,7 +115,8 @@ class Engine final : public MultilevelEngine {
         for_each_run(row, points, plan_.grid,
                      [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                        for (std::size_t i = 0; i < n; ++i) {
-                         coarse[at + place + i] = values_[row.offset + (k + i) * points.step[3]];
+                         coarse[at + place + i] =
+                             value_to_hash(values_[row.offset + (k + i) * points.step[3]]);
                        }
                      });
       });

@@ -55,7 +55,8 @@ __device__ void list_tile(const CubeTile<odd_axes, T>& tile, const LevelArray<T>
   __syncthreads();
   CUSZI_NO_UNROLL
   for (int k = 0; k < cube_points; ++k) {
-    if (tile.has(k)) stage.values[tile.place_in_region(k)] = array.values[tile.offset(k)];
+    if (tile.has(k))
+      stage.values[tile.place_in_region(k)] = value_to_hash(array.values[tile.offset(k)]);
   }
   __syncthreads();
   stage.store(listed + tile.first(), tile.points());

@@ -45,7 +45,7 @@ __device__ PointPlaces places_of(const LevelArray<T>& array, const Index4& at,
 
 template <class T>
 __device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {
-  if (listed != nullptr) listed[at.place] = array.values[at.offset];
+  if (listed != nullptr) listed[at.place] = value_to_hash(array.values[at.offset]);
 }
 
 template <class T>

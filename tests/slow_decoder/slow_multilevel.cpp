@@ -97,7 +97,8 @@ class Decoder {
     }
   }
 
-  void check_coarse_lattice(const Sections& sections, const std::vector<T>& restored) const {
+  void check_coarse_lattice(const Sections& sections, std::vector<T> restored) const {
+    for (T& value : restored) value = value_to_hash(value);
     ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
     if (in.get<std::uint64_t>() != block_hash(std::as_bytes(std::span(restored)))) {
       throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
