@@ -1,8 +1,8 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
+#include "core/bit_width.hpp"
 #include "core/hd.hpp"
 
 namespace cuszi {
@@ -20,9 +20,9 @@ struct Token {
 };
 
 /// The token of a number below 2^28.
-CUSZI_HD constexpr Token token_of_number(std::uint32_t number) {
+CUSZI_HD inline Token token_of_number(std::uint32_t number) {
   if (number < direct_tokens) return {static_cast<std::uint8_t>(number), 0, 0};
-  const auto exponent = static_cast<std::uint32_t>(std::bit_width(number)) - 1;
+  const std::uint32_t exponent = bit_width_of(number) - 1;
   const std::uint32_t open = exponent - 1;
   const std::uint32_t token = direct_tokens + 2 * (exponent - 4) + ((number >> open) & 1);
   return {static_cast<std::uint8_t>(token), static_cast<std::uint8_t>(open),
