@@ -99,6 +99,17 @@ ChainPlan ChainPlan::choose(std::span<const std::vector<TableCounts>> passes) {
   return plan;
 }
 
+void ChainPlan::append(const ChainPlan& behind) {
+  for (PassTables pass : behind.passes) {
+    for (TableLists& table : pass) table.first_list += static_cast<std::uint32_t>(lists.size());
+    passes.push_back(std::move(pass));
+  }
+  for (std::size_t i = 0; i < behind.lists.size(); ++i) {
+    add_list(behind.lists[i].kind, behind.lists[i].count, behind.tables[i]);
+  }
+  cost += behind.cost;
+}
+
 void ChainPlan::write(std::span<const PassShape> shapes, BitWriter& out) const {
   for (std::size_t i = 0; i < passes.size(); ++i) {
     std::uint64_t left = shapes[i].points;

@@ -77,6 +77,8 @@ struct ChainPlan {
   /// Writes every table in the way that costs less, as codes on ties. `passes` has the tables of
   /// each pass that have codes.
   static ChainPlan choose(std::span<const std::vector<TableCounts>> passes);
+  /// Adds the passes of a plan of the same level behind these: each is chosen by itself.
+  void append(const ChainPlan& behind);
 
   void write(std::span<const PassShape> shapes, BitWriter& out) const;
   /// The inverse. Throws ArchiveError.
