@@ -1,3 +1,4 @@
+#include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
 #include "gpu/ranked_bits.cuh"
@@ -30,9 +31,45 @@ __global__ void __launch_bounds__(rank_threads)
   if (threadIdx.x == 0) block_counts[blockIdx.x] = total;
 }
 
-/// One thread block that walks the array: there are few counts.
+/// What a thread block of sums takes.
+constexpr std::uint64_t sum_tile = sum_threads * sums_per_thread;
+
+__device__ void load_counts(const std::uint32_t* counts, std::uint64_t count,
+                            std::uint64_t (&loaded)[sums_per_thread]) {
+  const std::uint64_t first = blockIdx.x * sum_tile + threadIdx.x * sums_per_thread;
+  for (int i = 0; i < sums_per_thread; ++i) loaded[i] = first + i < count ? counts[first + i] : 0;
+}
+
 __global__ void __launch_bounds__(sum_threads)
-    sum_counts(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* out) {
+    sum_tiles(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* sums) {
+  using Reduce = cub::BlockReduce<std::uint64_t, sum_threads>;
+  __shared__ typename Reduce::TempStorage storage;
+  std::uint64_t own[sums_per_thread];
+  load_counts(counts, count, own);
+  const std::uint64_t sum = Reduce(storage).Sum(own);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+/// Given the sums of all tiles before each.
+__global__ void __launch_bounds__(sum_threads)
+    scan_tiles(const std::uint32_t* counts, std::uint64_t count, const std::uint64_t* before,
+               std::uint64_t* out) {
+  using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
+  __shared__ typename Scan::TempStorage storage;
+  std::uint64_t sums[sums_per_thread];
+  load_counts(counts, count, sums);
+  Scan(storage).ExclusiveSum(sums, sums);
+  const std::uint64_t first = blockIdx.x * sum_tile + threadIdx.x * sums_per_thread;
+  for (int i = 0; i < sums_per_thread; ++i) {
+    if (first + i < count) out[first + i] = before[blockIdx.x] + sums[i];
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[count] = before[gridDim.x];
+}
+
+/// One thread block that walks the array: there are few counts.
+template <class Count>
+__global__ void __launch_bounds__(sum_threads)
+    sum_counts(const Count* counts, std::uint64_t count, std::uint64_t* out) {
   using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
   __shared__ typename Scan::TempStorage storage;
   std::uint64_t before = 0;
@@ -79,8 +116,21 @@ void rank_bits(Work& work, const RankedBits& bits) {
 
 void exclusive_sums(Work& work, const std::uint32_t* counts, std::uint64_t count,
                     std::uint64_t* out) {
-  sum_counts<<<1, sum_threads, 0, work.stream()>>>(counts, count, out);
+  constexpr std::uint64_t few = 2 * sum_tile;
+  if (count <= few) {
+    sum_counts<<<1, sum_threads, 0, work.stream()>>>(counts, count, out);
+    check_launch("sum_counts");
+    return;
+  }
+  const std::uint64_t tiles = ceil_div(count, sum_tile);
+  auto* const sums = work.take<std::uint64_t>(tiles);
+  auto* const before = work.take<std::uint64_t>(tiles + 1);
+  sum_tiles<<<grid_of(tiles), sum_threads, 0, work.stream()>>>(counts, count, sums);
+  check_launch("sum_tiles");
+  sum_counts<<<1, sum_threads, 0, work.stream()>>>(sums, tiles, before);
   check_launch("sum_counts");
+  scan_tiles<<<grid_of(tiles), sum_threads, 0, work.stream()>>>(counts, count, before, out);
+  check_launch("scan_tiles");
 }
 
 }  // namespace cuszi::gpu
