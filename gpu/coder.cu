@@ -1,5 +1,7 @@
+#include <stdexcept>
+
+#include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
-#include "gpu/host_steps.hpp"
 #include "gpu/huffman.cuh"
 
 namespace cuszi::gpu {
@@ -7,7 +9,7 @@ namespace cuszi::gpu {
 namespace {
 
 Sections encode_by(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
-                   std::span<const QuantCode> symbols, std::span<const std::uint64_t> histogram,
+                   std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
                    std::uint64_t /*points*/) {
   const HuffmanStream stream =
       huffman_encode(work, params, tuning, symbols.data(), symbols.size(), histogram);
@@ -23,47 +25,43 @@ void decode_by(Work& work, const HuffmanParams& params, const Sections& sections
   huffman_decode(work, params, sections, symbols.data(), symbols.size());
 }
 
-/// Of coders that have no kernels yet.
-template <class Params>
-Sections encode_by(Work& work, const Params& params, const HuffmanTuning& tuning,
-                   std::span<const QuantCode> symbols, std::span<const std::uint64_t> /*histogram*/,
+Sections encode_by(Work& work, const AnsParams& params, const HuffmanTuning& /*tuning*/,
+                   std::span<QuantCode> symbols, std::span<const std::uint64_t> /*histogram*/,
                    std::uint64_t points) {
-  std::vector<QuantCode> codes(symbols.size());
-  work.copy(codes.data(), symbols.data(), codes.size());
-  work.sync();
+  const LevelSymbols level{{symbols.data(), nullptr, symbols.size(), {points, 1}}};
+  const AnsStream stream = ans_encode(work, params, std::span(&level, 1)).front();
   Sections sections;
-  const HostSymbols pass{codes, {}, {}, {points, 1}};
-  const auto sections_of_passes = encode_on_host(params, tuning, std::span(&pass, 1));
-  for (const HostSection& section : sections_of_passes.front()) {
-    const ByteCount size = section.bytes.size();
-    add_section(section.id, Bytes(work.upload(section.bytes.data(), size), size), sections);
-  }
+  add_section(SectionId::index, stream.index, sections);
+  add_section(SectionId::codes, stream.codes, sections);
   return sections;
 }
 
-template <class Params>
-void decode_by(Work& work, const Params& params, const Sections& sections,
+void decode_by(Work& work, const AnsParams& params, const Sections& sections,
                std::span<QuantCode> symbols, std::uint64_t points) {
-  Sections on_host;
-  for (const Section& section : sections.list()) {
-    const ByteCount size = section.bytes.size();
-    on_host.add(section.id, Bytes(work.download(section.bytes.data(), size), size));
-  }
-  work.sync();
-  std::vector<QuantCode> codes(symbols.size());
   const PassShape shape{points, 1};
-  const CoderParams coder = params;
-  decode_on_host(coder, {std::span(&shape, 1), std::span(&on_host, 1)})
-      ->place(0, {codes, {}, {}, shape});
-  work.copy(symbols.data(), codes.data(), codes.size());
-  work.sync();
+  const CodedLevel level{std::span(&shape, 1), std::span(&sections, 1)};
+  const AnsCodes decoded(work, params, std::span(&level, 1));
+  decoded.place(0, nullptr, symbols.size(), symbols.data());
+}
+
+[[noreturn]] void refuse_codes() { throw std::logic_error("quant-codes need a coder"); }
+
+Sections encode_by(Work& /*work*/, const NoCoderParams& /*params*/, const HuffmanTuning& /*tuning*/,
+                   std::span<QuantCode> /*symbols*/, std::span<const std::uint64_t> /*histogram*/,
+                   std::uint64_t /*points*/) {
+  refuse_codes();
+}
+
+void decode_by(Work& /*work*/, const NoCoderParams& /*params*/, const Sections& /*sections*/,
+               std::span<QuantCode> /*symbols*/, std::uint64_t /*points*/) {
+  refuse_codes();
 }
 
 }  // namespace
 
 Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
-                        std::span<const QuantCode> symbols,
-                        std::span<const std::uint64_t> histogram, std::uint64_t points) {
+                        std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
+                        std::uint64_t points) {
   return std::visit(
       [&](const auto& p) { return encode_by(work, p, tuning, symbols, histogram, points); },
       params);

@@ -6,11 +6,10 @@
 namespace cuszi::gpu {
 
 /// The sections that a coder makes of quant-codes that occur as often as `histogram` says, in a
-/// pass of so many points. Throws UsageError if `tuning` does not fit, DeviceError if the coder has
-/// no kernels.
+/// pass of so many points. Throws UsageError if `tuning` does not fit.
 Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
-                        std::span<const QuantCode> symbols,
-                        std::span<const std::uint64_t> histogram, std::uint64_t points);
+                        std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
+                        std::uint64_t points);
 
 /// The inverse. Damage that kernels find becomes a flaw; throws ArchiveError for the rest.
 void decode_symbols(Work& work, const CoderParams& params, const Sections& sections,

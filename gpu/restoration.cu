@@ -16,6 +16,12 @@ void refuse_flaws(std::uint32_t flaws) {
   if ((flaws & bad_tiles) != 0) {
     throw ArchiveError("the tiles of a frame do not fit their chunks");
   }
+  if ((flaws & bad_ans_segment) != 0) {
+    throw ArchiveError("an ANS segment does not end as it should");
+  }
+  if ((flaws & wrong_code_counts) != 0) {
+    throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+  }
 }
 
 }  // namespace cuszi::gpu

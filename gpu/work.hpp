@@ -15,6 +15,8 @@ enum Flaw : std::uint32_t {
   bad_sparse_list = 4,
   bad_tiles = 8,
   unlisted_outlier = 16,
+  bad_ans_segment = 32,
+  wrong_code_counts = 64,
 };
 
 /// Where a step runs and takes its memory from: one stream, one arena on the device, one of

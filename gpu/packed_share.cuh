@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/ans_slots.hpp"
+
+namespace cuszi::gpu {
+
+/// What the encoder needs to know of a token, as it is kept: frequency and sum of those before it
+/// in one word, and the reciprocal of the frequency.
+struct PackedShare {
+  std::uint32_t frequency_and_first = 0;  ///< first in the upper half; 0 for no token
+  std::uint32_t reciprocal = 0;
+
+  static PackedShare of(const TokenShare& share) {
+    if (share.frequency == 0) return {};
+    const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
+    return {share.frequency | share.first << 16,
+            static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
+  }
+
+  CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
+
+  /// put_token() without a division: the estimate of the quotient is at most 1 too small.
+  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
+    auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
+    std::uint32_t rest = state - quotient * frequency();
+    if (rest >= frequency()) {
+      ++quotient;
+      rest -= frequency();
+    }
+    return (quotient << probability_bits) + rest + (frequency_and_first >> 16);
+  }
+};
+
+}  // namespace cuszi::gpu
