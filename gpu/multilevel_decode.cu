@@ -1,3 +1,6 @@
+#include <optional>
+
+#include "gpu/ans.cuh"
 #include "gpu/energy.cuh"
 #include "gpu/hash.cuh"
 #include "gpu/host_steps.hpp"
@@ -24,16 +27,25 @@ class MultilevelDecoder final : public PassDecoder {
         contexts_(uses_contexts(coder) ? work.take<std::uint8_t>(frame_.points()) : nullptr) {}
 
   void decode(std::span<const CodedLevel> levels) override {
+    const auto* const ans = std::get_if<AnsParams>(&coder_);
+    const bool on_device = ans != nullptr && output_.missing_points == 0;
     for (const CodedLevel& level : levels) {
       for (const Sections& sections : level.sections) {
         Sections& on_host = sections_.emplace_back();
         for (const Section& section : sections.list()) {
+          if (on_device && (section.id == SectionId::index || section.id == SectionId::codes)) {
+            continue;
+          }
           const ByteCount size = section.bytes.size();
           on_host.add(section.id, Bytes(work_.download(section.bytes.data(), size), size));
         }
       }
     }
     work_.sync();
+    if (on_device) {
+      ans_.emplace(work_, *ans, levels);
+      return;
+    }
     std::span<const Sections> rest = sections_;
     for (const CodedLevel& level : levels) {
       const std::size_t passes = level.sections.size();
@@ -54,9 +66,13 @@ class MultilevelDecoder final : public PassDecoder {
   }
 
   void place(int pass) override {
-    const PassOfLevel& of = place_of_pass_[static_cast<std::size_t>(pass)];
     const std::uint64_t points = frame_.pass(pass).points;
     const std::uint64_t start = frame_.start(pass);
+    if (ans_) {
+      ans_->place(static_cast<std::size_t>(pass), contexts_ + start, points, codes_ + start);
+      return;
+    }
+    const PassOfLevel& of = place_of_pass_[static_cast<std::size_t>(pass)];
     std::vector<QuantCode> codes(points);
     std::vector<std::uint8_t> contexts(contexts_ != nullptr ? points : 0);
     std::vector<std::uint8_t> missing(output_.missing_points != 0 ? points : 0);
@@ -121,6 +137,7 @@ class MultilevelDecoder final : public PassDecoder {
   FrameMemory memory_;
   LevelFrame<T> frame_;
   std::vector<Sections> sections_;  ///< of all passes, in the host's memory
+  std::optional<AnsCodes> ans_;     ///< of frames without missing points
   std::vector<std::unique_ptr<HostLevel>> levels_;
   std::vector<PassOfLevel> place_of_pass_;
   QuantCode* codes_;        ///< by pass and place

@@ -1,4 +1,5 @@
 #include "core/thrifty.hpp"
+#include "gpu/ans.cuh"
 #include "gpu/energy_fit.cuh"
 #include "gpu/hash.cuh"
 #include "gpu/host_steps.hpp"
@@ -70,6 +71,11 @@ class MultilevelEncoder final : public PassEncoder {
   }
 
   void encode() override {
+    const auto* const ans = std::get_if<AnsParams>(&coding_.coder);
+    if (ans != nullptr && input_.missing_points == 0) {
+      encode_levels(*ans);
+      return;
+    }
     const std::vector<int> levels = level_of_pass(coding_.predictor);
     const int passes = frame_.passes();
     for (int first = 0, end = 0; first < passes; first = end) {
@@ -209,6 +215,31 @@ class MultilevelEncoder final : public PassEncoder {
   void add(int number, SectionId id, const std::vector<std::byte>& bytes) {
     if (bytes.empty()) return;
     coded(number).sections.add(id, Bytes(work_.upload(bytes.data(), bytes.size()), bytes.size()));
+  }
+
+  /// Codes all levels of a frame without missing points at once.
+  void encode_levels(const AnsParams& params) {
+    const std::vector<int> level_of = level_of_pass(coding_.predictor);
+    std::vector<LevelSymbols> levels;
+    std::vector<int> first_passes;
+    for (int number = 0; number < frame_.passes(); ++number) {
+      const auto i = static_cast<std::size_t>(number);
+      if (number == 0 || level_of[i] != level_of[i - 1]) {
+        levels.emplace_back();
+        first_passes.push_back(number);
+      }
+      const Pass& pass = frame_.pass(number);
+      levels.back().push_back({codes(number),
+                               contexts(number),
+                               pass.points,
+                               {pass.points, std::size_t{pass.groups} * contexts_per_group}});
+    }
+    const std::vector<AnsStream> streams = ans_encode(work_, params, levels);
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      Sections& sections = coded(first_passes[i]).sections;
+      add_section(SectionId::index, streams[i].index, sections);
+      add_section(SectionId::codes, streams[i].codes, sections);
+    }
   }
 
   /// What the host needs of a pass to code it.
