@@ -250,6 +250,7 @@ TEST_CASE(
   CHECK_THROWS_AS(read(plan, shape, {300, 7}), ArchiveError);
   plan.passes[0][1].by_gaps = true;
   plan.passes[0][1].larger = 140;
+  plan.tables.resize(plan.passes[0][1].first_list + 3, plan.tables[1]);
   CHECK_THROWS_AS(read(plan, shape, shape), ArchiveError);
 }
 
