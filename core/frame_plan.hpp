@@ -38,8 +38,8 @@ inline constexpr ByteCount least_frame_bytes = ByteCount{1} << 16;
 /// The plan that follows from dims, dtype and the wanted frame size alone: the slowest axis of
 /// which one slice fits, cut at a multiple of 64 slices if that many fit (of 512 values in one
 /// dimension), else of 8. Without a wish, frames of a field of more than 512 MiB hold a quarter of
-/// it, but at least 256 and at most 512 MiB. What frames take beside their values must not count: only
-/// the last along the axis may have less than `least`.
+/// it, but at least 256 and at most 512 MiB. What frames take beside their values must not count:
+/// only the last along the axis may have less than `least`.
 FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish = {},
                       ByteCount least = least_frame_bytes);
 
