@@ -43,7 +43,7 @@ scripts/build.sh coverage replay_archive make_seeds >build/coverage.log 2>&1 || 
 corpora=("$@")
 if [[ $# -eq 0 ]]; then
     mkdir -p build/coverage/seeds
-    build/coverage/tests/make_seeds build/coverage/seeds
+    LLVM_PROFILE_FILE=/dev/null build/coverage/tests/make_seeds build/coverage/seeds
     corpora=(build/coverage/seeds)
     mapfile -t -O 1 corpora < <(find test_data/golden -name '*.cuszi' | sort)
     [[ ! -d build/asan/corpus/archive ]] || corpora+=(build/asan/corpus/archive)
