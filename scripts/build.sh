@@ -7,7 +7,7 @@ preset=${1:?usage: scripts/build.sh PRESET [TARGET...]}
 shift
 
 # For ccache, where there is one: clones in different folders share what was compiled.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 
 cmake --preset "$preset"
 cmake --build --preset "$preset" ${1:+--target "$@"}

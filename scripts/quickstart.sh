@@ -10,6 +10,10 @@ Usage: scripts/quickstart.sh [--no-install] [--prefix FOLDER]
 Installs what is missing, builds the tool in build/default, makes a sample field in build/sample,
 compresses it under a relative error bound of 1e-3, verifies, restores and compares it.
 
+CUDA code is compiled for the GPU that is here. Without one it is left in a form that the driver of
+any GPU from 8.0 on compiles at its first use, which saves most of the build; CUDAARCHS=90 compiles
+it for compute capability 9.0 here.
+
   --no-install     do not install packages; stop if any is missing
   --prefix FOLDER  also put the tool into FOLDER/bin, with its man page and completions into
                    FOLDER/share; ~/.local needs no administrator
@@ -42,6 +46,7 @@ step "Packages"
 scripts/install_deps.sh "${install_options[@]}"
 
 step "Build"
+[[ -e /dev/nvidiactl ]] || export CUDAARCHS=${CUDAARCHS:-80-virtual}
 scripts/build.sh default cuszi make_field
 
 step "A sample field of 64 x 96 x 128 values"
