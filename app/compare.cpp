@@ -32,7 +32,7 @@ QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored,
 }
 
 /// A restored field often lacks what is in front of and behind the values of its original.
-FieldSource open_restored(const std::string& path, FieldLayout layout, const FramePlan& plan) {
+FieldSource open_restored(const std::string& path, FieldLayout layout, const FieldCuts& plan) {
   auto source = std::make_unique<FileSource>(path);
   if (source->size() == layout.field_bytes()) layout.skip_bytes = 0;
   return {std::move(source), layout, plan};

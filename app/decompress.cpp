@@ -54,8 +54,8 @@ class Decompression {
 
  private:
   /// The whole archive, or the frame that is asked for, as a field of its own.
-  FramePlan plan() const {
-    const FramePlan& all = reader_.header().plan;
+  FieldCuts plan() const {
+    const FieldCuts& all = reader_.header().plan;
     return options_.frame && *options_.frame < all.frames() ? all.only(*options_.frame) : all;
   }
 

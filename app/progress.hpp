@@ -39,7 +39,7 @@ class Progress {
   std::string stage_;
   ByteCount bytes_;
   Clock::time_point stage_start_ = Clock::now();
-  const Clock::time_point start_ = Clock::now();
+  Clock::time_point start_ = Clock::now();
   std::atomic<ByteCount> done_ = 0;
   std::atomic<ByteCount> within_ = 0;
   std::jthread drawer_;  ///< last, so that it ends before what it draws

@@ -18,7 +18,7 @@ Report restored(const std::string& archive, Backends& backends, const RunOptions
   const Stopwatch clock;
   FileSource source(archive);
   ArchiveReader reader(source);
-  const FramePlan& plan = reader.header().plan;
+  const FieldCuts& plan = reader.header().plan;
   Progress progress(archive, plan.dims.count() * size_of(reader.header().dtype), !run.quiet);
   CallTimes times;
   const FrameUser forget = [&](std::uint64_t /*i*/, MutableBytes values) {

@@ -52,9 +52,8 @@ Backends::Backends(const DeviceChoice& choice, Notice notice)
 Backend& Backends::for_config(const FrameConfig& config) {
   const PredictorId predictor = config.predictor.id;
   const CoderId coder = coder_for(predictor, config.coder);
-  const bool device_can = device_ && !config.predictor.automatic && device_has(predictor, coder);
-  const std::string method =
-      config.predictor.automatic ? "choosing the predictor" : describe(predictor, coder);
+  const bool device_can = device_ && device_has(predictor, coder);
+  const std::string method = describe(predictor, coder);
   if (config.lossless == Lossless::bitcomp) require_bitcomp(device_can, method);
   return choose(device_can, method);
 }

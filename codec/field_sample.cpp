@@ -27,7 +27,7 @@ SampleBox crop(const FrameShape& frame, Bytes values, std::uint64_t part, std::u
 
 FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSource& field) {
   FieldSample sample;
-  const FramePlan& plan = field.plan();
+  const FieldCuts& plan = field.plan();
   const DType dtype = field.layout().dtype;
   sample.whole = plan.frames() == 1 && plan.dims.count() <= small_field;
   const std::uint64_t boxes_per_frame = std::max<std::uint64_t>(most_boxes / plan.frames(), 1);

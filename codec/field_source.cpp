@@ -11,7 +11,7 @@
 namespace cuszi {
 
 FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout,
-                         const FramePlan& plan)
+                         const FieldCuts& plan)
     : source_(std::move(source)), layout_(layout), plan_(plan) {
   const std::optional<ByteCount> size = source_->size();
   const ByteCount expected = layout.skip_bytes + layout.field_bytes();
@@ -116,7 +116,7 @@ FieldSource open_field(const std::string& path, const FieldOptions& options,
                        std::optional<ByteCount> frame_bytes) {
   auto source = std::make_unique<FileSource>(path);
   const FieldLayout layout = layout_of(path, options, source->size());
-  const FramePlan plan = plan_frames(layout.dims, layout.dtype, frame_bytes);
+  const FieldCuts plan = plan_frames(layout.dims, layout.dtype, frame_bytes);
   return {std::move(source), layout, plan};
 }
 

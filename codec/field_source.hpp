@@ -17,10 +17,10 @@ namespace cuszi {
 class FieldSource {
  public:
   /// Refuses a source whose size is not that of the field, unless that may go on.
-  FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FramePlan& plan);
+  FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FieldCuts& plan);
 
   const FieldLayout& layout() const { return layout_; }
-  const FramePlan& plan() const { return plan_; }
+  const FieldCuts& plan() const { return plan_; }
   ByteCount frame_bytes(std::uint64_t i) const {
     return plan_.frame_dims(i).count() * size_of(layout_.dtype);
   }
@@ -58,7 +58,7 @@ class FieldSource {
 
   std::unique_ptr<ByteSource> source_;
   FieldLayout layout_;
-  FramePlan plan_;
+  FieldCuts plan_;
   Buffer buffer_;
   std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
   bool whole_ = false;                                ///< the buffer holds the field

@@ -23,26 +23,22 @@ Counts magnitude_counts(const Counts& codes) {
   return counts;
 }
 
-Cost raw_cost(SlotKind kind, const Counts& counts) {
-  std::uint64_t bits = 0;
+BitCount raw_bits_in(SlotKind kind, const Counts& counts) {
+  BitCount bits = 0;
   for (unsigned t = 0; t < tokens_of(kind); ++t) bits += counts[t] * raw_bits_of(kind, t);
-  return bits << cost_bits;
+  return bits;
 }
 
-/// The list of one kind, and what it costs.
-struct PricedList {
-  SlotKind kind;
-  std::uint64_t count;
-  FrequencyTable table;
-  Cost cost = 0;
-
-  PricedList(SlotKind list_kind, const Counts& counts)
-      : kind(list_kind), count(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0})) {
-    if (count == 0) return;
-    table = FrequencyTable::fit(counts);
-    cost = table.cost(counts) + raw_cost(kind, counts) + count * slot_cost;
-  }
-};
+PricedList priced(SlotKind kind, const Counts& counts) {
+  PricedList list;
+  list.kind = kind;
+  list.count = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (list.count == 0) return list;
+  list.table = FrequencyTable::fit(counts);
+  list.cost =
+      list.table.cost(counts) + (raw_bits_in(kind, counts) << cost_bits) + list.count * slot_cost;
+  return list;
+}
 
 }  // namespace
 
@@ -50,7 +46,32 @@ std::uint64_t TableCounts::symbols() const {
   return std::accumulate(codes.begin(), codes.end(), std::uint64_t{0});
 }
 
-bool TableCounts::may_pay_by_gaps() const { return 2 * others() <= symbols(); }
+bool TableCounts::may_pay_by_gaps() const {
+  return 2 * others() <= symbols() && others() + 2 * larger() <= symbols();
+}
+
+std::vector<TableCounts> table_counts(std::span<const Counts> of_context,
+                                      const ContextTables& contexts) {
+  std::vector<TableCounts> result(contexts.tables.size());
+  for (std::size_t c = of_context.size(); c-- > 0;) {
+    TableCounts& counts = result[contexts.table_of[c]];
+    counts.first_context = static_cast<std::uint32_t>(c);
+    for (unsigned t = 0; t < token_count; ++t) counts.codes[t] += of_context[c][t];
+  }
+  return result;
+}
+
+bool are_silent(std::span<const TableCounts> tables) {
+  return std::all_of(tables.begin(), tables.end(),
+                     [](const TableCounts& table) { return table.others() == 0; });
+}
+
+BitCount raw_bits_of(const TableLists& lists, const TableCounts& counts) {
+  if (!lists.by_gaps) return raw_bits_in(SlotKind::code, counts.codes);
+  return raw_bits_in(SlotKind::gap, counts.gaps) +
+         raw_bits_in(SlotKind::inner_gap, counts.inner_gaps) +
+         raw_bits_in(SlotKind::magnitude, magnitude_counts(counts.codes));
+}
 
 void ChainPlan::add_list(SlotKind kind, std::uint64_t count, const FrequencyTable& table) {
   if (count == 0) return;
@@ -60,54 +81,51 @@ void ChainPlan::add_list(SlotKind kind, std::uint64_t count, const FrequencyTabl
   of_sort += count;
 }
 
-void ChainPlan::add(const TableCounts& counts, PassTables& pass) {
-  const PricedList direct(SlotKind::code, counts.codes);
-  TableLists result{counts.first_context, false, direct.count, 0,
-                    static_cast<std::uint32_t>(lists.size())};
-  const std::uint64_t others = counts.others();
-  if (counts.fits_gaps && others + 2 * counts.larger() <= direct.count) {
-    const PricedList gaps(SlotKind::gap, counts.gaps);
-    const PricedList inner(SlotKind::inner_gap, counts.inner_gaps);
-    const PricedList larger(SlotKind::magnitude, magnitude_counts(counts.codes));
-    const Cost of_count = static_cast<Cost>(count_bits(others)) << cost_bits;
-    if (gaps.cost + inner.cost + larger.cost + of_count < direct.cost) {
-      result.by_gaps = true;
-      result.codes = others;
-      result.larger = larger.count;
-      cost += gaps.cost + inner.cost + larger.cost + of_count;
-      for (const PricedList* list : {&gaps, &inner, &larger}) {
-        add_list(list->kind, list->count, list->table);
-      }
-      pass.push_back(result);
-      return;
+PricedTable PricedTable::of(const TableCounts& counts) {
+  PricedList direct = priced(SlotKind::code, counts.codes);
+  PricedTable result{{counts.first_context, false, direct.count, 0, 0}, {}, direct.cost};
+  if (counts.fits_gaps) {
+    const std::uint64_t others = counts.others();
+    std::vector<PricedList> lists{priced(SlotKind::gap, counts.gaps),
+                                  priced(SlotKind::inner_gap, counts.inner_gaps),
+                                  priced(SlotKind::magnitude, magnitude_counts(counts.codes))};
+    Cost cost = static_cast<Cost>(count_bits(others)) << cost_bits;
+    for (const PricedList& list : lists) cost += list.cost;
+    if (cost < direct.cost) {
+      result.table = {counts.first_context, true, others, lists.back().count, 0};
+      result.lists = std::move(lists);
+      result.cost = cost;
+      return result;
     }
   }
-  cost += direct.cost;
-  add_list(SlotKind::code, direct.count, direct.table);
-  pass.push_back(result);
+  result.lists.push_back(direct);
+  return result;
 }
 
-ChainPlan ChainPlan::choose(std::span<const std::vector<TableCounts>> passes) {
+void ChainPlan::add(const PricedTable& priced_table, PassTables& pass) {
+  cost += priced_table.cost;
+  pass.push_back(priced_table.table);
+  pass.back().first_list = static_cast<std::uint32_t>(lists.size());
+  for (const PricedList& list : priced_table.lists) add_list(list.kind, list.count, list.table);
+}
+
+ChainPlan ChainPlan::of(std::span<const std::vector<PricedTable>> passes) {
   ChainPlan plan;
-  for (const std::vector<TableCounts>& tables : passes) {
+  for (const std::vector<PricedTable>& tables : passes) {
     PassTables& pass = plan.passes.emplace_back();
-    const bool silent = std::all_of(tables.begin(), tables.end(),
-                                    [](const TableCounts& t) { return t.others() == 0; });
-    if (silent) continue;
-    for (const TableCounts& counts : tables) plan.add(counts, pass);
+    for (const PricedTable& table : tables) plan.add(table, pass);
   }
   return plan;
 }
 
-void ChainPlan::append(const ChainPlan& behind) {
-  for (PassTables pass : behind.passes) {
-    for (TableLists& table : pass) table.first_list += static_cast<std::uint32_t>(lists.size());
-    passes.push_back(std::move(pass));
+ChainPlan ChainPlan::choose(std::span<const std::vector<TableCounts>> passes) {
+  std::vector<std::vector<PricedTable>> all;
+  for (const std::vector<TableCounts>& tables : passes) {
+    std::vector<PricedTable>& pass = all.emplace_back();
+    if (are_silent(tables)) continue;
+    for (const TableCounts& counts : tables) pass.push_back(PricedTable::of(counts));
   }
-  for (std::size_t i = 0; i < behind.lists.size(); ++i) {
-    add_list(behind.lists[i].kind, behind.lists[i].count, behind.tables[i]);
-  }
-  cost += behind.cost;
+  return of(all);
 }
 
 void ChainPlan::write(std::span<const PassShape> shapes, BitWriter& out) const {

@@ -53,8 +53,33 @@ struct TableCounts {
   std::uint64_t symbols() const;
   std::uint64_t others() const { return symbols() - codes[0]; }  ///< than the centre
   std::uint64_t larger() const { return others() - codes[1]; }
-  /// Whether it is worthwhile to look at the gaps.
+  /// Whether the codes can be told by gaps and it is worthwhile to look at these.
   bool may_pay_by_gaps() const;
+};
+
+/// Those of a pass, by how often each token occurs in each context; gaps not counted yet.
+std::vector<TableCounts> table_counts(std::span<const Counts> of_context,
+                                      const ContextTables& contexts);
+/// Whether all codes of a pass are the centre.
+bool are_silent(std::span<const TableCounts> tables);
+/// The raw bits of a table's slots as they are written.
+BitCount raw_bits_of(const TableLists& lists, const TableCounts& counts);
+
+/// A list of slots as a table has them, and what it costs.
+struct PricedList {
+  SlotKind kind = SlotKind::code;
+  std::uint64_t count = 0;
+  FrequencyTable table;
+  Cost cost = 0;
+};
+
+/// A table's codes written in the way that costs less, as codes on ties.
+struct PricedTable {
+  TableLists table;
+  std::vector<PricedList> lists;
+  Cost cost = 0;
+
+  static PricedTable of(const TableCounts& counts);
 };
 
 /// A chain's head: all that decides how its slots are written.
@@ -64,7 +89,7 @@ struct ChainPlan {
   std::vector<FrequencyTable> tables;  ///< of each list
   std::uint64_t codes = 0;             ///< slots that are quant-codes
   std::uint64_t numbers = 0;           ///< slots of other kinds
-  Cost cost = 0;                       ///< as far as choose() knows it
+  Cost cost = 0;                       ///< as far as tables know it
 
   std::uint64_t slots() const { return codes + numbers; }
   std::uint64_t segments() const { return ceil_div(slots(), slots_of_segment); }
@@ -74,18 +99,17 @@ struct ChainPlan {
   /// Of the longest lane: what cannot be done side by side.
   std::uint32_t steps() const;
 
-  /// Writes every table in the way that costs less, as codes on ties. `passes` has the tables of
-  /// each pass that have codes.
+  /// Of the tables of each pass; none if all its codes are the centre.
+  static ChainPlan of(std::span<const std::vector<PricedTable>> passes);
+  /// The same from the counts of the tables of each pass that have codes.
   static ChainPlan choose(std::span<const std::vector<TableCounts>> passes);
-  /// Adds the passes of a plan of the same level behind these: each is chosen by itself.
-  void append(const ChainPlan& behind);
 
   void write(std::span<const PassShape> shapes, BitWriter& out) const;
   /// The inverse. Throws ArchiveError.
   static ChainPlan read(std::span<const PassShape> shapes, BitReader& in);
 
  private:
-  void add(const TableCounts& counts, PassTables& pass);
+  void add(const PricedTable& priced, PassTables& pass);
   void add_list(SlotKind kind, std::uint64_t count, const FrequencyTable& table);
 };
 

@@ -35,6 +35,13 @@ CUSZI_HD inline QuantCode code_of(std::uint32_t magnitude, bool negative, std::u
   return code <= 0xFFFF ? static_cast<QuantCode>(code) : outlier_code;
 }
 
+/// What SlotKind::gap says of so many codes of the centre, at most most_gap, before another code.
+CUSZI_HD inline std::uint32_t gap_before(QuantCode code, std::uint32_t zeros,
+                                         std::uint32_t centre) {
+  const bool is_below = code != outlier_code && code < centre;
+  return zeros << 1 | (is_below ? 1U : 0U);
+}
+
 /// How the value of a slot is written.
 CUSZI_HD inline Token token_of(SlotKind kind, std::uint32_t value, std::uint32_t centre) {
   if (kind == SlotKind::inner_gap) return token_of_number(value);

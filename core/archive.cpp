@@ -27,12 +27,12 @@ Bytes checked_body(Bytes bytes, const char* what) {
   return body;
 }
 
-FramePlan read_plan(ByteReader& in) {
+FieldCuts read_plan(ByteReader& in) {
   std::vector<std::uint64_t> extents(in.get<std::uint8_t>());
   for (std::uint64_t& extent : extents) extent = in.varint();
   const auto dims = Dims::make(extents);
   if (!dims) throw ArchiveError("the header's dims are impossible");
-  FramePlan plan{*dims, in.get<std::uint8_t>(), in.varint()};
+  FieldCuts plan{*dims, in.get<std::uint8_t>(), in.varint()};
   if (plan.axis >= dims->rank() || plan.height == 0 || plan.height > (*dims)[plan.axis]) {
     throw ArchiveError("the header's frames do not fit its dims");
   }

@@ -21,7 +21,7 @@ struct ArchiveHeader {
   double bound_asked = 0;     ///< as the user gave it, in the sense of `mode`
   double bound_absolute = 0;  ///< what no value's error exceeds
   FillValues fills;
-  FramePlan plan;  ///< with the field's dims
+  FieldCuts plan;  ///< with the field's dims
 };
 
 inline constexpr std::uint16_t format_version = 1;

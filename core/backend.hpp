@@ -36,6 +36,13 @@ class Backend {
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                                 const FillValues& fills,
                                                 const PredictorParams& draft) = 0;
+  /// The same for a frame without fill values that is to be coded in one pass. None where the
+  /// backend has no such way; encode() is the other.
+  virtual std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& /*shape*/,
+                                                         Bytes /*values*/,
+                                                         const PredictorParams& /*draft*/) {
+    return nullptr;
+  }
   /// Takes in a payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
 

@@ -28,10 +28,7 @@ void set_offsets(std::span<const Tap> taps, const Grid& grid, const PointClass& 
 template <class T>
 void plan_prediction(const MultilevelParams& params, const Grid& grid, ClassPlan<T>& plan) {
   plan.stencil = stencil_of(params.lattice, params.reach, plan.points);
-  const GroupShares shares = params.shares_of(plan.points, plan.stencil);
-  for (unsigned g = 0; g < plan.stencil.size; ++g) {
-    plan.weights[g] = static_cast<T>(shares[g] / plan.stencil.taps_of(g));
-  }
+  set_shares(params.shares_of(plan.points, plan.stencil), plan);
   set_offsets(plan.stencil.all(), grid, plan.points, plan.stencil_offsets);
   plan.stencil_margins = margins_of(plan.points, plan.stencil.all());
   plan.snap = static_cast<T>(params.snap_radius_of(plan.points.level));

@@ -49,6 +49,14 @@ struct FramePlan {
 template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 
+/// Gives the taps of a class's groups their shares.
+template <class T>
+CUSZI_HD inline void set_shares(const GroupShares& shares, ClassPlan<T>& plan) {
+  for (unsigned g = 0; g < plan.stencil.size; ++g) {
+    plan.weights[g] = static_cast<T>(shares[g] / plan.stencil.taps_of(g));
+  }
+}
+
 /// The resting value, if what neighbours say is so near to it. Before anything is quantised, so
 /// that no bound depends on it.
 template <class T>
@@ -81,6 +89,38 @@ CUSZI_HD inline ValueAt<Values> interpolated(const ClassPlan<T>& plan, const Poi
 template <class T>
 CUSZI_HD inline T prediction(const ClassPlan<T>& plan, const PointAt<const T*>& p) {
   return snapped(plan, interpolated(plan, p));
+}
+
+// The same for points that have all their taps, without a look at where the array ends.
+
+/// Whether all points within `margins` of one are in the array.
+CUSZI_HD inline bool is_inner(const Index4& at, const Index4& margins, const Index4& extents) {
+  bool inner = true;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    inner = inner && at[axis] >= margins[axis] && at[axis] + margins[axis] < extents[axis];
+  }
+  return inner;
+}
+
+/// group_sum() of an inner point.
+template <class T, class Values>
+CUSZI_HD inline T inner_group_sum(const ClassPlan<T>& plan, unsigned group, const Values& value) {
+  const std::int64_t* const offsets = plan.stencil_offsets.data() + plan.stencil.begin(group);
+  T sum = value[offsets[0]] + value[offsets[1]];
+  for (unsigned i = 2; i < plan.stencil.taps_of(group); i += 2) {
+    sum += value[offsets[i]] + value[offsets[i + 1]];
+  }
+  return sum;
+}
+
+/// prediction() of an inner point of a class that has taps.
+template <class T>
+CUSZI_HD inline T inner_prediction(const ClassPlan<T>& plan, const T* value) {
+  T sum = 0;
+  for (unsigned g = 0; g < plan.stencil.size; ++g) {
+    sum += plan.weights[g] * inner_group_sum(plan, g, value);
+  }
+  return snapped(plan, sum);
 }
 
 }  // namespace cuszi

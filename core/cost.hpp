@@ -1,10 +1,10 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "core/bit_width.hpp"
 #include "core/hd.hpp"
 
 namespace cuszi {
@@ -36,7 +36,7 @@ extern const std::array<std::uint32_t, std::size_t{1} << log2_mantissa_bits> log
 
 /// The binary logarithm of x > 0 in units of 2^-cost_bits, of its 12 highest bits below the first.
 CUSZI_HD inline std::uint32_t log2_of(std::uint64_t x) {
-  const int exponent = static_cast<int>(std::bit_width(x)) - 1;
+  const int exponent = static_cast<int>(bit_width_of(x)) - 1;
   const std::uint64_t aligned = exponent >= log2_mantissa_bits
                                     ? x >> (exponent - log2_mantissa_bits)
                                     : x << (log2_mantissa_bits - exponent);

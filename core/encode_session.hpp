@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,12 +53,6 @@ struct PassCounts {
 struct CodedPass {
   Sections sections;
   PassCounts counts;
-};
-
-/// The passes from `first` on and before `end`.
-struct PassRange {
-  int first = 0;
-  int end = 0;
 };
 
 /// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
@@ -150,6 +145,26 @@ class EncodeSession {
   /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
   /// where that pass cannot be made.
   virtual void pack(Sections& sections) = 0;
+
+ private:
+  FrameInSlot frame_;
+};
+
+/// A frame of which a backend has seen no more than a sample, to be read once, when it is coded by
+/// a predictor that codes itself.
+class OnePassSession {
+ public:
+  explicit OnePassSession(FrameSlot& slot) : frame_(slot) {}
+  OnePassSession(const OnePassSession&) = delete;
+  OnePassSession& operator=(const OnePassSession&) = delete;
+  virtual ~OnePassSession() = default;
+
+  /// What a sample tells: no more than FieldScan::sampled.
+  virtual const FieldScan& sample() const = 0;
+  /// Codes the frame if no point is missing and it can be coded without knowing its range, which
+  /// `scan` tells then. The same sections as those of an EncodeSession, valid as long as this one.
+  virtual std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
+                                                 FieldScan& scan) = 0;
 
  private:
   FrameInSlot frame_;

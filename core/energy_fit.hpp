@@ -5,9 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "core/ans_slots.hpp"
+#include "core/ans_tables.hpp"
 #include "core/bytes.hpp"
 #include "core/energy.hpp"
 #include "core/fit_sample.hpp"
+#include "core/least_squares.hpp"
 
 namespace cuszi {
 
@@ -37,14 +40,19 @@ CUSZI_HD inline std::uint8_t context_of(const GroupWeights& weights, std::uint32
 /// The own weights met last, by order and whether there are enclosing slices.
 class RememberedWeights {
  public:
+  static constexpr std::size_t kinds = std::size_t{2} * max_axes;
+
   RememberedWeights() { last_.fill(default_weights); }
 
-  EnergyWeights& of(const PointClass& points) {
-    return last_.at(points.order * 2U + (points.enclosed ? 1 : 0));
+  static std::size_t kind_of(const PointClass& points) {
+    return points.order * 2U + (points.enclosed ? 1 : 0);
   }
+  EnergyWeights& of_kind(std::size_t kind) { return last_.at(kind); }
+  EnergyWeights& of(const PointClass& points) { return of_kind(kind_of(points)); }
+  const std::array<EnergyWeights, kinds>& all() const { return last_; }
 
  private:
-  std::array<EnergyWeights, std::size_t{2} * max_axes> last_{};
+  std::array<EnergyWeights, kinds> last_{};
 };
 
 /// How many points of a class of `points` are sampled, if its group has `of_group`.
@@ -86,11 +94,52 @@ struct EnergySums {
 /// The sums of a round by the weights of the round before.
 EnergySums energy_sums(const EnergySample& sample, const EnergyWeights& before);
 
+// The rounds of a sample's own fit, from the default weights on; one without a solution ends them.
+inline constexpr int energy_fit_rounds = 4;
+inline constexpr std::uint64_t fewest_energy_points = 100;  ///< that own weights are fitted to
+
+using EnergyEquations = NormalEquations<energy_features>;
+inline constexpr double energy_ridge = 1e-6;  ///< see solve()
+
+/// The i-th row of the equations of a round.
+CUSZI_HD inline void put_row(const EnergySums& sums, unsigned i, EnergyEquations& equations) {
+  equations.right[i] = static_cast<double>(sums.right[i]);
+  for (unsigned j = i; j < energy_features; ++j) {
+    equations.at(i, j) = static_cast<double>(sums.matrix[i][j]);
+  }
+}
+
+/// A weight that solves them, rounded.
+CUSZI_HD inline std::int16_t energy_weight_of(double solution) {
+  const double scaled = clamp_to(solution * (1 << energy_weight_bits), -32000.0, 32000.0);
+  return static_cast<std::int16_t>(round_half_even(scaled));
+}
+
 /// The solution of a round, rounded; false if there is none.
 bool solve(const EnergySums& sums, EnergyWeights& weights);
 
-/// The weights of a group, given those that one of its kind had last: remembered, own or none,
-/// whichever the sample's codes would cost least with.
+/// The token that a sampled magnitude counts as.
+CUSZI_HD inline unsigned token_of_magnitude(std::uint8_t magnitude) {
+  return token_of(SlotKind::code, 1U + magnitude, 1).token;
+}
+
+/// What coding a group of so many points takes, of a sample of which so many have each token in
+/// each bucket.
+Cost energy_cost(std::vector<Counts> by_bucket, std::uint64_t points);
+
+/// What the points of a group would cost with weights that one of its kind had last, with none, and
+/// with its own, if it has some.
+struct WeightCosts {
+  Cost remembered = 0;
+  Cost none = 0;
+  std::optional<Cost> own;
+};
+
+/// Whichever costs least, with its side information.
+GroupWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
+                            const EnergyWeights& own);
+
+/// The same for a sample in the host's memory.
 GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& last);
 
 /// Calls each(class) for the first class of each group of a pass.
@@ -102,6 +151,19 @@ void for_each_group(const FramePlan<T>& plan, const Pass& pass, const Each& each
     ++group;
     each(c.points);
   }
+}
+
+/// The weights of the groups of a pass, each chosen by sample_of(group). Own ones are remembered.
+template <class T, class SampleOf>
+std::vector<GroupWeights> choose_weights(const FramePlan<T>& plan, const Pass& pass,
+                                         RememberedWeights& remembered, const SampleOf& sample_of) {
+  std::vector<GroupWeights> weights;
+  for_each_group(plan, pass, [&](const PointClass& first) {
+    EnergyWeights& last = remembered.of(first);
+    weights.push_back(choose_weights(sample_of(first.group), last));
+    if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
+  });
+  return weights;
 }
 
 /// No bytes if all groups use remembered weights.

@@ -16,15 +16,15 @@ ByteCount usual_frame_bytes(ByteCount field_bytes) {
 
 }  // namespace
 
-std::uint64_t FramePlan::frames_per_axis() const { return ceil_div(dims[axis], height); }
+std::uint64_t FieldCuts::frames_per_axis() const { return ceil_div(dims[axis], height); }
 
-std::uint64_t FramePlan::frames() const {
+std::uint64_t FieldCuts::frames() const {
   std::uint64_t count = frames_per_axis();
   for (int i = 0; i < axis; ++i) count *= dims[i];
   return count;
 }
 
-Dims FramePlan::frame_dims(std::uint64_t i) const {
+Dims FieldCuts::frame_dims(std::uint64_t i) const {
   std::array<std::uint64_t, Dims::max_rank> extents{1, 1, 1, 1};
   const std::uint64_t first = first_slice(i);
   for (int a = axis; a < dims.rank(); ++a) {
@@ -34,12 +34,12 @@ Dims FramePlan::frame_dims(std::uint64_t i) const {
   return *Dims::make(std::span(extents).first(static_cast<std::size_t>(dims.rank())));
 }
 
-FramePlan FramePlan::only(std::uint64_t i) const {
+FieldCuts FieldCuts::only(std::uint64_t i) const {
   const Dims one = frame_dims(i);
   return {one, axis, one[axis]};
 }
 
-std::array<std::uint64_t, Dims::max_rank> FramePlan::origin(std::uint64_t i) const {
+std::array<std::uint64_t, Dims::max_rank> FieldCuts::origin(std::uint64_t i) const {
   std::array<std::uint64_t, Dims::max_rank> origin{};
   origin.at(static_cast<std::size_t>(axis)) = first_slice(i);
   std::uint64_t slower = i / frames_per_axis();
@@ -50,15 +50,15 @@ std::array<std::uint64_t, Dims::max_rank> FramePlan::origin(std::uint64_t i) con
   return origin;
 }
 
-std::uint64_t FramePlan::first_value(std::uint64_t i) const {
+std::uint64_t FieldCuts::first_value(std::uint64_t i) const {
   std::uint64_t slice = 1;
   for (int a = axis + 1; a < dims.rank(); ++a) slice *= dims[a];
   return (i / frames_per_axis() * dims[axis] + first_slice(i)) * slice;
 }
 
-FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish,
+FieldCuts plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish,
                       ByteCount least) {
-  FramePlan plan{dims, 0, 1};
+  FieldCuts plan{dims, 0, 1};
   ByteCount slice_bytes = dims.count() * size_of(dtype);
   const ByteCount frame_bytes = std::max(wish.value_or(usual_frame_bytes(slice_bytes)), least);
   for (plan.axis = 0; plan.axis < dims.rank(); ++plan.axis) {

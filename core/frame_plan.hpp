@@ -12,7 +12,7 @@ namespace cuszi {
 
 /// How a field is cut into frames: contiguous boxes that hold `height` slices of `axis`, one index
 /// of every slower axis and all of the faster ones.
-struct FramePlan {
+struct FieldCuts {
   Dims dims;
   int axis = 0;
   std::uint64_t height = 1;
@@ -21,7 +21,7 @@ struct FramePlan {
   /// The dims of frame `i`, of the same rank as the field's.
   Dims frame_dims(std::uint64_t i) const;
   /// Frame `i` as a field of its own, in one frame.
-  FramePlan only(std::uint64_t i) const;
+  FieldCuts only(std::uint64_t i) const;
   /// The index of frame `i`'s first slice along `axis`.
   std::uint64_t first_slice(std::uint64_t i) const { return i % frames_per_axis() * height; }
   /// The indices of frame `i`'s first value.
@@ -40,7 +40,7 @@ inline constexpr ByteCount least_frame_bytes = ByteCount{1} << 16;
 /// dimension), else of 8. Without a wish, frames of a field of more than 512 MiB hold a quarter of
 /// it, but at least 256 and at most 512 MiB. What frames take beside their values must not count:
 /// only the last along the axis may have less than `least`.
-FramePlan plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish = {},
+FieldCuts plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish = {},
                       ByteCount least = least_frame_bytes);
 
 }  // namespace cuszi

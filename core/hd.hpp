@@ -7,6 +7,13 @@
 #define CUSZI_HD
 #endif
 
+/// The same for a long one with many callers, of which a device gets one copy.
+#if defined(__CUDA_ARCH__)
+#define CUSZI_HD_OUTLINED __host__ __device__ __noinline__
+#else
+#define CUSZI_HD_OUTLINED CUSZI_HD
+#endif
+
 #if defined(__CUDA_ARCH__)
 #define CUSZI_UNROLL _Pragma("unroll")
 #define CUSZI_NO_UNROLL _Pragma("unroll 1")

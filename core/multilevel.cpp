@@ -221,18 +221,10 @@ GroupShares MultilevelParams::shares_of(const PointClass& points, const Stencil&
                           points, stencil);
 }
 
-GroupShares shares_of(const Coefficients& fitted, const PointClass& points,
+GroupShares shares_of(const Coefficients& coefficients, const PointClass& points,
                       const Stencil& stencil) {
-  if (fitted.empty()) return preset_shares(points, stencil);
-  constexpr int one = 1 << coefficient_bits;
-  GroupShares shares{};
-  int first = one;
-  for (std::size_t g = 1; g < stencil.size; ++g) {
-    shares.at(g) = static_cast<double>(fitted[g - 1]) / one;
-    first -= fitted[g - 1];
-  }
-  shares[0] = static_cast<double>(first) / one;
-  return shares;
+  return coefficients.empty() ? preset_shares(points, stencil)
+                              : fitted_shares(coefficients.data(), stencil);
 }
 
 GroupShares preset_shares(const PointClass& points, const Stencil& stencil) {

@@ -70,6 +70,23 @@ struct MultilevelParams {
   static MultilevelParams read(ByteReader& in, const Dims& dims, DType dtype);
 };
 
+/// The share that a stored coefficient, or a sum of some, stands for.
+CUSZI_HD inline double share_of(int coefficient) {
+  return static_cast<double>(coefficient) / (1 << coefficient_bits);
+}
+
+/// The shares of a class's groups by coefficients, of which there are some.
+CUSZI_HD inline GroupShares fitted_shares(const std::int16_t* fitted, const Stencil& stencil) {
+  GroupShares shares{};
+  int first = 1 << coefficient_bits;
+  for (unsigned g = 1; g < stencil.size; ++g) {
+    shares[g] = share_of(fitted[g - 1]);
+    first -= fitted[g - 1];
+  }
+  shares[0] = share_of(first);
+  return shares;
+}
+
 /// The shares of a class's groups: by these coefficients, or by the preset if there are none.
 GroupShares shares_of(const Coefficients& coefficients, const PointClass& points,
                       const Stencil& stencil);

@@ -10,9 +10,6 @@ namespace {
 constexpr std::uint64_t whole_sample = 8192;  ///< of all classes, about
 constexpr std::uint64_t least_sample = 64;
 constexpr std::uint64_t most_sample = 1024;
-constexpr std::uint64_t least_fit_sample = 128;
-constexpr int rounds = 2;
-constexpr double ridge = 1e-7;
 /// Neighbours' errors are partly alike, so that a mean of them keeps a part of their variance.
 constexpr double alike_share = 0.15;
 constexpr double other_share = 0.5;
@@ -74,29 +71,6 @@ ClassCost cost_of(const ClassErrors& errors, std::uint64_t points, double noise,
   return result;
 }
 
-Coefficients fit(const Observations& sample, const Stencil& stencil, const PointClass& points,
-                 double bound) {
-  const unsigned n = sample.unknowns();
-  if (n == 0 || sample.used() < least_fit_sample) return {};
-  const GroupShares preset = preset_shares(points, stencil);
-  Shares shares{};
-  std::copy_n(preset.begin() + 1, n, shares.begin());
-  for (int round = 0; round < rounds; ++round) {
-    if (!solve(stencil_equations(sample, stencil, bound, FitTo::originals, shares), ridge, shares))
-      return {};
-  }
-  Coefficients coefficients(n);
-  std::transform(shares.begin(), shares.begin() + n, coefficients.begin(), coefficient_of);
-  return coefficients;
-}
-
-/// How far the groups of a sample's neighbours are from each other, on average.
-double disagreement(const Observations& sample, std::size_t block, std::size_t lane) {
-  double sum = 0;
-  for (unsigned i = 0; i < sample.unknowns(); ++i) sum += magnitude_of(sample.row(block, i)[lane]);
-  return sample.unknowns() == 0 ? 0 : sum / sample.unknowns();
-}
-
 /// Whether points of two lattices have the same neighbours.
 bool is_alike(const PointClass& a, const PointClass& b) {
   return a.odd == b.odd && a.order == b.order && a.level == b.level && a.unit == b.unit &&
@@ -110,24 +84,34 @@ std::uint64_t open_loop_sample(std::uint64_t points, std::uint64_t all_points) {
   return std::min(points, std::clamp(share, least_sample, most_sample));
 }
 
+double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
+                     const Stencil& stencil) {
+  const GroupShares shares = shares_of(coefficients, points, stencil);
+  double gain = 0;
+  for (unsigned g = 0; g < stencil.size; ++g) gain += shares[g] * shares[g] / stencil.taps_of(g);
+  return gain;
+}
+
 ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
                       double bound, double half_step) {
   ClassErrors errors;
-  errors.coefficients = fit(sample, stencil, points, bound);
-  const GroupShares shares = shares_of(errors.coefficients, points, stencil);
-  for (unsigned g = 0; g < stencil.size; ++g) {
-    errors.noise_gain += shares[g] * shares[g] / stencil.taps_of(g);
+  if (sample.unknowns() != 0 && sample.used() >= least_open_loop_fit) {
+    errors.coefficients = solve_stencil(sample, stencil, points, bound, FitTo::originals);
   }
+  errors.noise_gain = noise_gain_of(errors.coefficients, points, stencil);
+  const GroupShares shares = shares_of(errors.coefficients, points, stencil);
   Shares unknowns{};
   std::copy_n(shares.begin() + 1, sample.unknowns(), unknowns.begin());
   for (std::uint64_t k = 0; k < sample.samples(); ++k) {
     const std::size_t block = k / sum_lanes;
     const std::size_t lane = k % sum_lanes;
     if (sample.taking_part(block)[lane] == 0) continue;
-    const double r = residual_of(sample.row(block, 0) + lane, sum_lanes,
-                                 sample.targets(block)[lane], sample.unknowns(), unknowns);
-    ClassErrors::Some& some = errors.errors.at(static_cast<std::size_t>(
-        disagreement_of(error_size(disagreement(sample, block, lane), half_step))));
+    const double* const row = sample.row(block, 0) + lane;
+    const double r =
+        residual_of(row, sum_lanes, sample.targets(block)[lane], sample.unknowns(), unknowns);
+    const double apart = disagreement(row, sum_lanes, sample.unknowns());
+    ClassErrors::Some& some =
+        errors.errors.at(static_cast<std::size_t>(disagreement_of(error_size(apart, half_step))));
     ++some.count;
     some.size += error_size(r, half_step);
   }

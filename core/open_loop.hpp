@@ -1,11 +1,11 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "core/bit_width.hpp"
 #include "core/cost.hpp"
 #include "core/quantizer.hpp"
 #include "core/schedule.hpp"
@@ -32,7 +32,7 @@ CUSZI_HD inline std::uint64_t error_size(double x, double half_step) {
 }
 
 CUSZI_HD inline int disagreement_of(std::uint64_t size) {
-  const auto bits = static_cast<int>(std::bit_width(size));
+  const auto bits = static_cast<int>(bit_width_of(size));
   return bits < disagreements ? bits : disagreements - 1;
 }
 
@@ -47,18 +47,22 @@ struct ClassErrors {
   double noise_gain = 0;      ///< what the neighbours' variance becomes in the prediction
 };
 
-/// One sampled point (see observe()); without neighbours it is predicted as `rest`.
-template <class T>
-CUSZI_HD inline Observation observe_in_open_loop(const Stencil& stencil, T rest,
-                                                 const PointAt<const T*>& p, double* row,
-                                                 std::size_t stride) {
-  Observation seen = observe(stencil, p, *p.value, row, stride);
-  if (seen.is_used && stencil.size == 0) seen.target -= static_cast<double>(rest);
-  return seen;
+/// Smaller samples are predicted by the preset.
+inline constexpr std::uint64_t least_open_loop_fit = 128;
+
+/// How far the groups of a point's neighbours are from each other, on average.
+CUSZI_HD inline double disagreement(const double* row, std::size_t stride, unsigned unknowns) {
+  double sum = 0;
+  for (unsigned i = 0; i < unknowns; ++i) sum += magnitude_of(row[i * stride]);
+  return unknowns == 0 ? 0 : sum / unknowns;
 }
 
 /// How many points of a class are looked at.
 std::uint64_t open_loop_sample(std::uint64_t points, std::uint64_t all_points);
+
+/// ClassErrors::noise_gain of a class with these coefficients.
+double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
+                     const Stencil& stencil);
 
 /// The errors of a sample with coefficients fitted to it, if it is large enough, else with the
 /// preset. `bound` is the half step of the class's level, `half_step` that of level 1.

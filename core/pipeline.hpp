@@ -52,6 +52,12 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times);
 
+/// The same for a frame that no backend has loaded, since its bound needs no range: it is read only
+/// once where the backend can do that.
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                           Bytes values, const FillValues& fills, std::uint64_t index, double bound,
+                           const Allocate& allocate, StepTimes& times);
+
 /// Restores a frame of this shape into `out`. `payload` and `out` may lie in the host's memory or
 /// the backend's. Throws ArchiveError.
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,

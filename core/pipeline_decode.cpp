@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "core/constant.hpp"
 #include "core/floating_point.hpp"
@@ -104,11 +103,11 @@ void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
   constexpr double decoding = 0.3;  // of the work, about
   times.measure("decode", [&] { decoder.decode(levels); });
   times.tell(decoding);
-  const auto points_of = [&](std::size_t count) {
-    return std::accumulate(
-        shapes.begin(), shapes.begin() + static_cast<std::ptrdiff_t>(count), 0.0,
-        [](double sum, const PassShape& pass) { return sum + static_cast<double>(pass.points); });
-  };
+  double all = 0;
+  for (const PassShape& shape : shapes.first(passes.size())) {
+    all += static_cast<double>(shape.points);
+  }
+  double done = 0;
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const auto pass = static_cast<int>(i);
     if (with_contexts) {
@@ -116,7 +115,8 @@ void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
     }
     times.measure("place", [&] { decoder.place(pass); });
     times.measure("reconstruct", [&] { decoder.reconstruct(pass, passes[i]); });
-    times.tell(decoding + (1 - decoding) * points_of(i + 1) / points_of(passes.size()));
+    done += static_cast<double>(shapes[i].points);
+    times.tell(decoding + (1 - decoding) * done / all);
   }
   times.measure("finish", [&] { decoder.finish(); });
 }
@@ -176,11 +176,17 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
 void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
                       StepTimes& times) {
   if (frame.size() < frame_prefix_bytes) throw ArchiveError("a frame ends within its header");
-  const ByteCount table = read_frame_prefix(to_host(backend, frame.first(frame_prefix_bytes)));
+  constexpr ByteCount most_headers = 4096;  // in one copy
+  const std::vector<std::byte> begin =
+      to_host(backend, frame.first(std::min<ByteCount>(frame.size(), most_headers)));
+  const ByteCount table = read_frame_prefix(Bytes(begin).first(frame_prefix_bytes));
   const Bytes rest = frame.subspan(frame_prefix_bytes);
   if (rest.size() < table) throw ArchiveError("a frame ends within its header");
   const FrameHeader header =
-      read_frame_header(to_host(backend, rest.first(table)), shape.dims, shape.dtype);
+      frame_prefix_bytes + table <= begin.size()
+          ? read_frame_header(Bytes(begin).subspan(frame_prefix_bytes, table), shape.dims,
+                              shape.dtype)
+          : read_frame_header(to_host(backend, rest.first(table)), shape.dims, shape.dtype);
   const Bytes payload = rest.subspan(table);
   if (payload.size() != header.payload_bytes()) {
     throw ArchiveError("a frame is not of the size that its header says");

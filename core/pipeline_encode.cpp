@@ -31,16 +31,11 @@ LevelEntry level_entry(std::span<const Sections> passes) {
   return level;
 }
 
-/// The table entries of all levels: passes of one level are neighbours.
 std::vector<LevelEntry> level_entries(std::span<const int> pass_levels,
                                       std::span<const Sections> passes) {
   std::vector<LevelEntry> levels;
-  for (auto first = pass_levels.begin(); first != pass_levels.end();) {
-    const auto end = std::upper_bound(first, pass_levels.end(), *first);
-    levels.push_back(
-        level_entry(passes.subspan(static_cast<std::size_t>(first - pass_levels.begin()),
-                                   static_cast<std::size_t>(end - first))));
-    first = end;
+  for (const PassRange& level : passes_of_levels(pass_levels)) {
+    levels.push_back(level_entry(of_range(passes, level)));
   }
   return levels;
 }
@@ -69,7 +64,7 @@ void write_frame(Backend& backend, std::span<const Sections> passes, const Alloc
   std::vector<Bytes> levels;
   rest = bytes.subspan(header_bytes);
   for (const LevelEntry& level : header.levels) {
-    levels.push_back(rest.first(level.size()));
+    levels.emplace_back(rest.first(level.size()));
     rest = rest.subspan(level.size());
   }
   const std::vector<std::uint64_t> hashes = backend.hashes(levels);
@@ -199,6 +194,26 @@ std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mas
   return passes;
 }
 
+/// Writes a frame whose passes are coded. Nothing if that does not pay.
+std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
+                                             const FrameCoding& coding,
+                                             std::span<const CodedPass> coded,
+                                             std::span<const Sections> passes, std::uint64_t index,
+                                             const Allocate& allocate, StepTimes& times) {
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::coded);
+  result.header.predictor = coding.predictor;
+  result.header.coder = coding.coder;
+  result.header.levels = level_entries(level_of_pass(coding.predictor), passes);
+  for (const CodedPass& pass : coded) {
+    result.outliers += pass.counts.outliers;
+    result.patches += pass.counts.patches;
+  }
+  if (!pays(result.header, frame)) return std::nullopt;
+  times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
+  return result;
+}
+
 /// The frame coded in this way. Nothing if that does not pay.
 std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const LoadedFrame& frame,
                                       FrameCoding coding, std::uint64_t index,
@@ -211,39 +226,61 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const
           ? code_values(session, coding, times)
           : code_passes(session, coding, static_cast<int>(pass_levels.size()), frame.shape, times);
   const std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
+  return write_coded_frame(backend, frame, coding, coded, passes, index, allocate, times);
+}
 
-  FrameReport result;
-  result.header = frame_header(frame, index, FrameKind::coded);
-  result.header.predictor = coding.predictor;
-  result.header.coder = coding.coder;
-  result.header.levels = level_entries(pass_levels, passes);
-  for (const CodedPass& pass : coded) {
-    result.outliers += pass.counts.outliers;
-    result.patches += pass.counts.patches;
-  }
-  if (!pays(result.header, frame)) return std::nullopt;
-  times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
-  return result;
+/// The drafted predictor for a bound, knowing what `scan` tells. Nothing if it cannot be used.
+std::optional<PredictorParams> chosen(PredictorParams draft, const PredictorConfig& config,
+                                      const FieldScan& scan, double bound, DType dtype) {
+  const bool usable = std::visit(
+      [&](auto& p) {
+        p.choose(config, scan, bound, dtype);
+        return p.is_usable(dtype);
+      },
+      draft);
+  return usable ? std::optional(std::move(draft)) : std::nullopt;
+}
+
+FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
+  const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
+  const ErrorRoom room{bound, slack_of(method.predictor, config.predictor)};
+  return {std::move(method.predictor), room, coder, config.huffman};
 }
 
 /// How the frame is to be coded. Nothing if it cannot be.
 std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
                                          double bound, StepTimes& times) {
-  Method method{frame.draft, coder_for(id_of(frame.draft), config.coder)};
   if (!can_be_quantised(frame, bound)) return std::nullopt;
-  const bool usable = std::visit(
-      [&](auto& p) {
-        p.choose(config.predictor, frame.scan, bound, frame.shape.dtype);
-        return p.is_usable(frame.shape.dtype);
-      },
-      method.predictor);
-  if (!usable) return std::nullopt;
+  auto predictor = chosen(frame.draft, config.predictor, frame.scan, bound, frame.shape.dtype);
+  if (!predictor) return std::nullopt;
+  Method method{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
   times.measure("choose", [&] {
     method = choose_method(*frame.session, std::move(method), config, frame.shape.dims, bound);
   });
-  const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
-  const ErrorRoom room{bound, slack_of(method.predictor, config.predictor)};
-  return FrameCoding{std::move(method.predictor), room, coder, config.huffman};
+  return coding_by(config, std::move(method), bound);
+}
+
+/// The frame coded while it is read for the first time. Nothing if the backend cannot do that, or
+/// the frame turns out to need another way.
+std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfig& config,
+                                              LoadedFrame frame, const FillValues& fills,
+                                              std::uint64_t index, double bound,
+                                              const Allocate& allocate, StepTimes& times) {
+  const bool plain = fills.count == 0 && config.lossless == Lossless::none && bound > 0;
+  if (!plain || !codes_itself(id_of(frame.draft))) return std::nullopt;
+  const auto session = times.measure(
+      "sample", [&] { return backend.encode_at_once(frame.shape, frame.values, frame.draft); });
+  if (!session) return std::nullopt;
+  auto predictor =
+      chosen(frame.draft, config.predictor, session->sample(), bound, frame.shape.dtype);
+  if (!predictor) return std::nullopt;
+  const FrameCoding coding = coding_by(
+      config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
+  const auto coded = times.measure(
+      "encode", [&] { return session->encode_values(coding.predictor, bound, frame.scan); });
+  if (!coded || !can_be_quantised(frame, bound)) return std::nullopt;
+  return write_coded_frame(backend, frame, coding, std::span(&*coded, 1),
+                           std::span(&coded->sections, 1), index, allocate, times);
 }
 
 }  // namespace
@@ -271,6 +308,19 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
     if (coded) return *std::move(coded);
   }
   return keep_frame(backend, frame, index, allocate);
+}
+
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                           Bytes values, const FillValues& fills, std::uint64_t index, double bound,
+                           const Allocate& allocate, StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}};
+  if (auto coded = code_frame_at_once(backend, config, std::move(frame), fills, index, bound,
+                                      allocate, times)) {
+    return *std::move(coded);
+  }
+  return compress_frame(backend, config, load_frame(backend, config, shape, values, fills, times),
+                        index, bound, allocate, times);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,

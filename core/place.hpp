@@ -83,12 +83,4 @@ CUSZI_HD inline Index4 point_at_place(const Grid& grid, const PointClass& points
           t3.first + rest % t3.size};
 }
 
-/// Which of a pass's classes has the point at a place: the last that begins at or before it.
-CUSZI_HD inline std::uint32_t class_at_place(const PointClass* classes, std::uint32_t count,
-                                             std::uint64_t place) {
-  std::uint32_t c = 0;
-  while (c + 1 < count && classes[c + 1].start <= place) ++c;
-  return c;
-}
-
 }  // namespace cuszi

@@ -78,6 +78,24 @@ struct PassShape {
   std::size_t contexts = 1;  ///< how many its codes can have
 };
 
+PassShape shape_of(const Pass& pass);
+
+/// The passes from `first` on and before `end`.
+struct PassRange {
+  int first = 0;
+  int end = 0;
+};
+
+/// What belongs to these passes, of something that all have.
+template <class Element>
+std::span<Element> of_range(std::span<Element> all, const PassRange& range) {
+  return all.subspan(static_cast<std::size_t>(range.first),
+                     static_cast<std::size_t>(range.end - range.first));
+}
+
+/// The passes of each level of the payload, which are neighbours; see level_of_pass().
+std::vector<PassRange> passes_of_levels(std::span<const int> level_of_pass);
+
 /// Of every pass of a frame of so many points.
 std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points);
 

@@ -54,7 +54,7 @@ std::uint64_t restored_stride(const MultilevelParams& params, const PerAxis& lat
 
 }  // namespace
 
-Preview::Preview(const FramePlan& plan, std::uint64_t stride, const Box& box)
+Preview::Preview(const FieldCuts& plan, std::uint64_t stride, const Box& box)
     : plan_(plan), stride_(stride), box_(box) {
   check_box(box, plan.dims);
 }

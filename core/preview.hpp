@@ -12,7 +12,7 @@ class Preview {
  public:
   /// Of a field that is cut into frames by `plan`. A stride of 1 and no box are the field itself.
   /// Throws UsageError if the box does not lie in the field.
-  Preview(const FramePlan& plan, std::uint64_t stride, const Box& box = {});
+  Preview(const FieldCuts& plan, std::uint64_t stride, const Box& box = {});
 
   /// Thins the field along the lattice axes of its first frame, all if that is not of `multilevel`,
   /// but for axes of which every frame has one index. Where other frames' axes have other roles,
@@ -34,7 +34,7 @@ class Preview {
  private:
   Selection of_field() const;
 
-  FramePlan plan_;
+  FieldCuts plan_;
   std::uint64_t stride_;
   Box box_;
   std::array<bool, Dims::max_rank> thinned_{};

@@ -158,8 +158,8 @@ CUSZI_HD inline Attempt<T> try_to_quantise(const Quantizer<T>& quantizer, T valu
   // The sum's lowest bits are the delta's: those of the addend are 0.
   const auto code = static_cast<QuantCode>(std::bit_cast<Bits>(rounded) + quantizer.radius);
   const bool in_range = magnitude_of(scaled) < quantizer.reach;
-  return {
-      {code, restored}, in_range, in_range && magnitude_of(value - restored) < quantizer.certain};
+  const bool near = magnitude_of(value - restored) < quantizer.certain;
+  return {{code, restored}, in_range, (in_range & near) != 0};  // no branch: loops vectorise
 }
 
 /// The code of `value` and what the decoder will see. What the codes cannot express within the

@@ -17,10 +17,6 @@ constexpr std::uint64_t exact_one_in = 20;
 constexpr std::uint64_t common_one_in = 10;
 constexpr std::uint8_t usual_snap = 8;
 constexpr int mean_rounds = 5;
-/// Level-wise bounds, in 64ths, with which coarse levels leave little error: where no one place is
-/// the field's.
-constexpr std::uint8_t steep_alpha = 112;
-constexpr std::uint8_t steep_beta = 250;
 
 /// So many equal values from `first` on, or so many within a window.
 struct Run {
@@ -55,16 +51,16 @@ Run densest_window(std::span<const double> sorted, double width) {
 
 /// The mean of the values within the bound of `from`, by integers.
 double mean_around(std::span<const double> values, double from, double bound) {
-  constexpr double units = 4096;
   std::int64_t sum = 0;
   std::int64_t count = 0;
   for (const double x : values) {
     if (!(std::fabs(x - from) <= bound)) continue;
-    sum += nearest_integer((x - from) / bound * units);
+    sum += nearest_integer((x - from) / bound * error_units);
     ++count;
   }
-  return count == 0 ? from
-                    : from + static_cast<double>(sum) / static_cast<double>(count) / units * bound;
+  return count == 0
+             ? from
+             : from + static_cast<double>(sum) / static_cast<double>(count) / error_units * bound;
 }
 
 /// The mean error, in half steps, of the values rounded to multiples of a step.
@@ -211,10 +207,10 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
   attempts.make();
   auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
-  const MultilevelParams first = *params;
   const Rest rest = find_rest(session, shape.points(), coding.room.bound);
+  const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
-    if (snap <= first.snap) continue;
+    if (snap <= first) continue;
     params->snap = snap;
     params->rest = rest.value;
     const double bias = attempts.make();
@@ -228,12 +224,6 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
     params->rest = value_near(rest.value + shift * bias / (bias - shifted), shape.dtype);
     attempts.make();
     if (attempts.are_even()) break;
-  }
-  if (!attempts.are_even() && params->alpha < steep_alpha && params->beta < steep_beta) {
-    *params = first;
-    params->alpha = steep_alpha;
-    params->beta = steep_beta;
-    attempts.make();
   }
   return attempts.take_best();
 }

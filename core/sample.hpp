@@ -20,6 +20,14 @@ CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points
   return (h ^ (h >> 31)) % points;
 }
 
+/// Few points are all in the sample, once.
+CUSZI_HD inline std::uint64_t magnitude_samples(std::uint64_t points) {
+  return points < sample_points ? points : sample_points;
+}
+CUSZI_HD inline std::uint64_t magnitude_sample(std::uint64_t k, std::uint64_t points) {
+  return points <= sample_points ? k : sample_point(k, points);
+}
+
 CUSZI_HD inline Extents3 coordinates_of(std::uint64_t point, const Extents3& extents) {
   const std::uint64_t row = point / extents[2];
   return {row / extents[1], row % extents[1], point % extents[2]};
@@ -66,6 +74,7 @@ struct FieldScan {
   double min = 0;  ///< over the points that are not missing; 0, 0 if there are none
   double max = 0;
   std::uint64_t missing = 0;
+  double sampled = 0;  ///< largest magnitude in a sample, of the points that are not missing
   ErrorOctaves errors;
   SplineErrors splines;
 };

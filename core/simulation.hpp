@@ -1,8 +1,8 @@
 #pragma once
 
-#include <bit>
 #include <vector>
 
+#include "core/bit_width.hpp"
 #include "core/class_plan.hpp"
 #include "core/place.hpp"
 #include "core/quantizer.hpp"
@@ -29,7 +29,7 @@ struct ClassFinder {
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (((lattice_axes >> axis) & 1U) != 0) bits |= at[axis];
     }
-    const int spacing = std::countr_zero(bits);
+    const int spacing = trailing_zeros_of(bits);
     unsigned odd = 0;
     for (unsigned axis = 0; axis < max_axes && spacing < levels; ++axis) {
       if (((lattice_axes >> axis) & 1U) != 0)
@@ -48,31 +48,9 @@ struct ClassFinder {
   CUSZI_HD int stage_of(const Index4& at) const {
     if (layered_axis < 0) return 0;
     const std::uint64_t slice = at[static_cast<unsigned>(layered_axis)];
-    return slice_levels - std::countr_zero(slice | (std::uint64_t{1} << slice_levels));
+    return slice_levels - trailing_zeros_of(slice | (std::uint64_t{1} << slice_levels));
   }
 };
-
-/// The prediction of a point, as prediction() has it.
-template <class T>
-CUSZI_HD inline T prediction_at(const ClassPlan<T>& plan, const Grid& grid, const Index4& at,
-                                const T* value) {
-  bool is_inner = plan.stencil.size != 0;
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    const std::uint64_t margin = plan.stencil_margins[axis];
-    is_inner = is_inner && at[axis] >= margin && at[axis] + margin < grid.extents[axis];
-  }
-  if (!is_inner) return prediction(plan, PointAt<const T*>{grid, plan.points, at, value});
-  T all = 0;
-  unsigned i = 0;
-  for (unsigned g = 0; g < plan.stencil.size; ++g) {
-    T sum = value[plan.stencil_offsets[i]] + value[plan.stencil_offsets[i + 1]];
-    for (i += 2; i < plan.stencil.end(g); i += 2) {
-      sum += value[plan.stencil_offsets[i]] + value[plan.stencil_offsets[i + 1]];
-    }
-    all += plan.weights[g] * sum;
-  }
-  return snapped(plan, all);
-}
 
 /// All that simulated values depend on; it lies where they are made.
 template <class T>
@@ -86,7 +64,7 @@ struct Simulation {
   const T* made;  ///< the values of levels from `made_from` on, where their points are
   int made_from;
 
-  CUSZI_HD T value(std::uint64_t point) const {
+  CUSZI_HD_OUTLINED T value(std::uint64_t point) const {
     Index4 at{};
     std::uint64_t rest = point;
     for (unsigned axis = max_axes - 1; axis > 0; --axis) {
@@ -95,8 +73,18 @@ struct Simulation {
     }
     at[0] = rest;
     const ClassPlan<T>& plan = classes[class_at[finder.slot_of(at)]];
-    if (plan.points.level >= made_from) return made[point];
-    return restored(plan, originals[point], prediction_at(plan, grid, at, originals + point));
+    return plan.points.level >= made_from ? made[point] : restored_at(plan, at, point);
+  }
+
+  /// The same, made anew, of a point of this class.
+  CUSZI_HD T restored_at(const ClassPlan<T>& plan, const Index4& at, std::uint64_t point) const {
+    const T* const original = originals + point;
+    const bool has_taps =
+        plan.stencil.size != 0 && is_inner(at, plan.stencil_margins, grid.extents);
+    return restored(plan, *original,
+                    has_taps
+                        ? inner_prediction(plan, original)
+                        : prediction(plan, PointAt<const T*>{grid, plan.points, at, original}));
   }
 
   /// The original itself where nothing predicts it or its code would be an outlier.

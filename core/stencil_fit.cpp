@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::uint64_t least_sample = 2048;  ///< all that a trial takes
 constexpr std::uint64_t most_sample = 8192;
-constexpr double ridge = 1e-7;
 
 /// Adds the products of two rows, weighted, lane by lane.
 void add_products(const LaneSums& weighted, const double* row, LaneSums& sums) {
@@ -30,30 +29,19 @@ LaneSums residuals_of(const Observations& sample, std::size_t block, const Share
 
 Shares shares_of(const Coefficients& coefficients) {
   Shares shares{};
-  for (std::size_t i = 0; i < coefficients.size(); ++i) {
-    shares.at(i) = static_cast<double>(coefficients[i]) / (1 << coefficient_bits);
-  }
+  std::transform(coefficients.begin(), coefficients.end(), shares.begin(), share_of);
   return shares;
-}
-
-Shares shares_of_preset(const PointClass& points, const Stencil& stencil) {
-  const GroupShares preset = preset_shares(points, stencil);
-  Shares shares{};
-  std::copy_n(preset.begin() + 1, stencil.size - 1U, shares.begin());
-  return shares;
-}
-
-/// The cost of a class with these shares, by its sample.
-Cost cost_of(const Observations& sample, std::uint64_t points, double bound, const Shares& shares) {
-  const BinScales scales = bin_scales(sample, bound, shares);
-  Cost cost = 0;
-  for (unsigned bin = 0; bin < scale_bins; ++bin) {
-    cost += scales.counts[bin] * scale_cost(scales.mean(bin));
-  }
-  return cost / 2 * points / sample.used();
 }
 
 }  // namespace
+
+Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
+  Shares shares{};
+  if (stencil.size < 2) return shares;
+  const GroupShares preset = preset_shares(points, stencil);
+  std::copy_n(preset.begin() + 1, stencil.size - 1U, shares.begin());
+  return shares;
+}
 
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
   const std::uint64_t most = size == FitSample::full ? most_sample : least_sample;
@@ -75,19 +63,11 @@ void Observations::set(std::uint64_t k, const Observation& seen, double bound) {
 }
 
 void Observations::make_bins() {
-  std::array<std::uint64_t, bend_keys> counts{};
+  BendCounts counts{};
   for (std::uint64_t k = 0; k < samples_; ++k) {
     if (taking_part(k / sum_lanes)[k % sum_lanes] != 0) ++counts[bins_[k]];
   }
-  std::array<std::uint8_t, bend_keys> bin_of{};
-  const std::uint64_t all = std::max<std::uint64_t>(used(), 1);
-  std::uint64_t before = 0;
-  for (unsigned key = 0; key < bend_keys; ++key) {
-    const std::uint64_t middle = 2 * before + counts[key];
-    bin_of[key] = static_cast<std::uint8_t>(
-        std::min<std::uint64_t>(middle * scale_bins / (2 * all), scale_bins - 1));
-    before += counts[key];
-  }
+  const BendBins bin_of = bins_of(counts);
   for (std::uint8_t& bin : bins_) bin = bin_of[bin];
 }
 
@@ -149,23 +129,32 @@ StencilEquations stencil_equations(const Observations& sample, const Stencil& st
   return equations;
 }
 
+Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
+                           const PointClass& points, double bound, FitTo to,
+                           const Coefficients& start) {
+  Shares shares = start.empty() ? preset_unknowns(points, stencil) : shares_of(start);
+  for (int round = 0; round < fit_rounds(to); ++round) {
+    if (!solve(stencil_equations(sample, stencil, bound, to, shares), stencil_ridge, shares))
+      return {};
+  }
+  Coefficients coefficients(sample.unknowns());
+  std::transform(shares.begin(), shares.begin() + sample.unknowns(), coefficients.begin(),
+                 coefficient_of);
+  return coefficients;
+}
+
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
                          const PointClass& points, double bound, FitTo to,
                          const Coefficients& start) {
   if (sample.used() < fewest_fit_points) return {};
-  const unsigned n = sample.unknowns();
-  const Shares preset = shares_of_preset(points, stencil);
-  Shares shares = start.empty() ? preset : shares_of(start);
-  for (int round = 0; round < fit_rounds(to); ++round) {
-    if (!solve(stencil_equations(sample, stencil, bound, to, shares), ridge, shares)) return {};
-  }
-  Coefficients coefficients;
-  for (unsigned i = 0; i < n; ++i) coefficients.push_back(coefficient_of(shares[i]));
-  constexpr Cost bits_per_coefficient = 11;
-  const Cost side = (bits_per_coefficient * n) << cost_bits;
-  const bool pays = cost_of(sample, points.points(), bound, shares_of(coefficients)) + side <
-                    cost_of(sample, points.points(), bound, preset);
-  return pays ? coefficients : Coefficients{};
+  Coefficients fitted = solve_stencil(sample, stencil, points, bound, to, start);
+  if (fitted.empty()) return {};
+  const auto cost = [&](const Shares& shares) {
+    return fit_cost(bin_scales(sample, bound, shares), points.points(), sample.used());
+  };
+  const bool pays =
+      fit_pays(cost(shares_of(fitted)), sample.unknowns(), cost(preset_unknowns(points, stencil)));
+  return pays ? fitted : Coefficients{};
 }
 
 }  // namespace cuszi

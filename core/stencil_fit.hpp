@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -9,7 +8,7 @@
 #include "core/lane_sums.hpp"
 #include "core/least_squares.hpp"
 #include "core/multilevel.hpp"
-#include "core/stencil.hpp"
+#include "core/observation.hpp"
 
 namespace cuszi {
 
@@ -33,77 +32,6 @@ CUSZI_HD constexpr int fit_rounds(FitTo to) { return to == FitTo::originals ? 2 
 
 /// How many points of a class a fit looks at.
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size);
-
-/// Which of the odd axes, counted from 0, a group of taps is the pair at +-3 of; that many if none.
-CUSZI_HD inline unsigned far_pair_of(const PointClass& points, const Tap& tap) {
-  unsigned before = 0;
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    if (!points.is_odd(axis)) continue;
-    if (tap[axis] == 3 || tap[axis] == -3) return before;
-    ++before;
-  }
-  return before;
-}
-
-/// How much the values around a point bend, as a number that grows by 2 with every doubling: the
-/// sum over the odd axes of what near and far pairs differ, from 2^-8 to 2^24 bounds.
-inline constexpr unsigned bend_keys = 64;
-CUSZI_HD inline std::uint8_t bend_key(double bend, double bound) {
-  const double scaled = clamp_to(bend / bound, 0x1p-8, 0x1.8p23);
-  constexpr std::uint64_t first = std::bit_cast<std::uint64_t>(0x1p-8) >> 51;
-  return static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(scaled) >> 51) - first);
-}
-
-/// One sampled point: row[i * stride] for the i-th unknown, and what they are to make together.
-struct Observation {
-  double target = 0;
-  double bend = 0;
-  bool is_used = false;
-};
-
-/// Looks at a point whose original value is `value` and the groups of whose neighbours have these
-/// sums. If it takes no part, because one of these is not finite, everything is 0.
-template <class T, class SumOfGroup>
-CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClass& points, T value,
-                                         const SumOfGroup& sum_of, double* row,
-                                         std::size_t stride) {
-  Observation result;
-  double near[max_axes] = {};
-  auto sum = static_cast<double>(value);
-  for (unsigned g = 0; g < stencil.size; ++g) {
-    const auto in_group = static_cast<double>(sum_of(g));
-    sum += in_group;
-    const double mean = in_group / stencil.taps_of(g);
-    if (g < points.order) near[g] = mean;
-    if (g != 0) row[(g - 1) * stride] = mean - near[0];
-    if (g >= points.order && stencil.taps_of(g) == 2) {
-      const unsigned axis = far_pair_of(points, stencil.taps[stencil.begin(g)]);
-      if (axis < points.order) result.bend += 2 * std::fabs(near[axis] - mean);
-    }
-  }
-  if (std::isfinite(sum)) {
-    result.target = static_cast<double>(value) - near[0];
-    result.is_used = true;
-    return result;
-  }
-  for (unsigned i = 0; i + 1 < stencil.size; ++i) row[i * stride] = 0;
-  return {};
-}
-
-/// Looks at a point whose original value is `value` and whose neighbours are p's. Takes no part at
-/// the edge either. Missing originals must be NaN.
-template <class T, class Values>
-CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values>& p, T value,
-                                    double* row, std::size_t stride) {
-  if (!is_at_edge(p)) {
-    const auto sum_of = [&](unsigned g) {
-      return group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
-    };
-    return observe_sums(stencil, p.points, value, sum_of, row, stride);
-  }
-  for (unsigned i = 0; i + 1 < stencil.size; ++i) row[i * stride] = 0;
-  return {};
-}
 
 /// What these shares leave of a target.
 CUSZI_HD inline double residual_of(const double* row, std::size_t stride, double target,
@@ -157,6 +85,8 @@ CUSZI_HD inline std::int16_t coefficient_of(double share) {
   return static_cast<std::int16_t>(round_half_even(scaled));
 }
 
+inline constexpr double stencil_ridge = 1e-7;  ///< see solve()
+
 /// Twice the bits, about, of a residual from a Laplacian distribution with this mean magnitude, in
 /// bounds: the logarithm of 1 + (e s)^2.
 CUSZI_HD inline Cost scale_cost(double scale) {
@@ -164,6 +94,43 @@ CUSZI_HD inline Cost scale_cost(double scale) {
   const double square = clamp_to(scaled * scaled, 0.0, 1e12);
   return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
 }
+
+/// The cost of a class of so many points, by the scales of those that its sample has used.
+CUSZI_HD inline Cost fit_cost(const BinScales& scales, std::uint64_t points, std::uint64_t used) {
+  Cost cost = 0;
+  for (unsigned bin = 0; bin < scale_bins; ++bin) {
+    cost += scales.counts[bin] * scale_cost(scales.mean(bin));
+  }
+  return cost / 2 * points / used;
+}
+
+/// Whether fitted coefficients save more against the preset than they take.
+CUSZI_HD inline bool fit_pays(Cost fitted, unsigned coefficients, Cost preset) {
+  constexpr Cost bits_per_coefficient = 11;
+  return fitted + ((bits_per_coefficient * coefficients) << cost_bits) < preset;
+}
+
+/// The bins of samples by their bend_key(), about as many samples in each; `counts` are those of
+/// the samples that take part.
+using BendCounts = std::array<std::uint64_t, bend_keys>;
+using BendBins = std::array<std::uint8_t, bend_keys>;
+CUSZI_HD inline BendBins bins_of(const BendCounts& counts) {
+  std::uint64_t all = 0;
+  for (unsigned key = 0; key < bend_keys; ++key) all += counts[key];
+  if (all == 0) all = 1;
+  BendBins bins{};
+  std::uint64_t before = 0;
+  for (unsigned key = 0; key < bend_keys; ++key) {
+    const std::uint64_t middle = 2 * before + counts[key];
+    const std::uint64_t bin = middle * scale_bins / (2 * all);
+    bins[key] = static_cast<std::uint8_t>(bin < scale_bins ? bin : scale_bins - 1);
+    before += counts[key];
+  }
+  return bins;
+}
+
+/// The shares of the preset, of the groups from the second on.
+Shares preset_unknowns(const PointClass& points, const Stencil& stencil);
 
 /// The sampled points of a class, 32 side by side: sample k is lane k mod 32 of block k / 32, also
 /// if it takes no part.
@@ -213,6 +180,12 @@ BinScales bin_scales(const Observations& sample, double bound, const Shares& sha
 /// partial ones (core/lane_sums).
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    FitTo to, const Shares& before);
+
+/// Coefficients after all rounds of a fit, the first with the weights that follow from `start`,
+/// those of an earlier fit, or from the preset if there are none. None if a round has no solution.
+Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
+                           const PointClass& points, double bound, FitTo to,
+                           const Coefficients& start = {});
 
 /// The coefficients of a class with so many points, or none if the preset is as good. `start` are
 /// those of an earlier fit, or none.

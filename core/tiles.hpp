@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -202,6 +203,26 @@ struct TileQuantizer {
         inverse_step(static_cast<T>(1 / (2 * half_step))),
         certain(certainly_within(absolute_bound, fills)),
         bound(absolute_bound) {}
+
+  /// Values of no larger magnitude come back within the bound and have an integer, whatever they
+  /// are: errors are half a step and, in proportion to the value, how far step and inverse step are
+  /// from being inverse, and the roundings of both products. Negative if there are none such.
+  T certain_magnitude() const {
+    if (certain <= 0) return -1;
+    constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+    const double product = static_cast<double>(step) * static_cast<double>(inverse_step);
+    const double share = std::fabs(product - 1) + (sizeof(T) == 4 ? 2 : 3) * rounding;
+    const double room = bound - static_cast<double>(step) / 2 * (1 + 4 * rounding);
+    const double in_reach = static_cast<double>(reach - 2) * static_cast<double>(step);
+    return static_cast<T>(std::min(room / share, in_reach) * (1 - 0x1p-20));
+  }
+
+  /// Of a value of such a magnitude.
+  CUSZI_HD std::uint32_t integer_of(T value) const {
+    const T rounded = value * inverse_step + IntegerBits<T>::rounding;
+    return static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded) -
+                                      std::bit_cast<Bits>(IntegerBits<T>::rounding));
+  }
 
   struct Result {
     std::uint32_t integer;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,8 +18,19 @@ namespace {
 constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
-constexpr Cost clear_one_in = 16;            ///< what costs so much more by open loops is not coded
+constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are quickly coded anew
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
+
+/// What costs so much more than the lowest by open loops is not coded to compare, in a box that is
+/// a part of the frame.
+Cost margin_in_part(Cost lowest) { return lowest / 16; }
+
+/// The same in a box that is the whole frame. Open loops are less right of what costs few bits.
+Cost margin_in_whole(Cost lowest, std::uint64_t values) {
+  if (values <= few_values) return std::numeric_limits<Cost>::max();
+  constexpr Cost bit = Cost{1} << cost_bits;
+  return std::min(lowest / 4, values * bit / 3);
+}
 
 struct Axes {
   bool merged = false;
@@ -177,6 +189,7 @@ class FrameTrials {
   CoderCost best_coder(const LorenzoParams& params) {
     const std::vector<CoderId> coders = coders_to_try(config_);
     std::vector<FrameCoding> codings;
+    codings.reserve(coders.size());
     for (const CoderId coder : coders)
       codings.push_back({params, {bound_}, coding(coder, params), {}});
     const std::vector<std::uint64_t> bytes = trials().costs(codings);
@@ -231,7 +244,7 @@ class Choice {
   }
 
   /// Open loops choose the reach of all choices of roles; the best of these are coded, and the best
-  /// one again with other level-wise bounds.
+  /// one again with equal level-wise bounds, unless it has them.
   Trial by_open_loops() {
     trials_.add(finalists());
     if (free_.bounds) trials_.vary(1, std::vector{equal_bounds}, set_bounds);
@@ -266,10 +279,21 @@ class Choice {
     return all;
   }
 
-  /// The best by open loops for the best choices of roles, or for all of them where the box is the
-  /// frame; the cheapest first, on ties the earlier.
+  /// Gives a candidate equal level-wise bounds if open loops favour them, where they are to be
+  /// trusted: where a value takes many bits, so that contexts and runs of zeros save few of them.
+  void settle_bounds(MultilevelParams& params, Cost cost,
+                     std::span<const ClassErrors> loops) const {
+    constexpr Cost many = Cost{3} << cost_bits;
+    if (!free_.bounds || cost < dims_.count() * many) return;
+    MultilevelParams equal = params;
+    set_bounds(equal, equal_bounds);
+    if (open_loop_cost(equal, loops) < cost) params = std::move(equal);
+  }
+
+  /// The best by open loops for each of the best choices of roles, of which there may be more than
+  /// two where the box is the frame; the cheapest first, on ties the earlier.
   std::vector<MultilevelParams> finalists() {
-    const std::vector<MultilevelParams> candidates = this->candidates();
+    std::vector<MultilevelParams> candidates = this->candidates();
     const auto loops = measured_.open_loops(candidates);
     std::vector<Ranked> ranked;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -278,17 +302,19 @@ class Choice {
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
     const bool is_whole = box_.count() == dims_.count();
+    const std::size_t most = is_whole ? ranked.size() : most_finalists;
     const Cost lowest = ranked.front().cost;
+    const Cost margin = is_whole ? margin_in_whole(lowest, dims_.count()) : margin_in_part(lowest);
     std::vector<MultilevelParams> best;
     for (const Ranked& rank : ranked) {
-      const bool is_clear = rank.cost - lowest > lowest / clear_one_in;
-      if (!is_whole && (best.size() == most_finalists || is_clear)) break;
-      const MultilevelParams& params = candidates[rank.candidate];
+      if (best.size() == most || rank.cost - lowest > margin) break;
+      MultilevelParams& params = candidates[rank.candidate];
       const auto has_its_roles = [&](const MultilevelParams& other) {
         return other.lattice.merged == params.lattice.merged &&
                other.lattice.roles == params.lattice.roles;
       };
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
+      settle_bounds(params, rank.cost, loops[rank.candidate]);
       const Lattice box = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
       best.push_back(in_box(params, coefficients_for(box, params, loops[rank.candidate])));
     }

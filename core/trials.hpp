@@ -6,7 +6,7 @@
 namespace cuszi {
 
 /// The part of a frame, whose dims are squeezed, that trials compress: all of it if it is small,
-/// else a box around its middle, of a quarter of its points up to 2^18 (2^21 with the best effort).
+/// else a box around its middle of up to 2^19 points (2^21 with the best effort).
 Selection trial_box(const Dims& dims, Effort effort);
 
 /// How the session's frame of these dims is best coded, by fits and trials: the schedule of

@@ -34,17 +34,17 @@ class WordReader {
   std::size_t left() const { return static_cast<std::size_t>(end_ - next_) / 2; }
   const std::byte* next() const { return next_; }
 
-  /// One of at least `left()`, which is taken only if asked for.
-  std::uint16_t peek_and_take(bool take) {
+  /// One of at least `left()`, of which 0 or 1 is taken.
+  std::uint16_t peek_and_take(std::uint32_t count) {
     std::uint16_t word;
     std::memcpy(&word, next_, sizeof word);
-    next_ += take ? sizeof word : 0;
+    next_ += count * sizeof word;
     return word;
   }
   /// Throws ArchiveError at the end.
   std::uint16_t take() {
     if (next_ == end_) throw ArchiveError("an ANS segment is truncated");
-    return peek_and_take(true);
+    return peek_and_take(1);
   }
 
  private:
@@ -105,7 +105,7 @@ class SegmentDecoder {
     WordReader words(bytes.subspan(lanes * sizeof(std::uint32_t)));
     const std::vector<SlotRun> runs = runs_of(plan_, segment);
     std::vector<std::uint8_t> tokens(segment.slots);
-    for (const SlotRun& run : runs) take_tokens(run, lanes, states.data(), words, tokens.data());
+    for (const SlotRun& run : runs) take_tokens(run, lanes, states, words, tokens.data());
     const std::vector<std::uint16_t> raw =
         raw_words(raw_bits(runs, tokens), std::span(states).first(lanes), words);
     RawReader reader(raw.data());
@@ -114,7 +114,7 @@ class SegmentDecoder {
   }
 
  private:
-  void take_tokens(const SlotRun& run, std::uint32_t lanes, std::uint32_t* states,
+  void take_tokens(const SlotRun& run, std::uint32_t lanes, std::span<std::uint32_t> states,
                    WordReader& words, std::uint8_t* tokens) const {
     const std::uint32_t* const entries = tables_[run.list].data();
     std::uint32_t slot = run.begin;
@@ -130,10 +130,10 @@ class SegmentDecoder {
       const auto most =
           static_cast<std::uint32_t>(std::min<std::size_t>(run.end - slot, words.left()));
       for (const std::uint32_t end = slot + most; slot < end; ++slot) {
-        take([&](std::uint32_t state) {
-          const bool needed = needs_refill(state);
-          const std::uint16_t word = words.peek_and_take(needed);
-          return needed ? refilled(state, word) : state;
+        take([&](std::uint32_t state) {  // refilled() or not, which no branch could foretell
+          const std::uint32_t needed = needs_refill(state) ? 1 : 0;
+          const std::uint32_t word = words.peek_and_take(needed);
+          return state << 16 * needed | (word & (0U - needed));
         });
       }
       if (most != 0) continue;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 
 #include "cpu_ref/ans.hpp"
@@ -16,17 +17,24 @@ std::vector<Counts> count_tokens(const PassCodes& pass, std::uint32_t centre) {
   const std::uint64_t size = pass.codes.size();
   parallel_for(
       ceil_div(size, ans_symbols_per_task),
-      [&] { return std::vector<Counts>(pass.shape.contexts, Counts{}); },
+      [&] { return std::vector<Counts>(2 * total.size(), Counts{}); },
       [&](std::vector<Counts>& counts, std::uint64_t task) {
+        // Codes in a row are mostly alike, and would wait for each other's counter.
+        const auto count = [&](std::uint64_t i, std::size_t turn) {
+          const std::size_t context = pass.contexts.empty() ? 0 : pass.contexts[i];
+          ++counts[2 * context + turn][token_of(SlotKind::code, pass.codes[i], centre).token];
+        };
         const std::uint64_t end = std::min(size, (task + 1) * ans_symbols_per_task);
-        for (std::uint64_t i = task * ans_symbols_per_task; i < end; ++i) {
-          const std::uint8_t context = pass.contexts.empty() ? 0 : pass.contexts[i];
-          ++counts[context][token_of(SlotKind::code, pass.codes[i], centre).token];
+        std::uint64_t i = task * ans_symbols_per_task;
+        for (; i + 1 < end; i += 2) {
+          count(i, 0);
+          count(i + 1, 1);
         }
+        if (i < end) count(i, 0);
       },
       [&](const std::vector<Counts>& counts) {
         for (std::size_t c = 0; c < counts.size(); ++c) {
-          for (unsigned t = 0; t < token_count; ++t) total[c][t] += counts[c][t];
+          for (unsigned t = 0; t < token_count; ++t) total[c / 2][t] += counts[c][t];
         }
       });
   return total;
@@ -55,8 +63,7 @@ bool find_gaps(std::span<const QuantCode> codes, std::uint32_t centre, GapLists&
       continue;
     }
     if (zeros > most_gap) return false;
-    const std::uint32_t sign = code != outlier_code && code < centre ? 1 : 0;
-    lists.gaps.push_back(static_cast<std::uint32_t>(zeros << 1 | sign));
+    lists.gaps.push_back(gap_before(code, static_cast<std::uint32_t>(zeros), centre));
     zeros = 0;
     const std::uint32_t magnitude = magnitude_of(code, centre);
     if (magnitude == 1) {
@@ -99,18 +106,6 @@ void order_codes(const PassCodes& pass, const ContextTables& contexts,
     tables.push_back({pass.codes.subspan(first, count), {}});
     first += count;
   }
-}
-
-/// The counts of the tables of a pass without those of gaps.
-std::vector<TableCounts> table_counts(std::span<const Counts> of_context,
-                                      const ContextTables& contexts) {
-  std::vector<TableCounts> result(contexts.tables.size());
-  for (std::size_t c = of_context.size(); c-- > 0;) {
-    TableCounts& counts = result[contexts.table_of[c]];
-    counts.first_context = static_cast<std::uint32_t>(c);
-    for (unsigned t = 0; t < token_count; ++t) counts.codes[t] += of_context[c][t];
-  }
-  return result;
 }
 
 void count_gaps(std::uint32_t centre, TableCodes& table, TableCounts& counts) {
@@ -163,43 +158,97 @@ std::vector<ListValues> values_of(const LevelLists& level) {
   return values;
 }
 
-/// Frequencies and their sums, as the encoder needs them.
-using EncoderTable = std::array<TokenShare, token_count>;
+/// A token's share, and what it takes to divide by its frequency without a division.
+class EncoderEntry {
+ public:
+  EncoderEntry() = default;
+  explicit EncoderEntry(const TokenShare& share)
+      : share_(share),
+        inverse_(share.frequency != 0 ? (std::uint64_t{1} << inverse_bits) / share.frequency + 1
+                                      : 0) {}
+
+  bool spills(std::uint32_t state) const { return spills_for_token(state, share_.frequency); }
+
+  /// put_token() of a state that does not spill. It is below 2^20 frequencies of at most 2^12: so
+  /// the product has 64 bits, and what the inverse is too large makes no difference of 1.
+  std::uint32_t put(std::uint32_t state) const {
+    const auto quotient = static_cast<std::uint32_t>(state * inverse_ >> inverse_bits);
+    return state + quotient * (probability_one - share_.frequency) + share_.first;
+  }
+
+ private:
+  static constexpr int inverse_bits = 44;
+  static_assert(probability_bits == 12);
+
+  TokenShare share_{};
+  std::uint64_t inverse_ = 0;
+};
+
+using EncoderTable = std::array<EncoderEntry, token_count>;
 
 EncoderTable encoder_table(const FrequencyTable& table) {
-  EncoderTable shares{};
+  EncoderTable entries{};
   std::uint32_t sum = 0;
   for (unsigned t = 0; t < token_count; ++t) {
-    shares[t] = {table.frequencies[t], sum};
+    entries[t] = EncoderEntry({table.frequencies[t], sum});
     sum += table.frequencies[t];
   }
-  return shares;
+  return entries;
 }
 
 /// Bits in 16-bit words, the first in the lowest place.
 class RawWriter {
  public:
-  void put(std::uint32_t bits, unsigned count) {
+  explicit RawWriter(std::uint64_t slots) : words_(most_words_of_slot * slots + room) {}
+
+  void put(std::uint32_t bits, std::uint32_t count) {  // without a branch: counts are random
     held_ |= std::uint64_t{bits} << held_bits_;
     held_bits_ += count;
     total_ += count;
-    for (; held_bits_ >= 16; held_bits_ -= 16, held_ >>= 16) {
-      words_.push_back(static_cast<std::uint16_t>(held_));
-    }
+    std::memcpy(words_.data() + size_, &held_, sizeof held_);
+    const std::uint32_t full = held_bits_ / 16;
+    size_ += full;
+    held_ >>= 16 * full;
+    held_bits_ %= 16;
   }
 
   std::uint64_t total() const { return total_; }
 
-  std::span<const std::uint16_t> finish() {
-    if (held_bits_ != 0) words_.push_back(static_cast<std::uint16_t>(held_));
-    return words_;
+  std::span<const std::uint16_t> finish() const {
+    return std::span(words_).first(size_ + (held_bits_ != 0 ? 1 : 0));
   }
 
  private:
+  static constexpr std::size_t most_words_of_slot = 2;
+  static constexpr std::size_t room = 4;  ///< as much as is written at once
+
   std::uint64_t held_ = 0;
-  unsigned held_bits_ = 0;
+  std::uint32_t held_bits_ = 0;
   std::uint64_t total_ = 0;
+  std::size_t size_ = 0;  ///< words that are full
   std::vector<std::uint16_t> words_;
+};
+
+/// token_of() quant-codes; those near the centre are looked up.
+class CodeTokens {
+ public:
+  explicit CodeTokens(std::uint32_t centre) : centre_(centre), first_(centre - looked_up / 2) {
+    for (std::uint32_t i = 0; i < looked_up; ++i) {
+      if (first_ + i <= 0xFFFF) near_[i] = token_of(SlotKind::code, first_ + i, centre);
+    }
+  }
+
+  Token operator()(std::uint32_t code) const {
+    const std::uint32_t place = code - first_;
+    return place < looked_up ? near_[place] : token_of(SlotKind::code, code, centre_);
+  }
+
+ private:
+  static constexpr std::uint32_t looked_up = 128;
+
+  std::array<Token, looked_up> near_{};
+  std::uint32_t centre_;
+  std::uint32_t first_;  ///< code that is looked up, modulo 2^32
 };
 
 /// Encodes segments, each from its end to its start; the words come out in the decoder's order.
@@ -207,12 +256,12 @@ class SegmentEncoder {
  public:
   SegmentEncoder(const ChainPlan& plan, std::span<const ListValues> values,
                  std::span<const EncoderTable> tables, std::uint32_t centre)
-      : plan_(plan), values_(values), tables_(tables), centre_(centre) {}
+      : plan_(plan), values_(values), tables_(tables), centre_(centre), code_tokens_(centre) {}
 
   std::vector<std::byte> encode(const ChainSegment& segment) const {
     const std::vector<SlotRun> runs = runs_of(plan_, segment);
     std::vector<std::uint8_t> tokens(segment.slots);
-    RawWriter raw;
+    RawWriter raw(segment.slots);
     for (const SlotRun& run : runs) find_tokens(run, tokens.data() + run.begin, raw);
     const std::uint64_t raw_bits = raw.total();
     const auto raw_words = raw.finish();
@@ -225,9 +274,9 @@ class SegmentEncoder {
     }
     std::vector<std::uint16_t> words(segment.slots);
     std::uint16_t* first_word = words.data() + words.size();
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      put_tokens(*run, tokens.data(), lanes, states.data(), first_word);
-    }
+    std::for_each(runs.rbegin(), runs.rend(), [&](const SlotRun& run) {
+      put_tokens(run, tokens.data(), lanes, states, first_word);
+    });
     ByteWriter out;
     out.append(std::as_bytes(std::span(states).first(lanes)));
     out.append(std::as_bytes(std::span(first_word, words.data() + words.size())));
@@ -239,9 +288,11 @@ class SegmentEncoder {
   void find_tokens(const SlotRun& run, std::uint8_t* tokens, RawWriter& raw) const {
     const auto put_all = [&](auto values, SlotKind kind) {
       for (std::size_t i = 0; i < run.size(); ++i) {
-        const Token token = token_of(kind, values[run.skipped + i], centre_);
+        const std::uint32_t value = values[run.skipped + i];
+        const Token token =
+            kind == SlotKind::code ? code_tokens_(value) : token_of(kind, value, centre_);
         tokens[i] = token.token;
-        if (token.raw_bits != 0) raw.put(token.raw, token.raw_bits);
+        raw.put(token.raw, token.raw_bits);
       }
     };
     const ListValues& values = values_[run.list];
@@ -254,17 +305,17 @@ class SegmentEncoder {
   }
 
   void put_tokens(const SlotRun& run, const std::uint8_t* tokens, std::uint32_t lanes,
-                  std::uint32_t* states, std::uint16_t*& first_word) const {
+                  std::span<std::uint32_t> states, std::uint16_t*& first_word) const {
     const EncoderTable& table = tables_[run.list];
     std::uint32_t lane = run.end % lanes;
     for (std::uint32_t slot = run.end; slot-- > run.begin;) {
       if (lane == 0) lane = lanes;
       std::uint32_t& state = states[--lane];
-      const TokenShare& share = table[tokens[slot]];
-      const bool spills = spills_for_token(state, share.frequency);
+      const EncoderEntry& entry = table[tokens[slot]];
+      const std::uint32_t spills = entry.spills(state) ? 1 : 0;  // no branch could foretell it
       first_word[-1] = static_cast<std::uint16_t>(state);
-      first_word -= spills ? 1 : 0;
-      state = put_token(spills ? state >> 16 : state, share);
+      first_word -= spills;
+      state = entry.put(state >> 16 * spills);
     }
   }
 
@@ -272,6 +323,7 @@ class SegmentEncoder {
   std::span<const ListValues> values_;
   std::span<const EncoderTable> tables_;
   std::uint32_t centre_;
+  CodeTokens code_tokens_;
 };
 
 std::vector<std::vector<std::byte>> encode_segments(const LevelLists& level, std::uint32_t centre) {
@@ -302,6 +354,7 @@ AnsStream ans_encode(const AnsParams& params, std::span<const PassCodes> passes)
   if (level.plan.slots() == 0) return {};
   const std::vector<std::vector<std::byte>> segments = encode_segments(level, params.centre);
   std::vector<std::uint32_t> sizes;
+  sizes.reserve(segments.size());
   for (const auto& segment : segments) sizes.push_back(static_cast<std::uint32_t>(segment.size()));
   ChainFrame frame = frame_segments(params, level.plan, shapes_of(passes), sizes);
   AnsStream stream{std::move(frame.index), std::move(frame.head)};

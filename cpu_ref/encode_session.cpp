@@ -45,15 +45,11 @@ class CpuPassEncoder : public PassEncoder {
   CpuPassEncoder(const FrameCoding& coding, const PassEncoderMemory& memory)
       : coding_(coding),
         memory_(memory),
-        level_of_pass_(level_of_pass(coding.predictor)),
-        passes_(level_of_pass_.size()) {}
+        levels_(passes_of_levels(level_of_pass(coding.predictor))),
+        passes_(static_cast<std::size_t>(levels_.back().end)) {}
 
   void encode() override {
-    const std::size_t passes = passes_.size();
-    for (std::size_t first = 0, end = 0; first < passes; first = end) {
-      while (end < passes && level_of_pass_[end] == level_of_pass_[first]) ++end;
-      encode_level(first, end);
-    }
+    for (const PassRange& level : levels_) encode_level(of_range(std::span(passes_), level), level);
   }
 
   std::vector<CodedPass> finish() override {
@@ -63,7 +59,7 @@ class CpuPassEncoder : public PassEncoder {
   }
 
  protected:
-  virtual PassShape shape_of(int number) const = 0;
+  virtual PassShape shape_of_pass(int number) const = 0;
 
   PassInWork& pass(int number) { return passes_.at(static_cast<std::size_t>(number)); }
   Workspace& workspace() { return memory_.workspace; }
@@ -84,23 +80,23 @@ class CpuPassEncoder : public PassEncoder {
   }
 
  private:
-  /// Codes the passes of a level, from `first` on.
-  void encode_level(std::size_t first, std::size_t end) {
+  void encode_level(std::span<PassInWork> passes, const PassRange& range) {
     std::vector<PassCodes> level;
-    for (std::size_t i = first; i < end; ++i) {
-      level.push_back({passes_[i].symbols, passes_[i].contexts, shape_of(static_cast<int>(i))});
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      level.push_back({passes[i].symbols, passes[i].contexts,
+                       shape_of_pass(range.first + static_cast<int>(i))});
     }
     auto sections = cpu::encode_level(coding_.coder, coding_.tuning, level);
-    for (std::size_t i = first; i < end; ++i) {
-      for (OwnedSection& section : sections[i - first]) {
-        keep(section.id, std::move(section.bytes), passes_[i]);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      for (OwnedSection& section : sections[i]) {
+        keep(section.id, std::move(section.bytes), passes[i]);
       }
     }
   }
 
   FrameCoding coding_;
   PassEncoderMemory memory_;
-  std::vector<int> level_of_pass_;
+  std::vector<PassRange> levels_;
   std::vector<PassInWork> passes_;
 };
 
@@ -124,7 +120,7 @@ class OnePassEncoder final : public CpuPassEncoder {
   void fit_contexts(PassRange /*range*/) override {}
 
  private:
-  PassShape shape_of(int /*number*/) const override { return {frame_.values.size(), 1}; }
+  PassShape shape_of_pass(int /*number*/) const override { return {frame_.values.size(), 1}; }
 
   template <class Params>
   void predict_by(const Params& params, PassInWork& pass, Predicted<T>& predicted) const {
@@ -179,10 +175,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
   }
 
  private:
-  PassShape shape_of(int number) const override {
-    const Pass& pass = engine_->pass(number);
-    return {pass.points, std::size_t{pass.groups} * contexts_per_group};
-  }
+  PassShape shape_of_pass(int number) const override { return shape_of(engine_->pass(number)); }
 
   std::size_t points_;
   std::size_t predicted_ = 0;  ///< points so far

@@ -13,6 +13,7 @@ EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint3
   }
   for (const ClassPlan<T>& c : plan.classes_of(pass)) {
     if (c.points.group != group) continue;
+    const RowEnergy<T> energy(plan.grid, c);
     const std::uint64_t all = c.points.points();
     const std::uint64_t wanted = energy_sample(all, sample.points, size);
     for (std::uint64_t k = 0; k < wanted; ++k) {
@@ -20,8 +21,7 @@ EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint3
           position_of(c.points, raster_point(c.points, sampled_point(k, wanted, all)));
       const std::uint64_t offset = offset_of(plan.grid, at);
       if (mask.any() && mask(offset)) continue;
-      const PointAt<const T*> p{plan.grid, c.points, at, known.values + offset};
-      sample.features.push_back(features_of(c, p, known.magnitudes + offset));
+      sample.features.push_back(energy.features(known, at, offset));
       sample.magnitudes.push_back(known.magnitudes[offset]);
     }
   }
@@ -34,14 +34,9 @@ template <class T>
 std::vector<GroupWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
                                       const Known<T>& known, const Mask& mask, FitSample size,
                                       RememberedWeights& remembered) {
-  std::vector<GroupWeights> result;
-  for_each_group(plan, pass, [&](const PointClass& first) {
-    EnergyWeights& last = remembered.of(first);
-    result.push_back(
-        choose_weights(sample_group(plan, pass, first.group, known, mask, size), last));
-    if (result.back().kind == WeightsKind::own) last = result.back().weights;
+  return choose_weights(plan, pass, remembered, [&](std::uint32_t group) {
+    return sample_group(plan, pass, group, known, mask, size);
   });
-  return result;
 }
 
 template std::vector<GroupWeights> fit_weights(const FramePlan<float>&, const Pass&,

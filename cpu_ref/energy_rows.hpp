@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/energy.hpp"
@@ -24,6 +26,22 @@ inline constexpr auto root_features = [] {
   return roots;
 }();
 
+/// bucket_of() by the exponent of the estimate as a number of floating point, so that loops
+/// vectorise.
+inline std::uint8_t bucket_by_exponent(std::int32_t weighted_sum) {
+  constexpr float none = 0.5F;
+  constexpr auto last = static_cast<float>(1U << (energy_buckets - 2));
+  const auto estimate = static_cast<float>(weighted_sum >> (energy_weight_bits - 8));
+  const float raised = estimate > none ? estimate : none;
+  const float clamped = raised < last ? raised : last;
+  constexpr int mantissa_bits = 23;
+  return static_cast<std::uint8_t>((std::bit_cast<std::uint32_t>(clamped) >> mantissa_bits) -
+                                   (std::bit_cast<std::uint32_t>(none) >> mantissa_bits));
+}
+
+/// Bytes behind the last magnitude that may be read, and are not looked at.
+inline constexpr std::size_t magnitudes_room = 4;
+
 /// Estimates the energy of the points of one class row by row; the sums are those of core's
 /// features_of().
 template <class T>
@@ -33,172 +51,221 @@ class RowEnergy {
   RowEnergy(const Grid& grid, const ClassPlan<T>& plan)
       : grid_(grid), plan_(plan), points_(plan.points) {}
 
-  EnergyFeatures features(const Known<T>& known, const Row& row, std::size_t k) const {
-    const PointAt<const T*> p = point_of(grid_, points_, row, known.values, k);
-    return features_of(plan_, p, known.magnitudes + (p.value - known.values));
+  /// Of the point at these coordinates, which is the `point`-th of the array.
+  EnergyFeatures features(const Known<T>& known, const Index4& at, std::uint64_t point) const {
+    const T* const value = known.values + point;
+    const std::uint8_t* const magnitude = known.magnitudes + point;
+    if (!is_inner(at, plan_.energy_margins, grid_.extents)) {
+      return features_of(plan_, PointAt<const T*>{grid_, points_, at, value}, magnitude);
+    }
+    EnergyFeatures f{};
+    f[constant] = energy_one;
+    for (unsigned g = 0; g < plan_.energy.size; ++g) {
+      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
+        f[direct + g] += magnitude[plan_.energy_offsets[i]];
+      }
+    }
+    if (points_.order != 0) add_slopes(plan_, inner_slopes(value), f);
+    return f;
   }
 
   /// The weighted sums of a row's features.
   void estimate(const Known<T>& known, const Row& row, const EnergyWeights& weights,
                 std::int32_t* out) const {
     const Inner inner = inner_part(row, points_, grid_, plan_.energy_margins);
-    for (std::size_t k = 0; k < inner.begin; ++k) {
-      out[k] = weighted_sum(weights, features(known, row, k));
-    }
-    for (std::size_t k = inner.end; k < row.count; ++k) {
-      out[k] = weighted_sum(weights, features(known, row, k));
-    }
+    const Taps taps =
+        inner.complete ? Taps(plan_.energy_offsets) : Taps(grid_, points_, row, plan_.energy);
+    const auto at = [&](std::size_t k) { return of_point(known, row, weights, taps, k); };
+    for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(k);
+    for (std::size_t k = inner.end; k < row.count; ++k) out[k] = at(k);
     if (inner.begin == inner.end) return;
-    std::int32_t* const to = out + inner.begin;
     const std::size_t count = inner.end - inner.begin;
-    const std::uint64_t first = row.offset + inner.begin * points_.step[3];
-    std::fill_n(to, count, weights[constant] * energy_one);
-    with_step(points_.step[3], [&](auto step) {
-      add_magnitudes(
-          known.magnitudes + first,
-          inner.complete ? plan_.energy_offsets : mirrored_offsets(known.magnitudes, row, inner),
-          weights, to, count, step);
-      if (!uses_slopes(weights)) return;
-      if (inner.complete) {
-        add_row_slopes(known.values + first, weights, to, count, step);
-      } else {
-        add_border_slopes(known.values, row, inner, weights, out);
-      }
-    });
+    std::fill_n(out + inner.begin, count, weights[constant] * energy_one);
+    add_magnitudes(known.magnitudes + row.offset + inner.begin * points_.step[3], taps, weights,
+                   out + inner.begin, count);
+    if (uses_slopes(weights)) add_slopes_of_row(known.values, row, inner, weights, out);
   }
 
  private:
-  using Offsets = std::array<std::int64_t, EnergyTaps::most_taps>;
+  using Taps = RowTaps<EnergyTaps>;
 
   bool uses_slopes(const EnergyWeights& weights) const {
     return points_.order != 0 && (weights[gradient] != 0 || weights[roughness] != 0 ||
                                   weights[gradient_root] != 0 || weights[slice_error] != 0);
   }
 
-  /// The distances of taps in a row that lacks some: of those that stand in for them.
-  Offsets mirrored_offsets(const std::uint8_t* magnitudes, const Row& row,
-                           const Inner& inner) const {
-    const auto p = point_of(grid_, points_, row, magnitudes, inner.begin);
-    Offsets offsets{};
-    std::size_t i = 0;
-    for (const Tap& tap : plan_.energy.all()) offsets[i++] = near_part(p, tap) - p.value;
-    return offsets;
-  }
-
-  void add_border_slopes(const T* values, const Row& row, const Inner& inner,
-                         const EnergyWeights& weights, std::int32_t* out) const {
-    std::size_t k = inner.begin;
-    const auto add = [&](const Slopes<T>& slopes) {
-      EnergyFeatures f{};
-      add_slopes(plan_, slopes, f);
-      out[k++] += weighted_sum(weights, f);
-    };
-    while (k + Pack<T>::size <= inner.end) {
-      const Slopes<Pack<T>> pack = slopes_of(plan_, pack_of(grid_, points_, row, values, k));
-      for (std::size_t i = 0; i < Pack<T>::size; ++i) {
-        add({pack.slope.lanes[i], pack.bend.lanes[i], pack.spread.lanes[i], pack.errors.lanes[i]});
+  /// The weighted sum of a point that may lack neighbours along its row.
+  std::int32_t of_point(const Known<T>& known, const Row& row, const EnergyWeights& weights,
+                        const Taps& taps, std::size_t k) const {
+    const PointAt<const T*> p = point_of(grid_, points_, row, known.values, k);
+    const std::uint8_t* const magnitude = known.magnitudes + (p.value - known.values);
+    const std::int64_t stride = stride_of(grid_, points_, 3);
+    EnergyFeatures f{};
+    f[constant] = energy_one;
+    for (unsigned g = 0; g < plan_.energy.size; ++g) {
+      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
+        const auto units = int{plan_.energy.taps[i][3]};
+        std::int64_t offset = taps.offsets[i];
+        if (!is_inside(p, 3, units)) offset -= (is_inside(p, 3, -units) ? 2 : 1) * units * stride;
+        f[direct + g] += magnitude[offset];
       }
     }
-    while (k < inner.end) add(slopes_of(plan_, point_of(grid_, points_, row, values, k)));
+    if (uses_slopes(weights)) add_slopes(plan_, slopes_of(plan_, p), f);
+    return weighted_sum(weights, f);
   }
 
-  template <class Step>
-  void add_magnitudes(const std::uint8_t* first, const Offsets& offsets,
-                      const EnergyWeights& weights, std::int32_t* out, std::size_t count,
-                      Step step) const {
-    // The points between those of a fine row are summed up too: adjacent bytes take fewer
-    // instructions than every second one.
-    constexpr std::ptrdiff_t finest = 2;
-    const bool dense = step <= finest;
-    const std::ptrdiff_t stride = dense ? 1 : static_cast<std::ptrdiff_t>(step);
-    const std::ptrdiff_t spread = dense ? static_cast<std::ptrdiff_t>(step) : 1;
-    const auto n = static_cast<std::ptrdiff_t>(count);
-    const std::ptrdiff_t all = (n - 1) * spread + 1;
-    std::uint16_t sums[finest * row_points];
+  void add_magnitudes(const std::uint8_t* first, const Taps& taps, const EnergyWeights& weights,
+                      std::int32_t* out, std::size_t count) const {
+    std::int16_t sums[row_points];
     for (unsigned g = 0; g < plan_.energy.size; ++g) {
-      const std::int32_t weight = weights[direct + g];
+      const std::int16_t weight = weights[direct + g];
       if (weight == 0 || plan_.energy.taps_of(g) == 0) continue;
-      std::fill_n(sums, all, std::uint16_t{0});
-      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
-        const std::uint8_t* const at = first + offsets[i];
+      sum_up(first, std::span(taps.offsets).subspan(plan_.energy.begin(g), plan_.energy.taps_of(g)),
+             sums, count);
 #pragma omp simd
-        for (std::ptrdiff_t j = 0; j < all; ++j) {
-          sums[j] = static_cast<std::uint16_t>(sums[j] + at[j * stride]);
+      for (std::size_t k = 0; k < count; ++k) out[k] += weight * sums[k];
+    }
+  }
+
+  /// The sums of a row's magnitudes at some distances.
+  void sum_up(const std::uint8_t* first, std::span<const std::int64_t> offsets, std::int16_t* sums,
+              std::size_t count) const {
+    const std::uint64_t step = points_.step[3];
+    if (step == 2 && count >= block_points) {
+      for_each_block(count, [&](std::size_t k) {
+        sum_block<std::uint16_t>(first + 2 * k, offsets, sums + k);
+      });
+    } else if (step == 4 && count >= block_points) {
+      for_each_block(count, [&](std::size_t k) {
+        sum_block<std::uint32_t>(first + 4 * k, offsets, sums + k);
+      });
+    } else {
+      std::fill_n(sums, count, std::int16_t{0});
+      for (const std::int64_t offset : offsets) {
+        const std::uint8_t* const at = first + offset;
+        for (std::size_t k = 0; k < count; ++k) {
+          sums[k] = static_cast<std::int16_t>(sums[k] + at[k * step]);
         }
       }
-#pragma omp simd
-      for (std::ptrdiff_t k = 0; k < n; ++k) out[k] += weight * sums[k * spread];
     }
   }
 
-  template <class Step>
-  void add_row_slopes(const T* first, const EnergyWeights& weights, std::int32_t* out,
-                      std::size_t count, Step step) const {
-    T slope[row_points];
-    T bend[row_points];
-    T low[row_points];
-    T high[row_points];
-    T errors[row_points];
-    const auto n = static_cast<std::ptrdiff_t>(count);
-    std::fill_n(slope, count, T{0});
-    std::fill_n(bend, count, T{0});
-    std::fill_n(low, count, std::numeric_limits<T>::max());
-    std::fill_n(high, count, std::numeric_limits<T>::lowest());
+  /// Points whose magnitudes are summed up side by side.
+  static constexpr std::size_t block_points = 16;
+
+  /// Of at least as many points; the last block may overlap the one before.
+  template <class Each>
+  static void for_each_block(std::size_t count, const Each& each) {
+    for (std::size_t k = 0; k + block_points <= count; k += block_points) each(k);
+    if (count % block_points != 0) each(count - block_points);
+  }
+
+  /// A lane has the magnitude of a point in its low bits, and above what stands between it and the
+  /// next one.
+  template <class Lane>
+  static void sum_block(const std::uint8_t* first, std::span<const std::int64_t> offsets,
+                        std::int16_t* sums) {
+    static_assert(std::endian::native == std::endian::little);
+    using Vector [[gnu::vector_size(16)]] = Lane;
+    constexpr std::size_t vectors = sizeof(Lane);
+    const Vector lowest = Vector{} + Lane{0xFF};
+    Vector sum[vectors] = {};
+    for (const std::int64_t offset : offsets) {
+      for (std::size_t v = 0; v < vectors; ++v) {
+        Vector lanes;
+        std::memcpy(&lanes, first + offset + v * sizeof lanes, sizeof lanes);
+        sum[v] += lanes & lowest;
+      }
+    }
+    Lane all[block_points];
+    std::memcpy(all, sum, sizeof all);
+    for (std::size_t i = 0; i < block_points; ++i) sums[i] = static_cast<std::int16_t>(all[i]);
+  }
+
+  void add_slopes_of_row(const T* values, const Row& row, const Inner& inner,
+                         const EnergyWeights& weights, std::int32_t* out) const {
+    with_step(points_.step[3], [&](auto step) {
+      std::int32_t sums[row_points];
+      const std::size_t end = for_each_pack<T>(inner.begin, inner.end, [&](std::size_t k) {
+        const auto p = pack_of(grid_, points_, row, values, k, step);
+        weigh_slopes(inner.complete ? inner_slopes(p.value) : slopes_of(plan_, p), weights,
+                     sums + k);
+      });
+      for (std::size_t k = inner.begin; k < end; ++k) out[k] += sums[k];
+      for (std::size_t k = end; k < inner.end; ++k) {
+        EnergyFeatures f{};
+        add_slopes(plan_, slopes_of(plan_, point_of(grid_, points_, row, values, k)), f);
+        out[k] += weighted_sum(weights, f);
+      }
+    });
+  }
+
+  /// slopes_of() a point or a pack of points that have all neighbours.
+  template <class Values>
+  Slopes<ValueAt<Values>> inner_slopes(const Values& value) const {
+    using std::fabs;
+    using V = ValueAt<Values>;
+    Slopes<V> s{T{0}, T{0}, T{0}, T{0}};
+    V low = std::numeric_limits<T>::max();
+    V high = std::numeric_limits<T>::lowest();
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (!points_.is_odd(axis)) continue;
       const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-      const T* const left = first - unit;
-      const T* const right = first + unit;
-      const T* const far_left = left - 2 * unit;
-      const T* const far_right = right + 2 * unit;
-#pragma omp simd
-      for (std::ptrdiff_t k = 0; k < n; ++k) {
-        const T near = left[k * step] + right[k * step];
-        const T far = far_left[k * step] + far_right[k * step];
-        slope[k] += std::fabs(right[k * step] - left[k * step]);
-        bend[k] += std::fabs(near - far);
-        const T spline = spline_from(near, far);
-        low[k] = spline < low[k] ? spline : low[k];
-        high[k] = spline > high[k] ? spline : high[k];
-      }
+      const V left = value[-unit];
+      const V right = value[unit];
+      const V near = left + right;
+      const V far = value[-3 * unit] + value[3 * unit];
+      s.slope += fabs(right - left);
+      s.bend += fabs(near - far);
+      const V spline = spline_from(near, far);
+      low = lower(spline, low);
+      high = higher(spline, high);
     }
-    add_slice_errors(first, errors, count, step);
-    std::int32_t gradients[row_points];
-#pragma omp simd
-    for (std::size_t k = 0; k < count; ++k) {
-      gradients[k] = slope_feature(slope[k] * plan_.slope_scale);
-      const std::int32_t r =
-          slope_feature(bend[k] * plan_.slope_scale + (high[k] - low[k]) * plan_.spread_scale);
-      out[k] += weights[gradient] * gradients[k] + weights[roughness] * r +
-                weights[slice_error] * slope_feature(errors[k] * plan_.slice_scale);
-    }
-    if (weights[gradient_root] == 0) return;
-    for (std::size_t k = 0; k < count; ++k) {
-      out[k] += weights[gradient_root] * root_features[static_cast<std::size_t>(gradients[k])];
-    }
-  }
-
-  template <class Step>
-  void add_slice_errors(const T* first, T* errors, std::size_t count, Step step) const {
-    std::fill_n(errors, count, T{0});
-    const auto n = static_cast<std::ptrdiff_t>(count);
+    s.spread = high - low;
     constexpr unsigned slices = same_point - direct;
     for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
-      const T* const at = first + plan_.energy_offsets[i];
-      T sums[row_points];
-      std::fill_n(sums, count, T{0});
+      const std::ptrdiff_t slice = plan_.energy_offsets[i];
+      V sum = 0;
       for (unsigned axis = 0; axis < max_axes; ++axis) {
         if (!points_.is_odd(axis)) continue;
         const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-        const T* const left = at - unit;
-        const T* const right = at + unit;
-#pragma omp simd
-        for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += left[k * step] + right[k * step];
+        sum += value[slice - unit] + value[slice + unit];
       }
-      const T share = plan_.near_share;
-#pragma omp simd
-      for (std::ptrdiff_t k = 0; k < n; ++k) errors[k] += std::fabs(at[k * step] - sums[k] * share);
+      s.errors += fabs(value[slice] - sum * plan_.near_share);
     }
+    return s;
+  }
+
+  /// The weighted sums of the features of slopes, which are those of core's add_slopes().
+  void weigh_slopes(const Slopes<Pack<T>>& s, const EnergyWeights& weights,
+                    std::int32_t* sums) const {
+    constexpr std::size_t size = Pack<T>::size;
+    std::int32_t gradients[size];
+    std::int32_t roughnesses[size];
+    to_features(s.slope * plan_.slope_scale, gradients);
+    to_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
+    const std::int32_t of_gradient = weights[gradient];
+    const std::int32_t of_roughness = weights[roughness];
+    for (std::size_t i = 0; i < size; ++i) {
+      sums[i] = of_gradient * gradients[i] + of_roughness * roughnesses[i];
+    }
+    if (weights[gradient_root] != 0) {
+      for (std::size_t i = 0; i < size; ++i) {
+        sums[i] += weights[gradient_root] * root_features[static_cast<std::size_t>(gradients[i])];
+      }
+    }
+    if (weights[slice_error] != 0 && points_.enclosed) {
+      std::int32_t errors[size];
+      to_features(s.errors * plan_.slice_scale, errors);
+      for (std::size_t i = 0; i < size; ++i) sums[i] += weights[slice_error] * errors[i];
+    }
+  }
+
+  /// slope_feature() of scaled slopes.
+  static void to_features(const Pack<T>& scaled, std::int32_t* features) {
+    T low[Pack<T>::size];
+    lower(scaled, static_cast<T>(max_slope)).store(low);
+    for (std::size_t i = 0; i < Pack<T>::size; ++i) features[i] = static_cast<std::int32_t>(low[i]);
   }
 
   const Grid& grid_;

@@ -184,24 +184,10 @@ class TileEncoder {
 
   void encode(const TileBox& tile) {
     load(tile);
-    QuantCode* const codes = box_.codes.data();
-    T* const values = box_.values.data();
-    const MissingTest<T>& fills = frame_.fills;
-    if (frame_.mask.any()) {
-      run_stages(box_, params_, quantizers_, splines_,
-                 [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-                   if (box_.missing[offset] != 0) return prediction;
-                   const Quantised<T> q = quantise(quantizer, fills, values[offset], prediction);
-                   codes[offset] = q.code;
-                   return q.restored;
-                 });
+    if (frame_.fills.count != 0) {
+      quantise_tile(frame_.fills);
     } else {
-      run_stages(box_, params_, quantizers_, splines_,
-                 [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-                   const Quantised<T> q = quantise(quantizer, fills, values[offset], prediction);
-                   codes[offset] = q.code;
-                   return q.restored;
-                 });
+      quantise_tile(MissingTest<T>{});  // known to be none, so that loops have no test
     }
     store();
   }
@@ -209,6 +195,25 @@ class TileEncoder {
   void finish() const { append_entries(out_.outliers, outliers_); }
 
  private:
+  void quantise_tile(const MissingTest<T> fills) {
+    QuantCode* const codes = box_.codes.data();
+    T* const values = box_.values.data();
+    const auto each = [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
+      const Quantised<T> q = quantise(quantizer, fills, values[offset], prediction);
+      codes[offset] = q.code;
+      return q.restored;
+    };
+    if (!frame_.mask.any()) {
+      run_stages(box_, params_, quantizers_, splines_, each);
+      return;
+    }
+    run_stages(box_, params_, quantizers_, splines_,
+               [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
+                 if (box_.missing[offset] != 0) return prediction;
+                 return each(quantizer, offset, prediction);
+               });
+  }
+
   /// Original values; codes as anchors and missing points have them.
   void load(const TileBox& tile) {
     box_.tile = tile;

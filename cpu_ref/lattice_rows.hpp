@@ -169,16 +169,57 @@ PointAt<const T*> point_of(const Grid& grid, const PointClass& points, const Row
 }
 
 /// The points of a row from the k-th on, as many as a pack has; all of the row's inner part.
-template <class T>
-PointAt<PackPointer<T>> pack_of(const Grid& grid, const PointClass& points, const Row& row,
-                                const T* values, std::size_t k) {
+template <class T, class Step>
+PointAt<PackPointer<T, Step>> pack_of(const Grid& grid, const PointClass& points, const Row& row,
+                                      const T* values, std::size_t k, Step step) {
   const PointAt<const T*> first = point_of(grid, points, row, values, k);
-  return {grid, points, first.at, {first.value, static_cast<std::ptrdiff_t>(points.step[3])}};
+  return {grid, points, first.at, {first.value, step}};
 }
 
-/// Predicts the points of one class, row by row: the inner part of a row group by group, or pack by
-/// pack where the whole row lacks neighbours; the rest point by point; then all of them snap. The
-/// sums and their order are those of core's prediction().
+/// Calls each(k) for packs that cover [begin, end), the last of which may overlap the one before;
+/// returns where they end: at `begin` if there are too few points for one.
+template <class T, class Each>
+std::size_t for_each_pack(std::size_t begin, std::size_t end, const Each& each) {
+  constexpr std::size_t size = Pack<T>::size;
+  if (end < begin + size) return begin;
+  for (std::size_t k = begin; k + size <= end; k += size) each(k);
+  if ((end - begin) % size != 0) each(end - size);
+  return end;
+}
+
+/// Where a row's points have their taps, as far as the row decides it: a missing neighbour at 1 or
+/// 2 is replaced by its mirror image, as near_part() does. Along the row nothing is replaced.
+template <class Groups>
+struct RowTaps {
+  std::array<std::int64_t, Groups::most_taps> offsets;
+  std::array<bool, Groups::most_taps> far;  ///< tap_value() must make it up from others
+
+  /// Of a row that lacks none.
+  explicit RowTaps(const std::array<std::int64_t, Groups::most_taps>& all) : offsets(all), far{} {}
+
+  RowTaps(const Grid& grid, const PointClass& points, const Row& row, const Groups& taps) : far{} {
+    const PointAt<const std::byte*> p{grid, points, row.at, nullptr};
+    for (unsigned i = 0; i < taps.all_taps(); ++i) {
+      offsets[i] = taps.taps[i][3] * stride_of(grid, points, 3);
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        const auto units = int{taps.taps[i][axis]};
+        if (units == 0) continue;
+        const std::int64_t there = units * stride_of(grid, points, axis);
+        if (is_inside(p, axis, units)) {
+          offsets[i] += there;
+        } else if (units > 2 || units < -2) {
+          far[i] = true;
+        } else if (is_inside(p, axis, -units)) {
+          offsets[i] -= there;
+        }
+      }
+    }
+  }
+};
+
+/// Predicts the points of one class, row by row: the inner part of a row pack by pack, the rest
+/// point by point; then all of them snap. The sums and their order are those of core's
+/// prediction().
 template <class T>
 class RowPredictor {
  public:
@@ -192,55 +233,64 @@ class RowPredictor {
   }
 
  private:
+  using Taps = RowTaps<Stencil>;
+
   void interpolate(const T* values, const Row& row, T* out) const {
     if (plan_.stencil.size == 0) {
       std::fill_n(out, row.count, plan_.rest);
       return;
     }
     const Inner inner = inner_part(row, plan_.points, grid_, plan_.stencil_margins);
-    const std::size_t end = inner.complete ? inner.end : predict_packs(values, row, inner, out);
-    for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(values, row, k);
-    if (inner.complete) predict_inner(values, row, inner, out);
-    for (std::size_t k = end; k < row.count; ++k) out[k] = at(values, row, k);
-  }
-
-  T at(const T* values, const Row& row, std::size_t k) const {
-    return interpolated(plan_, point_of(grid_, plan_.points, row, values, k));
-  }
-
-  /// Returns where the packs end.
-  std::size_t predict_packs(const T* values, const Row& row, const Inner& inner, T* out) const {
-    std::size_t k = inner.begin;
-    for (; k + Pack<T>::size <= inner.end; k += Pack<T>::size) {
-      const Pack<T> pack = interpolated(plan_, pack_of(grid_, plan_.points, row, values, k));
-      std::copy(pack.lanes.begin(), pack.lanes.end(), out + k);
-    }
-    return k;
-  }
-
-  void predict_inner(const T* values, const Row& row, const Inner& inner, T* out) const {
-    const std::size_t count = inner.end - inner.begin;
-    if (count == 0) return;
-    const Stencil& stencil = plan_.stencil;
-    const T* const first = values + row.offset + inner.begin * plan_.points.step[3];
-    T* const to = out + inner.begin;
-    std::fill_n(to, count, T{0});
+    const Taps taps = inner.complete ? Taps(plan_.stencil_offsets)
+                                     : Taps(grid_, plan_.points, row, plan_.stencil);
+    const auto at = [&](std::size_t k) {
+      return of_point(point_of(grid_, plan_.points, row, values, k), taps);
+    };
+    std::size_t end = inner.begin;
     with_step(plan_.points.step[3], [&](auto step) {
-      T sums[row_points];
-      for (unsigned g = 0; g < stencil.size; ++g) {
-        for (unsigned i = stencil.begin(g); i < stencil.end(g); i += 2) {
-          const T* const a = first + plan_.stencil_offsets[i];
-          const T* const b = first + plan_.stencil_offsets[i + 1];
-          const auto n = static_cast<std::ptrdiff_t>(count);
-          if (i == stencil.begin(g)) {
-            for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] = a[k * step] + b[k * step];
-          } else {
-            for (std::ptrdiff_t k = 0; k < n; ++k) sums[k] += a[k * step] + b[k * step];
-          }
-        }
-        const T weight = plan_.weights[g];
-        for (std::size_t k = 0; k < count; ++k) to[k] += weight * sums[k];
-      }
+      end = for_each_pack<T>(inner.begin, inner.end, [&](std::size_t k) {
+        const auto p = pack_of(grid_, plan_.points, row, values, k, step);
+        (inner.complete ? of_inner_pack(p, taps) : of_pack(p, taps)).store(out + k);
+      });
+    });
+    for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(k);
+    for (std::size_t k = end; k < row.count; ++k) out[k] = at(k);
+  }
+
+  /// interpolated() of points, of which tap(i) tells one by its number.
+  template <class V, class ValueOfTap>
+  V weighted_sum(const ValueOfTap& tap) const {
+    const Stencil& stencil = plan_.stencil;
+    V sum = 0;
+    for (unsigned g = 0; g < stencil.size; ++g) {
+      unsigned i = stencil.begin(g);
+      V of_group = tap(i) + tap(i + 1);
+      for (i += 2; i < stencil.end(g); i += 2) of_group += tap(i) + tap(i + 1);
+      sum += plan_.weights[g] * of_group;
+    }
+    return sum;
+  }
+
+  /// Points that have all taps.
+  template <class Values>
+  Pack<T> of_inner_pack(const PointAt<Values>& p, const Taps& taps) const {
+    return weighted_sum<Pack<T>>([&](unsigned i) { return p.value[taps.offsets[i]]; });
+  }
+
+  /// Points that have all taps along their row.
+  template <class Values>
+  Pack<T> of_pack(const PointAt<Values>& p, const Taps& taps) const {
+    if (is_at_edge(p)) return edge_prediction(p);
+    return weighted_sum<Pack<T>>([&](unsigned i) {
+      return taps.far[i] ? tap_value(p, plan_.stencil.taps[i]) : p.value[taps.offsets[i]];
+    });
+  }
+
+  T of_point(const PointAt<const T*>& p, const Taps& taps) const {
+    if (is_at_edge(p)) return edge_prediction(p);
+    return weighted_sum<T>([&](unsigned i) {
+      const Tap& tap = plan_.stencil.taps[i];
+      return taps.far[i] || !is_inside(p, 3, tap[3]) ? tap_value(p, tap) : p.value[taps.offsets[i]];
     });
   }
 

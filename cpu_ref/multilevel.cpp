@@ -27,7 +27,7 @@ class Engine final : public MultilevelEngine {
         original_(original),
         owned_(output.empty() ? original.size() : 0),
         values_(output.empty() ? std::span<T>(owned_) : output),
-        magnitudes_(values_.size(), 0),
+        magnitudes_(values_.size() + magnitudes_room, 0),
         sample_(sample),
         fills_(fills) {}
 
@@ -51,9 +51,7 @@ class Engine final : public MultilevelEngine {
 
   void predict_quantise(int number, std::span<QuantCode> codes,
                         std::vector<SparseEntry>& outliers) override {
-    const auto nearest = [](const ClassPlan<T>&, const Row& row, T* zones) {
-      std::fill_n(zones, row.count, T{0});
-    };
+    const auto nearest = [](const ClassPlan<T>&, const Row&, T*) -> const T* { return nullptr; };
     quantise_pass(number, nearest, codes, outliers);
     if (room_.slack > 1) quantise_thriftily(number, codes, outliers);
   }
@@ -64,12 +62,16 @@ class Engine final : public MultilevelEngine {
     for_each_predicted_row(
         pass(number), [] { return 0; },
         [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
-          const PointClass& points = c.points;
-          for_each_run(row, points, plan_.grid,
+          CodedRow coded;
+          for_each_run(row, c.points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         restore_run(quantizer, points, row, prediction, k, codes.subspan(place, n),
-                                     place, outliers);
+                         std::copy_n(codes.data() + place, n, coded.codes + k);
                        });
+          for (std::size_t k = 0; k < row.count; ++k) {
+            coded.restored[k] = restore(quantizer, prediction[k], coded.codes[k]);
+          }
+          restore_outliers(c.points, row, outliers, coded);
+          put_row(c.points, row, prediction, coded);
         },
         [](int) {});
   }
@@ -153,6 +155,7 @@ class Engine final : public MultilevelEngine {
       std::uint8_t buckets[row_points];
       fill_buckets(c, weights[c.points.group], row, buckets);
       for (std::size_t k = 0; k < row.count; ++k) zones[k] = zone_of[buckets[k]];
+      return static_cast<const T*>(zones);
     };
     outliers.clear();
     quantise_pass(number, zones_of_row, codes, outliers);
@@ -183,18 +186,17 @@ class Engine final : public MultilevelEngine {
         pass(number), [] { return std::vector<SparseEntry>{}; },
         [&](std::vector<SparseEntry>& mine, const ClassPlan<T>& c, const Row& row,
             const T* prediction) {
-          const PointClass& points = c.points;
-          QuantCode row_codes[row_points];
+          CodedRow coded;
           T zones[row_points];
-          zones_of_row(c, row, zones);
-          quantise_row(quantizer, points, row, prediction, zones, row_codes);
-          for_each_run(row, points, plan_.grid,
+          quantise_row(quantizer, c.points, row, prediction, zones_of_row(c, row, zones), coded);
+          put_row(c.points, row, prediction, coded);
+          const bool any = has_outliers(coded, row.count);
+          for_each_run(row, c.points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         std::copy_n(row_codes + k, n, codes.data() + place);
-                         for (std::size_t i = 0; i < n; ++i) {
-                           if (row_codes[k + i] != outlier_code) continue;
-                           const std::uint64_t point = row.offset + (k + i) * points.step[3];
-                           mine.push_back(exact_value(place + i, original_[point]));
+                         std::copy_n(coded.codes + k, n, codes.data() + place);
+                         for (std::size_t i = k; any && i < k + n; ++i) {
+                           if (coded.codes[i] != outlier_code) continue;
+                           mine.push_back(exact_value(place + i - k, coded.restored[i]));
                          }
                        });
         },
@@ -215,36 +217,85 @@ class Engine final : public MultilevelEngine {
         finish);
   }
 
+  /// The codes of a row's points, and what they are restored to.
+  struct CodedRow {
+    QuantCode codes[row_points];
+    T restored[row_points];
+  };
+
+  static bool has_outliers(const CodedRow& coded, std::size_t count) {
+    unsigned outliers = 0;
+    for (std::size_t k = 0; k < count; ++k) outliers += coded.codes[k] == outlier_code ? 1 : 0;
+    return outliers != 0;
+  }
+
+  /// Without zones every point gets its nearest code.
   void quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
-                    const T* prediction, const T* zones, QuantCode* codes) {
-    const std::uint64_t step = points.step[3];
-    for (std::size_t k = 0; k < row.count; ++k) {
-      const std::uint64_t point = row.offset + k * step;
-      if (mask_.any() && mask_(point)) {
-        codes[k] = static_cast<QuantCode>(params_.radius);
-        values_[point] = prediction[k];
-        continue;
+                    const T* prediction, const T* zones, CodedRow& coded) const {
+    T original[row_points];
+    const auto count = static_cast<std::ptrdiff_t>(row.count);
+    with_step(points.step[3], [&](auto step) {
+      const T* const from = original_.data() + row.offset;
+      for (std::ptrdiff_t k = 0; k < count; ++k) original[k] = from[k * step];
+    });
+    const auto put = [&](std::ptrdiff_t k, const Quantised<T>& q) {
+      coded.codes[k] = q.code;
+      coded.restored[k] = q.restored;
+    };
+    if (zones != nullptr) {
+      for (std::ptrdiff_t k = 0; k < count; ++k) {
+        put(k, quantise(quantizer, fills_, zones[k], original[k], prediction[k]));
       }
-      const Quantised<T> q = quantise(quantizer, fills_, zones[k], original_[point], prediction[k]);
-      codes[k] = q.code;
-      values_[point] = q.restored;
-      magnitudes_[point] = magnitude_of_code(q.code, params_.radius);
+      return;
+    }
+    std::ptrdiff_t certain = 0;
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      const Attempt<T> attempt = try_to_quantise(quantizer, original[k], prediction[k]);
+      put(k, attempt.result);
+      certain += attempt.certain ? 1 : 0;
+    }
+    if (certain == count) return;
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      put(k, quantise(quantizer, fills_, original[k], prediction[k]));
     }
   }
 
-  void restore_run(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
-                   const T* prediction, std::size_t k, std::span<const QuantCode> codes,
-                   std::uint64_t place, const SparseList& outliers) {
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-      const std::uint64_t point = row.offset + (k + i) * points.step[3];
-      if (mask_.any() && mask_(point)) {
-        values_[point] = prediction[k + i];
-        continue;
+  void restore_outliers(const PointClass& points, const Row& row, const SparseList& outliers,
+                        CodedRow& coded) const {
+    if (!has_outliers(coded, row.count)) return;
+    for_each_run(row, points, plan_.grid, [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+      for (std::size_t i = k; i < k + n; ++i) {
+        if (coded.codes[i] != outlier_code || is_missing(points, row, i)) continue;
+        coded.restored[i] = outlier_value(outliers, place + i - k);
       }
-      magnitudes_[point] = magnitude_of_code(codes[i], params_.radius);
-      values_[point] = codes[i] != outlier_code ? restore(quantizer, prediction[k + i], codes[i])
-                                                : outlier_value(outliers, place + i);
+    });
+  }
+
+  bool is_missing(const PointClass& points, const Row& row, std::size_t k) const {
+    return mask_.any() && mask_(row.offset + k * points.step[3]);
+  }
+
+  template <class Value, class Step>
+  static void scatter(const Value* from, std::size_t count, Value* to, Step step) {
+    for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(count); ++k) to[k * step] = from[k];
+  }
+
+  /// Puts a row where its points are. Missing ones are what they were predicted to be, and nothing
+  /// is coded there.
+  void put_row(const PointClass& points, const Row& row, const T* prediction, CodedRow& coded) {
+    for (std::size_t k = 0; mask_.any() && k < row.count; ++k) {
+      if (!is_missing(points, row, k)) continue;
+      coded.codes[k] = static_cast<QuantCode>(params_.radius);
+      coded.restored[k] = prediction[k];
     }
+    std::uint8_t magnitudes[row_points];
+    for (std::size_t k = 0; k < row.count; ++k) {
+      magnitudes[k] = magnitude_of_code(coded.codes[k], params_.radius);
+    }
+    with_step(points.step[3], [&](auto step) {
+      scatter(coded.restored, row.count, values_.data() + row.offset, step);
+      scatter(magnitudes, row.count, magnitudes_.data() + row.offset, step);
+    });
   }
 
   static T outlier_value(const SparseList& outliers, std::uint64_t place) {
@@ -276,8 +327,9 @@ class Engine final : public MultilevelEngine {
     } else {
       RowEnergy<T>(plan_.grid, c).estimate(known(), row, weights.weights, sums);
     }
+    const auto first = context_of({WeightsKind::none, {}}, c.points.group, 0);
     for (std::size_t k = 0; k < row.count; ++k) {
-      buckets[k] = context_of(weights, c.points.group, sums[k]);
+      buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(sums[k]));
     }
   }
 

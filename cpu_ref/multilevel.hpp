@@ -57,6 +57,6 @@ std::vector<T> without_missing(const FrameInput<T>& frame);
 /// Fits the coefficients of all classes to the original values (see docs/multilevel.md).
 template <class T>
 void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame,
-                      FitSample sample = FitSample::full);
+                      FitSample size = FitSample::full);
 
 }  // namespace cuszi::cpu

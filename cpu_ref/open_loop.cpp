@@ -8,28 +8,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Whether all taps of a point so far inside the array are in it.
-bool has_all_taps(const Grid& grid, const Index4& margins, const Index4& at) {
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    if (at[axis] < margins[axis] || at[axis] + margins[axis] >= grid.extents[axis]) return false;
-  }
-  return true;
-}
-
-/// core's observe(), for points that have taps and all of them.
-template <class T>
-Observation observe_inside(const ClassPlan<T>& plan, const T* value, double* row) {
-  const auto sum_of = [&](unsigned g) {
-    const std::int64_t* const offsets = plan.stencil_offsets.data() + plan.stencil.begin(g);
-    T pairs = value[offsets[0]] + value[offsets[1]];
-    for (unsigned i = 2; i < plan.stencil.taps_of(g); i += 2) {
-      pairs += value[offsets[i]] + value[offsets[i + 1]];
-    }
-    return pairs;
-  };
-  return observe_sums(plan.stencil, plan.points, *value, sum_of, row, sum_lanes);
-}
-
 template <class T>
 Observations observe_class(const Grid& grid, const ClassPlan<T>& plan, std::uint64_t all_points,
                            double bound, const T* values) {
@@ -41,12 +19,7 @@ Observations observe_class(const Grid& grid, const ClassPlan<T>& plan, std::uint
     const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
     const T* const value = values + offset_of(grid, at);
     double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
-    const bool is_inside = plan.stencil.size != 0 && has_all_taps(grid, plan.stencil_margins, at);
-    const PointAt<const T*> p{grid, points, at, value};
-    sample.set(k,
-               is_inside ? observe_inside(plan, value, row)
-                         : observe_in_open_loop(plan.stencil, plan.rest, p, row, sum_lanes),
-               bound);
+    sample.set(k, observe_point(plan, grid, at, *value, value, row, sum_lanes), bound);
   }
   sample.make_bins();
   return sample;

@@ -69,6 +69,17 @@ void sample_errors(const InterpParams& draft, const Extents3& extents, const T* 
   }
 }
 
+template <class T>
+void sample_errors(const TilesParams& /*draft*/, const Extents3& extents, const T* values,
+                   const MissingTest<T>& missing, FieldScan& scan) {
+  const std::uint64_t points = count_of(extents);
+  for (std::uint64_t k = 0; k < magnitude_samples(points); ++k) {
+    const T value = values[magnitude_sample(k, points)];
+    if (missing(value)) continue;
+    scan.sampled = std::max(scan.sampled, static_cast<double>(magnitude_of(value)));
+  }
+}
+
 /// The other predictors need none: `multilevel` samples when it fits.
 template <class Params, class T>
 void sample_errors(const Params& /*draft*/, const Extents3& /*extents*/, const T* /*values*/,

@@ -44,8 +44,7 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
   for (int number = 0; number < passes; ++number) {
     const Pass& pass = engine->pass(number);
     coded.push_back({std::span(codes).subspan(first, pass.points),
-                     std::span(contexts).subspan(first, pass.points),
-                     {pass.points, std::size_t{pass.groups} * contexts_per_group}});
+                     std::span(contexts).subspan(first, pass.points), shape_of(pass)});
     first += pass.points;
     std::vector<SparseEntry> outliers;
     engine->predict_quantise(number, coded.back().codes, outliers);

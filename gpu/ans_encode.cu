@@ -4,7 +4,6 @@
 #include "gpu/ans_counts.cuh"
 #include "gpu/ans_gaps.cuh"
 #include "gpu/ans_segments.cuh"
-#include "gpu/host_threads.hpp"
 #include "gpu/table_order.cuh"
 
 namespace cuszi::gpu {
@@ -34,45 +33,7 @@ struct PassLists {
   std::vector<SparseCodes> tables;  ///< the codes of each
   std::vector<GapLists> gaps;       ///< of each that may be told by them
   QuantCode* ordered = nullptr;     ///< its codes table by table
-
-  bool is_silent() const {
-    return std::all_of(counts.begin(), counts.end(),
-                       [](const TableCounts& table) { return table.others() == 0; });
-  }
 };
-
-/// The counts of the tables of a pass without those of gaps.
-std::vector<TableCounts> table_counts(std::span<const Counts> of_context,
-                                      const ContextTables& contexts) {
-  std::vector<TableCounts> result(contexts.tables.size());
-  for (std::size_t c = of_context.size(); c-- > 0;) {
-    TableCounts& counts = result[contexts.table_of[c]];
-    counts.first_context = static_cast<std::uint32_t>(c);
-    for (unsigned t = 0; t < token_count; ++t) counts.codes[t] += of_context[c][t];
-  }
-  return result;
-}
-
-/// Whether a table of these counts could be told by gaps.
-bool may_go_by_gaps(const TableCounts& counts) {
-  return counts.may_pay_by_gaps() && counts.others() + 2 * counts.larger() <= counts.symbols();
-}
-
-std::uint64_t raw_bits_in(SlotKind kind, const Counts& counts) {
-  std::uint64_t bits = 0;
-  for (unsigned t = 0; t < tokens_of(kind); ++t) bits += counts[t] * raw_bits_of(kind, t);
-  return bits;
-}
-
-/// The raw bits of a table's tokens as they are written.
-std::uint64_t raw_bits_of_table(const TableLists& lists, const TableCounts& counts) {
-  if (!lists.by_gaps) return raw_bits_in(SlotKind::code, counts.codes);
-  Counts magnitudes{};
-  std::copy(counts.codes.begin() + least_magnitude, counts.codes.end(), magnitudes.begin());
-  return raw_bits_in(SlotKind::gap, counts.gaps) +
-         raw_bits_in(SlotKind::inner_gap, counts.inner_gaps) +
-         raw_bits_in(SlotKind::magnitude, magnitudes);
-}
 
 /// The levels of a frame, from quant-codes to plans and lists of slots.
 class FrameLists {
@@ -129,14 +90,15 @@ class FrameLists {
     std::uint64_t all_counts = 0;
     std::uint64_t all_codes = 0;
     std::vector<ContextTables> fits(passes_.size());
-    on_host_threads(passes_.size(), [&](std::size_t i) {
+    work_.host().for_each(passes_.size(), [&](std::size_t i) {
       fits[i] = ContextTables::fit(counts[i]);
       passes_[i].counts = table_counts(counts[i], fits[i]);
     });
     for (std::size_t i = 0; i < passes_.size(); ++i) {
       PassLists& pass = passes_[i];
       const ContextTables& contexts = fits[i];
-      if (pass.counts.size() == 1 || pass.symbols.contexts == nullptr || pass.is_silent()) continue;
+      if (pass.counts.size() == 1 || pass.symbols.contexts == nullptr || are_silent(pass.counts))
+        continue;
       OrderedPass order{pass.symbols.contexts,
                         static_cast<std::uint32_t>(pass.symbols.count),
                         static_cast<std::uint32_t>(pass.counts.size()),
@@ -187,9 +149,9 @@ class FrameLists {
     std::vector<SparseCodes> sparse;
     std::vector<std::pair<GapLists*, TableCounts*>> found_for;
     for (PassLists& pass : passes_) {
-      if (pass.is_silent()) continue;
+      if (are_silent(pass.counts)) continue;
       for (std::size_t t = 0; t < pass.tables.size(); ++t) {
-        if (!may_go_by_gaps(pass.counts[t])) continue;
+        if (!pass.counts[t].may_pay_by_gaps()) continue;
         sparse.push_back(pass.tables[t]);
         found_for.emplace_back(&pass.gaps[t], &pass.counts[t]);
       }
@@ -207,14 +169,21 @@ class FrameLists {
   }
 
   void choose() {
-    std::vector<ChainPlan> of_pass(passes_.size());
-    on_host_threads(passes_.size(), [&](std::size_t i) {
-      of_pass[i] = ChainPlan::choose(std::span(&passes_[i].counts, 1));
-    });
-    auto pass = of_pass.begin();
+    std::vector<std::vector<PricedTable>> priced(passes_.size());
+    std::vector<std::pair<const TableCounts*, PricedTable*>> all;
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      if (are_silent(passes_[i].counts)) continue;
+      priced[i].resize(passes_[i].counts.size());
+      for (std::size_t t = 0; t < priced[i].size(); ++t) {
+        all.emplace_back(&passes_[i].counts[t], &priced[i][t]);
+      }
+    }
+    work_.host().for_each(all.size(),
+                          [&](std::size_t i) { *all[i].second = PricedTable::of(*all[i].first); });
+    std::span<const std::vector<PricedTable>> rest(priced);
     for (const std::size_t size : level_sizes_) {
-      ChainPlan& plan = plans_.emplace_back();
-      for (std::size_t i = 0; i < size; ++i, ++pass) plan.append(*pass);
+      plans_.push_back(ChainPlan::of(rest.first(size)));
+      rest = rest.subspan(size);
     }
   }
 
@@ -223,7 +192,7 @@ class FrameLists {
                          std::vector<FrameList>& values, std::uint64_t& raw_bits) {
     for (std::size_t t = 0; t < tables.size(); ++t) {
       const TableLists& table = tables[t];
-      raw_bits += raw_bits_of_table(table, pass.counts[t]);
+      raw_bits += raw_bits_of(table, pass.counts[t]);
       const auto add = [&](QuantCode* codes, std::uint32_t* numbers) {
         values.push_back({0, 0, SlotKind::code, codes, numbers});
       };

@@ -155,9 +155,7 @@ __global__ void __launch_bounds__(threads) make_gaps(FindTask task, TiledRanges 
       count_too_long(table);
       continue;
     }
-    const QuantCode code = table.codes[position];
-    const std::uint32_t sign = code != outlier_code && code < task.centre ? 1 : 0;
-    const std::uint32_t gap = zeros << 1 | sign;
+    const std::uint32_t gap = gap_before(table.codes[position], zeros, task.centre);
     task.lists.gaps[table.first_other + i] = gap;
     counts.add(SlotKind::gap, gap);
   }

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "gpu/class_view.cuh"
+#include "gpu/cube_point.cuh"
 
 namespace cuszi::gpu {
 
@@ -90,6 +93,45 @@ ClassView<T> view_of(const ClassPlan<T>& plan, const Lattice& lattice, const Lev
   return view;
 }
 
+template <class T>
+PassView<T> view_of(const LevelArray<T>& array, std::span<const ClassView<T>> classes,
+                    const ClassView<T>* on_device, const RegionShape& shape) {
+  constexpr std::uint64_t most_slabs = 65535;
+  PassView<T> view;
+  view.array = array;
+  view.classes = on_device;
+  view.host_classes = classes.data();
+  view.class_count = static_cast<std::uint32_t>(classes.size());
+  view.shape = shape;
+  std::uint64_t rows = 1;
+  std::uint64_t slabs = 1;
+  for (const ClassView<T>& c : classes) {
+    rows = std::max(rows, c.regions[2] * c.regions[3]);
+    slabs = std::max(slabs, c.regions[0] * c.regions[1]);
+  }
+  view.grid =
+      dim3(grid_of(rows), view.class_count, static_cast<unsigned>(std::min(slabs, most_slabs)));
+  return view;
+}
+
+template <class T>
+bool is_cube(const Lattice& lattice, const ClassView<T>& view, const LevelLayout& layout) {
+  if (lattice.layered_axis() >= 0 || lattice.rank != 3 || layout.odd == 0) return false;
+  if (view.plan.points.order == 0) return false;
+  const Index4& frame = lattice.extents;
+  return frame[0] * frame[1] * frame[2] * frame[3] <= most_cube_points &&
+         layout.extents[0] * layout.extents[1] <= most_cube_slices &&
+         std::all_of(layout.extents.begin() + 1, layout.extents.end(), [](std::uint64_t extent) {
+           return extent >= least_cube && extent <= most_cube;
+         });
+}
+
+template bool is_cube(const Lattice&, const ClassView<float>&, const LevelLayout&);
+template bool is_cube(const Lattice&, const ClassView<double>&, const LevelLayout&);
+template PassView<float> view_of(const LevelArray<float>&, std::span<const ClassView<float>>,
+                                 const ClassView<float>*, const RegionShape&);
+template PassView<double> view_of(const LevelArray<double>&, std::span<const ClassView<double>>,
+                                  const ClassView<double>*, const RegionShape&);
 template ClassView<float> view_of(const ClassPlan<float>&, const Lattice&, const LevelLayout&,
                                   const RegionShape&);
 template ClassView<double> view_of(const ClassPlan<double>&, const Lattice&, const LevelLayout&,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "core/class_plan.hpp"
 #include "gpu/level_array.cuh"
 
@@ -46,6 +48,15 @@ struct PassView {
 template <class T>
 ClassView<T> view_of(const ClassPlan<T>& plan, const Lattice& lattice, const LevelLayout& layout,
                      const RegionShape& shape);
+
+/// A pass of these classes, which stand on the device too.
+template <class T>
+PassView<T> view_of(const LevelArray<T>& array, std::span<const ClassView<T>> classes,
+                    const ClassView<T>* on_device, const RegionShape& shape);
+
+/// Whether a class of a level is one of those of cube_point.cuh.
+template <class T>
+bool is_cube(const Lattice& lattice, const ClassView<T>& view, const LevelLayout& layout);
 
 /// A region of a class.
 struct Region {
@@ -126,15 +137,6 @@ __device__ Index4 position_of(const ClassView<T>& view, const Region& region, co
           points.first[1] + (region.first[1] + spot.at1) * points.step[1],
           points.first[2] + (region.first[2] + spot.at2) * points.step[2],
           points.first[3] + (region.first[3] + spot.at3) * points.step[3]};
-}
-
-/// Whether all taps within `margins` of a point are in the array.
-__device__ inline bool is_inner(const Index4& at, const Index4& margins, const Index4& extents) {
-  bool inner = true;
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    inner = inner && at[axis] >= margins[axis] && at[axis] + margins[axis] < extents[axis];
-  }
-  return inner;
 }
 
 /// What a block's threads know of a region's points, one value each, on its way between threads and

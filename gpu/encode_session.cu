@@ -1,17 +1,16 @@
-#include <optional>
-
 #include "gpu/bitcomp.hpp"
 #include "gpu/coder.cuh"
 #include "gpu/device_memory.hpp"
 #include "gpu/histogram.cuh"
-#include "gpu/host_steps.hpp"
 #include "gpu/interp.cuh"
 #include "gpu/lorenzo.cuh"
+#include "gpu/multilevel_fit.cuh"
 #include "gpu/multilevel_passes.cuh"
 #include "gpu/predictors.hpp"
 #include "gpu/scan.cuh"
 #include "gpu/sessions.hpp"
 #include "gpu/tiles.cuh"
+#include "gpu/trials.cuh"
 
 namespace cuszi::gpu {
 
@@ -163,12 +162,14 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::unique_ptr<TrialSession> trials(const Selection& box) override {
-    return trials_on_host(box, on_host());
+    return make_trial_session(work_, box, input());
   }
 
   void fit(PredictorParams& params) override {
     if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
-      fit_on_host(*multilevel, on_host());
+      const FrameInput<T> frame = input();
+      fit_coefficients(work_, memory_, *multilevel, frame, without_missing(work_, frame),
+                       FitSample::full);
     }
   }
 
@@ -192,27 +193,55 @@ class GpuEncodeSession final : public EncodeSession {
             scan_.min,        scan_.max, shape_.dims,   near_fills_};
   }
 
-  /// The frame as the host needs it for steps that it does.
-  const HostFrame<T>& on_host() {
-    if (on_host_) return *on_host_;
-    on_host_ = HostFrame<T>{
-        shape_.dims, std::vector<T>(shape_.points()), mask(), scan_.min, scan_.max, near_fills_};
-    work_.copy(on_host_->values.data(), values_, shape_.points());
-    work_.sync();
-    return *on_host_;
-  }
-
   Work& work_;
   FrameShape shape_;
   const T* values_ = nullptr;
-  std::optional<HostFrame<T>> on_host_;
   FrameMemory memory_;
   FieldScan scan_;
   MissingPoints<T> missing_;
   MissingTest<T> near_fills_;
 };
 
+/// Of tiles.
+template <class T>
+class GpuOnePassSession final : public OnePassSession {
+ public:
+  GpuOnePassSession(FrameSlot& slot, Work& work, const FrameShape& shape, Bytes values)
+      : OnePassSession(slot), work_(work), shape_(shape) {
+    work_.reset();
+    values_ = reinterpret_cast<const T*>(bring(work_, values).data());
+    sampled_ = sample_range(work_, values_, shape.points());
+    sample_.sampled = sampled_.magnitude;
+  }
+
+  const FieldScan& sample() const override { return sample_; }
+
+  std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
+                                         FieldScan& scan) override {
+    scan = sample_;
+    const FrameInput<T> frame{shape_.extents(), values_,      {},         0,
+                              sampled_.min,     sampled_.max, shape_.dims};
+    return encode_unscanned(work_, std::get<TilesParams>(params), bound, frame, scan);
+  }
+
+ private:
+  Work& work_;
+  FrameShape shape_;
+  const T* values_ = nullptr;
+  SampledRange sampled_;
+  FieldScan sample_;
+};
+
 }  // namespace
+
+std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
+                                                      const FrameShape& shape, Bytes values,
+                                                      const PredictorParams& draft) {
+  if (!std::holds_alternative<TilesParams>(draft)) return nullptr;
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<OnePassSession> {
+    return std::make_unique<GpuOnePassSession<decltype(zero)>>(slot, work, shape, values);
+  });
+}
 
 std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
                                                    const FrameShape& shape, Bytes values,

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <numeric>
+
 #include "core/place.hpp"
 #include "gpu/energy_fit.cuh"
+#include "gpu/lanes.cuh"
 
 namespace cuszi::gpu {
 
@@ -9,13 +13,12 @@ constexpr unsigned threads = 128;
 
 /// What is sampled of a class.
 template <class T>
-struct ClassSample {
+struct SampledClass {
   const ClassView<T>* view = nullptr;  ///< on the device
   LevelArray<T> array;
   std::uint64_t first = 0;  ///< of its samples among all
   std::uint64_t wanted = 0;
   std::uint64_t all = 0;  ///< points of the class
-  std::size_t group = 0;  ///< among those of all passes
 };
 
 struct SampledPoint {
@@ -25,13 +28,13 @@ struct SampledPoint {
 };
 
 template <class T>
-__global__ void sample_kernel(const ClassSample<T>* samples, std::uint32_t classes,
+__global__ void sample_kernel(const SampledClass<T>* samples, std::uint32_t classes,
                               std::uint64_t count, RankedBits missing, SampledPoint* out) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   if (i >= count) return;
   std::uint32_t c = 0;
   while (c + 1 < classes && samples[c + 1].first <= i) ++c;
-  const ClassSample<T>& sample = samples[c];
+  const SampledClass<T>& sample = samples[c];
   const PointClass& points = sample.view->plan.points;
   const std::uint64_t k = sampled_point(i - sample.first, sample.wanted, sample.all);
   const Index4 at = cuszi::position_of(points, raster_point(points, k));
@@ -43,72 +46,323 @@ __global__ void sample_kernel(const ClassSample<T>* samples, std::uint32_t class
             missing.words != nullptr && missing.test(layout.original_offset_of(at))};
 }
 
-/// The classes of passes, and their samples one after the other.
+/// The samples of a group among those of all.
+struct SampledGroup {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+constexpr unsigned fit_threads = 1024;
+constexpr unsigned chunk = 128;  ///< samples in shared memory
+constexpr unsigned matrix_terms = energy_features * (energy_features + 1) / 2;
+constexpr unsigned terms = matrix_terms + energy_features;
+constexpr unsigned slices = fit_threads / terms;  ///< threads that share a term's samples
+
+/// A sum of core's EnergySums: of a feature and another one, or the magnitude.
+struct EnergyTerm {
+  unsigned i;
+  unsigned j;  ///< energy_features: the magnitude
+};
+
+__device__ EnergyTerm energy_term(unsigned number) {
+  if (number >= matrix_terms) return {number - matrix_terms, energy_features};
+  unsigned i = 0;
+  for (unsigned row = energy_features; number >= row; --row, ++i) number -= row;
+  return {i, i + number};
+}
+
+/// What the threads of a block know of a group's own fit.
+struct EnergyFitState {
+  EnergySums sums;
+  EnergyEquations equations;
+  std::array<double, energy_features> solution;
+  EnergyWeights weights;
+  /// The last row: magnitudes. One more column, so that threads read rows from different banks.
+  std::int32_t features[energy_features + 1][chunk + 1];
+  std::int64_t point_weights[chunk];
+  std::int64_t partial[terms * slices];
+  bool is_solved;
+};
+
+/// Brings a chunk of samples into shared memory, each with its weight of this round.
+__device__ void load_chunk(const SampledPoint* points, std::uint32_t count, EnergyFitState& state) {
+  for (unsigned k = threadIdx.x; k < count; k += fit_threads) {
+    const SampledPoint point = points[k];
+    for (unsigned i = 0; i < energy_features; ++i) state.features[i][k] = point.features[i];
+    state.features[energy_features][k] = point.magnitude;
+    state.point_weights[k] =
+        point.is_missing ? 0 : energy_fit_weight(weighted_sum(state.weights, point.features));
+  }
+}
+
+__device__ void sum_round(const SampledPoint* points, std::uint32_t count, EnergyFitState& state) {
+  const unsigned number = threadIdx.x % terms;
+  const unsigned slice = threadIdx.x / terms;
+  const EnergyTerm term = energy_term(number);
+  std::int64_t sum = 0;
+  for (std::uint32_t first = 0; first < count; first += chunk) {
+    const std::uint32_t here = min(chunk, count - first);
+    __syncthreads();
+    load_chunk(points + first, here, state);
+    __syncthreads();
+    if (slice >= slices) continue;
+    for (unsigned k = slice; k < here; k += slices) {
+      sum += state.point_weights[k] * state.features[term.i][k] * state.features[term.j][k];
+    }
+  }
+  if (slice < slices) state.partial[slice * terms + number] = sum;
+  __syncthreads();
+  if (threadIdx.x >= terms) return;
+  sum = 0;
+  for (unsigned s = 0; s < slices; ++s) sum += state.partial[s * terms + number];
+  (term.j == energy_features ? state.sums.right[term.i] : state.sums.matrix[term.i][term.j]) = sum;
+}
+
+/// One warp solves the equations of a round.
+__device__ void solve_round(EnergyFitState& state) {
+  const unsigned lane = threadIdx.x;
+  state.equations.unknowns = energy_features;
+  if (lane < energy_features) put_row(state.sums, lane, state.equations);
+  __syncwarp();
+  const bool is_solved =
+      solve_in_place(state.equations, energy_ridge, state.solution, RowsOfWarp{lane});
+  if (is_solved && lane < energy_features) {
+    state.weights[lane] = energy_weight_of(state.solution[lane]);
+  }
+  state.is_solved = is_solved;
+}
+
+/// The own weights of each group; groups with too few samples get some that nobody reads.
+__global__ void __launch_bounds__(fit_threads)
+    fit_kernel(const SampledPoint* points, const SampledGroup* groups, EnergyWeights start,
+               EnergyWeights* own) {
+  __shared__ Uninitialised<EnergyFitState> shared;
+  EnergyFitState& state = shared.get();
+  const SampledGroup group = groups[blockIdx.x];
+  if (threadIdx.x < energy_features) state.weights[threadIdx.x] = start[threadIdx.x];
+  for (int round = 0; round < energy_fit_rounds; ++round) {
+    sum_round(points + group.first, group.count, state);
+    __syncthreads();
+    if (threadIdx.x < 32) solve_round(state);
+    __syncthreads();
+    if (!state.is_solved) break;
+  }
+  if (threadIdx.x < energy_features) own[blockIdx.x][threadIdx.x] = state.weights[threadIdx.x];
+}
+
+/// A group's samples under some weights.
+struct WeightedGroup {
+  std::uint32_t group = 0;
+  std::uint32_t weights = 0;  ///< among those remembered, then the groups' own
+};
+
+constexpr unsigned token_row = outlier_token + 1;
+constexpr unsigned energy_counts = contexts_per_group * token_row;
+
+/// How often each token occurs in each bucket; one block for each pair.
+__global__ void __launch_bounds__(threads)
+    count_kernel(const SampledPoint* points, const SampledGroup* groups, const WeightedGroup* pairs,
+                 const EnergyWeights* weights, std::uint32_t* counts) {
+  __shared__ std::uint32_t bins[energy_counts];
+  for (unsigned i = threadIdx.x; i < energy_counts; i += threads) bins[i] = 0;
+  __syncthreads();
+  const WeightedGroup pair = pairs[blockIdx.x];
+  const SampledGroup group = groups[pair.group];
+  const EnergyWeights mine = weights[pair.weights];
+  for (std::uint32_t k = threadIdx.x; k < group.count; k += threads) {
+    const SampledPoint& point = points[group.first + k];
+    if (point.is_missing) continue;
+    const unsigned bucket = bucket_of(weighted_sum(mine, point.features));
+    atomicAdd(&bins[bucket * token_row + token_of_magnitude(point.magnitude)], 1U);
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < energy_counts; i += threads) {
+    counts[std::size_t{blockIdx.x} * energy_counts + i] = bins[i];
+  }
+}
+
+/// A group as the host sees it.
+struct HostGroup {
+  int pass;
+  std::size_t kind;          ///< see RememberedWeights
+  std::uint64_t points = 0;  ///< that its sample stands for
+};
+
+/// The choice of weights for the groups of some passes.
 template <class T>
-std::vector<ClassSample<T>> samples_of(const LevelFrame<T>& frame, PassRange passes,
-                                       FitSample size) {
-  std::vector<ClassSample<T>> samples;
-  std::size_t groups = 0;
-  std::uint64_t first = 0;
-  for (int number = passes.first; number < passes.end; ++number) {
-    const Pass& pass = frame.pass(number);
-    const auto classes = frame.plan().classes_of(pass);
+class EnergyChoice {
+ public:
+  EnergyChoice(Work& work, const LevelFrame<T>& frame, PassRange passes, FitSample size)
+      : work_(work), frame_(frame), passes_(passes) {
+    for (int number = passes.first; number < passes.end; ++number) add_pass(number, size);
+    list_pairs();
+  }
+
+  void measure(const RankedBits& missing, const RememberedWeights& remembered) {
+    const auto groups = static_cast<unsigned>(groups_.size());
+    auto* const points = work_.take<SampledPoint>(samples_);
+    sample_kernel<T><<<blocks_for(samples_, threads), threads, 0, work_.stream()>>>(
+        work_.upload(classes_.data(), classes_.size()), static_cast<std::uint32_t>(classes_.size()),
+        samples_, missing, points);
+    check_launch("sample_energies");
+    const auto* const sampled = work_.upload(sampled_.data(), sampled_.size());
+    auto* const weights = work_.take<EnergyWeights>(RememberedWeights::kinds + groups);
+    EnergyWeights* const own = weights + RememberedWeights::kinds;
+    auto* const entry = work_.take_pinned<EnergyWeights>(RememberedWeights::kinds);
+    std::copy(remembered.all().begin(), remembered.all().end(), entry);
+    work_.copy(weights, entry, RememberedWeights::kinds);
+    fit_kernel<<<groups, fit_threads, 0, work_.stream()>>>(points, sampled, default_weights, own);
+    check_launch("fit_energies");
+    auto* const counts = work_.take<std::uint32_t>(pairs_.size() * energy_counts);
+    count_kernel<<<static_cast<unsigned>(pairs_.size()), threads, 0, work_.stream()>>>(
+        points, sampled, work_.upload(pairs_.data(), pairs_.size()), weights, counts);
+    check_launch("count_energies");
+    own_ = work_.download(own, groups);
+    counts_ = work_.download(counts, pairs_.size() * energy_counts);
+    work_.sync();
+  }
+
+  std::vector<std::vector<GroupWeights>> choose(RememberedWeights& remembered) const {
+    std::vector<WeightCosts> costs(groups_.size());
+    work_.host().for_each(groups_.size(), [&](std::size_t g) { costs[g] = own_costs(g); });
+    std::vector<GroupWeights> chosen(groups_.size());
+    work_.host().for_each(RememberedWeights::kinds,
+                          [&](std::size_t kind) { choose_kind(kind, costs, remembered, chosen); });
+    std::vector<std::vector<GroupWeights>> result(
+        static_cast<std::size_t>(passes_.end - passes_.first));
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      result[static_cast<std::size_t>(groups_[g].pass - passes_.first)].push_back(chosen[g]);
+    }
+    return result;
+  }
+
+ private:
+  void add_pass(int number, FitSample size) {
+    const Pass& pass = frame_.pass(number);
+    const auto classes = frame_.plan().classes_of(pass);
+    const PassView<T>& view = frame_.view(number);
     std::vector<std::uint64_t> of_group(pass.groups, 0);
     for (const ClassPlan<T>& c : classes) of_group[c.points.group] += c.points.points();
-    for (std::size_t c = 0; c < classes.size(); ++c) {
-      const PointClass& points = classes[c].points;
-      const std::uint64_t all = points.points();
-      const std::uint64_t wanted = energy_sample(all, of_group[points.group], size);
-      const PassView<T>& view = frame.view(number);
-      samples.push_back({view.classes + c, view.array, first, wanted, all, groups + points.group});
-      first += wanted;
+    for (std::uint32_t group = 0; group < pass.groups; ++group) {
+      SampledGroup sampled{static_cast<std::uint32_t>(samples_), 0};
+      HostGroup on_host{number, 0, of_group[group]};
+      for (std::size_t c = 0; c < classes.size(); ++c) {
+        const PointClass& points = classes[c].points;
+        if (points.group != group) continue;
+        on_host.kind = RememberedWeights::kind_of(points);
+        const std::uint64_t wanted = energy_sample(points.points(), of_group[group], size);
+        classes_.push_back({view.classes + c, view.array, samples_, wanted, points.points()});
+        samples_ += wanted;
+        sampled.count += static_cast<std::uint32_t>(wanted);
+      }
+      sampled_.push_back(sampled);
+      groups_.push_back(on_host);
     }
-    groups += pass.groups;
   }
-  return samples;
-}
+
+  /// Every group's own weights, and all that it could remember.
+  void list_pairs() {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      first_pairs_.push_back(pairs_.size());
+      const auto group = static_cast<std::uint32_t>(g);
+      const auto add = [&](std::size_t weights) {
+        pairs_.push_back({group, static_cast<std::uint32_t>(weights)});
+      };
+      add(RememberedWeights::kinds + g);
+      add(groups_[g].kind);
+      for (std::size_t before = 0; before < g; ++before) {
+        if (groups_[before].kind == groups_[g].kind) add(RememberedWeights::kinds + before);
+      }
+    }
+    first_pairs_.push_back(pairs_.size());
+  }
+
+  std::vector<Counts> counts_of(std::size_t pair) const {
+    std::vector<Counts> counts(contexts_per_group, Counts{});
+    const std::uint32_t* from = counts_ + pair * energy_counts;
+    for (Counts& bucket : counts) {
+      std::copy_n(from, token_row, bucket.begin());
+      from += token_row;
+    }
+    return counts;
+  }
+
+  /// The number of samples of a group that are not missing.
+  std::uint64_t used(std::size_t group) const {
+    const std::uint32_t* const from = counts_ + first_pairs_[group] * energy_counts;
+    return std::accumulate(from, from + energy_counts, std::uint64_t{0});
+  }
+
+  /// The costs that do not depend on what other groups chose.
+  WeightCosts own_costs(std::size_t group) const {
+    WeightCosts costs;
+    const std::uint64_t samples = used(group);
+    if (samples == 0) return costs;
+    const std::uint64_t points = groups_[group].points;
+    const std::vector<Counts> counts = counts_of(first_pairs_[group]);
+    std::vector<Counts> in_one(contexts_per_group, Counts{});
+    for (const Counts& bucket : counts) {
+      for (std::size_t t = 0; t < bucket.size(); ++t) in_one.front()[t] += bucket[t];
+    }
+    costs.none = energy_cost(in_one, points);
+    if (samples >= fewest_energy_points) costs.own = energy_cost(counts, points);
+    return costs;
+  }
+
+  /// Chooses for the groups of a kind, one after the other.
+  void choose_kind(std::size_t kind, std::span<const WeightCosts> costs,
+                   RememberedWeights& remembered, std::span<GroupWeights> chosen) const {
+    EnergyWeights& last = remembered.of_kind(kind);
+    std::uint32_t source = static_cast<std::uint32_t>(kind);  // of `last`, as in a WeightedGroup
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (groups_[g].kind != kind) continue;
+      chosen[g] = {WeightsKind::remembered, last};
+      if (used(g) == 0) continue;
+      WeightCosts all = costs[g];
+      all.remembered = energy_cost(counts_of(pair_of(g, source)), groups_[g].points);
+      chosen[g] = choose_weights(all, last, own_[g]);
+      if (chosen[g].kind != WeightsKind::own) continue;
+      last = own_[g];
+      source = static_cast<std::uint32_t>(RememberedWeights::kinds + g);
+    }
+  }
+
+  std::size_t pair_of(std::size_t group, std::uint32_t weights) const {
+    std::size_t pair = first_pairs_[group];
+    while (pairs_[pair].weights != weights) ++pair;
+    return pair;
+  }
+
+  Work& work_;
+  const LevelFrame<T>& frame_;
+  PassRange passes_;
+  std::vector<SampledClass<T>> classes_;
+  std::vector<SampledGroup> sampled_;
+  std::vector<HostGroup> groups_;
+  std::vector<WeightedGroup> pairs_;
+  std::vector<std::size_t> first_pairs_;  ///< of each group, and where the last one's end
+  std::uint64_t samples_ = 0;
+  const EnergyWeights* own_ = nullptr;     ///< of the groups, on the host
+  const std::uint32_t* counts_ = nullptr;  ///< of the pairs, on the host
+};
 
 }  // namespace
 
 template <class T>
-std::vector<std::vector<EnergySample>> sample_energies(Work& work, const LevelFrame<T>& frame,
-                                                       PassRange passes, const RankedBits& missing,
-                                                       FitSample size) {
-  const std::vector<ClassSample<T>> samples = samples_of(frame, passes, size);
-  const std::uint64_t count = samples.back().first + samples.back().wanted;
-  const ClassSample<T>* const on_device = work.upload(samples.data(), samples.size());
-  auto* const sampled = work.take<SampledPoint>(count);
-  sample_kernel<T><<<blocks_for(count, threads), threads, 0, work.stream()>>>(
-      on_device, static_cast<std::uint32_t>(samples.size()), count, missing, sampled);
-  check_launch("sample_energies");
-  const SampledPoint* const points = work.download(sampled, count);
-  work.sync();
-
-  std::vector<EnergySample> groups(samples.back().group + 1);
-  for (const ClassSample<T>& sample : samples) {
-    EnergySample& group = groups[sample.group];
-    group.points += sample.all;
-    for (std::uint64_t i = sample.first; i < sample.first + sample.wanted; ++i) {
-      if (points[i].is_missing) continue;
-      group.features.push_back(points[i].features);
-      group.magnitudes.push_back(points[i].magnitude);
-    }
-  }
-  std::vector<std::vector<EnergySample>> result;
-  auto next = groups.begin();
-  for (int number = passes.first; number < passes.end; ++number) {
-    const auto end = next + frame.pass(number).groups;
-    result.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
-    next = end;
-  }
-  return result;
+std::vector<std::vector<GroupWeights>> choose_weights(Work& work, const LevelFrame<T>& frame,
+                                                      PassRange passes, const RankedBits& missing,
+                                                      FitSample size,
+                                                      RememberedWeights& remembered) {
+  EnergyChoice<T> choice(work, frame, passes, size);
+  choice.measure(missing, remembered);
+  return choice.choose(remembered);
 }
 
-template std::vector<std::vector<EnergySample>> sample_energies(Work&, const LevelFrame<float>&,
-                                                                PassRange, const RankedBits&,
-                                                                FitSample);
-template std::vector<std::vector<EnergySample>> sample_energies(Work&, const LevelFrame<double>&,
-                                                                PassRange, const RankedBits&,
-                                                                FitSample);
+template std::vector<std::vector<GroupWeights>> choose_weights(Work&, const LevelFrame<float>&,
+                                                               PassRange, const RankedBits&,
+                                                               FitSample, RememberedWeights&);
+template std::vector<std::vector<GroupWeights>> choose_weights(Work&, const LevelFrame<double>&,
+                                                               PassRange, const RankedBits&,
+                                                               FitSample, RememberedWeights&);
 
 }  // namespace cuszi::gpu

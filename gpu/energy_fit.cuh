@@ -4,11 +4,12 @@
 
 namespace cuszi::gpu {
 
-/// The samples to which the energy weights of a pass's groups are fitted; `size` says how many.
-/// Waits once for all passes of the range.
+/// The weights of the groups of these passes, for each pass, as core's choose_weights() finds them
+/// on samples of this size; own ones are remembered. The host waits once for all passes.
 template <class T>
-std::vector<std::vector<EnergySample>> sample_energies(Work& work, const LevelFrame<T>& frame,
-                                                       PassRange passes, const RankedBits& missing,
-                                                       FitSample size);
+std::vector<std::vector<GroupWeights>> choose_weights(Work& work, const LevelFrame<T>& frame,
+                                                      PassRange passes, const RankedBits& missing,
+                                                      FitSample size,
+                                                      RememberedWeights& remembered);
 
 }  // namespace cuszi::gpu

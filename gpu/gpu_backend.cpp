@@ -39,6 +39,12 @@ class GpuBackend final : public Backend {
     return make_encode_session(slot_, *work_, shape, values, fills, draft);
   }
 
+  std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
+                                                 const PredictorParams& draft) override {
+    use_device();
+    return make_one_pass_session(slot_, *work_, shape, values, draft);
+  }
+
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {
     use_device();
     return make_decode_session(slot_, *work_, payload);
@@ -54,6 +60,10 @@ class GpuBackend final : public Backend {
 
   void copy(Bytes from, MutableBytes to) override {
     use_device();
+    if (from.size() <= small_copy) {
+      copy_by_staging(from, to);
+      return;
+    }
     work_->copy(to.data(), from.data(), from.size());
     work_->sync();
   }
@@ -71,6 +81,22 @@ class GpuBackend final : public Backend {
   ByteCount peak_bytes() const { return work_->device().peak(); }
 
  private:
+  static constexpr ByteCount small_copy = 4096;
+
+  /// Copies from and to page-locked memory need no second one.
+  void copy_by_staging(Bytes from, MutableBytes to) {
+    if (staging_ == nullptr) staging_ = pinned_.take<std::byte>(small_copy);
+    const bool from_device = !from.empty() && is_on_device(from.data());
+    const bool to_device = !to.empty() && is_on_device(to.data());
+    if (!from_device) std::copy(from.begin(), from.end(), to_device ? staging_ : to.data());
+    if (from_device || to_device) {
+      work_->copy(to_device ? to.data() : staging_, from_device ? from.data() : staging_,
+                  from.size());
+      work_->sync();
+    }
+    if (from_device && !to_device) std::copy_n(staging_, from.size(), to.begin());
+  }
+
   /// Threads that have not made the backend have another device, or none, at first.
   void use_device() const { check(cudaSetDevice(device_), "select a device"); }
 
@@ -78,6 +104,8 @@ class GpuBackend final : public Backend {
   std::string name_;
   FrameSlot slot_;
   std::unique_ptr<Work> work_;
+  Arena<PinnedMemory> pinned_;
+  std::byte* staging_ = nullptr;
   std::unique_ptr<Transfer> transfer_;
 };
 

@@ -28,21 +28,24 @@ __device__ std::uint64_t round_of(std::uint64_t accumulator, std::uint64_t input
 
 /// The 8 bytes at `shift` bits into `words`: strings may start at any byte. Reads no word that has
 /// none of them.
+template <bool aligned>
 __device__ std::uint64_t word_at(const std::uint64_t* words, int shift) {
-  return shift == 0 ? words[0] : (words[0] >> shift) | (words[1] << (64 - shift));
+  return aligned ? words[0] : (words[0] >> shift) | (words[1] << (64 - shift));
 }
 
 /// A thread's accumulator after all stripes; the words of the next few are on their way while
 /// those of the last few are added.
+template <bool aligned>
 __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, unsigned lane,
                                      unsigned stripes) {
-  constexpr unsigned few = 16;
+  constexpr unsigned few = 32;
   const auto address = reinterpret_cast<std::uintptr_t>(bytes);
   const int shift = 8 * static_cast<int>(address % 8);
   const auto* words = reinterpret_cast<const std::uint64_t*>(address - address % 8) + lane;
   std::uint64_t next[few] = {};
 #pragma unroll
-  for (unsigned i = 0; i < few && few <= stripes; ++i) next[i] = word_at(words + i * lanes, shift);
+  for (unsigned i = 0; i < few && few <= stripes; ++i)
+    next[i] = word_at<aligned>(words + i * lanes, shift);
   unsigned done = 0;
   for (; done + few <= stripes; done += few) {
     std::uint64_t input[few];
@@ -51,12 +54,13 @@ __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, 
     words += few * lanes;
     if (done + 2 * few <= stripes) {
 #pragma unroll
-      for (unsigned i = 0; i < few; ++i) next[i] = word_at(words + i * lanes, shift);
+      for (unsigned i = 0; i < few; ++i) next[i] = word_at<aligned>(words + i * lanes, shift);
     }
 #pragma unroll
     for (unsigned i = 0; i < few; ++i) sum = round_of(sum, input[i]);
   }
-  for (; done < stripes; ++done, words += lanes) sum = round_of(sum, word_at(words, shift));
+  for (; done < stripes; ++done, words += lanes)
+    sum = round_of(sum, word_at<aligned>(words, shift));
   return sum;
 }
 
@@ -98,7 +102,9 @@ __global__ void __launch_bounds__(threads) hash_blocks(const __grid_constant__ H
   const std::uint64_t left = inside ? size - first : 0;
   const auto length = static_cast<unsigned>(left < hash_block_bytes ? left : hash_block_bytes);
   std::uint64_t sum = lane == 0 ? prime1 + prime2 : lane == 1 ? prime2 : lane == 2 ? 0 : 0 - prime1;
-  sum = add_stripes(sum, bytes + first, lane, length / stripe);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % sizeof(std::uint64_t) == 0;
+  sum = aligned ? add_stripes<true>(sum, bytes + first, lane, length / stripe)
+                : add_stripes<false>(sum, bytes + first, lane, length / stripe);
 
   std::uint64_t hash = 0;
   for (unsigned i = 0; i < lanes; ++i) {
@@ -139,13 +145,13 @@ std::uint64_t block_hash(Work& work, Bytes bytes) {
 std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings) {
   std::uint64_t blocks = 0;
   for (const Bytes string : strings) blocks += blocks_of(string);
-  auto* const hashes = work.take<std::uint64_t>(blocks);
+  auto* const hashes = work.take_pinned<std::uint64_t>(blocks);  // which the device reaches too
   std::uint64_t* next = hashes;
   for (std::size_t i = 0; i < strings.size(); i += most_strings) {
     const std::size_t count = std::min<std::size_t>(strings.size() - i, most_strings);
     next = start_to_hash(work, strings.subspan(i, count), next);
   }
-  const std::uint64_t* found = work.download(hashes, blocks);
+  const std::uint64_t* found = hashes;
   if (blocks != 0) work.sync();
   std::vector<std::uint64_t> result;
   for (const Bytes string : strings) {

@@ -1,38 +1,50 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace cuszi::gpu {
 
-/// Calls each(i) for all i below `count` on several threads of the host, in any order: for what it
-/// decides between kernels. Throws what one of the calls has thrown.
-template <class Each>
-void on_host_threads(std::size_t count, const Each& each) {
-  constexpr std::size_t most_threads = 16;
-  const std::size_t threads = std::min(
-      {count, most_threads, std::size_t{std::max(1U, std::thread::hardware_concurrency())}});
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr error;
-  std::mutex error_guard;
-  const auto run = [&] {
-    try {
-      for (std::size_t i = next++; i < count; i = next++) each(i);
-    } catch (...) {
-      const std::lock_guard lock(error_guard);
-      error = std::current_exception();
-    }
+/// Threads of the host for what it decides between kernels. They are started by the first call and
+/// sleep between calls; a call does not wait for those that wake up late.
+class HostThreads {
+ public:
+  /// At most so many, the caller's among them.
+  explicit HostThreads(unsigned most = 16) : most_(most) {}
+  HostThreads(const HostThreads&) = delete;
+  HostThreads& operator=(const HostThreads&) = delete;
+  ~HostThreads();
+
+  /// Calls each(i) for all i below `count`, in any order. Throws what one of the calls has thrown.
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
+
+ private:
+  struct Job {
+    std::size_t count;
+    const std::function<void(std::size_t)>& each;
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr error;  ///< guarded
   };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(run);
-  run();
-  others.clear();
-  if (error) std::rethrow_exception(error);
-}
+
+  void start();
+  void serve();
+  void take_part(Job& job);
+
+  unsigned most_;
+  std::mutex guard_;
+  std::condition_variable job_changed_;
+  std::condition_variable all_left_;
+  Job* job_ = nullptr;      ///< that others may take part in
+  unsigned rounds_ = 0;     ///< jobs so far
+  std::size_t others_ = 0;  ///< threads in the job beside the caller's
+  bool is_ending_ = false;
+  std::vector<std::thread> threads_;
+};
 
 }  // namespace cuszi::gpu

@@ -5,9 +5,9 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr std::uint64_t most_blocks_of_axis = 65535;
 
-/// Threads x along rows, y over rows of a slice; blocks y take slices in turn.
+/// Threads x along rows, y over rows of a slice; blocks y take slices in turn, z parts of long
+/// rows.
 template <class T>
 __global__ void __launch_bounds__(threads)
     refine_kernel(__grid_constant__ const LevelArray<T> from,
@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(threads)
     const std::uint64_t source = from.layout.row_of({at0, at1, y, 0});
     const std::uint64_t target =
         to.layout.row_of({at0 * factors[0], at1 * factors[1], y * factors[2], 0});
-    for (std::uint64_t x = threadIdx.x; x < extents[3]; x += blockDim.x) {
+    for (std::uint64_t x = std::uint64_t{blockIdx.z} * blockDim.x + threadIdx.x; x < extents[3];
+         x += std::uint64_t{gridDim.z} * blockDim.x) {
       const std::uint64_t here = source + from.layout.place_in_row(x);
       const std::uint64_t there = target + to.layout.place_in_row(x * factors[3]);
       to.values[there] = from.values[here];
@@ -81,7 +82,8 @@ void refine(Work& work, const Lattice& lattice, const LevelArray<T>& from,
   const Index4& extents = from.layout.extents;
   const dim3 block(32, threads / 32);
   const dim3 grid(blocks_for(extents[2], block.y),
-                  static_cast<unsigned>(std::min(extents[0] * extents[1], most_blocks_of_axis)));
+                  static_cast<unsigned>(std::min(extents[0] * extents[1], most_blocks_of_axis)),
+                  parts_of_row(extents[3]));
   refine_kernel<T><<<grid, block, 0, work.stream()>>>(from, to, factors);
   check_launch("refine");
 }

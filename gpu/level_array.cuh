@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/schedule.hpp"
 #include "gpu/work.hpp"
 
@@ -85,6 +87,16 @@ class LevelPointer {
 
 /// The longest row that is split: it must fit in shared memory to be put in order again.
 inline constexpr std::uint64_t longest_split_row_bytes = 32768;
+
+inline constexpr std::uint64_t most_blocks_of_axis = 65535;  ///< y or z
+
+/// Blocks that share a row of so many points, each thread of 32 taking some: more than one only
+/// where rows are so long that there may be few.
+inline unsigned parts_of_row(std::uint64_t points) {
+  constexpr std::uint64_t points_of_part = 4096;
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(points / points_of_part, 1, most_blocks_of_axis));
+}
 
 /// The layout of a level of a frame whose rows have values of so many bytes.
 LevelLayout level_layout(const Lattice& lattice, int level, ByteCount value_size);

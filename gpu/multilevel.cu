@@ -1,27 +1,13 @@
-#include <algorithm>
-
 #include "core/encode_session.hpp"
-#include "gpu/cube_point.cuh"
 #include "gpu/multilevel.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
-/// Whether the classes of a level are those of cube_point.cuh.
-bool is_cube(const Lattice& lattice, const LevelLayout& layout) {
-  if (lattice.layered_axis() >= 0 || lattice.rank != 3 || layout.odd == 0) return false;
-  const Index4& frame = lattice.extents;
-  return frame[0] * frame[1] * frame[2] * frame[3] <= most_cube_points &&
-         layout.extents[0] * layout.extents[1] <= most_cube_slices &&
-         std::all_of(layout.extents.begin() + 1, layout.extents.end(), [](std::uint64_t extent) {
-           return extent >= least_cube && extent <= most_cube;
-         });
-}
-
 constexpr unsigned threads = 256;
 
-/// Threads x along rows, y over rows, which blocks take in turn.
+/// Threads x along rows, y over rows, which blocks x take in turn, and blocks z parts of long ones.
 template <class T>
 __global__ void __launch_bounds__(threads)
     error_sum_kernel(__grid_constant__ const LevelArray<T> restored, const T* original,
@@ -32,7 +18,8 @@ __global__ void __launch_bounds__(threads)
   std::int64_t mine = 0;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y; row < rows;
        row += std::uint64_t{gridDim.x} * blockDim.y) {
-    for (std::uint64_t x = threadIdx.x; x < width; x += blockDim.x) {
+    for (std::uint64_t x = std::uint64_t{blockIdx.z} * blockDim.x + threadIdx.x; x < width;
+         x += std::uint64_t{gridDim.z} * blockDim.x) {
       const std::uint64_t point = row * width + x;
       if (missing.words != nullptr && missing.test(point)) continue;
       const T value = restored.values[row * width + layout.place_in_row(x)];
@@ -49,10 +36,15 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 std::int64_t error_sum(Work& work, const LevelArray<T>& restored, const T* original,
                        const RankedBits& missing, double bound) {
-  constexpr unsigned blocks = 132 * 8;
+  constexpr std::uint64_t most_blocks = 132 * 8;
+  const dim3 block(32, threads / 32);
+  const std::uint64_t width = restored.layout.extents[3];
+  const std::uint64_t rows = restored.layout.points() / width;
+  const dim3 grid(static_cast<unsigned>(std::min(ceil_div(rows, block.y), most_blocks)), 1,
+                  parts_of_row(width));
   auto* const sum = work.take_zeroed<unsigned long long>(1);
-  error_sum_kernel<T><<<blocks, dim3(32, threads / 32), 0, work.stream()>>>(
-      restored, original, missing, error_units / bound, sum);
+  error_sum_kernel<T>
+      <<<grid, block, 0, work.stream()>>>(restored, original, missing, error_units / bound, sum);
   check_launch("error_sum");
   const unsigned long long* const on_host = work.download(sum, 1);
   work.sync();
@@ -89,31 +81,17 @@ void LevelFrame<T>::make_arrays(FrameMemory& memory, T* finest) {
 
 template <class T>
 void LevelFrame<T>::make_views(int reach) {
-  constexpr std::uint64_t most_slabs = 65535;
   const RegionShape shape = RegionShape::of(plan_.grid);
   for (const ClassPlan<T>& c : plan_.classes) {
     classes_.push_back(view_of(c, lattice_, array(c.points.level).layout, shape));
   }
   const ClassView<T>* const on_device = work_.upload(classes_.data(), classes_.size());
   for (const Pass& pass : plan_.passes) {
-    PassView<T> view;
-    view.array = array(pass.level);
-    view.classes = on_device + pass.first_class;
-    view.host_classes = classes_.data() + pass.first_class;
-    view.class_count = pass.classes;
-    view.shape = shape;
-    view.is_cube =
-        classes_[pass.first_class].plan.points.order != 0 && is_cube(lattice_, view.array.layout);
+    PassView<T> view =
+        view_of<T>(array(pass.level), std::span(classes_).subspan(pass.first_class, pass.classes),
+                   on_device + pass.first_class, shape);
+    view.is_cube = is_cube(lattice_, classes_[pass.first_class], view.array.layout);
     view.reach = reach;
-    std::uint64_t rows = 1;
-    std::uint64_t slabs = 1;
-    for (std::uint32_t i = 0; i < pass.classes; ++i) {
-      const Index4& regions = classes_[pass.first_class + i].regions;
-      rows = std::max(rows, regions[2] * regions[3]);
-      slabs = std::max(slabs, regions[0] * regions[1]);
-    }
-    view.grid =
-        dim3(grid_of(rows), pass.classes, static_cast<unsigned>(std::min(slabs, most_slabs)));
     views_.push_back(view);
   }
 }

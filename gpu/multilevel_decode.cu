@@ -1,9 +1,10 @@
 #include <optional>
 
 #include "gpu/ans.cuh"
+#include "gpu/coder.cuh"
 #include "gpu/energy.cuh"
+#include "gpu/gaps.cuh"
 #include "gpu/hash.cuh"
-#include "gpu/host_steps.hpp"
 #include "gpu/multilevel_passes.cuh"
 #include "gpu/restoration.cuh"
 
@@ -27,34 +28,25 @@ class MultilevelDecoder final : public PassDecoder {
         contexts_(uses_contexts(coder) ? work.take<std::uint8_t>(frame_.points()) : nullptr) {}
 
   void decode(std::span<const CodedLevel> levels) override {
-    const auto* const ans = std::get_if<AnsParams>(&coder_);
-    const bool on_device = ans != nullptr && output_.missing_points == 0;
     for (const CodedLevel& level : levels) {
       for (const Sections& sections : level.sections) {
-        Sections& on_host = sections_.emplace_back();
-        for (const Section& section : sections.list()) {
-          if (on_device && (section.id == SectionId::index || section.id == SectionId::codes)) {
-            continue;
-          }
-          const ByteCount size = section.bytes.size();
-          on_host.add(section.id, Bytes(work_.download(section.bytes.data(), size), size));
+        coded_.push_back(sections);
+        Sections& on_host = on_host_.emplace_back();
+        for (const SectionId id : {SectionId::weights, SectionId::lattice_hash}) {
+          const Bytes bytes = sections.find(id);
+          if (bytes.empty()) continue;
+          on_host.add(id, Bytes(work_.download(bytes.data(), bytes.size()), bytes.size()));
         }
       }
     }
+    gaps_ = Gaps(work_, frame_, output_.missing);
+    if (gaps_.any()) {
+      closed_codes_ = work_.take<QuantCode>(gaps_.start(frame_.passes()));
+      closed_contexts_ = work_.take<std::uint8_t>(gaps_.start(frame_.passes()));
+    }
     work_.sync();
-    if (on_device) {
-      ans_.emplace(work_, *ans, levels);
-      return;
-    }
-    std::span<const Sections> rest = sections_;
-    for (const CodedLevel& level : levels) {
-      const std::size_t passes = level.sections.size();
-      levels_.push_back(decode_on_host(coder_, {level.shapes, rest.first(passes)}));
-      rest = rest.subspan(passes);
-      for (std::size_t i = 0; i < passes; ++i) {
-        place_of_pass_.push_back({levels_.back().get(), i, level.shapes[i]});
-      }
-    }
+    const auto* const ans = std::get_if<AnsParams>(&coder_);
+    if (ans != nullptr) ans_.emplace(work_, *ans, levels);
   }
 
   void contexts(int pass, const Sections& /*sections*/) override {
@@ -66,26 +58,18 @@ class MultilevelDecoder final : public PassDecoder {
   }
 
   void place(int pass) override {
-    const std::uint64_t points = frame_.pass(pass).points;
     const std::uint64_t start = frame_.start(pass);
-    if (ans_) {
-      ans_->place(static_cast<std::size_t>(pass), contexts_ + start, points, codes_ + start);
+    const std::uint64_t points = frame_.pass(pass).points;
+    const std::uint8_t* const contexts = contexts_ == nullptr ? nullptr : contexts_ + start;
+    if (!gaps_.any()) {
+      decode_codes(pass, contexts, points, codes_ + start);
       return;
     }
-    const PassOfLevel& of = place_of_pass_[static_cast<std::size_t>(pass)];
-    std::vector<QuantCode> codes(points);
-    std::vector<std::uint8_t> contexts(contexts_ != nullptr ? points : 0);
-    std::vector<std::uint8_t> missing(output_.missing_points != 0 ? points : 0);
-    work_.copy(contexts.data(), contexts_ + start, contexts.size());
-    if (!missing.empty()) {
-      auto* const places = work_.take<std::uint8_t>(points);
-      find_missing_places(work_, frame_.view(pass), output_.missing, places);
-      work_.copy(missing.data(), places, points);
-    }
-    work_.sync();
-    of.level->place(of.number, {codes, contexts, missing, of.shape});
-    work_.copy(codes_ + start, codes.data(), points);
-    work_.sync();
+    const PassRange range{pass, pass + 1};
+    if (contexts != nullptr) gaps_.close(work_, range, contexts_, closed_contexts_);
+    decode_codes(pass, contexts == nullptr ? nullptr : closed_contexts_ + gaps_.start(pass),
+                 gaps_.count(pass), closed_codes_ + gaps_.start(pass));
+    gaps_.open(work_, range, closed_codes_, codes_);
   }
 
   void reconstruct(int pass, const Sections& sections) override {
@@ -114,13 +98,20 @@ class MultilevelDecoder final : public PassDecoder {
     entered_ = pass;
   }
 
-  struct PassOfLevel {
-    const HostLevel* level;
-    std::size_t number;
-    PassShape shape;
-  };
+  /// The codes of a pass that stand in its stream, each under its context.
+  void decode_codes(int pass, const std::uint8_t* contexts, std::uint64_t count,
+                    QuantCode* codes) const {
+    const auto number = static_cast<std::size_t>(pass);
+    if (ans_) {
+      ans_->place(number, contexts, count, codes);
+    } else if (count != 0) {
+      auto* const aligned = work_.take<QuantCode>(count);  // decoders write whole words
+      decode_symbols(work_, coder_, coded_[number], {aligned, count}, frame_.pass(pass).points);
+      work_.copy(codes, static_cast<const QuantCode*>(aligned), count);
+    }
+  }
 
-  const Sections& on_host(int pass) const { return sections_[static_cast<std::size_t>(pass)]; }
+  const Sections& on_host(int pass) const { return on_host_[static_cast<std::size_t>(pass)]; }
 
   void check_coarse_lattice(const Sections& sections) {
     ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
@@ -136,10 +127,12 @@ class MultilevelDecoder final : public PassDecoder {
   FrameOutput<T> output_;
   FrameMemory memory_;
   LevelFrame<T> frame_;
-  std::vector<Sections> sections_;  ///< of all passes, in the host's memory
-  std::optional<AnsCodes> ans_;     ///< of frames without missing points
-  std::vector<std::unique_ptr<HostLevel>> levels_;
-  std::vector<PassOfLevel> place_of_pass_;
+  std::vector<Sections> coded_;    ///< of all passes
+  std::vector<Sections> on_host_;  ///< those that the host reads, in its memory
+  std::optional<AnsCodes> ans_;
+  Gaps gaps_;
+  QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
+  std::uint8_t* closed_contexts_ = nullptr;
   QuantCode* codes_;        ///< by pass and place
   std::uint8_t* contexts_;  ///< of the same
   RememberedWeights remembered_;

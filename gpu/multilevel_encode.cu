@@ -1,8 +1,10 @@
 #include "core/thrifty.hpp"
 #include "gpu/ans.cuh"
+#include "gpu/coder.cuh"
 #include "gpu/energy_fit.cuh"
+#include "gpu/gaps.cuh"
 #include "gpu/hash.cuh"
-#include "gpu/host_steps.hpp"
+#include "gpu/histogram.cuh"
 #include "gpu/multilevel_passes.cuh"
 
 namespace cuszi::gpu {
@@ -27,11 +29,12 @@ template <class T>
 class MultilevelEncoder final : public PassEncoder {
  public:
   MultilevelEncoder(Work& work, FrameMemory& memory, const FrameCoding& coding,
-                    const FrameInput<T>& frame)
+                    const FrameInput<T>& frame, FitSample size)
       : work_(work),
         memory_(taken_back(memory)),
         coding_(coding),
         params_(std::get<MultilevelParams>(coding_.predictor)),
+        size_(size),
         input_(frame),
         frame_(work, memory, params_, frame.min, frame.max,
                memory.take<T>(count_of(frame.extents))),
@@ -45,23 +48,19 @@ class MultilevelEncoder final : public PassEncoder {
 
   void predict(PassRange range) override {
     const PassRange passes = within(range);
-    for (int number = passes.first; number < passes.end; ++number) {
-      frame_.enter(number);
-      quantise_pass(work_, frame_.view(number), task_of(number));
-      if (coding_.predicts_by_contexts()) quantise_thriftily(number);
-    }
+    quantise(passes);
     add_lattice_hash(passes);
     add_outliers(passes);
   }
 
   void fit_contexts(PassRange range) override {
     const PassRange passes = within(range);
-    const auto samples = sample_energies(work_, frame_, passes, input_.missing, FitSample::full);
+    const auto weights = choose_weights(work_, frame_, passes, input_.missing, size_, remembered_);
     for (int number = passes.first; number < passes.end; ++number) {
-      const auto weights =
-          choose(number, samples[static_cast<std::size_t>(number - passes.first)], remembered_);
-      fill(number, weights);
-      add(number, SectionId::weights, write_weights(weights));
+      const std::vector<GroupWeights>& own =
+          weights[static_cast<std::size_t>(number - passes.first)];
+      fill(number, own);
+      add(number, SectionId::weights, write_weights(own));
     }
   }
 
@@ -71,23 +70,47 @@ class MultilevelEncoder final : public PassEncoder {
   }
 
   void encode() override {
+    close_gaps();
     const auto* const ans = std::get_if<AnsParams>(&coding_.coder);
-    if (ans != nullptr && input_.missing_points == 0) {
+    if (ans != nullptr) {
       encode_levels(*ans);
-      return;
-    }
-    const std::vector<int> levels = level_of_pass(coding_.predictor);
-    const int passes = frame_.passes();
-    for (int first = 0, end = 0; first < passes; first = end) {
-      const auto level = [&](int number) { return levels[static_cast<std::size_t>(number)]; };
-      while (end < passes && level(end) == level(first)) ++end;
-      encode_level({first, end});
+    } else {
+      for (int number = 0; number < frame_.passes(); ++number) encode_pass(number);
     }
   }
 
   std::vector<CodedPass> finish() override { return coded_; }
 
+  /// What coding the frame takes, about, without doing all of it: in a trial all passes are one
+  /// level, and missing points are coded, too.
+  std::uint64_t cost(const AnsParams& params) {
+    const PassRange all{0, frame_.passes()};
+    if (coding_.predicts_by_contexts()) {
+      for (int number = 0; number < all.end; ++number) {
+        quantise({number, number + 1});
+        fit_contexts({number, number + 1});
+      }
+    } else {
+      quantise(all);
+      fit_contexts(all);
+    }
+    add_outliers(all);
+    ByteWriter head;
+    params_.write(head);
+    std::uint64_t bytes = head.size();
+    for (const CodedPass& pass : coded_) bytes += pass.sections.size();
+    return bytes + ans_bytes(work_, params, symbols_of(all));
+  }
+
  private:
+  void quantise(PassRange passes) {
+    for (int number = passes.first; number < passes.end; ++number) {
+      frame_.enter(number);
+      quantise_pass(work_, frame_.view(number), task_of(number));
+      if (coding_.predicts_by_contexts()) quantise_thriftily(number);
+    }
+  }
+
   std::size_t passes() const { return frame_.plan().passes.size(); }
   PassRange within(PassRange range) const {
     return {range.first, std::min(range.end, frame_.passes())};
@@ -139,9 +162,8 @@ class MultilevelEncoder final : public PassEncoder {
   /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
   void quantise_thriftily(int number) {
     const PassRange pass{number, number + 1};
-    const auto samples = sample_energies(work_, frame_, pass, input_.missing, FitSample::full);
     RememberedWeights remembered = remembered_;
-    fill(number, choose(number, samples.front(), remembered));
+    fill(number, choose_weights(work_, frame_, pass, input_.missing, size_, remembered).front());
     QuantiseTask<T> task = task_of(number);
     const std::vector<T> zones = zones_of(number);
     task.contexts = contexts(number);
@@ -170,17 +192,6 @@ class MultilevelEncoder final : public PassEncoder {
       zones.push_back(static_cast<T>(thrifty_zone(on_host[i], coding_.room.slack)));
     }
     return zones;
-  }
-
-  std::vector<GroupWeights> choose(int number, std::span<const EnergySample> samples,
-                                   RememberedWeights& remembered) const {
-    std::vector<GroupWeights> weights;
-    for_each_group(frame_.plan(), frame_.pass(number), [&](const PointClass& first) {
-      EnergyWeights& last = remembered.of(first);
-      weights.push_back(choose_weights(samples[first.group], last));
-      if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
-    });
-    return weights;
   }
 
   void fill(int number, const std::vector<GroupWeights>& weights) {
@@ -217,68 +228,65 @@ class MultilevelEncoder final : public PassEncoder {
     coded(number).sections.add(id, Bytes(work_.upload(bytes.data(), bytes.size()), bytes.size()));
   }
 
-  /// Codes all levels of a frame without missing points at once.
-  void encode_levels(const AnsParams& params) {
-    const std::vector<int> level_of = level_of_pass(coding_.predictor);
-    std::vector<LevelSymbols> levels;
-    std::vector<int> first_passes;
-    for (int number = 0; number < frame_.passes(); ++number) {
-      const auto i = static_cast<std::size_t>(number);
-      if (number == 0 || level_of[i] != level_of[i - 1]) {
-        levels.emplace_back();
-        first_passes.push_back(number);
-      }
-      const Pass& pass = frame_.pass(number);
-      levels.back().push_back({codes(number),
-                               contexts(number),
-                               pass.points,
-                               {pass.points, std::size_t{pass.groups} * contexts_per_group}});
-    }
-    const std::vector<AnsStream> streams = ans_encode(work_, params, levels);
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      Sections& sections = coded(first_passes[i]).sections;
-      add_section(SectionId::index, streams[i].index, sections);
-      add_section(SectionId::codes, streams[i].codes, sections);
-    }
+  std::vector<PassRange> levels() const {
+    return passes_of_levels(level_of_pass(coding_.predictor));
   }
 
-  /// What the host needs of a pass to code it.
-  struct PassOnHost {
-    std::vector<QuantCode> codes;
-    std::vector<std::uint8_t> contexts;
-    std::vector<std::uint8_t> missing;
-    PassShape shape;
-  };
-
-  PassOnHost to_host(int number) {
+  PassSymbols symbols_of(int number) const {
     const Pass& pass = frame_.pass(number);
-    PassOnHost host{std::vector<QuantCode>(pass.points),
-                    std::vector<std::uint8_t>(uses_contexts(coding_.coder) ? pass.points : 0),
-                    std::vector<std::uint8_t>(input_.missing_points != 0 ? pass.points : 0),
-                    {pass.points, std::size_t{pass.groups} * contexts_per_group}};
-    work_.copy(host.codes.data(), codes(number), host.codes.size());
-    work_.copy(host.contexts.data(), contexts(number), host.contexts.size());
-    if (!host.missing.empty()) {
-      auto* const places = work_.take<std::uint8_t>(pass.points);
-      find_missing_places(work_, frame_.view(number), input_.missing, places);
-      work_.copy(host.missing.data(), places, pass.points);
-    }
-    return host;
+    const std::uint64_t start = gaps_.any() ? gaps_.start(number) : frame_.start(number);
+    return {codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
+            gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass)};
   }
 
-  void encode_level(PassRange range) {
-    std::vector<PassOnHost> passes;
-    for (int number = range.first; number < range.end; ++number) passes.push_back(to_host(number));
+  LevelSymbols symbols_of(PassRange range) const {
+    LevelSymbols symbols;
+    for (int number = range.first; number < range.end; ++number) {
+      symbols.push_back(symbols_of(number));
+    }
+    return symbols;
+  }
+
+  /// From here on codes and contexts are those of points that are not missing.
+  void close_gaps() {
+    gaps_ = Gaps(work_, frame_, input_.missing);
+    if (!gaps_.any()) return;
+    const PassRange all{0, frame_.passes()};
+    const std::uint64_t points = gaps_.start(all.end);
+    auto* const codes = work_.take<QuantCode>(points);
+    gaps_.close(work_, all, codes_, codes);
+    codes_ = codes;
+    if (contexts_ == nullptr) return;
+    auto* const contexts = work_.take<std::uint8_t>(points);
+    gaps_.close(work_, all, contexts_, contexts);
+    contexts_ = contexts;
+  }
+
+  /// Codes all levels at once.
+  void encode_levels(const AnsParams& params) {
+    std::vector<LevelSymbols> symbols;
+    for (const PassRange& level : levels()) symbols.push_back(symbols_of(level));
+    const std::vector<AnsStream> streams = ans_encode(work_, params, symbols);
+    auto stream = streams.begin();
+    for (const PassRange& level : levels()) {
+      Sections& sections = coded(level.first).sections;
+      add_section(SectionId::index, stream->index, sections);
+      add_section(SectionId::codes, stream->codes, sections);
+      ++stream;
+    }
+  }
+
+  /// By a coder that knows no contexts. It reads whole words.
+  void encode_pass(int number) {
+    const PassSymbols pass = symbols_of(number);
+    auto* const codes = work_.take<QuantCode>(pass.count);
+    work_.copy(codes, pass.codes, pass.count);
+    const auto histogram =
+        count_symbols(work_, codes, pass.count, 2 * centre_of(coding_.predictor));
     work_.sync();
-    std::vector<HostSymbols> symbols;
-    for (PassOnHost& pass : passes) {
-      symbols.push_back({pass.codes, pass.contexts, pass.missing, pass.shape});
-    }
-    int number = range.first;
-    for (const auto& sections : encode_on_host(coding_.coder, coding_.tuning, symbols)) {
-      for (const HostSection& section : sections) add(number, section.id, section.bytes);
-      ++number;
-    }
+    const Sections sections = encode_symbols(work_, coding_.coder, coding_.tuning,
+                                             {codes, pass.count}, histogram, pass.shape.points);
+    for (const Section& section : sections.list()) coded(number).sections.add(section);
   }
 
   static FrameMemory& taken_back(FrameMemory& memory) {
@@ -290,10 +298,12 @@ class MultilevelEncoder final : public PassEncoder {
   FrameMemory& memory_;
   FrameCoding coding_;
   const MultilevelParams& params_;
+  FitSample size_;  ///< of the fits of contexts
   FrameInput<T> input_;
   LevelFrame<T> frame_;
   QuantCode* codes_;        ///< by pass and place
   std::uint8_t* contexts_;  ///< of the same
+  Gaps gaps_;               ///< that have been closed
   std::uint64_t* outlier_counts_;
   std::vector<RankedBits> outliers_;
   RememberedWeights remembered_;
@@ -306,7 +316,14 @@ template <class T>
 std::unique_ptr<PassEncoder> make_multilevel_encoder(Work& work, FrameMemory& memory,
                                                      const FrameCoding& coding,
                                                      const FrameInput<T>& frame) {
-  return std::make_unique<MultilevelEncoder<T>>(work, memory, coding, frame);
+  return std::make_unique<MultilevelEncoder<T>>(work, memory, coding, frame, FitSample::full);
+}
+
+template <class T>
+std::uint64_t multilevel_cost(Work& work, FrameMemory& memory, const FrameCoding& coding,
+                              const FrameInput<T>& frame) {
+  MultilevelEncoder<T> encoder(work, memory, coding, frame, FitSample::trial);
+  return encoder.cost(std::get<AnsParams>(coding.coder));
 }
 
 template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory&,
@@ -315,5 +332,9 @@ template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory
 template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory&,
                                                               const FrameCoding&,
                                                               const FrameInput<double>&);
+template std::uint64_t multilevel_cost(Work&, FrameMemory&, const FrameCoding&,
+                                       const FrameInput<float>&);
+template std::uint64_t multilevel_cost(Work&, FrameMemory&, const FrameCoding&,
+                                       const FrameInput<double>&);
 
 }  // namespace cuszi::gpu

@@ -16,6 +16,12 @@ std::unique_ptr<PassEncoder> make_multilevel_encoder(Work& work, FrameMemory& me
                                                      const FrameCoding& coding,
                                                      const FrameInput<T>& frame);
 
+/// The bytes that coding a frame by `multilevel` and `ans` takes, about: those of a trial on the
+/// CPU (cpu_ref/trials).
+template <class T>
+std::uint64_t multilevel_cost(Work& work, FrameMemory& memory, const FrameCoding& coding,
+                              const FrameInput<T>& frame);
+
 /// And back.
 template <class T>
 std::unique_ptr<PassDecoder> make_multilevel_decoder(Work& work, const FrameTarget& target,

@@ -12,6 +12,19 @@ struct PointPlaces {
   std::uint64_t place;
 };
 
+/// The prediction of a point of a level from what stands in the level's array.
+template <class T>
+__device__ T predicted(const LevelArray<T>& array, const ClassView<T>& view, const Index4& at,
+                       std::uint64_t offset) {
+  const ClassPlan<T>& plan = view.plan;
+  if (plan.stencil.size != 0 && is_inner(at, plan.stencil_margins, array.layout.extents)) {
+    return inner_prediction(plan, array.values + offset);
+  }
+  const LevelPointer<T> neighbours(array.values, array.layout, at);
+  return snapped(
+      plan, interpolated(plan, PointAt<LevelPointer<T>>{view.grid, plan.points, at, neighbours}));
+}
+
 /// Quantises one point and restores it; its code.
 template <class T>
 __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArray<T>& array,

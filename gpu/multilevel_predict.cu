@@ -8,35 +8,6 @@ namespace {
 
 constexpr unsigned threads = RegionShape::threads;
 
-/// The prediction of a point that has all its taps; the sums are those of core's prediction().
-template <class T>
-__device__ T inner_prediction(const ClassPlan<T>& plan, const T* value) {
-  const Stencil& stencil = plan.stencil;
-  T sum = 0;
-  for (unsigned g = 0; g < stencil.size; ++g) {
-    const unsigned begin = stencil.begin(g);
-    const unsigned end = stencil.end(g);
-    T in_group = value[plan.stencil_offsets[begin]] + value[plan.stencil_offsets[begin + 1]];
-    for (unsigned i = begin + 2; i < end; i += 2) {
-      in_group += value[plan.stencil_offsets[i]] + value[plan.stencil_offsets[i + 1]];
-    }
-    sum += plan.weights[g] * in_group;
-  }
-  return sum;
-}
-
-template <class T>
-__device__ T predicted(const LevelArray<T>& array, const ClassView<T>& view, const Index4& at,
-                       std::uint64_t offset) {
-  const ClassPlan<T>& plan = view.plan;
-  if (plan.stencil.size != 0 && is_inner(at, plan.stencil_margins, array.layout.extents)) {
-    return snapped(plan, inner_prediction(plan, array.values + offset));
-  }
-  const LevelPointer<T> neighbours(array.values, array.layout, at);
-  return snapped(
-      plan, interpolated(plan, PointAt<LevelPointer<T>>{view.grid, plan.points, at, neighbours}));
-}
-
 template <class T>
 __device__ PointPlaces places_of(const LevelArray<T>& array, const Index4& at,
                                  std::uint64_t place) {

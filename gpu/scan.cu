@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "gpu/extremes.cuh"
 #include "gpu/predictors.hpp"
 #include "gpu/scan.cuh"
 
@@ -9,8 +11,8 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 256;
-constexpr unsigned warps = threads / 32;
-constexpr unsigned range_blocks = 132 * 8;
+constexpr unsigned blocks_per_multiprocessor = 8;
+constexpr unsigned range_blocks = 132 * blocks_per_multiprocessor;
 
 template <class T>
 struct Range {
@@ -23,6 +25,8 @@ struct Range {
 template <class T>
 struct ScanResult {
   Range<T> range;
+  std::uint32_t blocks_done;
+  SharedExtremes sampled;
   SplineErrors splines;
   std::uint32_t octaves[ErrorOctaves::octaves];
 };
@@ -50,12 +54,14 @@ __device__ void merge(Range<T>& range, const Range<T>& other) {
 /// The range over a thread block, in its thread 0.
 template <class T>
 __device__ Range<T> merge_block(Range<T> range) {
+  constexpr unsigned warps = threads / 32;
   __shared__ Range<T> of_warp[warps];
   for (int distance = 16; distance > 0; distance /= 2) {
     merge<T>(range, {__shfl_down_sync(~0U, range.min, distance),
                      __shfl_down_sync(~0U, range.max, distance),
                      __shfl_down_sync(~0U, range.missing, distance)});
   }
+  __syncthreads();  // of another range
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = range;
   __syncthreads();
   for (unsigned i = 1; i < warps && threadIdx.x == 0; ++i) merge(range, of_warp[i]);
@@ -68,10 +74,23 @@ struct alignas(16) Pack {
   T values[size];
 };
 
-/// A range per thread block.
+/// The extremes of the sample's points from `first` on, `step` apart, with those of other blocks.
 template <class T>
-__global__ void __launch_bounds__(threads)
-    find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, Range<T>* ranges) {
+__device__ void add_sample(const T* values, std::uint64_t count, const MissingTest<T>& missing,
+                           std::uint64_t first, std::uint64_t step, SharedExtremes& sampled) {
+  Range<T> range = empty_range<T>();
+  for (std::uint64_t k = first; k < magnitude_samples(count); k += step)
+    include(range, values[magnitude_sample(k, count)], missing);
+  range = merge_block(range);
+  if (threadIdx.x == 0 && range.min <= range.max)
+    sampled.include(static_cast<double>(range.min), static_cast<double>(range.max));
+}
+
+/// A range per thread block; the last block puts them together.
+template <class T>
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+    find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, bool samples,
+                Range<T>* ranges, ScanResult<T>* result) {
   constexpr unsigned in_flight = 4;
   const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
   const std::uint64_t self = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
@@ -92,13 +111,23 @@ __global__ void __launch_bounds__(threads)
   }
   for (std::uint64_t i = done + self; i < count; i += all) include(range, values[i], missing);
   range = merge_block(range);
-  if (threadIdx.x == 0) ranges[blockIdx.x] = range;
-}
+  if (samples && std::uint64_t{blockIdx.x} * threads < magnitude_samples(count))
+    add_sample(values, count, missing, self, all, result->sampled);
 
-template <class T>
-__global__ void merge_ranges(const Range<T>* ranges, unsigned count, ScanResult<T>* result) {
-  Range<T> range = empty_range<T>();
-  for (unsigned i = threadIdx.x; i < count; i += threads) merge(range, ranges[i]);
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    ranges[blockIdx.x] = range;
+    __threadfence();
+    last = atomicAdd(&result->blocks_done, 1U) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  range = empty_range<T>();
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += threads) {
+    const volatile Range<T>& one = ranges[i];
+    merge(range, {one.min, one.max, one.missing});
+  }
   range = merge_block(range);
   if (threadIdx.x == 0) result->range = range;
 }
@@ -142,6 +171,25 @@ __global__ void sample_splines(Extents3 extents, const T* values, MissingTest<T>
   double sum = 0;
   for (const auto& e : errors) sum += e[threadIdx.x];
   result->splines.sum[axis][threadIdx.x] = sum;
+}
+
+/// The extremes of a sample, a part for each thread block.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    sample_extremes(const T* values, std::uint64_t points, MissingTest<T> missing,
+                    SharedExtremes* sampled) {
+  Range<T> range = empty_range<T>();
+  const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (k < magnitude_samples(points)) include(range, values[magnitude_sample(k, points)], missing);
+  range = merge_block(range);
+  if (threadIdx.x == 0) {
+    sampled[blockIdx.x].set(range.min <= range.max, static_cast<double>(range.min),
+                            static_cast<double>(range.max));
+  }
+}
+
+double largest_magnitude(const SharedExtremes& sampled) {
+  return sampled.any() ? std::max(std::fabs(sampled.min()), std::fabs(sampled.max())) : 0;
 }
 
 template <class T>
@@ -190,10 +238,10 @@ FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const
   const unsigned blocks = std::min(range_blocks, blocks_for(points, threads));
   auto* const ranges = work.take<Range<T>>(blocks);
   auto* const result = work.take_zeroed<ScanResult<T>>(1);
-  find_ranges<<<blocks, threads, 0, work.stream()>>>(values, points, missing, ranges);
+  const bool samples = std::holds_alternative<TilesParams>(draft);
+  find_ranges<<<blocks, threads, 0, work.stream()>>>(values, points, missing, samples, ranges,
+                                                     result);
   check_launch("find_ranges");
-  merge_ranges<<<1, threads, 0, work.stream()>>>(ranges, blocks, result);
-  check_launch("merge_ranges");
   launch_samples(work, extents, values, missing, draft, result);
   const ScanResult<T>& found = *work.download(result, 1);
   work.sync();
@@ -203,12 +251,26 @@ FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const
   if (scan.missing == points) return scan;
   scan.min = static_cast<double>(found.range.min) + 0.0;  // -0 and 0 must not depend on the order
   scan.max = static_cast<double>(found.range.max) + 0.0;
+  scan.sampled = largest_magnitude(found.sampled);
   std::copy(std::begin(found.octaves), std::end(found.octaves), scan.errors.counts().begin());
   if (std::holds_alternative<InterpParams>(draft)) {
     scan.splines = found.splines;
     for (unsigned axis = 0; axis < 3; ++axis) scan.splines.profiled[axis] = extents[axis] >= 7;
   }
   return scan;
+}
+
+template <class T>
+SampledRange sample_range(Work& work, const T* values, std::uint64_t points) {
+  const unsigned blocks = blocks_for(magnitude_samples(points), threads);
+  auto* const parts = work.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
+  sample_extremes<<<blocks, threads, 0, work.stream()>>>(values, points, MissingTest<T>{}, parts);
+  check_launch("sample_extremes");
+  work.sync();
+  SharedExtremes all{};
+  for (const SharedExtremes& part : std::span(parts, blocks)) all.include(part);
+  if (!all.any()) return {};
+  return {all.min(), all.max(), largest_magnitude(all)};
 }
 
 template <class T>
@@ -231,6 +293,8 @@ template FieldScan scan_frame(Work&, const Extents3&, const float*, const FillVa
                               const PredictorParams&);
 template FieldScan scan_frame(Work&, const Extents3&, const double*, const FillValues&,
                               const PredictorParams&);
+template SampledRange sample_range(Work&, const float*, std::uint64_t);
+template SampledRange sample_range(Work&, const double*, std::uint64_t);
 template MissingPoints<float> find_missing(Work&, const float*, std::uint64_t, const FillValues&,
                                            std::uint64_t);
 template MissingPoints<double> find_missing(Work&, const double*, std::uint64_t, const FillValues&,

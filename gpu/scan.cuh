@@ -11,6 +11,16 @@ template <class T>
 FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
                      const PredictorParams& draft);
 
+/// Of the points of a sample that are finite.
+struct SampledRange {
+  double min = 0;
+  double max = 0;
+  double magnitude = 0;  ///< see FieldScan::sampled
+};
+/// Looks at a sample of a frame's values, one wait of the host.
+template <class T>
+SampledRange sample_range(Work& work, const T* values, std::uint64_t points);
+
 /// The missing points of a frame, ranked, and their values in raster order.
 template <class T>
 struct MissingPoints {

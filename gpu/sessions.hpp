@@ -12,6 +12,10 @@ std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
                                                    const PredictorParams& draft);
+/// None for predictors without such a way.
+std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
+                                                      const FrameShape& shape, Bytes values,
+                                                      const PredictorParams& draft);
 std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload);
 
 }  // namespace cuszi::gpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "core/tiles.hpp"
 #include "gpu/frame_work.cuh"
 
@@ -9,6 +11,13 @@ namespace cuszi::gpu {
 template <class T>
 SelfCoded encode_values(Work& work, const TilesParams& params, double bound,
                         const FrameInput<T>& frame);
+
+/// The same before more of a frame without fill values has been seen than a sample, whose range
+/// `frame` has; `scan` gets that of all. Nothing if the frame has to be looked at first: points are
+/// missing, or the range is too wide for the bound.
+template <class T>
+std::optional<SelfCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
+                                          const FrameInput<T>& frame, FieldScan& scan);
 
 /// Starts to restore it. Throws ArchiveError, or sets a flaw, if the sections are not those of such
 /// a frame.

@@ -1,163 +1,246 @@
 #include <algorithm>
+#include <cmath>
 
-#include "gpu/bytes.cuh"
-#include "gpu/tile_warp.cuh"
+#include "gpu/chunk_offsets.cuh"
+#include "gpu/extremes.cuh"
+#include "gpu/tile_numbers.cuh"
 #include "gpu/tiles.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
+/// What a kernel tells of a frame.
+struct TileTotals {
+  std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
+  std::uint64_t patches;
+  std::uint64_t strange;    ///< tiles with values that NarrowTile cannot hold
+  SharedExtremes extremes;  ///< of all values, where they are sought
+};
+
 /// Everything that the kernel of a frame needs.
-template <class T>
+template <class T, class Shape>
 struct TileTask {
   TileGrid grid;
+  TileMap<Shape> map;
   const T* values;
   RankedBits missing;  ///< no words if no point is missing
   TileQuantizer<T> quantizer;
   MissingTest<T> fills;  ///< that a restored value could be
+  T certain_magnitude;   ///< of the quantizer
   std::uint32_t* index;
   std::uint32_t* codes;
   std::uint64_t room_words;
   std::uint64_t* states;  ///< of the chunks, see ChunkOffsets
-  struct Totals {
-    std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
-    std::uint64_t patches;
-  };
-  Totals* totals;
+  TileTotals* totals;
 };
 
-/// Where chunks begin, found by looking back at those before (Merrill and Garland 2016): each says
-/// its size as soon as it knows it, and the end of all up to it as soon as it knows that.
-class ChunkOffsets {
- public:
-  __device__ ChunkOffsets(std::uint64_t* states, std::uint64_t chunk)
-      : states_(states), chunk_(chunk) {}
-
-  /// By one thread.
-  __device__ void say_size(std::uint64_t words) const {
-    publish(words | (chunk_ == 0 ? is_end : is_size));
-  }
-
-  /// By one warp; every lane gets the words before the chunk.
-  __device__ std::uint64_t find(std::uint64_t words, unsigned lane) const {
-    std::uint64_t before = 0;
-    for (std::int64_t last = static_cast<std::int64_t>(chunk_) - 1; last >= 0; last -= 32) {
-      const std::int64_t one = last - lane;
-      std::uint64_t state = one >= 0 ? read(one) : is_end;
-      while (__any_sync(whole_warp, (state & flags) == 0)) {
-        if ((state & flags) == 0) state = read(one);
-      }
-      const std::uint32_t ends = __ballot_sync(whole_warp, (state & is_end) != 0);
-      const unsigned first_end =
-          ends == 0 ? 31 : static_cast<unsigned>(__ffs(static_cast<int>(ends))) - 1;
-      std::uint64_t sum = lane <= first_end ? state & ~flags : 0;
+/// Reads a lane's values; points beyond the field repeat its last.
+template <class T, class Shape, bool vector>
+__device__ void load_values(const TileTask<T, Shape>& task,
+                            const typename TileMap<Shape>::Tile& tile, unsigned lane,
+                            T (&values)[lane_points]) {
+  const T* const from = task.values + task.map.first_index(tile, lane);
+  if (task.map.is_whole(tile)) {
 #pragma unroll
-      for (unsigned distance = 16; distance > 0; distance /= 2)
-        sum += __shfl_xor_sync(whole_warp, sum, static_cast<int>(distance));
-      before += sum;
-      if (ends != 0) break;
+    for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
+      const T* const row = from + task.map.offset_of(point);
+      T four[4];
+      if constexpr (vector) {
+        load_four(row, four);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) four[i] = row[i];
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) values[point + i] = four[i];
     }
-    if (lane == 0 && chunk_ != 0) publish((before + words) | is_end);
-    return before;
+    return;
   }
+  const PointsInside inside = task.map.inside(tile, lane);
+#pragma unroll
+  for (int point = 0; point < static_cast<int>(lane_points); ++point)
+    values[point] = from[task.map.clamped_offset_of(point, inside)];
+}
+
+/// How to put those of eight bytes first that are not zero: selectors for each four of them and,
+/// above, the bits of the first four's and of all.
+struct alignas(8) Gather {
+  std::uint32_t low;
+  std::uint32_t high;
+};
+struct Gathers {
+  Gather by_flags[256];
+
+  static constexpr std::uint32_t selector(unsigned flags) {
+    std::uint32_t select = 0x4444;  // byte 4 is zero
+    unsigned rank = 0;
+    for (unsigned byte = 0; byte < 4; ++byte)
+      if (((flags >> byte) & 1) != 0) select ^= (4 ^ byte) << (4 * rank++);
+    return select;
+  }
+  static constexpr Gathers all() {
+    Gathers gathers{};
+    for (unsigned flags = 0; flags < 256; ++flags) {
+      const auto bits = [&](unsigned some) {
+        return static_cast<std::uint32_t>(8 * std::popcount(some)) << 16;
+      };
+      gathers.by_flags[flags] = {selector(flags % 16) | bits(flags % 16),
+                                 selector(flags / 16) | bits(flags)};
+    }
+    return gathers;
+  }
+};
+__device__ constexpr Gathers gathers = Gathers::all();
+
+/// Sets bits of a word in shared memory that other threads set bits of.
+__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
+  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
+               :
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
+               : "memory");
+}
+
+/// The bytes of a chunk, zero at first, so that lanes whose bytes share a word need not take turns.
+class ByteSink {
+ public:
+  __device__ ByteSink(std::uint32_t* words, std::uint32_t at) : words_(words), at_(at) {}
+
+  __device__ void put_byte(std::uint32_t place, std::uint32_t byte) const {
+    const std::uint32_t at = at_ + place;
+    set_bits(words_ + at / 4, byte << (8 * (at % 4)));
+  }
+  /// Puts up to eight bytes at a place; those above are to be zero.
+  __device__ void put(std::uint32_t place, std::uint32_t low, std::uint32_t high = 0) const {
+    const std::uint32_t at = at_ + place;
+    const std::uint32_t shift = 8 * (at % 4);
+    std::uint32_t* const to = words_ + at / 4;
+    set_bits(to, low << shift);
+    set_bits(to + 1, __funnelshift_l(low, high, shift));
+    set_bits(to + 2, __funnelshift_l(high, 0, shift));
+  }
+  __device__ void put_value(std::uint32_t place, std::uint64_t value) const {
+    put(place, static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32));
+  }
+  __device__ void skip(std::uint32_t bytes) { at_ += bytes; }
+
+  static constexpr unsigned writes_beyond = 2;  ///< words, at most and no bits
 
  private:
-  static constexpr std::uint64_t is_size = std::uint64_t{1} << 62;
-  static constexpr std::uint64_t is_end = std::uint64_t{1} << 63;
-  static constexpr std::uint64_t flags = is_size | is_end;
-
-  __device__ void publish(std::uint64_t state) const {
-    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(states_ + chunk_), "l"(state) : "memory");
-  }
-  __device__ std::uint64_t read(std::int64_t chunk) const {
-    std::uint64_t state;
-    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(state) : "l"(states_ + chunk) : "memory");
-    return state;
-  }
-
-  std::uint64_t* states_;
-  std::uint64_t chunk_;
+  std::uint32_t* words_;
+  std::uint32_t at_;
 };
 
-/// The union of the zigzags of each group: which of its planes' bytes are not zero.
-template <class Shape>
-__device__ void unite_groups(const WarpPoints& integers, std::uint32_t (&unions)[4]) {
+__device__ inline float larger_or_nan(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+__device__ inline double larger_or_nan(double a, double b) { return a >= b || a != a ? a : b; }
+
+/// The least and the largest of values.
+template <class T>
+struct Extremes {
+  T min;
+  T max;
+
+  /// The maximum is no number if any of them is none.
+  __device__ void take(const T (&values)[lane_points]) {
+    min = values[0];
+    max = values[0];
 #pragma unroll
-  for (int group = 0; group < 4; ++group) {
-    ZigzagUnion all;
-#pragma unroll
-    for (int bit = 0; bit < 8; ++bit) all.add(integers[Shape::point_of(group, bit)]);
-    unions[group] = all.get();
+    for (const T value : values) {
+      min = std::fmin(min, value);
+      max = larger_or_nan(max, value);
+    }
   }
+  /// No number if any was none.
+  __device__ T magnitude() const { return larger_or_nan(max, -min); }
+  __device__ void include(const Extremes& other) {
+    min = std::fmin(min, other.min);
+    max = std::fmax(max, other.max);
+  }
+  __device__ void merge_warp() {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+      include(
+          {__shfl_xor_sync(whole_warp, min, distance), __shfl_xor_sync(whole_warp, max, distance)});
+  }
+};
+
+/// Puts those of a chunk's tiles together with those of all.
+template <class T>
+__device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, TileTotals& totals) {
+  Extremes<T> all = of_tiles[0];
+  for (unsigned i = 1; i < tiles; ++i) all.include(of_tiles[i]);
+  totals.extremes.include(static_cast<double>(all.min), static_cast<double>(all.max));
 }
 
 /// A tile on its way to its chunk.
-template <class T, class Shape, bool vector>
+template <class T, class Shape, bool vector, class Numbers>
 struct TileEncoder {
-  const TileTask<T>& task;
+  const TileTask<T, Shape>& task;
+  typename TileMap<Shape>::Tile tile;
   unsigned lane;
-  WarpPoints integers;  ///< then differences, then their zigzags
-  std::uint32_t unions[4];
+  Numbers numbers;
+  typename Numbers::Unions unions;
   std::uint32_t base;
-  std::uint32_t absent = 0;
   std::uint32_t patched = 0;
   std::uint32_t patches = 0;  ///< of all lanes
   TileHead head;
 
-  __device__ explicit TileEncoder(const TileTask<T>& t) : task(t), lane(threadIdx.x % 32) {}
-
-  /// Reads a row's four values from x on; beyond the end the last one is repeated.
-  __device__ static void load_four(const T* row, std::uint64_t x, std::int64_t left, T (&four)[4]) {
-    if constexpr (vector) {
-      const auto* from =
-          reinterpret_cast<const FourValues<T>*>(row + (left > 0 ? x : x + left - 4));
-      const FourValues<T> loaded = *from;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) four[i] = left > 0 ? loaded.value[i] : loaded.value[3];
-    } else {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const std::int64_t step = i < left ? i : left - 1;
-        four[i] = row[static_cast<std::int64_t>(x) + step];
-      }
-    }
-  }
+  __device__ TileEncoder(const TileTask<T, Shape>& t, std::uint64_t number)
+      : task(t), tile(t.map[number]), lane(threadIdx.x % 32) {}
 
   /// Makes integers of the values, relative to that of the tile's first point.
-  __device__ void quantise(std::uint64_t tile) {
-    const Extents3 first = task.grid.first(tile);
-    const LaneRows<Shape> at(task.grid.extents, first, lane);
-    bool doubtful = task.missing.words != nullptr;
+  __device__ void quantise(Extremes<T>* extremes) {
+    T values[lane_points];
+    load_values<T, Shape, vector>(task, tile, lane, values);
+    if (extremes != nullptr) extremes->take(values);
+    if constexpr (Numbers::is_narrow) {
+      const bool certain = extremes == nullptr ||
+                           __all_sync(whole_warp, extremes->magnitude() <= task.certain_magnitude);
+      if (certain) {
 #pragma unroll
-    for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
-      T four[4];
-      const int x = Shape::point_along(point, 2);
-      load_four(task.values + at.start(point), at.x() + static_cast<unsigned>(x), at.left() - x,
-                four);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const auto result = task.quantizer(four[i]);
-        integers[point + i] = result.integer;
-        doubtful |= !result.certain;
+        for (int i = 0; i < static_cast<int>(lane_points); ++i) {
+          const int point = i / 2 + i % 2 * lane_pairs;
+          numbers.set(point, task.quantizer.integer_of(values[point]));
+        }
+        base = numbers.base(task.quantizer.integer_of(values[0]));
+        return;
       }
     }
-    if (__any_sync(whole_warp, doubtful)) look_closer(first);
-    base = __shfl_sync(whole_warp, integers[0], 0);
+    bool doubtful = task.missing.words != nullptr;
+    std::uint32_t first = 0;
 #pragma unroll
-    for (std::uint32_t& integer : integers) integer -= base;
+    for (int i = 0; i < static_cast<int>(lane_points); ++i) {
+      const int point = i / 2 + i % 2 * lane_pairs;
+      const auto result = task.quantizer(values[point]);
+      numbers.set(point, result.integer);
+      if (point == 0) first = result.integer;
+      doubtful |= !result.certain;
+    }
+    std::uint32_t absent = 0;
+    if (__any_sync(whole_warp, doubtful)) absent = look_closer();
+    if constexpr (Numbers::is_narrow) {
+      base = numbers.base(first);
+    } else {
+      base = numbers.fill(absent);
+    }
   }
 
-  __device__ TileGrid::Place place_of(const Extents3& first, unsigned point) const {
-    return task.grid.template place_of<Shape>(first, static_cast<int>(lane),
+  __device__ TileGrid::Place place_of(unsigned point) const {
+    return task.grid.template place_of<Shape>(task.map.first_point(tile), static_cast<int>(lane),
                                               static_cast<int>(point));
   }
 
   /// Where some values are missing or not certain to come back within the bound: reads them again.
-  __device__ void look_closer(const Extents3& first) {
+  /// Returns which have no integer.
+  __device__ std::uint32_t look_closer() {
+    std::uint32_t absent = 0;
 #pragma unroll 1
     for (unsigned point = 0; point < lane_points; ++point) {
-      const TileGrid::Place place = place_of(first, point);
+      const TileGrid::Place place = place_of(point);
       const std::uint32_t bit = 1U << point;
       if (task.missing.words != nullptr && task.missing.test(place.index)) {
         absent |= bit;
@@ -170,114 +253,92 @@ struct TileEncoder {
                         (result.in_range && task.quantizer.fits(value, result.integer, task.fills));
       if (!kept && place.inside) patched |= bit;
     }
-    if (__any_sync(whole_warp, absent != 0)) fill();
     patches = __reduce_add_sync(whole_warp, static_cast<unsigned>(__popc(patched)));
+    const bool strange = Numbers::is_narrow && __any_sync(whole_warp, absent != 0);
     if (lane == 0 && patches != 0) {
       atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->patches), patches);
     }
-  }
-
-  __device__ void fill() {
-    std::uint32_t first = integers[0];
-#pragma unroll
-    for (unsigned point = lane_points; point-- > 0;)
-      if (((absent >> point) & 1) == 0) first = integers[point];
-    const std::uint32_t present = __ballot_sync(whole_warp, ~absent != 0);
-    const std::uint32_t other =
-        __shfl_sync(whole_warp, first, present == 0 ? 0 : __ffs(static_cast<int>(present)) - 1);
-    fill_absent(integers, absent, present == 0 ? 0 : other);
+    if (lane == 0 && strange) task.totals->strange = 1;
+    return absent;
   }
 
   /// The axes whose differences leave the fewest bytes; integers become these differences.
   __device__ void choose_axes() {
     std::uint32_t best = ~0U;
     const auto attempt = [&](std::uint32_t candidate) {
-      std::uint32_t here[4];
-      unite_groups<Shape>(integers, here);
-      const std::uint32_t ones =
-          __reduce_add_sync(whole_warp, static_cast<unsigned>(__popc(here[0]) + __popc(here[1]) +
-                                                              __popc(here[2]) + __popc(here[3])));
+      typename Numbers::Unions here;
+      numbers.unite(here);
+      const std::uint32_t ones = __reduce_add_sync(whole_warp, here.count());
       if (ones > best) return;
       best = ones;
       head.axes = candidate;
-#pragma unroll
-      for (int group = 0; group < 4; ++group) unions[group] = here[group];
+      unions = here;
     };
     if constexpr (Shape::extents[0] == 1) attempt(0);
-    difference<Shape, 2>(integers, lane);
+    numbers.template difference_along<2>(lane);
     attempt(1);
     if constexpr (Shape::extents[1] > 1) {
-      difference<Shape, 1>(integers, lane);
+      numbers.template difference_along<1>(lane);
       attempt(3);
     }
     if constexpr (Shape::extents[0] > 1) {
-      difference<Shape, 0>(integers, lane);
+      numbers.template difference_along<0>(lane);
       attempt(7);
-      if (head.axes < 4) sum<Shape, 0>(integers, lane);
+      if (head.axes < 4) numbers.template sum_along<0>(lane);
     }
     if constexpr (Shape::extents[1] > 1) {
-      if (head.axes < 2) sum<Shape, 1>(integers, lane);
+      if (head.axes < 2) numbers.template sum_along<1>(lane);
     }
     if constexpr (Shape::extents[0] == 1) {
-      if (head.axes < 1) sum<Shape, 2>(integers, lane);
+      if (head.axes < 1) numbers.template sum_along<2>(lane);
     }
-#pragma unroll
-    for (std::uint32_t& integer : integers) integer = zigzag32(integer);
-  }
-
-  /// Bytes of this lane in pairs of planes that do not stand whole.
-  __device__ std::uint32_t lane_bytes() const {
-    if (head.dense == TileHead::max_pairs) return 0;
-    std::uint32_t bytes = 0;
-#pragma unroll
-    for (int group = 0; group < 4; ++group)
-      bytes += static_cast<unsigned>(__popc(unions[group] >> (2 * head.dense)));
-    return bytes;
   }
 
   /// Decides how the tile is written; returns where this lane's bytes begin behind all flags.
   __device__ std::uint32_t make_head() {
-    head.pairs =
-        pairs_of(__reduce_or_sync(whole_warp, unions[0] | unions[1] | unions[2] | unions[3]));
-    for (; head.dense < head.pairs; ++head.dense) {
-      const std::uint32_t flags = flags_of_pair(unions, head.dense);
-      const std::uint32_t bytes = __reduce_add_sync(
-          whole_warp, static_cast<unsigned>(__popc(flags)) + (flags != 0 ? 1U : 0U));
-      if (sparse_pair_bytes + bytes < dense_pair_bytes) break;
-    }
+    head.pairs = pairs_of(__reduce_or_sync(whole_warp, unions.all()));
     head.base_bytes = base_bytes_of(zigzag32(base));
     head.patched = patches != 0;
     std::uint32_t flag_bytes = 0;
-    for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair)
-      flag_bytes += static_cast<unsigned>(
-          __popc(__ballot_sync(whole_warp, flags_of_pair(unions, pair) != 0)));
-    const WarpScan scan = scan_warp(lane_bytes(), lane);
-    const std::uint32_t bytes = head.base_bytes + flag_bytes + scan.all + patch_bytes<T>(patches);
+    std::uint32_t data_bytes = 0;
+    for (std::uint32_t pair = 0; pair < head.pairs; ++pair) {
+      const std::uint32_t flags = unions.flags(pair);
+      const std::uint32_t counts = __reduce_add_sync(
+          whole_warp, static_cast<unsigned>(__popc(flags)) + (flags != 0 ? 1U << 16 : 0));
+      const std::uint32_t here = counts >> 16;
+      const std::uint32_t data = counts & 0xFFFFU;
+      if (pair == head.dense && sparse_pair_bytes + here + data >= dense_pair_bytes) {
+        ++head.dense;
+      } else {
+        flag_bytes += here;
+        data_bytes += data;
+      }
+    }
+    const std::uint32_t before = sum_below(unions.count_from(head.dense), lane);
+    const std::uint32_t bytes = head.base_bytes + flag_bytes + data_bytes + patch_bytes<T>(patches);
     if (4 * head.words(0) + bytes >= tile_points * sizeof(T)) {
       head = TileHead{};
       head.raw = true;
     } else {
       head.bytes = bytes;
     }
-    return flag_bytes + scan.before;
+    return flag_bytes + before;
   }
 
-  __device__ void write(std::uint64_t tile, std::uint32_t* words, std::uint8_t* bytes,
-                        std::uint32_t lane_begin) const {
-    if (head.raw) return write_raw(tile, words);
-    if (lane < head.base_bytes)
-      bytes[lane] = static_cast<std::uint8_t>(zigzag32(base) >> (8 * lane));
-    bytes += head.base_bytes;
-    std::uint8_t* data = bytes + lane_begin;
-    for (unsigned slice = 0; 4 * slice < head.pairs; ++slice) {
-      std::uint32_t low[4];
-      std::uint32_t high[4];
-      make_planes(slice, low, high);
+  __device__ void write(std::uint32_t* words, const ByteSink& tile_bytes, std::uint32_t lane_begin,
+                        const Gathers& table) {
+    if (head.raw) return write_raw(words);
+    if (lane == 0) tile_bytes.put(0, zigzag32(base));
+    ByteSink bytes = tile_bytes;
+    bytes.skip(head.base_bytes);
+    ByteSink data = bytes;
+    data.skip(lane_begin);
+    numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
 #pragma unroll
       for (unsigned i = 0; i < 4; ++i) {
         const std::uint32_t pair = 4 * slice + i;
         if (pair >= head.pairs) break;
-        const std::uint32_t(&half)[4] = i < 2 ? low : high;
+        const std::uint32_t(&half)[4] = i < 2 ? planes.low : planes.high;
         const unsigned select = i % 2 == 0 ? 0x5410 : 0x7632;
         const std::uint32_t first = __byte_perm(half[0], half[1], select);
         const std::uint32_t second = __byte_perm(half[2], half[3], select);
@@ -286,60 +347,41 @@ struct TileEncoder {
           words[(2 * pair + 1) * tile_lanes + lane] = second;
           continue;
         }
-        const std::uint32_t flags = flags_of_pair(unions, pair);
+        const std::uint32_t flags = unions.flags(pair);
         const std::uint32_t lanes = __ballot_sync(whole_warp, flags != 0);
         if (lane == 0) words[2 * head.dense * tile_lanes + pair - head.dense] = lanes;
-        if (flags != 0) bytes[__popc(lanes & lanes_below(lane))] = static_cast<std::uint8_t>(flags);
-        bytes += __popc(lanes);
-#pragma unroll
-        for (unsigned byte = 0; byte < 8; ++byte) {
-          if (((flags >> byte) & 1) == 0) continue;
-          *data++ = static_cast<std::uint8_t>((byte < 4 ? first : second) >> (8 * (byte % 4)));
-        }
+        bytes.put_byte(static_cast<unsigned>(__popc(lanes & lanes_below(lane))), flags);
+        const Gather gather = table.by_flags[flags];
+        const std::uint32_t low = permute(first, 0, gather.low);
+        const std::uint32_t high = permute(second, 0, gather.high);
+        const std::uint32_t low_bits = gather.low >> 16;
+        data.put(0, low | __funnelshift_lc(0, high, low_bits), __funnelshift_lc(high, 0, low_bits));
+        data.skip(gather.high >> 19);
+        bytes.skip(static_cast<unsigned>(__popc(lanes)));
       }
-    }
-    if (head.patched) {
-      const auto end = reinterpret_cast<std::uintptr_t>(data);  // that of the last lane is of all
-      write_patches(tile, reinterpret_cast<std::uint8_t*>(__shfl_sync(whole_warp, end, 31)));
-    }
+    });
+    if (head.patched) write_patches(tile_bytes, head.bytes - patch_bytes<T>(patches));
   }
 
-  /// Bytes of eight planes of each group, from the integers' byte number `slice`.
-  __device__ void make_planes(unsigned slice, std::uint32_t (&low)[4],
-                              std::uint32_t (&high)[4]) const {
-    const unsigned select = slice | (slice + 4) << 4;
-    const auto pack = [&](int group, int bit) {
-      const auto at = [&](int i) { return integers[Shape::point_of(group, bit + i)]; };
-      return __byte_perm(__byte_perm(at(0), at(1), select), __byte_perm(at(2), at(3), select),
-                         0x5410);
-    };
-#pragma unroll
-    for (int group = 0; group < 4; ++group) {
-      low[group] = pack(group, 0);
-      high[group] = pack(group, 4);
-      transpose_bits(low[group], high[group]);
-    }
-  }
-
-  __device__ void write_patches(std::uint64_t tile, std::uint8_t* to) const {
-    const Extents3 first = task.grid.first(tile);
-    if (lane == 0) put_bytes(reinterpret_cast<std::byte*>(to), patches, 2);
-    std::uint32_t rank = scan_warp(static_cast<unsigned>(__popc(patched)), lane).before;
+  __device__ void write_patches(const ByteSink& bytes, std::uint32_t at) const {
+    ByteSink to = bytes;
+    to.skip(at);
+    if (lane == 0) to.put(0, patches);
+    to.skip(2);
+    std::uint32_t rank = sum_below(static_cast<unsigned>(__popc(patched)), lane);
     for (std::uint32_t left = patched; left != 0; left &= left - 1, ++rank) {
       const auto point = static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1;
-      const T value = task.values[place_of(first, point).index];
-      auto* const positions = reinterpret_cast<std::byte*>(to) + 2;
-      put_bytes(positions + 2 * rank, lane * lane_points + point, 2);
-      put_bytes(positions + 2 * patches + sizeof(T) * rank, std::bit_cast<BitsOf<T>>(value),
-                sizeof(T));
+      const T value = task.values[place_of(point).index];
+      to.put(2 * rank, lane * lane_points + point);
+      to.put_value(2 * patches + static_cast<std::uint32_t>(sizeof(T)) * rank,
+                   std::bit_cast<BitsOf<T>>(value));
     }
   }
 
-  __device__ void write_raw(std::uint64_t tile, std::uint32_t* words) const {
-    const Extents3 first = task.grid.first(tile);
+  __device__ void write_raw(std::uint32_t* words) const {
 #pragma unroll 1
     for (unsigned point = 0; point < lane_points; ++point) {
-      const auto bits = std::bit_cast<BitsOf<T>>(task.values[place_of(first, point).index]);
+      const auto bits = std::bit_cast<BitsOf<T>>(task.values[place_of(point).index]);
       std::uint32_t* const to = words + (point * tile_lanes + lane) * (sizeof(T) / 4);
       to[0] = static_cast<std::uint32_t>(bits);
       if constexpr (sizeof(T) == 8) to[1] = static_cast<std::uint32_t>(bits >> 32);
@@ -347,13 +389,19 @@ struct TileEncoder {
   }
 };
 
+/// Thread blocks that share a multiprocessor.
+template <class T, class Numbers>
+inline constexpr unsigned encode_blocks = 4;
+
 /// A chunk per thread block, a tile per warp.
-template <class T, class Shape, bool vector>
-__global__ void __launch_bounds__(32 * chunk_tiles<T>, 4)
-    encode_chunks(const __grid_constant__ TileTask<T> task) {
+template <class T, class Shape, bool vector, class Numbers, bool seeks>
+__global__ void __launch_bounds__(32 * chunk_tiles<T>, encode_blocks<T, Numbers>)
+    encode_chunks(const __grid_constant__ TileTask<T, Shape> task) {
   constexpr unsigned tiles = chunk_tiles<T>;
-  __shared__ std::uint32_t chunk[max_chunk_words<T>];
+  __shared__ std::uint32_t chunk[max_chunk_words<T> + ByteSink::writes_beyond];
+  __shared__ Gathers table;
   __shared__ std::uint64_t begin;
+  __shared__ Extremes<T> extremes[seeks ? tiles : 1];
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * tiles;
@@ -361,23 +409,29 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, 4)
   const auto here = static_cast<unsigned>(left < tiles ? left : tiles);
   const bool active = warp < here;
 
-  TileEncoder<T, Shape, vector> tile(task);
+  for (unsigned i = threadIdx.x; i < 256; i += 32 * tiles) table.by_flags[i] = gathers.by_flags[i];
+  TileEncoder<T, Shape, vector, Numbers> tile(task, first + warp);
   std::uint32_t lane_begin = 0;
   if (active) {
-    tile.quantise(first + warp);
+    Extremes<T> own;
+    tile.quantise(seeks ? &own : nullptr);
     tile.choose_axes();
     lane_begin = tile.make_head();
-    if (lane == 0) chunk[warp] = tile.head.word();
+    if (seeks) own.merge_warp();
+    if (lane == 0) {
+      chunk[warp] = tile.head.word();
+      if (seeks) extremes[warp] = own;
+    }
   }
   __syncthreads();
   const TilePlace place = place_of<T>(chunk, here, warp < here ? warp : 0, lane);
   const std::uint32_t words = (place.chunk_bytes + 3) / 4;
   const ChunkOffsets offsets(task.states, blockIdx.x);
   if (threadIdx.x == 0) offsets.say_size(words);
-  auto* const bytes = reinterpret_cast<std::uint8_t*>(chunk);
-  if (threadIdx.x < 3 && place.chunk_bytes + threadIdx.x < 4 * words)
-    bytes[place.chunk_bytes + threadIdx.x] = 0;
-  if (active) tile.write(first + warp, chunk + place.word, bytes + place.byte, lane_begin);
+  for (std::uint32_t i = place.byte_part / 4 + threadIdx.x; i < words; i += 32 * tiles)
+    chunk[i] = 0;
+  __syncthreads();
+  if (active) tile.write(chunk + place.word, ByteSink(chunk, place.byte), lane_begin, table);
   if (warp == 0) {
     const std::uint64_t before = offsets.find(words, lane);
     if (lane == 0) {
@@ -386,6 +440,7 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, 4)
       if (first + here == task.grid.count) task.totals->words = before + words;
     }
   }
+  if (seeks && threadIdx.x == 32 * tiles - 1) tell_extremes(extremes, here, *task.totals);
   __syncthreads();
   if (begin + words > task.room_words) return;
   std::uint32_t* const to = task.codes + begin;
@@ -393,67 +448,121 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, 4)
 }
 
 /// The chunks of a frame and where they begin, if there was room for them.
-template <class T>
 struct CodedTiles {
   std::span<std::uint32_t> index;
   std::uint32_t* codes;
-  typename TileTask<T>::Totals totals;
+  TileTotals totals;
 };
+
+/// How the kernel goes about a frame.
+struct TileWay {
+  bool narrow;  ///< all integers fit pairs
+  bool seeks;   ///< the extremes; only where narrow, and needed unless all values are certain
+};
+
+template <class T, class Shape>
+void start_to_encode(Work& work, const TileTask<T, Shape>& task, const TileWay& way) {
+  const unsigned blocks = grid_of(task.grid.chunks);
+  constexpr unsigned threads = 32 * chunk_tiles<T>;
+  with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
+    const auto launch = [&]<class Numbers, bool seeking>() {
+      encode_chunks<T, Shape, vector(), Numbers, seeking>
+          <<<blocks, threads, 0, work.stream()>>>(task);
+      check_launch("encode_chunks");
+    };
+    if (!way.narrow)
+      launch.template operator()<WideTile<Shape>, false>();
+    else if (way.seeks || !vector())
+      launch.template operator()<NarrowTile<Shape>, true>();
+    else
+      launch.template operator()<NarrowTile<Shape>, false>();
+  });
+}
 
 /// Codes a frame into at most `room_words` words. Waits.
 template <class T, class Shape>
-CodedTiles<T> code_tiles(Work& work, const TilesParams& params, double bound,
-                         const FrameInput<T>& frame, std::uint64_t room_words) {
+CodedTiles code_tiles(Work& work, const TileQuantizer<T>& quantizer, const FrameInput<T>& frame,
+                      const TileWay& way, std::uint64_t room_words) {
   const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
-  const TileTask<T> task{grid,
-                         frame.values,
-                         frame.missing,
-                         TileQuantizer<T>(params.half_step, bound, frame.fills),
-                         frame.fills,
-                         work.take<std::uint32_t>(grid.chunks),
-                         work.take<std::uint32_t>(room_words),
-                         room_words,
-                         work.take_zeroed<std::uint64_t>(grid.chunks),
-                         work.take_zeroed<typename TileTask<T>::Totals>(1)};
-  const bool vector = frame.extents[2] % 4 == 0 &&
-                      reinterpret_cast<std::uintptr_t>(frame.values) % alignof(FourValues<T>) == 0;
-  const unsigned blocks = grid_of(grid.chunks);
-  constexpr unsigned threads = 32 * chunk_tiles<T>;
-  if (vector)
-    encode_chunks<T, Shape, true><<<blocks, threads, 0, work.stream()>>>(task);
-  else
-    encode_chunks<T, Shape, false><<<blocks, threads, 0, work.stream()>>>(task);
-  check_launch("encode_chunks");
-  const auto* const totals = work.download(task.totals, 1);
+  auto* const index = work.take<std::uint32_t>(grid.chunks + room_words);
+  auto* const totals = reinterpret_cast<TileTotals*>(work.take_zeroed<std::byte>(
+      sizeof(TileTotals) + grid.chunks * sizeof(std::uint64_t)));  // the chunks' states follow
+  const TileTask<T, Shape> task{grid,
+                                TileMap<Shape>(grid),
+                                frame.values,
+                                frame.missing,
+                                quantizer,
+                                frame.fills,
+                                quantizer.certain_magnitude(),
+                                index,
+                                index + grid.chunks,  // as they stand in an archive
+                                room_words,
+                                reinterpret_cast<std::uint64_t*>(totals + 1),
+                                totals};
+  start_to_encode(work, task, way);
+  const auto* const found = work.download(task.totals, 1);
   work.sync();
-  return {{task.index, grid.chunks}, task.codes, *totals};
+  return {{task.index, grid.chunks}, task.codes, *found};
+}
+
+/// There is room for a fifth of the values at first: frames that take more are rare, and coded a
+/// second time.
+template <class T, class Shape>
+CodedTiles code_tiles(Work& work, const TileQuantizer<T>& quantizer, const FrameInput<T>& frame,
+                      const TileWay& way) {
+  const std::uint64_t room = std::max<std::uint64_t>(count_of(frame.extents) * (sizeof(T) / 4) / 5,
+                                                     2 * max_chunk_words<T>);
+  const CodedTiles coded = code_tiles<T, Shape>(work, quantizer, frame, way, room);
+  if (coded.totals.words <= room || coded.totals.strange != 0) return coded;
+  return code_tiles<T, Shape>(work, quantizer, frame, way, coded.totals.words);
+}
+
+SelfCoded sections_of(const CodedTiles& coded) {
+  SelfCoded result;
+  add_section(SectionId::index, std::as_bytes(coded.index), result.sections);
+  add_section(SectionId::codes, std::as_bytes(std::span(coded.codes, coded.totals.words)),
+              result.sections);
+  result.counts.patches = coded.totals.patches;
+  return result;
 }
 
 }  // namespace
 
-/// There is room for a fifth of the values at first: frames that take more are rare, and coded a
-/// second time.
 template <class T>
 SelfCoded encode_values(Work& work, const TilesParams& params, double bound,
                         const FrameInput<T>& frame) {
+  const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
+  const bool narrow = frame.missing_points == 0 && fits_pairs(quantizer, frame.min, frame.max);
+  const double largest = std::max(std::fabs(frame.min), std::fabs(frame.max));
+  const bool all_certain = largest <= static_cast<double>(quantizer.certain_magnitude());
   return with_tile_shape(frame.extents, [&](auto shape) {
-    using Shape = decltype(shape);
-    const std::uint64_t room = std::max<std::uint64_t>(
-        count_of(frame.extents) * (sizeof(T) / 4) / 5, 2 * max_chunk_words<T>);
-    CodedTiles<T> coded = code_tiles<T, Shape>(work, params, bound, frame, room);
-    if (coded.totals.words > room) {
-      coded = code_tiles<T, Shape>(work, params, bound, frame, coded.totals.words);
-    }
-    SelfCoded result;
-    add_section(SectionId::index, std::as_bytes(coded.index), result.sections);
-    add_section(SectionId::codes, std::as_bytes(std::span(coded.codes, coded.totals.words)),
-                result.sections);
-    result.counts.patches = coded.totals.patches;
-    return result;
+    return sections_of(
+        code_tiles<T, decltype(shape)>(work, quantizer, frame, TileWay{narrow, !all_certain}));
   });
+}
+
+template <class T>
+std::optional<SelfCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
+                                          const FrameInput<T>& frame, FieldScan& scan) {
+  const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
+  if (!fits_pairs(quantizer, frame.min, frame.max)) return std::nullopt;
+  const CodedTiles coded = with_tile_shape(frame.extents, [&](auto shape) {
+    return code_tiles<T, decltype(shape)>(work, quantizer, frame, TileWay{true, true});
+  });
+  const SharedExtremes& extremes = coded.totals.extremes;
+  if (coded.totals.strange != 0 || !fits_pairs(quantizer, extremes.min(), extremes.max())) {
+    return std::nullopt;
+  }
+  scan.min = extremes.min() + 0.0;  // see scan_frame()
+  scan.max = extremes.max() + 0.0;
+  return sections_of(coded);
 }
 
 template SelfCoded encode_values(Work&, const TilesParams&, double, const FrameInput<float>&);
 template SelfCoded encode_values(Work&, const TilesParams&, double, const FrameInput<double>&);
+template std::optional<SelfCoded> encode_unscanned(Work&, const TilesParams&, double,
+                                                   const FrameInput<float>&, FieldScan&);
+template std::optional<SelfCoded> encode_unscanned(Work&, const TilesParams&, double,
+                                                   const FrameInput<double>&, FieldScan&);
 
 }  // namespace cuszi::gpu

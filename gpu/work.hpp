@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "core/units.hpp"
 #include "gpu/arena.hpp"
+#include "gpu/host_threads.hpp"
 #include "gpu/stream.hpp"
 
 namespace cuszi::gpu {
@@ -20,16 +23,20 @@ enum Flaw : std::uint32_t {
 };
 
 /// Where a step runs and takes its memory from: one stream, one arena on the device, one of
-/// page-locked memory for what travels.
+/// page-locked memory for what travels, threads of the host.
 class Work {
  public:
   Work() = default;
+  explicit Work(unsigned host_threads) : host_(host_threads) {}
 
   cudaStream_t stream() const { return stream_.get(); }
   Arena<DeviceMemory>& device() { return device_; }
+  /// For what the host decides between kernels.
+  HostThreads& host() { return host_; }
 
   /// Forgets the last frame.
   void reset() {
+    for (const auto& other : others_) other->reset();
     sync();
     device_.reset();
     pinned_.reset();
@@ -79,6 +86,13 @@ class Work {
     check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream()), "copy");
   }
 
+  /// Others of the same device, for what goes on side by side; reset with this one.
+  Work& other(std::size_t number) {
+    constexpr unsigned host_threads = 5;  // there are several
+    while (others_.size() <= number) others_.push_back(std::make_unique<Work>(host_threads));
+    return *others_[number];
+  }
+
   /// The word in which kernels set Flaw bits.
   std::uint32_t* flaws() {
     if (flaws_ == nullptr) flaws_ = take_zeroed<std::uint32_t>(1);
@@ -90,6 +104,8 @@ class Work {
   Arena<DeviceMemory> device_;
   Arena<PinnedMemory> pinned_;
   std::uint32_t* flaws_ = nullptr;
+  HostThreads host_;
+  std::vector<std::unique_ptr<Work>> others_;
 };
 
 /// A number of thread blocks as a launch takes it. Throws DeviceError if that is too small for it.

@@ -226,7 +226,7 @@ FieldSettings field_settings(const cuszi_options& options) {
   return settings;
 }
 
-Preview preview_of(const cuszi_part* part, const FramePlan& plan) {
+Preview preview_of(const cuszi_part* part, const FieldCuts& plan) {
   if (part == nullptr) throw UsageError("part is NULL");
   if (part->size < sizeof(cuszi_part)) {
     throw UsageError(fmt::format("part of {} bytes; begin with cuszi_whole_field() ({} bytes)",

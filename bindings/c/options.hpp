@@ -25,7 +25,7 @@ cuszi_options read_options(const cuszi_options* options);
 RunSettings run_settings(const cuszi_options& options);
 FieldSettings field_settings(const cuszi_options& options);
 /// A part of a field that is cut into frames by `plan`.
-Preview preview_of(const cuszi_part* part, const FramePlan& plan);
+Preview preview_of(const cuszi_part* part, const FieldCuts& plan);
 FieldLayout field_layout(const cuszi_field* field);
 
 cuszi_field field_of(DType dtype, const Dims& dims);

@@ -76,6 +76,7 @@ struct Run {
   PredictorId predictor = PredictorId::lorenzo;
   double bound = 1e-3;
   bool compare = false;
+  bool bound_is_known = false;  ///< without looking at the range
   Lossless lossless = Lossless::none;
   std::string field;
 };
@@ -87,15 +88,28 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   config.predictor.id = run.predictor;
   config.lossless = run.lossless;
   const FrameShape shape{run.dtype, run.dims};
-  LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
   ByteCount made = 0;
   const Allocate counted = [&](ByteCount size) {
     made = size;
     return allocate(size);
   };
+  if (run.bound_is_known) {
+    compress_frame(backend, config, shape, values, {}, 0, run.bound, counted, times);
+    return made;
+  }
+  LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
   const double bound = run.bound * (frame.scan.max - frame.scan.min);
   compress_frame(backend, config, std::move(frame), 0, bound, counted, times);
   return made;
+}
+
+/// The absolute bound of a relative one.
+double absolute(Backend& backend, const Run& run, Bytes values) {
+  StepTimes times;
+  FrameConfig config;
+  config.predictor.id = run.predictor;
+  const LoadedFrame frame = load_frame(backend, config, {run.dtype, run.dims}, values, {}, times);
+  return run.bound * (frame.scan.max - frame.scan.min);
 }
 
 void print_steps(const char* what, const StepTimes& times, int runs) {
@@ -126,7 +140,8 @@ void compare_with_cpu(const Run& run, Bytes values, Bytes archive, Bytes restore
               std::equal(back.begin(), back.end(), restored.begin()) ? "EQUAL" : "DIFFER");
 }
 
-void bench(Backend& backend, const Run& run, Bytes values) {
+void bench(Backend& backend, const Run& asked, Bytes values) {
+  Run run = asked;
   constexpr int warm_up = 3;
   constexpr int runs = 15;
   const DeviceBuffer field(values.size());
@@ -134,6 +149,7 @@ void bench(Backend& backend, const Run& run, Bytes values) {
   const DeviceBuffer archive(values.size() + 65536);
   gpu::check(cudaMemcpy(field.bytes().data(), values.data(), values.size(), cudaMemcpyDefault),
              "copy");
+  if (run.bound_is_known) run.bound = absolute(backend, run, field.bytes());
   std::vector<double> compressing;
   std::vector<double> decompressing;
   StepTimes steps;
@@ -161,7 +177,7 @@ void bench(Backend& backend, const Run& run, Bytes values) {
   std::printf(
       "%-28s %s %-8s %.0e ratio %7.2f  compress %7.1f GB/s (%.3f ms)  decompress %7.1f GB/s (%.3f "
       "ms)  arena %.2f x\n",
-      run.field.c_str(), name_of(run.dtype).data(), name_of(run.predictor).data(), run.bound,
+      run.field.c_str(), name_of(run.dtype).data(), name_of(run.predictor).data(), asked.bound,
       static_cast<double>(values.size()) / static_cast<double>(made), gb / median(compressing),
       1e3 * median(compressing), gb / median(decompressing), 1e3 * median(decompressing),
       static_cast<double>(gpu::peak_device_bytes(backend)) / static_cast<double>(values.size()));
@@ -179,13 +195,13 @@ void bench(Backend& backend, const Run& run, Bytes values) {
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare|bitcomp]; FIELD is a file or
-/// "waves:NOISE".
+/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp]; FIELD is a file or
+/// "waves:NOISE". With abs, the bound that BOUND would make of the range is known before.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
-      throw UsageError("gpu_bench FIELD DIMS f32|f64 lorenzo|interp BOUND [compare|bitcomp]");
+      throw UsageError("gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp]");
     }
     Run run;
     run.field = argv[1];
@@ -193,9 +209,12 @@ int main(int argc, char** argv) {
     run.dtype = std::string(argv[3]) == "f64" ? DType::f64 : DType::f32;
     run.predictor = predictor_named(argv[4]).value();
     run.bound = std::stod(argv[5]);
-    const std::string extra = argc > 6 ? argv[6] : "";
-    run.compare = extra == "compare";
-    if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
+    for (int i = 6; i < argc; ++i) {
+      const std::string extra = argv[i];
+      run.compare |= extra == "compare";
+      run.bound_is_known |= extra == "abs";
+      if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
+    }
     std::vector<std::byte> values(run.dims.count() * size_of(run.dtype));
     if (run.field.starts_with("waves:")) {
       const double noise = std::stod(run.field.substr(6));

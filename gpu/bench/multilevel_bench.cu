@@ -9,7 +9,7 @@
 
 #include "gpu/energy_fit.cuh"
 #include "gpu/hash.cuh"
-#include "gpu/host_steps.hpp"
+#include "gpu/multilevel_fit.cuh"
 
 namespace cuszi::gpu {
 
@@ -89,9 +89,10 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   config.multilevel.reach = reach;
   MultilevelParams params = MultilevelParams::draft(config, dims);
   params.choose(config, scan, bound, dtype_of<T>);
-  fit_on_host(params, HostFrame<T>{dims, host, {}, scan.min, scan.max, {}});
-
   FrameMemory memory(work);
+  fit_coefficients(work, memory, params,
+                   FrameInput<T>{dims.as_3d(), original, {}, 0, scan.min, scan.max, dims}, original,
+                   FitSample::full);
   LevelFrame<T> frame(work, memory, params, scan.min, scan.max, restored);
   LevelFrame<T> other(work, memory, params, scan.min, scan.max, back);
   auto* const codes = work.take<QuantCode>(points);
@@ -120,14 +121,10 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   std::vector<GroupWeights> weights;
   std::vector<std::size_t> first_weights;
   RememberedWeights remembered;
-  const auto samples = sample_energies(work, frame, {0, frame.passes()}, {}, FitSample::full);
-  for (int p = 0; p < frame.passes(); ++p) {
+  for (const std::vector<GroupWeights>& chosen :
+       choose_weights(work, frame, {0, frame.passes()}, {}, FitSample::full, remembered)) {
     first_weights.push_back(weights.size());
-    for_each_group(frame.plan(), frame.pass(p), [&](const PointClass& first) {
-      EnergyWeights& last = remembered.of(first);
-      weights.push_back(choose_weights(samples[static_cast<std::size_t>(p)][first.group], last));
-      if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
-    });
+    weights.insert(weights.end(), chosen.begin(), chosen.end());
   }
   const GroupWeights* const on_device = work.upload(weights.data(), weights.size());
   const auto fill = [&](LevelFrame<T>& of, int p) {

@@ -20,9 +20,11 @@ namespace {
 #ifdef CUSZI_SANITIZED
 constexpr int changes_per_sample = 200;
 constexpr std::array<unsigned, 1> flips{0x55U};
+constexpr std::size_t bytes_cut = 3;
 #else
 constexpr int changes_per_sample = 2'000;
 constexpr std::array<unsigned, 4> flips{0x01U, 0x80U, 0x55U, 0xFFU};
+constexpr std::size_t bytes_cut = 1;
 #endif
 
 /// Reads many archives that change(archive, random) has made of the samples.
@@ -68,7 +70,7 @@ TEST_CASE("every flipped byte of an archive is noticed") {
 
 TEST_CASE("every truncation of an archive is noticed, and bytes behind it") {
   for (const SampleArchive& s : small_archives()) {
-    for (std::size_t size = 0; size < s.archive.size(); ++size) {
+    for (std::size_t size = 0; size < s.archive.size(); size += bytes_cut) {
       INFO(s.name << ", cut to " << size);
       const Bytes part = Bytes(s.archive).first(size);
       PipeSource pipe(part);

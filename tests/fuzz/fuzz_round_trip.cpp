@@ -36,7 +36,7 @@ auto with_threads([[maybe_unused]] int threads, const Call& call) {
 }
 
 /// The field in one frame or in several.
-FramePlan any_plan(const Dims& dims, test::Random& random) {
+FieldCuts any_plan(const Dims& dims, test::Random& random) {
   if (!random.one_in(3)) return {dims, 0, dims[0]};
   const int axis = static_cast<int>(random.below(static_cast<std::uint64_t>(dims.rank())));
   return {dims, axis, 1 + random.below(dims[axis])};
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const test::RandomFrame field = test::random_frame(random, 1, max_points);
   const FrameShape& shape = field.task.shape;
   const FieldSettings settings = test::settings_of(field.task);
-  const FramePlan plan = any_plan(shape.dims, random);
+  const FieldCuts plan = any_plan(shape.dims, random);
   if (plan.frames() > max_frames) return 0;
   const std::vector<std::byte> values = values_of(field, random.rest());
 

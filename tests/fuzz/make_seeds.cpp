@@ -29,7 +29,7 @@ int main(int argc, char** argv) try {
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
   for (const SampleArchive& seed : cuszi::test::seed_archives()) write(folder, seed);
-  write(folder, {"packed", cuszi::test::packed_archive()});
+  for (const SampleArchive& seed : cuszi::test::claiming_archives()) write(folder, seed);
   return EXIT_SUCCESS;
 } catch (const std::exception& error) {
   std::cerr << "make_seeds: " << error.what() << '\n';

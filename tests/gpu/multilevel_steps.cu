@@ -93,14 +93,9 @@ class DeviceSteps {
   }
 
   void add_contexts(int number, PassSteps& steps) {
-    const auto samples =
-        sample_energies(work_, frame_, {number, number + 1}, missing_, FitSample::full).front();
-    std::vector<GroupWeights> weights;
-    for_each_group(frame_.plan(), frame_.pass(number), [&](const PointClass& first) {
-      EnergyWeights& last = remembered_.of(first);
-      weights.push_back(choose_weights(samples[first.group], last));
-      if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
-    });
+    const std::vector<GroupWeights> weights =
+        choose_weights(work_, frame_, {number, number + 1}, missing_, FitSample::full, remembered_)
+            .front();
     auto* const contexts = work_.take<std::uint8_t>(steps.codes.size());
     fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
                   contexts);

@@ -102,7 +102,7 @@ TEST_CASE("boxes have the values of the whole field") {
 }
 
 TEST_CASE("boxes that leave the field are refused") {
-  const FramePlan plan{{10, 20}, 0, 4};
+  const FieldCuts plan{{10, 20}, 0, 4};
   const auto preview_of = [&](std::uint64_t first, std::uint64_t end) {
     Box box;
     box.first[1] = first;
@@ -127,7 +127,7 @@ TEST_CASE("previews have the values of the whole field") {
     const FrameShape& shape = frame.task.shape;
     FieldSettings settings = settings_of(frame.task);
     if (random.one_in(2)) settings.frame_bytes = 1 + random.below(shape.bytes());
-    const FramePlan plan = plan_frames(shape.dims, shape.dtype, settings.frame_bytes, 1);
+    const FieldCuts plan = plan_frames(shape.dims, shape.dtype, settings.frame_bytes, 1);
     if (plan.frames() > 300) continue;
     several_frames += plan.frames() > 1 ? 1 : 0;
     INFO("preview " << i << ", " << plan.frames() << " frames: " << frame.to_string());

@@ -15,7 +15,7 @@ FieldSettings settings_of(const FrameTask& task) {
   return settings;
 }
 
-std::vector<std::byte> make_archive(Backend& backend, const FramePlan& plan, DType dtype,
+std::vector<std::byte> make_archive(Backend& backend, const FieldCuts& plan, DType dtype,
                                     Bytes values, const FieldSettings& settings) {
   FieldLayout layout;
   layout.dims = plan.dims;

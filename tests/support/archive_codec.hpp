@@ -32,7 +32,7 @@ std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
                                     const FieldSettings& settings);
 
 /// The same of a field that is cut in this way, by this backend.
-std::vector<std::byte> make_archive(Backend& backend, const FramePlan& plan, DType dtype,
+std::vector<std::byte> make_archive(Backend& backend, const FieldCuts& plan, DType dtype,
                                     Bytes values, const FieldSettings& settings);
 
 /// The values of all frames of an archive. Throws ArchiveError.

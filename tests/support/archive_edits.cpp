@@ -237,7 +237,7 @@ void change_method(FrameHeader& header, Random& random) {
   }
 }
 
-void change_dims(FramePlan& plan, Random& random) {
+void change_dims(FieldCuts& plan, Random& random) {
   const auto extents = plan.dims.extents();
   std::vector<std::uint64_t> other(extents.begin(), extents.end());
   switch (random.below(5)) {

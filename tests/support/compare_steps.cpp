@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/constant.hpp"
+#include "core/open_loop.hpp"
 #include "core/trials.hpp"
 #include "tests/support/catch.hpp"
 
@@ -42,8 +43,14 @@ void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShap
   }
 }
 
-/// How the frame is coded; nothing if it cannot be.
-std::optional<FrameCoding> coding_of(EncodeSession& session, const FrameTask& task) {
+/// A bound for the frame, and the method that is then to be chosen from.
+struct Start {
+  double bound;
+  Method method;
+};
+
+/// Nothing if the frame cannot be quantised.
+std::optional<Start> start_of(const EncodeSession& session, const FrameTask& task) {
   const FieldScan& scan = session.scan();
   const double range = scan.max - scan.min;
   const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
@@ -58,10 +65,72 @@ std::optional<FrameCoding> coding_of(EncodeSession& session, const FrameTask& ta
       },
       method.predictor);
   if (!usable) return std::nullopt;
-  method = choose_method(session, std::move(method), task.config, task.shape.dims, bound);
+  return Start{bound, std::move(method)};
+}
+
+FrameCoding coding_of(EncodeSession& session, const FrameTask& task, Start start) {
+  const Method method =
+      choose_method(session, std::move(start.method), task.config, task.shape.dims, start.bound);
   const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
-  const ErrorRoom room{bound, slack_of(method.predictor, task.config.predictor)};
+  const ErrorRoom room{start.bound, slack_of(method.predictor, task.config.predictor)};
   return FrameCoding{method.predictor, room, coder, task.config.huffman};
+}
+
+void compare_open_loops(TrialSession& expected, TrialSession& made,
+                        std::span<const MultilevelParams> candidates) {
+  const auto loops = expected.open_loops(candidates);
+  const auto loops_made = made.open_loops(candidates);
+  REQUIRE(loops_made.size() == loops.size());
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    REQUIRE(loops_made[i].size() == loops[i].size());
+    for (std::size_t c = 0; c < loops[i].size(); ++c) {
+      INFO("candidate " << i << ", class " << c << " of " << loops[i].size());
+      const ClassErrors& a = loops[i][c];
+      const ClassErrors& b = loops_made[i][c];
+      REQUIRE(b.coefficients == a.coefficients);
+      REQUIRE(b.noise_gain == a.noise_gain);
+      for (std::size_t k = 0; k < a.errors.size(); ++k) {
+        REQUIRE(b.errors[k].count == a.errors[k].count);
+        REQUIRE(b.errors[k].size == a.errors[k].size);
+      }
+    }
+  }
+}
+
+/// What `multilevel` is chosen by: open loops, what trials cost, and fits.
+void compare_choices(EncodeSession& expected, EncodeSession& made, const FrameTask& task,
+                     const Start& start) {
+  const auto* const params = std::get_if<MultilevelParams>(&start.method.predictor);
+  if (params == nullptr) return;
+  const Selection box = trial_box(task.shape.dims, Effort::normal);
+  const auto trials = expected.trials(box);
+  const auto trials_made = made.trials(box);
+  std::vector<MultilevelParams> candidates(3, *params);
+  candidates[1].reach = 5;
+  candidates[2].reach = 7;
+  compare_open_loops(*trials, *trials_made, candidates);
+
+  MultilevelParams in_box = *params;
+  in_box.lattice = Lattice::of(box.dims(), params->lattice.merged, params->lattice.roles);
+  LorenzoParams lorenzo = LorenzoParams::draft({}, box.dims().as_3d());
+  lorenzo.half_step = params->half_step;
+  lorenzo.radius = params->radius;
+  const HuffmanTuning tuning{};
+  const std::vector<FrameCoding> codings{
+      {in_box, {start.bound}, AnsParams{in_box.radius}, tuning},
+      {lorenzo, {start.bound}, AnsParams{lorenzo.radius}, tuning},
+      {lorenzo,
+       {start.bound},
+       coder_params(CoderId::huffman, task.config, lorenzo.radius),
+       tuning}};
+  REQUIRE(trials_made->costs(codings) == trials->costs(codings));
+
+  PredictorParams fitted = *params;
+  PredictorParams fitted_made = *params;
+  expected.fit(fitted);
+  made.fit(fitted_made);
+  REQUIRE(std::get<MultilevelParams>(fitted_made).coefficients ==
+          std::get<MultilevelParams>(fitted).coefficients);
 }
 
 std::vector<CodedPass> code(EncodeSession& session, const FrameCoding& coding) {
@@ -146,16 +215,18 @@ void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Byte
   auto session = expected.encode(task.shape, values, task.fills, draft);
   auto session_made = made.encode(task.shape, values, task.fills, draft);
   compare_looks(*session, *session_made, task.shape);
-  const auto coding = coding_of(*session, task);
-  if (!coding) return;
+  const auto start = start_of(*session, task);
+  if (!start) return;
+  compare_choices(*session, *session_made, task, *start);
+  const FrameCoding coding = coding_of(*session, task, *start);
   const auto kept =
-      compare_passes(expected, code(*session, *coding), made, code(*session_made, *coding));
+      compare_passes(expected, code(*session, coding), made, code(*session_made, coding));
   const FieldScan scan = session->scan();
   const Mask mask = session->mask();
   session.reset();
   session_made.reset();
-  REQUIRE(restore(made, task.shape, *coding, scan, mask, kept) ==
-          restore(expected, task.shape, *coding, scan, mask, kept));
+  REQUIRE(restore(made, task.shape, coding, scan, mask, kept) ==
+          restore(expected, task.shape, coding, scan, mask, kept));
 }
 
 }  // namespace cuszi::test

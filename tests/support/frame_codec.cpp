@@ -10,6 +10,19 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
 }
 
+CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
+                                 Bytes values) {
+  StepTimes times;
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) = compress_frame(backend, task.config, task.shape, values,
+                                                     task.fills, 0, bound, allocate, times);
+  return result;
+}
+
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame) {
   std::vector<std::byte> values(shape.bytes());
   StepTimes times;

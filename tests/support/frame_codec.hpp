@@ -22,6 +22,10 @@ struct BoundedFrame {
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);
 
+/// The same for a frame that is not loaded before.
+CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
+                                 Bytes values);
+
 /// The values of a frame's bytes. Throws ArchiveError.
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame);
 

@@ -1,8 +1,13 @@
 #include "tests/support/hostile_archive.hpp"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "codec/archive_reader.hpp"
 #include "codec/field_summary.hpp"
@@ -31,6 +36,19 @@ void check(Bytes archive) {
     count_exceptions(frame.header, frame.payload);
   }
   reader.finish();
+  require(!reader.finds_frames(), "frames are found in a pipe");
+  require(reader.header_bytes() < archive.size(), "a header is all of an archive");
+  require(reader.bytes_read() == archive.size() && reader.bytes_skipped() == 0,
+          "not all of an archive was read");
+}
+
+/// The bytes in a file without a name, of a time that is past: nobody is writing to it.
+FileSource file_of(Bytes bytes) {
+  FileDescriptor file(::memfd_create("archive", MFD_CLOEXEC));
+  constexpr std::array<timespec, 2> past{};
+  require(write_all(file.get(), bytes) && ::futimens(file.get(), past.data()) == 0,
+          "a file cannot be made");
+  return {std::move(file), "a file"};
 }
 
 void check_preview(ByteSource& source, const ArchiveHeader& header, std::uint64_t stride,
@@ -77,7 +95,7 @@ bool succeeds(const Read& read) {
 
 /// The whole field as a tool restores it whose device might take frames away in parts.
 std::vector<std::byte> restore_in_place(Bytes archive) {
-  MemorySource source(archive);
+  FileSource source = file_of(archive);
   ArchiveReader reader(source);
   CallTimes times;
   Backends backends({DeviceChoice::Kind::cpu, 0});
@@ -86,6 +104,7 @@ std::vector<std::byte> restore_in_place(Bytes archive) {
       backends, reader, times,
       {[&](std::uint64_t, Bytes frame) { values.insert(values.end(), frame.begin(), frame.end()); },
        [](std::uint64_t, ByteCount, Bytes) { require(false, "a CPU has parts of frames"); }});
+  source.expect_unchanged();
   return values;
 }
 

@@ -52,7 +52,7 @@ SampleArchive masked_sample(const std::string& name, const Dims& dims, std::uint
 
 /// Frames that are coded, of one value, packed and stored.
 SampleArchive mixed_sample() {
-  const FramePlan plan{Dims{4, 20, 21}, 0, 1};
+  const FieldCuts plan{Dims{4, 20, 21}, 0, 1};
   auto values = make_values<float>(FieldKind::smooth, plan.dims, 3);
   const auto frame = [&](std::size_t i) { return std::span(values).subspan(i * 420, 420); };
   std::fill(frame(1).begin(), frame(1).end(), 0.5F);
@@ -68,7 +68,7 @@ SampleArchive mixed_sample() {
 }
 
 SampleArchive framed_sample() {
-  const FramePlan plan{Dims{4, 5, 6, 7}, 0, 2};
+  const FieldCuts plan{Dims{4, 5, 6, 7}, 0, 2};
   FieldSettings settings;
   settings.bound = 1e-2;
   settings.frame.index.kind = IndexKind::none;
@@ -124,6 +124,29 @@ void add_self_coded(std::vector<SampleArchive>& archives) {
       }
     }
   }
+}
+
+/// A tile whose integers would leave their range is kept as it is, between others.
+SampleArchive raw_tile_sample() {
+  std::vector<double> values(4096);
+  Random random(3);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1e-3 * static_cast<double>(i);
+  for (std::size_t i = 1024; i < 2048; ++i)
+    values[i] = 1e10 + static_cast<double>(random.below(99));
+  FieldSettings settings;
+  settings.mode = ErrorMode::absolute;
+  settings.bound = 1e-3;
+  settings.frame.predictor.id = PredictorId::tiles;
+  return {"raw tile", make_archive(Dims{values.size()}, DType::f64, bytes_of(values), settings)};
+}
+
+/// A zfp stream that claims other parameters than those it was written under.
+SampleArchive zfp_claim(const std::string& name, const ZfpParams& params) {
+  OpenArchive open(sample(name, FieldKind::smooth, {20, 21}, DType::f64, [](FieldSettings& s) {
+                     s.frame.predictor.id = PredictorId::zfp;
+                   }).archive);
+  std::get<ZfpCoding>(open.frames.front().header.predictor.value()).zfp = params;
+  return {name, open.close()};
 }
 
 /// A field of 0 but for every second point of a part: no neighbour tells of those.
@@ -287,14 +310,27 @@ std::vector<std::byte> packed_archive() {
   return open.close();
 }
 
-std::vector<SampleArchive> seed_archives() {
-  std::vector<SampleArchive> archives = small_archives();
-  add_methods(archives);
-  add_self_coded(archives);
-  add_gaps(archives);
-  add_shapes(archives);
-  add_others(archives);
-  return archives;
+std::vector<SampleArchive> claiming_archives() {
+  ZfpParams long_blocks;
+  long_blocks.min_bits = 2000;
+  return {{"packed", packed_archive()},
+          zfp_claim("zfp-reversible", ZfpParams::reversible()),
+          zfp_claim("zfp-long-blocks", long_blocks),
+          zfp_claim("zfp-rate", ZfpParams::rate(16, 2, ZfpType<double>::exponent_bits))};
+}
+
+const std::vector<SampleArchive>& seed_archives() {
+  static const std::vector<SampleArchive> all = [] {
+    std::vector<SampleArchive> archives = small_archives();
+    add_methods(archives);
+    add_self_coded(archives);
+    archives.push_back(raw_tile_sample());
+    add_gaps(archives);
+    add_shapes(archives);
+    add_others(archives);
+    return archives;
+  }();
+  return all;
 }
 
 }  // namespace cuszi::test

@@ -281,6 +281,21 @@ TEST_CASE("energy fits are the same for any order of the samples") {
   CHECK(sums.right == other.right);
 }
 
+TEST_CASE("energy fits sum up every sample, whichever features it uses") {
+  for (unsigned unused = 0; unused < energy_features; ++unused) {
+    EnergySample sample = made_sample(500, false);
+    for (EnergyFeatures& features : sample.features) features[unused] = 0;
+    EnergySums expected;
+    for (std::size_t k = 0; k < sample.features.size(); ++k) {
+      const std::int32_t sum = weighted_sum(default_weights, sample.features[k]);
+      expected.add(sample.features[k], sample.magnitudes[k], energy_fit_weight(sum));
+    }
+    const EnergySums sums = energy_sums(sample, default_weights);
+    CHECK(sums.matrix == expected.matrix);
+    CHECK(sums.right == expected.right);
+  }
+}
+
 TEST_CASE("sums of energy fits do not overflow") {
   // Nothing is heavier than an estimate of 0.
   const EnergyWeights nothing{};

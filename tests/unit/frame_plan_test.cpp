@@ -13,7 +13,7 @@ TEST_CASE("frames follow each other without gaps and cover every value once") {
       extent = random.pick<std::uint64_t>({1, 2, 3, 7, 64, 65, 100, 600, 1100});
     const Dims dims = *Dims::make(extents);
     const ByteCount frame_bytes = dims.count() / (1 + random.below(2'000)) * 4 + random.below(100);
-    const FramePlan plan = plan_frames(dims, DType::f32, frame_bytes, 1);
+    const FieldCuts plan = plan_frames(dims, DType::f32, frame_bytes, 1);
     INFO(dims.to_string() << " in frames of " << frame_bytes << ": axis " << plan.axis << ", "
                           << plan.height);
     if (plan.frames() > 3'000) continue;
@@ -28,7 +28,7 @@ TEST_CASE("frames follow each other without gaps and cover every value once") {
 }
 
 TEST_CASE("a field that fits is one frame") {
-  const FramePlan plan = plan_frames({512, 512, 512}, DType::f32, ByteCount{1} << 30);
+  const FieldCuts plan = plan_frames({512, 512, 512}, DType::f32, ByteCount{1} << 30);
   CHECK(plan.frames() == 1);
   CHECK(plan.frame_dims(0) == Dims{512, 512, 512});
 }
@@ -44,7 +44,7 @@ TEST_CASE("without a wish, fields of more than 512 MiB have frames of 256 to 512
 
 TEST_CASE("heights are multiples of 64 slices, of 8 where 64 do not fit") {
   const auto height = [](const Dims& dims, DType dtype, ByteCount bytes) {
-    const FramePlan plan = plan_frames(dims, dtype, bytes, 1);
+    const FieldCuts plan = plan_frames(dims, dtype, bytes, 1);
     CHECK(plan.axis == 0);
     return plan.height;
   };
@@ -61,7 +61,7 @@ TEST_CASE("heights are multiples of 64 slices, of 8 where 64 do not fit") {
 
 TEST_CASE("where one slice is too large, a faster axis is cut") {
   const ByteCount plane = 300 * 200 * 4;
-  const FramePlan plan = plan_frames({5, 100, 300, 200}, DType::f32, 70 * plane);
+  const FieldCuts plan = plan_frames({5, 100, 300, 200}, DType::f32, 70 * plane);
   CHECK(plan.axis == 1);
   CHECK(plan.height == 64);
   CHECK(plan.frames() == 10);
@@ -71,14 +71,14 @@ TEST_CASE("where one slice is too large, a faster axis is cut") {
 }
 
 TEST_CASE("even a frame size of nothing cuts a field into single values at most") {
-  const FramePlan plan = plan_frames({3, 5}, DType::f64, 0, 1);
+  const FieldCuts plan = plan_frames({3, 5}, DType::f64, 0, 1);
   CHECK(plan.frames() == 15);
   CHECK(plan.frame_dims(14).count() == 1);
 }
 
 TEST_CASE("frames have a least size") {
   for (const ByteCount wish : {0U, 4U, 1000U, 65536U}) {
-    const FramePlan plan = plan_frames({100, 100, 100}, DType::f32, wish);
+    const FieldCuts plan = plan_frames({100, 100, 100}, DType::f32, wish);
     CHECK(plan.axis == 0);
     CHECK(plan_frames({20000}, DType::f32, wish).frames() == 2);
     CHECK(plan.frames() == plan_frames({100, 100, 100}, DType::f32, least_frame_bytes).frames());
@@ -92,7 +92,7 @@ TEST_CASE("no frame but the last along its axis is smaller than the least") {
     std::vector<std::uint64_t> extents(1 + random.below(4));
     for (auto& extent : extents) extent = random.pick<std::uint64_t>({1, 2, 3, 37, 65, 100, 1100});
     const Dims dims = *Dims::make(extents);
-    const FramePlan plan = plan_frames(dims, DType::f64, random.below(200'000));
+    const FieldCuts plan = plan_frames(dims, DType::f64, random.below(200'000));
     INFO(dims.to_string() << ": axis " << plan.axis << ", " << plan.height);
     const bool is_last = plan.height == dims[plan.axis];
     if (plan.frames() > 1 && !is_last) {

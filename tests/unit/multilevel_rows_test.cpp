@@ -6,7 +6,7 @@
 // The loops of the reference work on rows, where core says what one point gets: prediction() and
 // features_of(). Every row of random schedules is done both ways and compared bit by bit. So a row
 // path that adds up taps in another order, forgets a border or counts a feature twice fails here:
-// doubling the gradient in RowEnergy::add_row_slopes, for one, breaks the second test alone.
+// doubling the gradient in RowEnergy::weigh_slopes, for one, breaks the second test alone.
 
 namespace cuszi::test {
 
@@ -28,6 +28,7 @@ struct RandomValues {
       values.push_back(static_cast<T>(scale * (random.uniform() - 0.3)));
       magnitudes.push_back(static_cast<std::uint8_t>(random.below(1 + max_magnitude)));
     }
+    magnitudes.resize(points + cpu::magnitudes_room, 0xFF);
   }
 };
 
@@ -121,6 +122,21 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
     });
   }
   CHECK(compared > 100'000);
+}
+
+TEST_CASE("the exponent of an estimate is its bucket") {
+  const auto check = [](std::int64_t sum) {
+    const auto weighted_sum = static_cast<std::int32_t>(sum);
+    REQUIRE(cpu::bucket_by_exponent(weighted_sum) == bucket_of(weighted_sum));
+  };
+  for (std::int64_t sum = -1000; sum < 1'000'000; ++sum) check(sum);
+  for (int bits = 0; bits < 32; ++bits) {
+    for (const std::int64_t near : {-65, -64, -1, 0, 63, 64}) {
+      const std::int64_t power = (std::int64_t{1} << bits) + near;
+      if (power <= std::numeric_limits<std::int32_t>::max()) check(power);
+      check(-std::min<std::int64_t>(power, std::int64_t{1} << 31));
+    }
+  }
 }
 
 TEST_CASE("rows stand in their pass where core says") {

@@ -37,7 +37,9 @@ ClassErrors expected_errors(const FramePlan<T>& frame, const ClassPlan<T>& plan,
         position_of(points, raster_point(points, sampled_point(k, wanted, points.points())));
     const PointAt<const T*> p{frame.grid, points, at, values.data() + offset_of(frame.grid, at)};
     double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
-    sample.set(k, observe_in_open_loop(plan.stencil, plan.rest, p, row, sum_lanes), bound);
+    Observation seen = observe(plan.stencil, p, *p.value, row, sum_lanes);
+    if (seen.is_used && plan.stencil.size == 0) seen.target -= static_cast<double>(plan.rest);
+    sample.set(k, seen, bound);
   }
   sample.make_bins();
   return errors_of(sample, plan.stencil, points, bound, params.half_step);

@@ -41,6 +41,20 @@ TEST_CASE("a smooth field is coded") {
   }
 }
 
+TEST_CASE("a frame that is not loaded before has the same bytes") {
+  const Dims dims{20, 30, 40};
+  const auto cpu = cpu::make_backend();
+  for (const FieldKind field : {FieldKind::smooth, FieldKind::constant, FieldKind::missing}) {
+    const auto values = make_field(field, dims, DType::f32, 1);
+    for (const PredictorId predictor : {PredictorId::tiles, PredictorId::lorenzo}) {
+      FrameTask task = task_for(dims, DType::f32, predictor, 1e-3);
+      task.mode = ErrorMode::absolute;
+      CHECK(compress_at_once(*cpu, task, 1e-3, values).bytes ==
+            compress(*cpu, task, values).frame.bytes);
+    }
+  }
+}
+
 TEST_CASE("what leaves nothing to lose is packed losslessly") {
   const Dims dims{10, 100};
   const auto kind_of = [&](FieldKind field, DType dtype, double bound) {

@@ -51,6 +51,24 @@ TEST_CASE("the range is found in every block") {
   CHECK(found.missing == 1);
 }
 
+TEST_CASE("the largest magnitude is a sample's, and of few points that of all") {
+  const auto sampled = [](const std::vector<float>& values, const FillValues& fills = {}) {
+    const Extents3 extents{1, 1, values.size()};
+    return cpu::scan_frame<float>(extents, values, fills, TilesParams::draft({}, extents)).sampled;
+  };
+  FillValues fills;
+  fills.add(1e20);
+  CHECK(sampled({1, -7, nan, 1e20F, 3, infinity}, fills) == 7);
+  CHECK(sampled({nan, infinity}) == 0);
+  std::vector<float> few(sample_points, 1);
+  few[5000] = -2;
+  CHECK(sampled(few) == 2);
+  std::vector<float> many(100 * sample_points, 1);
+  const std::uint64_t seen = sample_point(0, many.size());
+  many[seen] = 3;
+  CHECK(sampled(many) == 3);
+}
+
 TEST_CASE("a mask has the missing points and their bits") {
   const std::vector<float> values{1, nan, 2, infinity, -0.0F};
   FillValues fills;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "cpu_ref/tiles.hpp"
@@ -119,6 +120,33 @@ TEST_CASE("points without an integer take that of their neighbours") {
   fill_absent(integers, ~0U, 5);
   CHECK(integers[0] == 5);
   CHECK(integers[31] == 5);
+}
+
+TEMPLATE_TEST_CASE("values of a certain magnitude never miss the bound", "", float, double) {
+  Random random(1);
+  int certain = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const double bound = std::ldexp(1 + random.uniform(), static_cast<int>(random.below(40)) - 20);
+    const double margin = bound * random.uniform() / 16;
+    const TileQuantizer<TestType> quantizer(bound - margin, bound);
+    const TestType most = quantizer.certain_magnitude();
+    if (most < 0) continue;
+    ++certain;
+    for (int k = 0; k < 100; ++k) {
+      // At the limit, anywhere, and half a step from an integer, where the error is largest.
+      const auto anywhere = static_cast<TestType>(random.uniform() * static_cast<double>(most));
+      const TestType near =
+          (std::floor(anywhere / quantizer.step) + TestType(0.5)) * quantizer.step;
+      for (const TestType value : {most, -most, anywhere, near}) {
+        if (magnitude_of(value) > most) continue;
+        const auto result = quantizer(value);
+        REQUIRE(result.in_range);
+        REQUIRE(quantizer.integer_of(value) == result.integer);
+        REQUIRE(quantizer.fits(value, result.integer, {}));
+      }
+    }
+  }
+  CHECK(certain > 1500);
 }
 
 TEST_CASE("a field of one slope takes next to nothing") {

@@ -18,6 +18,9 @@
 ///     const double bound = share_of_range(1e-3, frame.scan.min, frame.scan.max);
 ///     compress_frame(*backend, config, std::move(frame), 0, bound, allocate, times);
 ///
+///     // with a bound that needs no range, `fast` reads the field only once:
+///     compress_frame(*backend, config, shape, field, {}, 0, bound, allocate, times);
+///
 ///     decompress_frame(*backend, shape, compressed, restored, times);
 ///
 /// `field`, `compressed` and `restored` view device memory, and `allocate` gives some for so many

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "core/hd.hpp"
+
+namespace cuszi::gpu {
+
+/// Integers in the order of numbers, for atomic operations; 0 is less than those of all numbers.
+CUSZI_HD inline std::uint64_t in_order(double value) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  return (bits & sign) != 0 ? ~bits : bits | sign;
+}
+inline double from_order(std::uint64_t number) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  return std::bit_cast<double>((number & sign) != 0 ? number ^ sign : ~number);
+}
+
+/// The least and the largest of numbers, put together by many threads; none yet if all is 0.
+class SharedExtremes {
+ public:
+  /// By one thread, instead of whatever stood there.
+  __device__ void set(bool any, double min, double max) {
+    least_ = any ? ~in_order(min) : 0;
+    largest_ = any ? in_order(max) : 0;
+  }
+  __device__ void include(double min, double max) {
+    raise(least_, ~in_order(min));
+    raise(largest_, in_order(max));
+  }
+
+  void include(const SharedExtremes& other) {
+    least_ = std::max(least_, other.least_);
+    largest_ = std::max(largest_, other.largest_);
+  }
+
+  bool any() const { return largest_ != 0; }
+  double min() const { return from_order(~least_); }
+  double max() const { return from_order(largest_); }
+
+ private:
+  /// Few threads have more to tell than those before.
+  __device__ static void raise(std::uint64_t& total, std::uint64_t value) {
+    if (value > *static_cast<volatile std::uint64_t*>(&total))
+      atomicMax(reinterpret_cast<unsigned long long*>(&total), value);
+  }
+
+  std::uint64_t least_;  ///< the complement of in_order(), which is more than 0 too
+  std::uint64_t largest_;
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,62 @@
+#include "gpu/host_threads.hpp"
+
+#include <algorithm>
+
+namespace cuszi::gpu {
+
+HostThreads::~HostThreads() {
+  {
+    const std::lock_guard lock(guard_);
+    is_ending_ = true;
+  }
+  job_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void HostThreads::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+  Job job{count, each, {}, {}};
+  if (count > 1) {
+    start();
+    const std::lock_guard lock(guard_);
+    job_ = &job;
+    ++rounds_;
+    job_changed_.notify_all();
+  }
+  take_part(job);
+  std::unique_lock lock(guard_);
+  job_ = nullptr;
+  all_left_.wait(lock, [&] { return others_ == 0; });
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+void HostThreads::start() {
+  const unsigned wanted = std::clamp(std::thread::hardware_concurrency(), 1U, most_) - 1;
+  while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
+}
+
+void HostThreads::serve() {
+  unsigned seen = 0;
+  std::unique_lock lock(guard_);
+  for (;;) {
+    job_changed_.wait(lock, [&] { return is_ending_ || (job_ != nullptr && rounds_ != seen); });
+    if (is_ending_) return;
+    seen = rounds_;
+    Job& job = *job_;
+    ++others_;
+    lock.unlock();
+    take_part(job);
+    lock.lock();
+    if (--others_ == 0) all_left_.notify_one();
+  }
+}
+
+void HostThreads::take_part(Job& job) {
+  try {
+    for (std::size_t i = job.next++; i < job.count; i = job.next++) job.each(i);
+  } catch (...) {
+    const std::lock_guard lock(guard_);
+    job.error = std::current_exception();
+  }
+}
+
+}  // namespace cuszi::gpu
