@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -50,6 +51,12 @@ class InstalledTest(unittest.TestCase):
         run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", PROGRAM / "round_trip.c",
             "-o", self.folder / "by_hand", *shlex.split(flags), "-lm")
         self.check(self.folder / "by_hand")
+
+    def test_stays_loaded(self):
+        program = ("import ctypes, _ctypes, sys; library = ctypes.CDLL(sys.argv[1]);"
+                   "_ctypes.dlclose(library._handle);"
+                   "print('libcuszi' in open('/proc/self/maps').read())")
+        self.assertEqual(run(sys.executable, "-c", program, self.libraries / "libcuszi.so"), "True\n")
 
     def test_only_the_api_is_visible(self):
         symbols = run("nm", "--dynamic", "--defined-only", self.libraries / "libcuszi.so")
