@@ -1,4 +1,5 @@
-"""Builds a C program against the installed library, by CMake and by pkg-config, and runs it.
+"""Builds C programs against what is installed, and runs them: one with the library, by CMake and by
+pkg-config, and one that has parallel HDF5 use the filter.
 
 CUSZI_BUILD in the environment is the folder that is installed.
 """
@@ -6,6 +7,7 @@ CUSZI_BUILD in the environment is the folder that is installed.
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,12 @@ from pathlib import Path
 
 BUILD = os.environ["CUSZI_BUILD"]
 PROGRAM = Path(__file__).parent / "installed"
+SLABS = Path(__file__).parent / "parallel" / "slabs.c"
+FILTER = ("411", "1", "1202590843", "1065646817", "0")  # its number and parameters: abs 0.01
+# OpenMPI: here alone, without ssh; more ranks than cores, which wait without spinning; by anybody.
+MPI = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_mpi_yield_when_idle": "1",
+       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def run(*command, **environment):
@@ -51,6 +59,18 @@ class InstalledTest(unittest.TestCase):
         run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", PROGRAM / "round_trip.c",
             "-o", self.folder / "by_hand", *shlex.split(flags), "-lm")
         self.check(self.folder / "by_hand")
+
+    def test_parallel_hdf5(self):
+        plugins = self.libraries / "hdf5" / "plugins"
+        if not (shutil.which("h5pcc") and shutil.which("mpiexec") and plugins.is_dir()):
+            self.skipTest("no parallel HDF5 (libhdf5-openmpi-dev)")
+        slabs, file = self.folder / "slabs", self.folder / "slabs.h5"
+        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", SLABS, "-o", slabs, "-lm")
+        said = run("mpiexec", "-n", "4", slabs, file, *FILTER, HDF5_PLUGIN_PATH=str(plugins), **MPI)
+        self.assertEqual(said, "within the bound\n")
+        layout = run("h5dump", "-p", "-H", file, HDF5_PLUGIN_PATH=str(plugins))
+        self.assertIn("FILTER_ID 411", layout)
+        self.assertGreater(float(re.search(r"\(([\d.]+):1 COMPRESSION", layout)[1]), 4)
 
     def test_stays_loaded(self):
         program = ("import ctypes, _ctypes, sys; library = ctypes.CDLL(sys.argv[1]);"
