@@ -54,7 +54,6 @@ class InstalledTest(unittest.TestCase):
 
     def test_pkg_config(self):
         flags = run("pkg-config", "--cflags", "--libs", "cuszi",
-                    f"--define-variable=prefix={self.prefix}",
                     PKG_CONFIG_PATH=str(self.libraries / "pkgconfig"))
         run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", PROGRAM / "round_trip.c",
             "-o", self.folder / "by_hand", *shlex.split(flags), "-lm")
@@ -71,6 +70,25 @@ class InstalledTest(unittest.TestCase):
         layout = run("h5dump", "-p", "-H", file, HDF5_PLUGIN_PATH=str(plugins))
         self.assertIn("FILTER_ID 411", layout)
         self.assertGreater(float(re.search(r"\(([\d.]+):1 COMPRESSION", layout)[1]), 4)
+
+    def test_debian_package(self):
+        if not shutil.which("dpkg-shlibdeps"):
+            self.skipTest("no dpkg-shlibdeps (dpkg-dev)")
+        made, root = self.folder / "made", self.folder / "root"
+        run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", made)
+        package, = made.glob("cuszi_*.deb")
+        self.assertRegex(run("dpkg-deb", "--field", package, "Depends"), r"libc6 .*libxxhash0")
+        run("dpkg-deb", "--extract", package, root)
+        usr = root / "usr"
+        for path in ["share/man/man1/cuszi.1", "share/bash-completion/completions/cuszi",
+                     "share/doc/cuszi/LICENSE", "include/cuszi/cuszi.h"]:
+            self.assertTrue((usr / path).is_file(), path)
+        (self.folder / "u_8x20x30.f32").write_bytes(bytes(4800) + b"\0\0\x80?" * 3600)
+        run(usr / "bin/cuszi", "compress", self.folder / "u_8x20x30.f32", "-e", "1e-3", "--verify")
+        for plugin in usr.rglob("hdf5/plugins/libh5cuszi.so"):
+            self.assertRegex(run("ldd", plugin), f"libcuszi.so.0 => .*{root.name}/usr/lib")
+            links = list(usr.glob("lib/*/hdf5/*/plugins/libh5cuszi.so"))
+            self.assertEqual({link.resolve() for link in links}, {plugin.resolve()})
 
     def test_stays_loaded(self):
         program = ("import ctypes, _ctypes, sys; library = ctypes.CDLL(sys.argv[1]);"
