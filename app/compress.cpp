@@ -79,14 +79,14 @@ class Compression {
   void compress_to_target(OutputFile& file, Progress& progress) {
     const Target& target = *options_.target;
     progress.start("trials on samples", 0);
-    TargetArchive best = cuszi::compress_to_target(
+    const TargetArchive best = cuszi::compress_to_target(
         target, settings_, backend_, field_, [&](const FieldSettings& settings, int pass) {
           progress.start(fmt::format("pass {} of at most {}", pass, most_target_passes),
                          bytes_of_work());
           return compress_once(settings, progress);
         });
     result_ = best.result;
-    meter_ = std::move(best.meter);
+    meter_ = best.meter;
     target_met_ = is_met(target, best.reached);
     if (!meter_ || !meter_->quality().first_bad) file.write(best.archive);
   }
