@@ -83,7 +83,7 @@ class Formats(unittest.TestCase):
         for name, a in FIELDS.items():
             known = a[a != FILL].astype("f8")
             bound = SHARE * float(known.max() - known.min())
-            chunks = tuple((extent + 1) // 2 for extent in a.shape)
+            chunks = ((a.shape[0] + 1) // 2, *a.shape[1:])
             with self.subTest(field=name), tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)
                 check(a, bound, chunks)
