@@ -2,7 +2,6 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -15,24 +14,13 @@
 #include "app/progress.hpp"
 #include "app/report.hpp"
 #include "app/totals.hpp"
-#include "codec/archive_reader.hpp"
+#include "codec/archive_quality.hpp"
 #include "codec/field_source.hpp"
-#include "codec/quality_meter.hpp"
-#include "codec/target_search.hpp"
+#include "codec/target_passes.hpp"
 
 namespace cuszi::app {
 
 namespace {
-
-constexpr int most_passes = 4;  ///< over a field, for a target
-
-/// An archive that was made for a target, and what it reaches of it.
-struct TargetPass {
-  CompressedField result;
-  std::vector<std::byte> archive;
-  std::optional<QualityMeter> meter;
-  double reached = 0;
-};
 
 /// One field on its way to an archive, and what there is to tell of it.
 class Compression {
@@ -59,7 +47,7 @@ class Compression {
       } else if (options_.verify) {
         compress_and_verify(file, progress);
       } else {
-        compress_to(file, progress);
+        compress_to(file, settings_, progress);
       }
     }
     field_.expect_unchanged();
@@ -88,54 +76,33 @@ class Compression {
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
   }
 
-  /// Where a field differs from the samples that its bound was found on, it is compressed again.
   void compress_to_target(OutputFile& file, Progress& progress) {
     const Target& target = *options_.target;
     progress.start("trials on samples", 0);
-    settings_ = settings_for(target, settings_, backend_, field_);
-    BoundSearch search(goal_of(target), settings_.bound, settings_.bound == 0 ? 1 : most_passes);
-    std::optional<TargetPass> best;
-    for (int pass = 1; !search.done(); ++pass) {
-      settings_.bound = search.bound();
-      progress.start(fmt::format("pass {} of at most {}", pass, most_passes), bytes_of_work());
-      TargetPass attempt = compress_once(progress);
-      search.add(score_of(target, attempt.reached));
-      if (!best || is_better(attempt, *best)) best = std::move(attempt);
-    }
-    result_ = best->result;
-    if (best->meter) meter_.emplace(*best->meter);
-    target_met_ = is_met(target, best->reached);
-    if (!meter_ || !meter_->quality().first_bad) file.write(best->archive);
+    const TargetArchive best = cuszi::compress_to_target(
+        target, settings_, backend_, field_, [&](const FieldSettings& settings, int pass) {
+          progress.start(fmt::format("pass {} of at most {}", pass, most_target_passes),
+                         bytes_of_work());
+          return compress_once(settings, progress);
+        });
+    result_ = best.result;
+    meter_ = best.meter;
+    target_met_ = is_met(target, best.reached);
+    if (!meter_ || !meter_->quality().first_bad) file.write(best.archive);
   }
 
-  TargetPass compress_once(Progress& progress) {
+  TargetArchive compress_once(const FieldSettings& settings, Progress& progress) {
     MemorySink archive;
-    compress_to(archive, progress);
-    TargetPass attempt;
-    const bool psnr = options_.target->kind == Target::Kind::psnr;
-    meter_.reset();
-    if (psnr || options_.verify) {
-      MemorySource written(archive.bytes());
-      verify(written, progress);
-      attempt.meter = meter_;
-    }
-    attempt.result = result_;
-    attempt.archive.assign(archive.bytes().begin(), archive.bytes().end());
-    const auto field_bytes = static_cast<double>(field_.layout().field_bytes());
-    attempt.reached = field_bytes / static_cast<double>(result_.archive_bytes);
-    if (psnr) {
-      attempt.reached = meter_->quality().psnr().value_or(std::numeric_limits<double>::infinity());
+    compress_to(archive, settings, progress);
+    TargetArchive attempt{result_, archive.take(), {}};
+    if (options_.verify || options_.target->kind == Target::Kind::psnr) {
+      MemorySource written(attempt.archive);
+      attempt.meter = measure(written, progress);
     }
     return attempt;
   }
 
-  bool is_better(const TargetPass& a, const TargetPass& b) const {
-    const bool a_meets = is_met(*options_.target, a.reached);
-    if (a_meets != is_met(*options_.target, b.reached)) return a_meets;
-    return a_meets ? a.reached < b.reached : a.reached > b.reached;
-  }
-
-  void compress_to(ByteSink& sink, Progress& progress) {
+  void compress_to(ByteSink& sink, const FieldSettings& settings, Progress& progress) {
     CompressionEvents events;
     std::uint64_t done = 0;
     events.frame_done = [&] { progress.advance(field_.frame_bytes(done++)); };
@@ -145,32 +112,27 @@ class Compression {
       fill_watch_.look_at(frame);
       if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
     };
-    result_ = compress_field(backend_, settings_, field_, sink, compress_times_, events);
+    result_ = compress_field(backend_, settings, field_, sink, compress_times_, events);
     compress_times_.steps().watch({});
   }
 
   void compress_and_verify(OutputFile& file, Progress& progress) {
     if (file.is_stream()) {
       MemorySink archive;
-      compress_to(archive, progress);
+      compress_to(archive, settings_, progress);
       MemorySource written(archive.bytes());
-      verify(written, progress);
+      meter_ = measure(written, progress);
       if (!meter_->quality().first_bad) file.write(archive.bytes());
     } else {
-      compress_to(file, progress);
+      compress_to(file, settings_, progress);
       FileSource written(file.duplicate(), output_);
-      verify(written, progress);
+      meter_ = measure(written, progress);
     }
   }
 
-  void verify(ByteSource& archive, Progress& progress) {
-    ArchiveReader reader(archive);
-    meter_.emplace(field_, reader.header().fills, reader.header().bound_absolute);
-    const FrameUser measure = [&](std::uint64_t i, Bytes values) {
-      meter_->add(i, values);
-      progress.advance(values.size());
-    };
-    restore_field(backends_, reader, decompress_times_, {measure});
+  QualityMeter measure(ByteSource& archive, Progress& progress) {
+    return measure_archive(backends_, archive, field_, decompress_times_,
+                           [&](ByteCount bytes) { progress.advance(bytes); });
   }
 
   void tell() const {

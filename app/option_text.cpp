@@ -124,10 +124,10 @@ Target parse_target(std::string_view option, std::string_view text) {
   std::string_view rest = text;
   const std::string_view kind = cut(rest, ':');
   const auto value = number_in<double>(rest);
-  if (value && kind == "psnr" && *value > 0 && *value <= most_psnr)
-    return {Target::Kind::psnr, *value};
-  if (value && kind == "ratio" && *value >= 1 && *value <= most_ratio)
-    return {Target::Kind::ratio, *value};
+  if (value && (kind == "psnr" || kind == "ratio")) {
+    const Target target{kind == "psnr" ? Target::Kind::psnr : Target::Kind::ratio, *value};
+    if (is_possible(target)) return target;
+  }
   refuse(option, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
 }
 

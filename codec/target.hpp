@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "codec/limits.hpp"
+
 namespace cuszi {
 
 /// What a user may ask for instead of a bound.
@@ -13,6 +15,12 @@ struct Target {
   Kind kind = Kind::psnr;
   double value = 0;
 };
+
+/// A PSNR is above 0, a ratio at least 1; both have limits.
+inline bool is_possible(const Target& target) {
+  if (target.kind == Target::Kind::psnr) return target.value > 0 && target.value <= most_psnr;
+  return target.value >= 1 && target.value <= most_ratio;
+}
 
 /// Whether a result with this PSNR (infinite without error) or ratio is what was asked for.
 inline bool is_met(const Target& target, double reached) { return reached >= target.value; }

@@ -32,6 +32,7 @@ EXAMPLES = """examples:
   scripts/batch.py fields --error-bounds 1e-2,1e-4 --presets ratio,cusz --out report
   scripts/batch.py ocean --fill-value 1e20 --fill-value netcdf --out report
   scripts/batch.py NYX --dims-file nyx.dims --jobs 4 --out report
+  scripts/batch.py /shared/NYX --scheduler tcp://head:8786 --out /shared/report
 
 dims, slowest first, come from names such as U_100x500x500_t48.f32, CLDHGH_1_1800_3600.f32 or
 SDRBENCH-Hurricane-100x500x500/Uf48.bin.f32, as cuszi reads them (cuszi inspect --field-name), or
@@ -101,8 +102,8 @@ class Job:
     def label(self):
         return f"{self.setting.preset}, {self.setting.bound}"
 
-    def run(self, cuszi):
-        """A row of results.csv."""
+    def run(self, cuszi, run_tool):
+        """A row of results.csv. `run_tool` is that of measurements, or a cluster's."""
         row = dict(zip(KEY, key_of(self.field, self.setting)), failure="")
         setting = self.setting
         self.archive.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +118,7 @@ class Job:
             if report.get("within_bound") is not True:
                 raise Failure("cuszi does not say that the bound is kept")
             if self.picture:
-                self.draw(cuszi, report.get("error_bound_abs"))
+                self.draw(cuszi, run_tool, report.get("error_bound_abs"))
         except (Failure, OSError) as failure:
             row["failure"] = " ".join(str(failure).split())
         return row
@@ -130,7 +131,7 @@ class Job:
                           analysis.read_field(restored, field.dims, field.dtype),
                           self.setting.fill_values, bound)
 
-    def draw(self, cuszi, bound):
+    def draw(self, cuszi, run_tool, bound):
         restored = self.archive.with_name(self.archive.name + ".restored")
         try:
             check(run_tool([cuszi, "decompress", self.archive, "--force", "-o", restored]))
@@ -295,6 +296,10 @@ def parse_arguments(arguments):
     parser.add_argument("--mode", choices=["rel", "abs"], default="rel",
                         help="bounds relative to the value range, or absolute (default rel)")
     parser.add_argument("--device", default="", help="where cuszi computes: auto, cpu or cuda")
+    parser.add_argument("--scheduler", metavar="ADDRESS",
+                        help="of a Dask cluster, like tcp://host:8786, on whose workers the tool "
+                        "runs, one field on each of their threads; they have to reach the tool, the "
+                        "fields and REPORT by the same paths. Needs distributed in this Python")
     parser.add_argument("--plain", action="store_true",
                         help="draw without matplotlib, which is otherwise installed from PyPI into "
                         "build/plots-venv: no histograms of errors, no power spectra")
@@ -302,10 +307,22 @@ def parse_arguments(arguments):
     return parser, parser.parse_args(arguments)
 
 
+def open_cluster(parser, address):
+    try:
+        from cluster import Cluster
+    except ImportError:
+        parser.error("--scheduler needs the Python package distributed, of the cluster's version")
+    try:
+        return Cluster(address)
+    except (OSError, ValueError) as error:
+        parser.error(f"--scheduler {address}: {error}")
+
+
 def main(arguments=None):
     parser, options = parse_arguments(arguments)
     report = options.out
     fields, unknown = find_inputs(parser, options)
+    cluster = open_cluster(parser, options.scheduler) if options.scheduler else None
     settings = [Setting(options.mode, bound, preset, tuple(options.fill_value), options.device)
                 for preset in options.presets for bound in options.error_bounds]
 
@@ -328,12 +345,12 @@ def main(arguments=None):
                 jobs.append(job)
 
     def run(job):
-        row = job.run(options.cuszi)
+        row = job.run(options.cuszi, cluster.run if cluster else run_tool)
         if not options.keep_archives:
             job.archive.unlink(missing_ok=True)
         return row
 
-    failures = run_jobs(jobs, run, results, options.jobs)
+    failures = run_jobs(jobs, run, results, cluster.slots() if cluster else options.jobs)
     shutil.rmtree(work, ignore_errors=True)
     if failures is None:
         return 130
@@ -346,7 +363,8 @@ def main(arguments=None):
 
 def start_in_environment(arguments):
     """Goes on in a Python that has what analysis.py needs; without one, in this."""
-    if analysis or "--plain" in arguments or "-h" in arguments or "--help" in arguments:
+    stay = {"--plain", "-h", "--help", "--scheduler"}  # distributed is in this one
+    if analysis or stay & {argument.partition("=")[0] for argument in arguments}:
         return
     python = environment.python_with("plots-venv", PACKAGES, REQUIREMENTS)
     if python:

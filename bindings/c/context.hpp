@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -47,11 +48,16 @@ struct cuszi_context {
   cuszi_status status() const { return status_; }
   const char* error() const { return error_.c_str(); }
 
+  /// What the last compression has reached of its target; NaN without one.
+  void set_reached(double reached) { reached_ = reached; }
+  double reached() const { return reached_; }
+
  private:
   /// The text is of a member of cuszi_options, unless that is empty.
   void set(cuszi_status status, std::string_view member, const char* text) noexcept;
 
   cuszi_status status_ = CUSZI_OK;
+  double reached_ = std::numeric_limits<double>::quiet_NaN();
   std::string error_;
   cuszi::DeviceChoice choice_;
   std::optional<cuszi::Backends> backends_;

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "bindings/c/context.hpp"
 #include "bindings/c/field_buffer.hpp"
 #include "bindings/c/options.hpp"
+#include "codec/archive_quality.hpp"
 #include "codec/archive_reader.hpp"
 #include "codec/archive_writer.hpp"
 #include "codec/device_memory.hpp"
 #include "codec/field_source.hpp"
+#include "codec/target_passes.hpp"
 
 namespace cuszi::api {
 
@@ -74,6 +77,29 @@ class Run {
   ThreadsScope threads_;
 };
 
+TargetArchive archive_for(const Target& target, const FieldSettings& settings, Backends& backends,
+                          FieldSource& field) {
+  Backend& backend = backends.for_config(settings.frame);
+  CallTimes times;
+  return compress_to_target(
+      target, settings, backend, field, [&](const FieldSettings& tried, int /*pass*/) {
+        MemorySink archive;
+        TargetArchive attempt{compress_field(backend, tried, field, archive, times), {}, {}};
+        attempt.archive = archive.take();
+        if (target.kind == Target::Kind::psnr) {
+          MemorySource written(attempt.archive);
+          attempt.meter = measure_archive(backends, written, field, times);
+        }
+        return attempt;
+      });
+}
+
+void verify(Backends& backends, Bytes archive, FieldSource& field) {
+  CallTimes times;
+  const QualityMeter meter = measure_archive(backends, *make_memory_source(archive), field, times);
+  require_within_bound(meter, field.layout().dims, "this is a bug, please report it");
+}
+
 }  // namespace
 
 void compress(cuszi_context& context, const cuszi_options* caller_options, const cuszi_field* field,
@@ -88,9 +114,21 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
 
   FieldSource source(make_memory_source(input), layout,
                      plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
-  Backend& backend = context.backends(run.choice()).for_config(settings.frame);
-  CallTimes times;
-  size = compress_field(backend, settings, source, sink, times).archive_bytes;
+  Backends& backends = context.backends(run.choice());
+  double reached = std::numeric_limits<double>::quiet_NaN();
+  context.set_reached(reached);
+  if (const std::optional<Target> target = target_of(options)) {
+    const TargetArchive best = archive_for(*target, settings, backends, source);
+    sink.write(best.archive);
+    size = best.archive.size();
+    reached = best.reached;
+  } else {
+    CallTimes times;
+    size = compress_field(backends.for_config(settings.frame), settings, source, sink, times)
+               .archive_bytes;
+  }
+  if (options.verify != 0) verify(backends, memory("archive", archive, size), source);
+  context.set_reached(reached);
 }
 
 void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
@@ -108,6 +146,22 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   const FrameUsers users = restored.users();
   CallTimes times;
   restore_field(context.backends(run.choice()), reader, preview, times, users);
+}
+
+void frame_part(const void* archive, std::size_t size, std::uint64_t frame, cuszi_part* part) {
+  const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
+  const FieldCuts plan = ArchiveReader(*source).header().plan;
+  if (frame >= plan.frames()) {
+    throw UsageError(fmt::format("frame {} of an archive of {}", frame, plan.frames()));
+  }
+  cuszi_part& out = required("part", part);
+  out = cuszi_whole_field();
+  const auto first = plan.origin(frame);
+  const Dims dims = plan.frame_dims(frame);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dims.rank()); ++axis) {
+    out.first[axis] = first[axis];
+    out.end[axis] = first[axis] + dims[static_cast<int>(axis)];
+  }
 }
 
 /// A stride's axes stand in the table of the first frame.
@@ -201,6 +255,10 @@ cuszi_status cuszi_compress(cuszi_context* context, const cuszi_options* options
   });
 }
 
+double cuszi_reached(const cuszi_context* context) {
+  return context == nullptr ? std::numeric_limits<double>::quiet_NaN() : context->reached();
+}
+
 cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
                              cuszi_info* info) {
   if (context == nullptr) return CUSZI_BAD_USAGE;
@@ -212,6 +270,12 @@ cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* optio
   if (context == nullptr) return CUSZI_BAD_USAGE;
   const cuszi_part whole = cuszi_whole_field();
   return cuszi_decompress_part(context, options, archive, size, &whole, values, capacity);
+}
+
+cuszi_status cuszi_frame_part(cuszi_context* context, const void* archive, size_t size,
+                              uint64_t frame, cuszi_part* part) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call([&] { cuszi::api::frame_part(archive, size, frame, part); });
 }
 
 cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,

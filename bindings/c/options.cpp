@@ -59,6 +59,7 @@ std::optional<double> level_factor(std::string_view member, double factor) {
 }
 
 void set_bound(const cuszi_options& options, FieldSettings& settings) {
+  if (target_of(options)) return;
   settings.mode =
       choose("mode", options.mode, std::array{ErrorMode::relative, ErrorMode::absolute});
   settings.bound = options.bound;
@@ -215,6 +216,18 @@ RunSettings run_settings(const cuszi_options& options) {
   if (options.threads != 0) run.threads = within("threads", options.threads, 1, most_threads);
   run.stream = options.stream;
   return run;
+}
+
+std::optional<Target> target_of(const cuszi_options& options) {
+  const int mode = choose("mode", options.mode,
+                          std::array<int, 4>{CUSZI_REL, CUSZI_ABS, CUSZI_PSNR, CUSZI_RATIO});
+  if (mode == CUSZI_REL || mode == CUSZI_ABS) return std::nullopt;
+  const bool psnr = mode == CUSZI_PSNR;
+  const Target target{psnr ? Target::Kind::psnr : Target::Kind::ratio, options.bound};
+  if (is_possible(target)) return target;
+  refuse("bound", options.bound,
+         psnr ? fmt::format("a PSNR above 0 and up to {} dB", most_psnr)
+              : fmt::format("a ratio from 1 to {}", most_ratio));
 }
 
 FieldSettings field_settings(const cuszi_options& options) {

@@ -5,6 +5,7 @@
 #include "codec/backend_choice.hpp"
 #include "codec/field_codec.hpp"
 #include "codec/field_name.hpp"
+#include "codec/target.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::api {
@@ -24,6 +25,8 @@ cuszi_options read_options(const cuszi_options* options);
 
 RunSettings run_settings(const cuszi_options& options);
 FieldSettings field_settings(const cuszi_options& options);
+/// None where a bound is asked for.
+std::optional<Target> target_of(const cuszi_options& options);
 /// A part of a field that is cut into frames by `plan`.
 Preview preview_of(const cuszi_part* part, const FieldCuts& plan);
 FieldLayout field_layout(const cuszi_field* field);

@@ -12,6 +12,7 @@ constexpr unsigned version = 1;
 enum Place : std::size_t {
   bound_at = 1,
   preset_at = 3,
+  asked_fill_at = 4,
   type_at = 4,
   rank_at = 5,
   dims_at = 6,
@@ -36,6 +37,11 @@ std::optional<ChunkSettings> ChunkSettings::asked(std::span<const unsigned> numb
   ChunkSettings settings;
   settings.bound = std::bit_cast<double>(get(numbers, bound_at));
   if (numbers.size() > preset_at) settings.preset = numbers[preset_at];
+  if (numbers.size() == asked_with_fill) {
+    settings.fill = std::bit_cast<double>(get(numbers, asked_fill_at));
+  } else if (numbers.size() >= count && numbers[has_fill_at] != 0) {
+    settings.fill = std::bit_cast<double>(get(numbers, fill_at));
+  }
   return settings;
 }
 
@@ -48,7 +54,6 @@ std::optional<ChunkSettings> ChunkSettings::read(std::span<const unsigned> numbe
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
     settings->field.dims[axis] = get(numbers, dims_at + 2 * axis);
   }
-  if (numbers[has_fill_at] != 0) settings->fill = std::bit_cast<double>(get(numbers, fill_at));
   return settings;
 }
 

@@ -21,10 +21,12 @@ namespace cuszi::hdf5 {
 /// | 14 | 1 if there is a fill value |
 /// | 15, 16 | the fill value, a double |
 ///
-/// The user gives the first three or four; the others follow from the dataset.
+/// The user gives the first three or four, or six with a fill value, a double, as 4 and 5; the
+/// others follow from the dataset, whose own fill value comes first.
 struct ChunkSettings {
   static constexpr std::size_t count = 17;
   static constexpr std::size_t least_asked = 3;
+  static constexpr std::size_t asked_with_fill = 6;
   using Numbers = std::array<unsigned, count>;
 
   double bound = 0;

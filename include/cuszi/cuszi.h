@@ -50,8 +50,11 @@ typedef struct cuszi_field {
 
 /* How `bound` is meant. */
 typedef enum cuszi_mode {
-  CUSZI_REL = 0, /* as a share of the value range */
-  CUSZI_ABS = 1  /* in the field's own unit */
+  CUSZI_REL = 0,  /* as a share of the value range */
+  CUSZI_ABS = 1,  /* in the field's own unit */
+  CUSZI_PSNR = 2, /* as a target: at least so many dB, above 0 and up to 400, in few bits; */
+  CUSZI_RATIO = 3 /* at least so many times smaller, 1 to 1e9, with little error. Trials find an
+                     absolute bound; cuszi_reached() tells what it gives */
 } cuszi_mode;
 
 typedef enum cuszi_preset {
@@ -115,7 +118,7 @@ typedef struct cuszi_options {
   uint32_t size;    /* sizeof(cuszi_options) */
   uint32_t version; /* CUSZI_OPTIONS_VERSION */
 
-  double bound; /* what no value's error exceeds; 0 is lossless */
+  double bound; /* what no value's error exceeds, 0 is lossless; or the target */
   int32_t mode; /* cuszi_mode */
   int32_t preset;
 
@@ -153,7 +156,7 @@ typedef struct cuszi_options {
   uint32_t chunk; /* of huffman, as the width */
   uint32_t partition;
   int32_t huffman_width; /* 32 or 64 */
-  uint32_t reserved;
+  int32_t verify;        /* if not 0, the archive is restored and compared: CUSZI_BAD_BOUND */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -171,7 +174,7 @@ typedef struct cuszi_info {
   uint32_t size; /* sizeof(cuszi_info), by cuszi_empty_info() */
   uint32_t format_version;
   cuszi_field field;
-  int32_t mode; /* cuszi_mode */
+  int32_t mode; /* CUSZI_REL, or CUSZI_ABS, which targets come to */
   uint32_t fill_count;
   double bound_asked;
   double bound_absolute; /* what no value's error exceeds */
@@ -221,6 +224,11 @@ CUSZI_API cuszi_status cuszi_compress(cuszi_context* context, const cuszi_option
                                       const cuszi_field* field, const void* values, void* archive,
                                       size_t capacity, size_t* archive_size);
 
+/* What the last cuszi_compress() with this context has reached of its target: dB (infinite where
+ * nothing was lost) or a ratio; NaN where it had none or failed. If that is less than the target,
+ * the archive is the nearest that was found. */
+CUSZI_API double cuszi_reached(const cuszi_context* context);
+
 /* Reads the header of an archive, of which the first 512 bytes are enough. */
 CUSZI_API cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
                                        cuszi_info* info);
@@ -248,6 +256,10 @@ static inline cuszi_part cuszi_whole_field(void) {
   part.size = (uint32_t)sizeof part;
   return part;
 }
+
+/* The part that frame number `frame` of an archive holds, from 0 on. */
+CUSZI_API cuszi_status cuszi_frame_part(cuszi_context* context, const void* archive, size_t size,
+                                        uint64_t frame, cuszi_part* part);
 
 /* What the values of a part are: the archive's type and the part's dims. */
 CUSZI_API cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,

@@ -47,6 +47,22 @@ inline cuszi_options relative(double bound) {
   return options;
 }
 
+/// Options for a PSNR of at least so many dB, in few bits.
+inline cuszi_options psnr(double decibels) {
+  cuszi_options options = cuszi_default_options();
+  options.mode = CUSZI_PSNR;
+  options.bound = decibels;
+  return options;
+}
+
+/// Options for an archive that is at least so many times smaller, with little error.
+inline cuszi_options ratio(double factor) {
+  cuszi_options options = cuszi_default_options();
+  options.mode = CUSZI_RATIO;
+  options.bound = factor;
+  return options;
+}
+
 /// A field of float or double with these extents, slowest first. Throws Error.
 template <class T>
 cuszi_field field_of(const std::vector<std::uint64_t>& dims) {
@@ -90,6 +106,9 @@ class Context {
     require(cuszi_compress(context_.get(), &options, &field, values, archive, capacity, &size));
     return size;
   }
+
+  /// What the last compression has reached of its target: see cuszi_reached().
+  double reached() const noexcept { return cuszi_reached(context_.get()); }
 
   cuszi_info info(const void* archive, std::size_t size) {
     cuszi_info info = cuszi_empty_info();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuszi/cuszi.h"
@@ -131,6 +132,27 @@ TEST_CASE("the library takes memory of the host and of the device", "[gpu]") {
         }
       }
     }
+  }
+}
+
+TEST_CASE("targets and verification take memory of the device", "[gpu]") {
+  if (!has_gpu()) return;
+  const auto values = make_values();
+  const DeviceBytes there(field_bytes);
+  there.set(values.data(), field_bytes);
+  const Context context;
+  for (const auto& [mode, target] : {std::pair{CUSZI_PSNR, 60.0}, std::pair{CUSZI_RATIO, 8.0}}) {
+    cuszi_options options = options_of(CUSZI_PRESET_CUSZI, 0);
+    options.mode = mode;
+    options.bound = target;
+    options.verify = 1;
+    const std::size_t room = cuszi_bound(&field, &options);
+    std::vector<std::byte> expected(room);
+    expected.resize(context.compress(options, field, values.data(), expected.data(), room));
+    const DeviceBytes archive(room);
+    const std::size_t size = context.compress(options, field, there.get(), archive.get(), room);
+    REQUIRE(archive.content(size) == expected);
+    REQUIRE(cuszi_reached(context.get()) >= target);
   }
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::bound, -1.0, "bound");
   check_refused(&cuszi_options::bound, 1.0, "bound");
   check_refused(&cuszi_options::bound, std::nan(""), "bound");
-  check_refused(&cuszi_options::mode, 7, "mode");
+  check_refused(&cuszi_options::mode, 4, "mode");
   check_refused(&cuszi_options::preset, 5, "preset");
   check_refused(&cuszi_options::device, -1, "device");
   check_refused(&cuszi_options::threads, -2, "threads");
@@ -153,6 +153,47 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::fill_count, 1U, "fills");
   check_refused(&cuszi_options::version, 2U, "options");
   check_refused(&cuszi_options::size, 8U, "options");
+}
+
+TEST_CASE("targets are reached, told and checked", "[library]") {
+  const auto values = make_values<float>(points);
+  cuszi::Context context;
+  for (auto [options, most] :
+       {std::pair{cuszi::psnr(60), 60.5}, std::pair{cuszi::ratio(12), 12.5}}) {
+    options.preset = CUSZI_PRESET_CUSZI;  // the quickest trials
+    const Archive archive = context.compress(values, dims, options);
+    CHECK(context.reached() >= options.bound);
+    CHECK(context.reached() < most);
+    const cuszi_info info = context.info(archive.data(), archive.size());
+    CHECK(info.mode == CUSZI_ABS);
+    CHECK(largest_error(values, context.decompress<float>(archive)) <= info.bound_absolute);
+    if (options.mode == CUSZI_RATIO) {
+      CHECK(context.reached() ==
+            static_cast<double>(points * sizeof(float)) / static_cast<double>(archive.size()));
+    }
+  }
+  cuszi_options beyond = cuszi::ratio(1e6);
+  beyond.preset = CUSZI_PRESET_CUSZI;
+  context.compress(values, dims, beyond);
+  CHECK(context.reached() < 1e6);
+  context.compress(values, dims, cuszi::absolute(0.01));
+  CHECK(std::isnan(context.reached()));
+  const auto refused = [](cuszi_options options) {
+    const auto [status, text] = failure_of(options);
+    return status == CUSZI_BAD_USAGE && text.find("bound") == 0;
+  };
+  CHECK(refused(cuszi::psnr(0)));
+  CHECK(refused(cuszi::psnr(401)));
+  CHECK(refused(cuszi::ratio(0.5)));
+  CHECK(refused(cuszi::ratio(std::nan(""))));
+}
+
+TEST_CASE("what was written can be verified", "[library]") {
+  cuszi_options options = cuszi::relative(1e-3);
+  const auto values = make_values<float>(points);
+  const Archive archive = archive_of(values, options);
+  options.verify = 1;
+  CHECK(archive_of(values, options) == archive);
 }
 
 TEST_CASE("options of a later version are taken as far as they are known", "[library]") {
@@ -277,6 +318,31 @@ TEST_CASE("parts of a field have its values", "[library]") {
   part.end[0] = 13;
   CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
                               nullptr, 0) == CUSZI_BAD_USAGE);
+}
+
+TEST_CASE("frames are parts", "[library]") {
+  const auto values = make_values<double>(points);
+  cuszi_options options = cuszi::absolute(1e-2);
+  options.frame_bytes = 65536;
+  cuszi::Context context;
+  const Archive archive = context.compress(values, dims, options);
+  const auto whole = context.decompress<double>(archive);
+  const std::uint64_t frames = context.info(archive.data(), archive.size()).frames;
+  REQUIRE(frames > 1);
+  cuszi_part part = cuszi_whole_field();
+  std::vector<double> joined;
+  for (std::uint64_t i = 0; i < frames; ++i) {
+    REQUIRE(cuszi_frame_part(context.get(), archive.data(), archive.size(), i, &part) == CUSZI_OK);
+    cuszi_field field{};
+    cuszi_part_field(context.get(), archive.data(), archive.size(), &part, &field);
+    std::vector<double> frame(cuszi_field_bytes(&field) / sizeof(double));
+    CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
+                                frame.data(), frame.size() * sizeof(double)) == CUSZI_OK);
+    joined.insert(joined.end(), frame.begin(), frame.end());
+  }
+  CHECK(joined == whole);
+  CHECK(cuszi_frame_part(context.get(), archive.data(), archive.size(), frames, &part) ==
+        CUSZI_BAD_USAGE);
 }
 
 TEST_CASE("damaged archives give an error", "[library]") {

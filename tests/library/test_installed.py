@@ -1,4 +1,5 @@
-"""Builds a C program against the installed library, by CMake and by pkg-config, and runs it.
+"""Builds C programs against what is installed, and runs them: one with the library, by CMake and by
+pkg-config, and one that has parallel HDF5 use the filter.
 
 CUSZI_BUILD in the environment is the folder that is installed.
 """
@@ -6,13 +7,22 @@ CUSZI_BUILD in the environment is the folder that is installed.
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 BUILD = os.environ["CUSZI_BUILD"]
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).parent / "installed"
+SLABS = Path(__file__).parent / "parallel" / "slabs.c"
+FILTER = ("411", "1", "1202590843", "1065646817", "0")  # its number and parameters: abs 0.01
+# OpenMPI: here alone, without ssh; more ranks than cores, which wait without spinning; by anybody.
+MPI = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_mpi_yield_when_idle": "1",
+       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def run(*command, **environment):
@@ -43,13 +53,72 @@ class InstalledTest(unittest.TestCase):
         run("cmake", "--build", self.folder / "cmake")
         self.check(self.folder / "cmake" / "round_trip")
 
+    def flags(self):
+        """For a compiler, by pkg-config."""
+        return shlex.split(run("pkg-config", "--cflags", "--libs", "cuszi",
+                               PKG_CONFIG_PATH=str(self.libraries / "pkgconfig")))
+
     def test_pkg_config(self):
-        flags = run("pkg-config", "--cflags", "--libs", "cuszi",
-                    f"--define-variable=prefix={self.prefix}",
-                    PKG_CONFIG_PATH=str(self.libraries / "pkgconfig"))
         run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", PROGRAM / "round_trip.c",
-            "-o", self.folder / "by_hand", *shlex.split(flags), "-lm")
+            "-o", self.folder / "by_hand", *self.flags(), "-lm")
         self.check(self.folder / "by_hand")
+
+    def test_examples(self):
+        """Those of README.md and docs/library.md, of a smaller field."""
+        for page, language, standard in [("README.md", "c++", "-std=c++17"),
+                                         ("docs/library.md", "c++", "-std=c++17"),
+                                         ("docs/library.md", "c", "-std=c11")]:
+            with self.subTest(page=page, language=language):
+                header = "cuszi.hpp" if language == "c++" else "cuszi.h"
+                text = (ROOT / page).read_text()
+                block, = re.findall(rf"(?m)^    #include <cuszi/{header}>\n\n((?:    .*\n|\n)+)", text)
+                values = ("std::vector<float> values(1000, 1.5F);" if language == "c++"
+                          else "float values[1000] = {1.5F};")
+                (self.folder / "example").write_text(
+                    f"#include <cuszi/{header}>\n#include <stdio.h>\n#include <stdlib.h>\n"
+                    f"int main(void) {{ {values}\n{block.replace('100, 500, 500', '10, 10, 10')}\n"
+                    + ("return restored.size() != 1000;" if language == "c++" else "return size > room;")
+                    + "}\n")
+                run("c++" if language == "c++" else "cc", standard, "-x", language,
+                    self.folder / "example", "-o", self.folder / "program", *self.flags())
+                self.assertEqual(run(self.folder / "program", LD_LIBRARY_PATH=str(self.libraries)), "")
+
+    def test_parallel_hdf5(self):
+        plugins = self.libraries / "hdf5" / "plugins"
+        if not (shutil.which("h5pcc") and shutil.which("mpiexec") and plugins.is_dir()):
+            self.skipTest("no parallel HDF5 (libhdf5-openmpi-dev)")
+        slabs, file = self.folder / "slabs", self.folder / "slabs.h5"
+        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", SLABS, "-o", slabs, "-lm")
+        said = run("mpiexec", "-n", "4", slabs, file, *FILTER, HDF5_PLUGIN_PATH=str(plugins), **MPI)
+        self.assertEqual(said, "within the bound\n")
+        layout = run("h5dump", "-p", "-H", file, HDF5_PLUGIN_PATH=str(plugins))
+        self.assertIn("FILTER_ID 411", layout)
+        self.assertGreater(float(re.search(r"\(([\d.]+):1 COMPRESSION", layout)[1]), 4)
+
+    def test_debian_package(self):
+        if not shutil.which("dpkg-shlibdeps"):
+            self.skipTest("no dpkg-shlibdeps (dpkg-dev)")
+        made, root = self.folder / "made", self.folder / "root"
+        run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", made)
+        package, = made.glob("cuszi_*.deb")
+        self.assertRegex(run("dpkg-deb", "--field", package, "Depends"), r"libc6 .*libxxhash0")
+        run("dpkg-deb", "--extract", package, root)
+        usr = root / "usr"
+        for path in ["share/man/man1/cuszi.1", "share/bash-completion/completions/cuszi",
+                     "share/doc/cuszi/LICENSE", "include/cuszi/cuszi.h"]:
+            self.assertTrue((usr / path).is_file(), path)
+        (self.folder / "u_8x20x30.f32").write_bytes(bytes(4800) + b"\0\0\x80?" * 3600)
+        run(usr / "bin/cuszi", "compress", self.folder / "u_8x20x30.f32", "-e", "1e-3", "--verify")
+        for plugin in usr.rglob("hdf5/plugins/libh5cuszi.so"):
+            self.assertRegex(run("ldd", plugin), f"libcuszi.so.0 => .*{root.name}/usr/lib")
+            links = list(usr.glob("lib/*/hdf5/*/plugins/libh5cuszi.so"))
+            self.assertEqual({link.resolve() for link in links}, {plugin.resolve()})
+
+    def test_stays_loaded(self):
+        program = ("import ctypes, _ctypes, sys; library = ctypes.CDLL(sys.argv[1]);"
+                   "_ctypes.dlclose(library._handle);"
+                   "print('libcuszi' in open('/proc/self/maps').read())")
+        self.assertEqual(run(sys.executable, "-c", program, self.libraries / "libcuszi.so"), "True\n")
 
     def test_only_the_api_is_visible(self):
         symbols = run("nm", "--dynamic", "--defined-only", self.libraries / "libcuszi.so")

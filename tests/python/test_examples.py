@@ -13,6 +13,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import xarray
 import zarr
 
 import cuszi
@@ -42,11 +43,29 @@ class Examples(unittest.TestCase):
         with h5py.File("t.h5") as file:
             self.assertLessEqual(np.abs(file["T"][...] - self.a).max(), 0.01)
         self.assertLessEqual(np.abs(zarr.open_array("t.zarr")[...] - self.a).max(), 0.01)
+        with xarray.open_dataset("t.nc", engine="h5netcdf") as data:
+            self.check_filtered(data["T"].values)
+
+    def check_filtered(self, b):
+        self.assertTrue(0 < np.abs(b - self.a).max() <= 0.01)
 
     def test_readme(self):
         example, = examples("README.md", "import cuszi")
         exec(example, {"a": self.a})
         self.check_stores()
+
+    def test_commands_of_readme(self):
+        """Those for the field that most of them are for, of a smaller field of that name."""
+        self.a.tofile("U_20x30x40.f32")
+        commands = re.findall(r"(?m)^    (cuszi .*U_100x500x500[^#\n]*)", (SOURCE / "README.md").read_text())
+        commands = [command.replace("100x500x500", "20x30x40").replace("100:200", "10:20").split()
+                    for command in commands if "bitcomp" not in command]
+        self.assertGreater(len(commands), 7)
+        for _, *words in commands:
+            with self.subTest(command=words):
+                force = ["--force"] if words[0] in ("compress", "decompress") else []
+                subprocess.run([os.environ["CUSZI"], *words, *force], check=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def test_library_page(self):
         found = examples("docs/library.md", "import cuszi")
@@ -56,6 +75,9 @@ class Examples(unittest.TestCase):
             exec(example, names)
         np.testing.assert_array_equal(names["a"], self.a)
         self.check_stores()
+        with xarray.open_zarr("x.zarr") as data:
+            self.check_filtered(data["T"].values)
+            self.assertEqual(data["T"].attrs, {"units": "K"})
 
     def test_commands_for_hdf5(self):
         parameters = ",".join(map(str, cuszi.H5(abs=0.01).parameters))
@@ -71,8 +93,7 @@ class Examples(unittest.TestCase):
                        stdout=subprocess.DEVNULL)
         for packed in ("packed.h5", "packed.nc"):
             with h5py.File(packed) as file:
-                error = np.abs(file["T"][...] - self.a).max()
-            self.assertTrue(0 < error <= 0.01)
+                self.check_filtered(file["T"][...])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Tests of the Python package, as it is installed. CUSZI in the environment names the tool."""
 
+import inspect
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -93,6 +95,44 @@ class RoundTrips(unittest.TestCase):
                     self.assertEqual(cuszi.compress(a, rel=1e-3, **keywords),
                                      Path(f"{path}.cuszi").read_bytes())
 
+    def test_targets_are_those_of_the_tool(self):
+        a = waves()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a_12x30x40.f32"
+            a.tofile(path)
+            for target, value in [("psnr", 60), ("ratio", 12)]:
+                with self.subTest(target=target):
+                    subprocess.run([os.environ["CUSZI"], "compress", path, "--target",
+                                    f"{target}:{value}", "--preset", "cuszi", "--force",
+                                    "--quiet"], check=True)
+                    archive = cuszi.compress(a, preset="cuszi", **{target: value})
+                    self.assertEqual(archive, Path(f"{path}.cuszi").read_bytes())
+                    self.assertEqual(cuszi.info(archive).mode, "abs")
+        self.assertGreaterEqual(a.nbytes / len(archive), 12)
+        with self.assertWarns(cuszi.TargetWarning):
+            cuszi.compress(a, ratio=1e6, preset="cuszi")
+
+    def test_every_option_of_the_tool_is_there(self):
+        named = {"-e": "rel", "--target": "psnr", "--fill-value": "fill",
+                 "--frame-size": "frame_bytes", "--interp": "interp_tile"}
+        of_files = {"--recursive", "--filelist", "--dims", "--dims-xyz", "--type", "--skip-bytes",
+                    "--byte-order", "--output", "--stdout", "--force", "--keep", "--rm", "--json",
+                    "--quiet", "--help", "--mode", "--error-bound", "--compare"}
+        for command, function in [("compress", cuszi.compress), ("decompress", cuszi.decompress)]:
+            text = subprocess.run([os.environ["CUSZI"], command, "--help"], check=True,
+                                  capture_output=True, text=True).stdout
+            options = set(re.findall(r"(?m)^ +(?:-\w,)? *(--[\w-]+)", text)) - of_files
+            self.assertGreater(len(options), 4, text)
+            for option in options:
+                name = named.get(option, option[2:].replace("-", "_"))
+                with self.subTest(command=command, option=option):
+                    self.assertRegex(inspect.signature(function).__str__() + function.__doc__,
+                                     rf"\b{name}\b")
+
+    def test_verified(self):
+        a = waves()
+        self.assertEqual(cuszi.compress(a, rel=1e-3, verify=True), cuszi.compress(a, rel=1e-3))
+
     def test_any_layout(self):
         a = waves()
         expected = cuszi.compress(a, abs=1e-2)
@@ -149,6 +189,15 @@ class Parts(unittest.TestCase):
         np.testing.assert_array_equal(cuszi.decompress(archive, box=np.s_[2:9, 1:], stride=2),
                                       whole[2:9:2, 2::2, ::2])
 
+    def test_frames(self):
+        archive = cuszi.compress(waves((40, 30, 40)), abs=1e-2, frame_bytes=65536)
+        frames = [cuszi.decompress(archive, frame=i) for i in range(cuszi.info(archive).frames)]
+        self.assertGreater(len(frames), 1)
+        np.testing.assert_array_equal(np.concatenate(frames), cuszi.decompress(archive))
+        for arguments in [{"frame": len(frames)}, {"frame": -1}, {"frame": 0, "box": np.s_[:2]}]:
+            with self.subTest(arguments=arguments), self.assertRaises(cuszi.UsageError):
+                cuszi.decompress(archive, **arguments)
+
     def test_boxes_that_cannot_be(self):
         archive = cuszi.compress(waves(), abs=1e-2)
         for box in [np.s_[5:5], np.s_[12:], np.s_[12], np.s_[-13], np.s_[::2], np.s_[::-1],
@@ -161,7 +210,9 @@ class Failures(unittest.TestCase):
 
     def test_usage(self):
         a = waves()
-        for arguments in [{}, {"rel": 1e-3, "abs": 1}, {"rel": 1.5}, {"abs": -1},
+        for arguments in [{}, {"rel": 1e-3, "abs": 1}, {"psnr": 60, "ratio": 9}, {"psnr": 0},
+                          {"psnr": 401}, {"ratio": 0.5}, {"abs": 1, "value_range": (0, 1)},
+                          {"rel": 1.5}, {"abs": -1},
                           {"rel": 0.1, "preset": "best"}, {"rel": 0.1, "effort": "much"},
                           {"rel": 0.1, "device": "gpu"}, {"rel": 0.1, "device": "cpu:1"},
                           {"rel": 0.1, "chunk": 100}, {"rel": 0.1, "fill": range(17)}]:

@@ -134,6 +134,13 @@ class Runs(BatchTest):
         self.assertFalse(list(self.report.rglob("*.cuszi")))
         self.assertFalse((self.report / "work").exists())
 
+    def test_a_scheduler_needs_distributed(self):
+        write_field(self.fields / "u_4x5.f32", 20)
+        with mock.patch.dict(sys.modules, {"dask.distributed": None}):
+            code, _, error = self.run_batch("--scheduler", "tcp://nowhere:1")
+        self.assertEqual(code, 2)
+        self.assertIn("--scheduler needs the Python package distributed", error)
+
     def test_dims_file_comes_first_and_unknown_dims_are_told(self):
         write_field(self.fields / "x" / "pressure.dat", 600, "d")
         write_field(self.fields / "U_10x20.f32", 600)

@@ -1,6 +1,6 @@
 """Error-bounded lossy compression of scientific fields, on GPUs and CPUs.
 
-    archive = cuszi.compress(a, rel=1e-3)           # or abs=0.01; a: float32 or float64
+    archive = cuszi.compress(a, rel=1e-3)           # or abs=, psnr=, ratio=; a: float32 or float64
     b = cuszi.decompress(archive)                   # |a - b| <= cuszi.info(archive).bound
 
 Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
@@ -10,8 +10,7 @@ Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
 from ._codec import Info, compress, decompress, info
 from ._h5 import H5, h5_plugin_path
 from ._library import (ArchiveError, BoundError, DeviceError, Error, InputError, RoomError,
-                       UsageError, version)
-
+                       TargetWarning, UsageError, version)
 
 
 def __getattr__(name: str):
@@ -24,4 +23,5 @@ def __getattr__(name: str):
 
 __version__ = version()
 __all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "H5", "Info", "InputError",
-           "Numcodec", "RoomError", "UsageError", "Zarr", "compress", "decompress", "h5_plugin_path", "info"]
+           "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress", "decompress",
+           "h5_plugin_path", "info"]

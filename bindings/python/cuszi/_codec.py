@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from dataclasses import dataclass
 from typing import Any, Iterable
 
 import numpy as np
 
 from . import _library, _memory
-from ._library import MAX_FILLS, MAX_RANK, Options, Part, UsageError
+from ._library import MAX_FILLS, MAX_RANK, Options, Part, TargetWarning, UsageError
 
 NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
 
@@ -26,6 +27,7 @@ _NAMES = {
     "index": {"none": 1, "offset": 2, "length": 3, "hybrid": 4},
     "interp_cubic": {"not-a-knot": 1, "natural": 2},
 }
+_MODES = {"rel": 0, "abs": 1, "psnr": 2, "ratio": 3}
 _NUMBERS = {"frame_bytes", "radius", "axis", "reach", "alpha", "beta", "interp_alpha",
             "interp_anchor", "chunk", "partition", "huffman_width"}
 
@@ -100,12 +102,36 @@ def _field(memory: _memory.Memory) -> _library.Field:
     return _library.Field(types[memory.dtype], len(shape), (ctypes.c_uint64 * MAX_RANK)(*shape))
 
 
-def compress(a: Any, *, rel: float | None = None, abs: float | None = None, preset: str = "ratio",
+def _set_quality(options: Options, asked: dict[str, float | None],
+                 value_range: tuple[float, float] | None) -> None:
+    given = {mode: value for mode, value in asked.items() if value is not None}
+    if len(given) != 1:
+        raise UsageError("give one of rel=, abs=, psnr= and ratio=, like rel=1e-3")
+    (mode, options.bound), = given.items()
+    options.mode = _MODES[mode]
+    if value_range is None:
+        return
+    if mode != "rel":
+        raise UsageError(f"value_range= goes with rel=, not with {mode}=")
+    options.range_min, options.range_max = value_range
+    options.has_range = 1
+
+
+def _warn_if_missed(options: Options) -> None:
+    reached = _library.reached()
+    if reached < options.bound:  # NaN is not
+        mode = list(_MODES)[options.mode]
+        warnings.warn(f"the target {mode}={options.bound:g} was not met: {reached:.4g}",
+                      TargetWarning, stacklevel=3)
+
+
+def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
+             psnr: float | None = None, ratio: float | None = None, preset: str = "ratio",
              fill: float | str | Iterable[float | str] = (),
-             value_range: tuple[float, float] | None = None, device: str = "auto",
-             threads: int | None = None, stream: int | None = None, out: Any = None,
-             **method: Any) -> Any:
-    """Compress a field under a strict error bound.
+             value_range: tuple[float, float] | None = None, verify: bool = False,
+             device: str = "auto", threads: int | None = None, stream: int | None = None,
+             out: Any = None, **method: Any) -> Any:
+    """Compress a field under a strict error bound, or to a quality or a size.
 
     Parameters
     ----------
@@ -113,12 +139,18 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None, pres
         Of NumPy or, where it lies, on a GPU. Others are converted by ``numpy.asarray``.
     rel, abs : float
         What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
-        One of them; 0 is lossless.
+        0 is lossless.
+    psnr, ratio : float
+        Instead of a bound a target: at least so many dB in few bits, or at least so many times
+        smaller with little error. Trials find the bound, which ``info`` tells. Where a target
+        cannot be met the nearest archive is made, with a TargetWarning.
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : number, "netcdf", or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit.
     value_range : (min, max)
         What ``rel`` refers to; else the field's own.
+    verify : bool
+        Restore the archive and compare.
     device : "auto", "cpu", "cuda" or "cuda:N"
     threads : int
         Of the CPU; all by default.
@@ -138,29 +170,27 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None, pres
 
     Raises
     ------
-    UsageError, DeviceError, RoomError
+    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect
     """
-    if (rel is None) == (abs is None):
-        raise UsageError("give one of rel= and abs=, like rel=1e-3")
     values = _memory.of_values(a)
     options = Options()
-    options.mode = 0 if abs is None else 1
-    options.bound = rel if abs is None else abs
+    _set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
     options.preset = _number("preset", preset)
-    if value_range is not None:
-        options.range_min, options.range_max = value_range
-        options.has_range = 1
+    options.verify = verify
     _set_fills(options, fill)
     _set_method(options, method)
     field = _field(values)
     if out is not None:
         room = _memory.of_output(out)
         _set_device(options, device, threads, stream, (values, room))
-        return _library.compress(options, field, values.address, room.address, room.nbytes)
+        size = _library.compress(options, field, values.address, room.address, room.nbytes)
+        _warn_if_missed(options)
+        return size
     _set_device(options, device, threads, stream, (values,))
     # Pages that are never written cost nothing. What cannot be has a bound of 0 and is told.
     archive = np.empty(_library.bound(field, options), np.uint8)
     size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
+    _warn_if_missed(options)
     return archive[:size].tobytes()
 
 
@@ -212,8 +242,9 @@ def _part(box: Any, stride: int, shape: tuple[int, ...]) -> tuple[Part, tuple[in
     return part, tuple(single)
 
 
-def decompress(archive: Any, *, box: Any = None, stride: int = 1, device: str = "auto",
-               threads: int | None = None, stream: int | None = None, out: Any = None) -> Any:
+def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | None = None,
+               device: str = "auto", threads: int | None = None, stream: int | None = None,
+               out: Any = None) -> Any:
     """Restore a field, or a part of it, from an archive.
 
     Parameters
@@ -223,6 +254,8 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, device: str = 
         Only this part; only frames that meet it are read.
     stride : a power of two
         Of these the multiples of it along axes that are space: a preview of the field.
+    frame : int
+        Instead of a box, the part that this frame of the archive holds; 0 is the first.
     device, threads, stream
         As of ``compress``.
     out : array of the field's type, of NumPy or on a GPU
@@ -237,8 +270,14 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, device: str = 
     ArchiveError, UsageError, DeviceError, RoomError
     """
     memory = _memory.of_bytes(archive)
-    field = _library.read_info(memory.address, memory.nbytes).field
-    part, single = _part(Ellipsis if box is None else box, stride, field.shape)
+    if frame is None:
+        field = _library.read_info(memory.address, memory.nbytes).field
+        part, single = _part(Ellipsis if box is None else box, stride, field.shape)
+    elif box is None and frame >= 0:
+        part, single = _library.frame_part(memory.address, memory.nbytes, frame), ()
+        part.stride = stride
+    else:
+        raise UsageError("give one of box= and frame=, a number of at least 0")
     field = _library.part_field(memory.address, memory.nbytes, part)
     if out is None:
         values = np.empty(field.shape, _dtype(field))

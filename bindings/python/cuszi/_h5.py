@@ -33,11 +33,18 @@ def _let_hdf5_find_it() -> None:
             plugins.prepend(h5_plugin_path().encode())
 
 
+def _halves(number: float) -> tuple[int, int]:
+    """A double as two parameters: its lower and its upper half."""
+    return struct.unpack("<II", struct.pack("<d", number))
+
+
 class H5(Mapping):
     """Keyword arguments that make h5py compress a chunked dataset of float32 or float64.
 
         file.create_dataset("T", data=a, chunks=(8, 128, 128), **cuszi.H5(abs=0.01))
         data.to_netcdf("t.nc", engine="h5netcdf", encoding={"T": dict(cuszi.H5(abs=0.01))})
+
+    The first use lets h5py find the filter, and what is loaded later, by HDF5_PLUGIN_PATH.
 
     Parameters
     ----------
@@ -48,6 +55,9 @@ class H5(Mapping):
         range of its dataset.
     value_range : (min, max)
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
+    fill : float
+        A value that means missing in datasets that define no fill value of their own, as nccopy
+        makes them.
 
     Attributes
     ----------
@@ -58,7 +68,8 @@ class H5(Mapping):
     """
 
     def __init__(self, *, abs: float | None = None, rel: float | None = None,
-                 value_range: tuple[float, float] | None = None, preset: str = "ratio"):
+                 value_range: tuple[float, float] | None = None, preset: str = "ratio",
+                 fill: float | None = None):
         if (abs is None) == (rel is None):
             raise UsageError("give one of abs= and rel=; rel= with value_range=")
         if rel is not None:
@@ -71,8 +82,9 @@ class H5(Mapping):
         if preset not in PRESETS:
             raise UsageError(f"preset {preset!r} is not one of {', '.join(PRESETS)}")
         self.filter_id: int = _library.h5_filter()
-        low, high = struct.unpack("<II", struct.pack("<d", abs))
-        self.parameters: tuple[int, ...] = (_PARAMETERS_VERSION, low, high, PRESETS[preset])
+        self.parameters: tuple[int, ...] = (
+            _PARAMETERS_VERSION, *_halves(abs), PRESETS[preset],
+            *(() if fill is None else _halves(fill)))
         self._arguments = {"compression": self.filter_id, "compression_opts": self.parameters}
         _let_hdf5_find_it()
 

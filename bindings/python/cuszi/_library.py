@@ -44,6 +44,10 @@ class RoomError(Error, ValueError):
     """``out`` is too small."""
 
 
+class TargetWarning(UserWarning):
+    """A target was not met; the archive is the nearest to it that was found."""
+
+
 _ERRORS = {1: UsageError, 2: InputError, 3: ArchiveError, 4: BoundError, 5: DeviceError,
            6: RoomError}
 
@@ -70,7 +74,7 @@ class Options(Structure):
         ("interp_tile", c_uint64 * 3), ("interp_alpha", c_double), ("interp_anchor", c_uint32),
         ("interp_cubic", c_int32), ("interp_order", c_char * 4),
         ("index", c_int32), ("chunk", c_uint32), ("partition", c_uint32),
-        ("huffman_width", c_int32), ("reserved", c_uint32)]
+        ("huffman_width", c_int32), ("verify", c_int32)]
 
     def __init__(self):
         super().__init__(size=ctypes.sizeof(Options), version=1)
@@ -108,7 +112,9 @@ def _load() -> ctypes.CDLL:
         "cuszi_bound": (c_size_t, [POINTER(Field), POINTER(Options)]),
         "cuszi_compress": (c_int32, [c_void_p, POINTER(Options), POINTER(Field), c_void_p,
                                      c_void_p, c_size_t, POINTER(c_size_t)]),
+        "cuszi_reached": (c_double, [c_void_p]),
         "cuszi_read_info": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(ArchiveInfo)]),
+        "cuszi_frame_part": (c_int32, [c_void_p, c_void_p, c_size_t, c_uint64, POINTER(Part)]),
         "cuszi_part_field": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(Part),
                                        POINTER(Field)]),
         "cuszi_decompress_part": (c_int32, [c_void_p, POINTER(Options), c_void_p, c_size_t,
@@ -167,10 +173,21 @@ def compress(options: Options, field: Field, values: int, archive: int, capacity
     return size.value
 
 
+def reached() -> float:
+    """What this thread's last compression has reached of its target; NaN without one."""
+    return _library.cuszi_reached(_context.handle)
+
+
 def read_info(archive: int, size: int) -> ArchiveInfo:
     info = ArchiveInfo()
     _context.call(_library.cuszi_read_info, archive, size, byref(info))
     return info
+
+
+def frame_part(archive: int, size: int, frame: int) -> Part:
+    part = Part()
+    _context.call(_library.cuszi_frame_part, archive, size, frame, byref(part))
+    return part
 
 
 def part_field(archive: int, size: int, part: Part) -> Field:

@@ -1,0 +1,21 @@
+# cpack --config BUILD/CPackConfig.cmake makes cuszi_VERSION_ARCHITECTURE.deb: tool, library, headers,
+# HDF5 filter.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME cuszi)
+set(CPACK_PACKAGE_VENDOR "The cuszi authors")
+set(CPACK_PACKAGE_CONTACT "The cuszi authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_DESCRIPTION
+    "The tool cuszi, the library libcuszi with its headers, and a filter for HDF5 and NetCDF-4.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian_plugins.cmake)
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "hdf5-tools, netcdf-bin")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)  # and the trigger for ldconfig
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/bindings/c)
+include(CPack)

@@ -1,0 +1,66 @@
+"""Tests of packaging/: what stands there of the project is true."""
+
+import re
+import sys
+import types
+import unittest
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py"
+
+
+def version_in(name, pattern):
+    return re.search(pattern, (ROOT / name).read_text())[1]
+
+
+class Directives:
+    """A stand-in for spack: collects what a recipe says."""
+
+    def __init__(self):
+        self.said = []
+        build_systems = "spack_repo.builtin.build_systems"
+        self.modules = {name: types.ModuleType(name) for name in [
+            "spack", "spack.package", "spack_repo", "spack_repo.builtin", build_systems,
+            f"{build_systems}.cmake", f"{build_systems}.cuda"]}
+        for directive in ("license", "version", "variant", "depends_on"):
+            setattr(self.modules["spack.package"], directive,
+                    lambda *words, directive=directive, **_: self.said.append((directive, *words)))
+        self.modules[f"{build_systems}.cmake"].CMakePackage = type("CMakePackage", (), {})
+        self.modules[f"{build_systems}.cmake"].generator = lambda name: None
+        self.modules[f"{build_systems}.cuda"].CudaPackage = type("CudaPackage", (), {})
+
+
+class Packaging(unittest.TestCase):
+
+    def test_the_version_is_the_same_everywhere(self):
+        version = version_in("CMakeLists.txt", r"project\(cuszi VERSION ([\d.]+)")
+        self.assertEqual(version_in("bindings/python/pyproject.toml", r'version = "([\d.]+)"'), version)
+        self.assertEqual(version_in("CITATION.cff", r"(?m)^version: ([\d.]+)"), version)
+        self.assertEqual(version_in(RECIPE, r'version\("([\d.]+)"\)'), version)
+
+    def test_the_recipe_has_what_the_build_asks_for(self):
+        spack = Directives()
+        with mock.patch.dict(sys.modules, spack.modules):
+            exec(compile(RECIPE.read_text(), RECIPE, "exec"), {})
+        needed = {package.partition("@")[0] for directive, package, *_ in spack.said
+                  if directive == "depends_on"}
+        text = (ROOT / "CMakeLists.txt").read_text()
+        asked = re.findall(r"find_package\((\w+) REQUIRED\)|REQUIRED IMPORTED_TARGET lib(\w+)\)", text)
+        names = {"nlohmann_json": "nlohmann-json", "pkgconfig": "pkgconfig"}
+        asked = {names.get(name.lower(), name.lower()) for name in map("".join, asked)}
+        self.assertGreater(len(asked), 5)
+        self.assertLessEqual(asked, needed)
+
+    def test_the_image_gets_what_the_build_reads(self):
+        kept = re.findall(r"(?m)^!(.*)$", (ROOT / "packaging/Dockerfile.dockerignore").read_text())
+        text = (ROOT / "CMakeLists.txt").read_text()
+        read = {path.split("/")[0] for path in re.findall(r"add_subdirectory\(([\w/]+)\)", text)}
+        self.assertLessEqual(read - {"tests"}, set(kept))
+        for path in kept:
+            self.assertTrue((ROOT / path).exists(), path)
+
+
+if __name__ == "__main__":
+    unittest.main()
