@@ -14,6 +14,7 @@
 #include "app/standard_streams.hpp"
 #include "codec/byte_source.hpp"
 #include "core/archive.hpp"
+#include "files/field_path.hpp"
 
 namespace cuszi::app {
 
@@ -58,6 +59,10 @@ struct Parsed {
   std::optional<Command> command;
 };
 
+bool is_input_name(const std::string& path) {
+  return is_field_name(path) || format_in_name(path) == Format::npy;
+}
+
 bool is_archive_name(const std::string& path) { return path.ends_with(".cuszi"); }
 
 /// Makes `options` the command when all of them and the names of its archives have been read.
@@ -91,18 +96,22 @@ void check_quality(const CLI::App& app, bool has_target, Parsed& parsed, FieldSe
 void add_compress(CLI::App& program, Parsed& parsed) {
   CompressOptions& options = parsed.compress;
   CLI::App& app = add_command(
-      program, "compress", "Compress raw fields under an error bound",
-      fmt::format("{}\nThey and the type are taken from names like U_100x500x500.f32 or "
-                  "CLDHGH_1_1800_3600.f32.",
-                  dims_order),
+      program, "compress", "Compress fields under an error bound",
+      fmt::format(
+          "{}\nThey and the type are taken from names like U_100x500x500.f32 or "
+          "CLDHGH_1_1800_3600.f32. Files of NumPy, NetCDF and HDF5 tell them themselves, and what "
+          "is\nmissing: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
+          dims_order),
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
       "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
       "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
+      "  cuszi compress file.nc:TEMPERATURE -e 1e-3 -o T.cuszi\n"
       "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
       "  cuszi compress -r SDRBENCH-Hurricane-100x500x500 -e 1e-3 --verify --rm\n"
       "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
-  add_inputs(app, "INPUT", parsed.inputs, "Raw fields; - for standard input");
+  add_inputs(app, "INPUT", parsed.inputs,
+             "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
   add_bound_options(app, parsed.bound, options.settings.mode);
   add_target_option(app, options.target);
   add_field_options(app, options.field);
@@ -119,7 +128,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   app.callback([&app, &parsed, &options] {
     check_quality(app, options.target.has_value(), parsed, options.settings);
     check_method_options(app, options.settings);
-    FoundFiles found = files_of(parsed.inputs, is_field_name);
+    FoundFiles found = files_of(parsed.inputs, is_input_name);
     options.inputs = std::move(found.files);
     options.folders = std::move(found.folders);
     if (options.remove_inputs && options.output && is_standard_stream(*options.output)) {
@@ -146,7 +155,8 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
   add_frame_option(app, options.frame);
   add_stride_option(app, options.stride);
   add_box_option(app, options.box);
-  app.add_option("--compare", options.original, "Measure the error against this field")
+  app.add_option("--compare", options.original,
+                 "Measure the error against this field, named as for compress")
       ->type_name("ORIGINAL");
   add_byte_order_option(app, options.byte_order);
   add_device_options(app, options.run);
@@ -160,7 +170,9 @@ void add_compare(CLI::App& program, Parsed& parsed) {
       fmt::format("{}\nExits with 4 if a bound is given and a value is over it.", dims_order),
       "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
       "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
-  app.add_option("ORIGINAL", options.original, "The original field")->required()->type_name("");
+  app.add_option("ORIGINAL", options.original, "The original field, named as for compress")
+      ->required()
+      ->type_name("");
   app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
   add_field_options(app, options.field);
   add_fill_options(app, options.fills);

@@ -35,7 +35,7 @@ done
 jobs=$(nproc)
 # Without a GPU, one architecture is enough to test, and takes a fifth of the time of all.
 [[ -e /dev/nvidiactl ]] || export CUDAARCHS=${CUDAARCHS:-90}
-source_folders=(app bindings codec core cpu_ref gpu include tests test_data)
+source_folders=(app bindings codec core cpu_ref files gpu include tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
 fuzz_seconds=${CUSZI_FUZZ_SECONDS:-80}
