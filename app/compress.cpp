@@ -8,6 +8,7 @@
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/file_copy.hpp"
 #include "app/fill_warning.hpp"
 #include "app/layout_warning.hpp"
 #include "app/output_file.hpp"
@@ -226,11 +227,12 @@ void remove_input(const std::string& input) {
 }  // namespace
 
 ExitCode execute(const CompressOptions& options) {
+  if (options.is_copy) return copy_file(options);
   Backends backends(options.run.device, tell_notice);
   std::vector<std::string> files;
   for (const std::string& input : options.inputs) {
     files.push_back(file_of(input));
-    if (options.remove_inputs && field_path(input).is_container()) {
+    if (options.remove_inputs && field_path(input).holds_variables()) {
       throw UsageError(input + ": may hold more than was compressed; leave out --rm");
     }
   }

@@ -63,7 +63,7 @@ FieldPath field_path(const std::string& name) {
   if (exists(name) && !fs::is_directory(name)) return {format_in_name(name), name, {}};
   for (std::size_t at = name.find(':'); at != std::string::npos; at = name.find(':', at + 1)) {
     FieldPath path{format_in_name(name.substr(0, at)), name.substr(0, at), name.substr(at + 1)};
-    if (path.is_container()) return path;
+    if (path.holds_variables()) return path;
   }
   refuse_zarr(name);
   return {format_in_name(name), name, {}};

@@ -7,6 +7,10 @@ namespace cuszi {
 /// What a file is that holds fields.
 enum class Format { raw, npy, netcdf, hdf5 };
 
+constexpr bool is_container(Format format) {
+  return format == Format::netcdf || format == Format::hdf5;
+}
+
 /// An input as a user names it: `U_100x500x500.f32`, `x.npy`, `file.nc:TEMPERATURE`,
 /// `file.h5:/group/dataset`.
 struct FieldPath {
@@ -14,7 +18,7 @@ struct FieldPath {
   std::string file;
   std::string variable;  ///< of a container; empty if none is named
 
-  bool is_container() const { return format == Format::netcdf || format == Format::hdf5; }
+  bool holds_variables() const { return is_container(format); }
 };
 
 /// The format that a file's ending stands for: .npy; .nc, .nc4 and .cdf; .h5, .hdf5 and .he5. Any

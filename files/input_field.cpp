@@ -88,19 +88,23 @@ Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
   return *dims;
 }
 
+FoundField field_of(const std::string& name, std::shared_ptr<Container> container,
+                    const Variable& variable, std::unique_ptr<FileSource> file) {
+  require_float(name, variable);
+  FoundField found;
+  found.layout.dtype = *variable.dtype;
+  found.layout.dims = dims_of(name, variable.extents);
+  for (const double fill : variable.fills) found.fills.add(fill);
+  found.source =
+      std::make_unique<VariableSource>(name, std::move(container), variable, std::move(file));
+  return found;
+}
+
 FoundField find_variable(const std::string& name, const FieldPath& path) {
   auto file = std::make_unique<FileSource>(path.file);
   std::shared_ptr<Container> container = open_container(path.format, path.file);
-  Variable variable = chosen_variable(path, *container);
-  require_float(name, variable);
-  FieldLayout layout;
-  layout.dtype = *variable.dtype;
-  layout.dims = dims_of(name, variable.extents);
-  FillValues fills;
-  for (const double fill : variable.fills) fills.add(fill);
-  auto source = std::make_unique<VariableSource>(name, std::move(container), std::move(variable),
-                                                 std::move(file));
-  return {std::move(source), layout, fills};
+  const Variable variable = chosen_variable(path, *container);
+  return field_of(name, std::move(container), variable, std::move(file));
 }
 
 FoundField find_field(const std::string& name, const FieldPath& path) {
@@ -118,6 +122,13 @@ InputField open_input(const std::string& name, const FieldOptions& options,
   refuse_layout(name, options);
   FoundField found = find_field(name, path);
   const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, frame_bytes);
+  return {{std::move(found.source), found.layout, plan}, found.fills, true};
+}
+
+InputField open_variable(const std::string& name, std::shared_ptr<Container> container,
+                         const Variable& variable) {
+  FoundField found = field_of(name, std::move(container), variable, nullptr);
+  const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, {});
   return {{std::move(found.source), found.layout, plan}, found.fills, true};
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "codec/field_source.hpp"
 #include "core/mask.hpp"
+#include "files/container.hpp"
 #include "files/field_path.hpp"
 
 namespace cuszi {
@@ -24,6 +26,11 @@ struct InputField {
 /// missing.
 InputField open_input(const std::string& name, const FieldOptions& options,
                       std::optional<ByteCount> frame_bytes = {});
+
+/// A variable of f32 or f64 of an open container as a field; `name` is what to call it. Throws
+/// InputError if it has no values.
+InputField open_variable(const std::string& name, std::shared_ptr<Container> container,
+                         const Variable& variable);
 
 /// Opens what is to be compared with a field of this layout, in the same frames. A raw file is
 /// taken to be laid out so, but often lacks what is in front of and behind the values. Throws as

@@ -1,6 +1,7 @@
 #include "bindings/containers/hdf5_container.hpp"
 
 #include "bindings/containers/coordinates.hpp"
+#include "bindings/containers/hdf5_objects.hpp"
 #include "bindings/containers/hdf5_variable.hpp"
 #include "core/error.hpp"
 
@@ -16,6 +17,32 @@ herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void*
     static_cast<std::vector<std::string>*>(names)->emplace_back(name);
   }
   return 0;
+}
+
+/// Like that of a file, whose root is a group; without space in front of the file.
+Handle creation_like(hid_t file, const Subject& subject) {
+  Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
+  const Handle root(::H5Gopen2(file, "/", H5P_DEFAULT), ::H5Gclose, subject);
+  const Handle group(::H5Gget_create_plist(root.get()), ::H5Pclose, subject);
+  unsigned links = 0;
+  unsigned attributes = 0;
+  check(::H5Pget_link_creation_order(group.get(), &links), subject);
+  check(::H5Pget_attr_creation_order(group.get(), &attributes), subject);
+  check(::H5Pset_link_creation_order(creation.get(), links), subject);
+  check(::H5Pset_attr_creation_order(creation.get(), attributes), subject);
+  check(::H5Pset_userblock(creation.get(), 0), subject);
+  return creation;
+}
+
+/// With a superblock like that of a file, which older readers may need.
+Handle access_like(hid_t file, const Subject& subject) {
+  Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, subject);
+  H5F_info2_t info{};
+  check(::H5Fget_info2(file, &info), subject);
+  const bool is_newer = info.super.version >= 2;
+  ::H5Pset_libver_bounds(access.get(), is_newer ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
+                         H5F_LIBVER_LATEST);
+  return access;
 }
 
 }  // namespace
@@ -79,6 +106,18 @@ void Hdf5Container::read(const Variable& variable, std::span<const std::uint64_t
   const Handle memory(::H5Screate_simple(1, &values, nullptr), ::H5Sclose, name);
   const hid_t type = variable.dtype == DType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
   check(::H5Dread(open_.get(), type, memory.get(), place.get(), H5P_DEFAULT, out.data()), name);
+}
+
+void Hdf5Container::copy(const std::string& path, const std::string& name,
+                         const std::vector<FilteredVariable>& filtered,
+                         const std::function<void(ByteCount)>& done) {
+  const Subject output(name, true);
+  const Handle creation = creation_like(file_.get(), path_);
+  const Handle access = access_like(file_.get(), output);
+  const Handle to(::H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
+                  ::H5Fclose, output);
+  ObjectCopier(*this, file_.get(), to.get(), {path_, output}, filtered, done).run();
+  check(::H5Fflush(to.get(), H5F_SCOPE_GLOBAL), output);
 }
 
 }  // namespace cuszi::hdf5

@@ -17,6 +17,9 @@ class Hdf5Container final : public Container {
   std::optional<Variable> find(const std::string& name) override;
   void read(const Variable& variable, std::span<const std::uint64_t> first,
             std::span<const std::uint64_t> count, MutableBytes out) override;
+  void copy(const std::string& path, const std::string& name,
+            const std::vector<FilteredVariable>& filtered,
+            const std::function<void(ByteCount)>& done) override;
 
  private:
   std::string subject(const std::string& name) const { return path_ + ':' + name; }

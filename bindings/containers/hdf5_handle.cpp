@@ -16,13 +16,16 @@ herr_t take_text(unsigned /*depth*/, const H5E_error2_t* entry, void* text) {
 
 }  // namespace
 
-Handle::Handle(hid_t id, Close close, const std::string& subject)
+Handle::Handle(hid_t id, Close close, const Subject& subject)
     : id_(check(id, subject)), close_(close) {}
 
-void fail(const std::string& subject) {
+void fail(const Subject& subject) {
   std::string reason;
   ::H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take_text, &reason);
-  throw InputError(subject + ": HDF5 fails: " + (reason.empty() ? "it does not say why" : reason));
+  const std::string message =
+      subject.name + ": HDF5 fails: " + (reason.empty() ? "it does not say why" : reason);
+  if (subject.is_output) throw OutputError(message);
+  throw InputError(message);
 }
 
 void prepare_library() {

@@ -7,6 +7,16 @@
 
 namespace cuszi::hdf5 {
 
+/// What a call is about, for messages.
+struct Subject {
+  std::string name;
+  bool is_output = false;
+
+  Subject(std::string about, bool output = false)  // NOLINT(google-explicit-constructor)
+      : name(std::move(about)), is_output(output) {}
+  Subject(const char* about) : name(about) {}  // NOLINT(google-explicit-constructor)
+};
+
 /// An identifier of HDF5's, closed at the end.
 class Handle {
  public:
@@ -14,7 +24,7 @@ class Handle {
 
   Handle() = default;
   /// Throws what fail() does, about `subject`, if there is none.
-  Handle(hid_t id, Close close, const std::string& subject);
+  Handle(hid_t id, Close close, const Subject& subject);
   Handle(Handle&& other) noexcept
       : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
   Handle& operator=(Handle&& other) noexcept {
@@ -35,12 +45,13 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// Throws InputError: `subject`, and the innermost reason that HDF5 gives for its last failure.
-[[noreturn]] void fail(const std::string& subject);
+/// Throws InputError, or OutputError about an output: its name, and the innermost reason that HDF5
+/// gives for its last failure.
+[[noreturn]] void fail(const Subject& subject);
 
 /// Throws what fail() does if `status` is one of failure.
 template <class Status>
-Status check(Status status, const std::string& subject) {
+Status check(Status status, const Subject& subject) {
   if (status < 0) fail(subject);
   return status;
 }

@@ -99,6 +99,9 @@ Variable describe(hid_t dataset, const std::string& name) {
   variable.extents = extents_of(dataset, name);
   variable.chunk = chunk_of(creation.get(), variable.extents.size());
   if (variable.dtype) variable.fills = fills_of(dataset, creation.get());
+  variable.stored_bytes = ::H5Dget_storage_size(dataset);
+  variable.is_elsewhere =
+      ::H5Pget_layout(creation.get()) == H5D_VIRTUAL || ::H5Pget_external_count(creation.get()) > 0;
   variable.is_packed =
       ::H5Tget_class(type.get()) == H5T_INTEGER &&
       (::H5Aexists(dataset, "scale_factor") > 0 || ::H5Aexists(dataset, "add_offset") > 0);

@@ -4,6 +4,7 @@
 
 #include "bindings/containers/coordinates.hpp"
 #include "bindings/containers/hdf5_handle.hpp"
+#include "bindings/containers/netcdf_copy.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
 #include "core/error.hpp"
 #include "files/container.hpp"
@@ -67,6 +68,12 @@ class NetcdfContainer final : public Container {
               : ::nc_get_vara_float(place->group, place->id, start.data(), counts.data(),
                                     static_cast<float*>(values)),
           path_ + ':' + variable.name);
+  }
+
+  void copy(const std::string& path, const std::string& name,
+            const std::vector<FilteredVariable>& filtered,
+            const std::function<void(ByteCount)>& done) override {
+    copy_classic({file_.id, path_}, {path, name}, filtered, done);
   }
 
  private:

@@ -67,7 +67,13 @@ class Examples(unittest.TestCase):
         for name in ("x.npy.cuszi", "file.group.dataset.cuszi"):
             b = cuszi.decompress(Path(name).read_bytes())
             self.assertLessEqual(np.abs(b - self.a).max(), 1e-3 * np.ptp(self.a))
+        self.run_commands(examples("README.md", "cuszi compress file.nc -e 1e-3 -o")[0])
+        with h5py.File("file.cuszi.h5") as file:
+            error = np.abs(file["group/dataset"][...] - self.a).max()
+            self.assertTrue(1e-3 * np.ptp(self.a) < error <= 0.01)
         self.assertEqual(cuszi.info(Path("T.cuszi").read_bytes()).shape, (100,))
+        Path("file.cuszi.nc").unlink()
+        self.run_commands(examples("docs/library.md", "cuszi compress")[0])
 
     def test_library_page(self):
         found = examples("docs/library.md", "import cuszi")
