@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
+#include <utility>
 
 #include "app/failure.hpp"
 #include "app/output_file.hpp"
@@ -67,10 +67,10 @@ struct CopiedVariable {
 
 class FileCopy {
  public:
-  FileCopy(const CompressOptions& options, const FieldPath& input, const std::string& output)
+  FileCopy(const CompressOptions& options, const FieldPath& input, std::string output)
       : options_(options),
         input_(input.file),
-        output_(output),
+        output_(std::move(output)),
         guard_(input.file),
         container_(open_to_copy(input, guard_)) {
     choose_variables();

@@ -7,7 +7,7 @@ namespace cuszi {
 namespace {
 
 constexpr ByteCount new_chunk_bytes = 8 << 20;
-constexpr ByteCount least_chunk_bytes = 64 << 10;
+constexpr ByteCount least_chunk_bytes = 1 << 20;
 constexpr ByteCount block_bytes = 32 << 20;
 
 std::uint64_t product(std::span<const std::uint64_t> extents) {

@@ -21,7 +21,7 @@ struct Block {
 /// many as make 8 MiB, of even heights.
 std::vector<std::uint64_t> chunk_for(std::span<const std::uint64_t> extents, ByteCount value_bytes);
 
-/// The chunks of a variable in a copy: its own if they hold 64 KiB or the whole variable.
+/// The chunks of a variable in a copy: its own if they hold 1 MiB or the whole variable.
 std::vector<std::uint64_t> chunk_in_copy(std::span<const std::uint64_t> extents,
                                          std::span<const std::uint64_t> chunk,
                                          ByteCount value_bytes);

@@ -19,7 +19,7 @@ import h5py  # noqa: E402
 import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
 
-USAGE, INPUT, OUTPUT = 1, 2, 6
+USAGE, INPUT, DEVICE, OUTPUT = 1, 2, 5, 6
 
 
 def waves(shape=(20, 30, 40), dtype="f4"):
@@ -123,6 +123,13 @@ class Hdf5(FilesTest):
         np.testing.assert_array_equal(b[a == -999], -999)
         np.testing.assert_array_equal(b[3, 12], 1e20)
 
+    def test_no_modules(self):
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            file["T"] = waves()
+        shutil.copy(os.environ["CUSZI"], self.folder / "bin")
+        error = self.run_tool(self.folder / "bin", "compress", "t.h5:T", "-e", "1e-3", code=DEVICE)
+        self.assertIn("t.h5: this cuszi was built without HDF5", error)
+
     def test_what_is_refused(self):
         with h5py.File(self.folder / "t.h5", "w") as file:
             file["g/T"], file["U"], file["i"] = waves(), waves(), np.arange(5)
@@ -206,7 +213,6 @@ class Hdf5Copies(FilesTest):
             for name in ("z", "g/counts", "typed", "texts", "scalar", "none"):
                 np.testing.assert_array_equal(copy[name][...], file[name][...])
                 self.assertEqual(self.filters(copy[name]), [])
-            self.assertEqual(copy["T"].chunks, (15, 30, 40))
             self.assertEqual(copy["T"].maxshape, (None, 30, 40))
             self.assertEqual(copy["T"].fillvalue, np.float32(1e20))
 
@@ -251,6 +257,18 @@ class Hdf5Copies(FilesTest):
             self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
         self.assertNotIn("d.h5", os.listdir(self.folder))
 
+    def test_chunks(self):
+        cases = {"small": ((20, 30, 40), (15, 30, 40), (20, 30, 40)),
+                 "kept": ((2, 600, 600), (1, 600, 500), (1, 600, 500)),
+                 "none": ((5, 1000, 1000), None, (2, 1000, 1000)),
+                 "long": ((5_000_000,), (1000,), (1_666_667,))}
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            for name, (shape, chunks, _) in cases.items():
+                file.create_dataset(name, shape, "f4", chunks=chunks)
+        with self.copy("-e", "0") as copy:
+            for name, (_, _, expected) in cases.items():
+                self.assertEqual(copy[name].chunks, expected)
+
     def test_missing_values_of_all_kinds(self):
         a = waves()
         a[0], a[1], a[2] = -999, 1e20, np.nan
@@ -273,7 +291,7 @@ class Hdf5Copies(FilesTest):
                       self.cuszi("compress", "t.h5", "-e", "1e-3", "-f", "-o", "t.h5", code=USAGE))
         data = bytearray((self.folder / "c.h5").read_bytes())
         with h5py.File(self.folder / "c.h5") as file:
-            place = file["T"].id.get_chunk_info(1)
+            place = file["T"].id.get_chunk_info(0)
         data[place.byte_offset + place.size // 2] ^= 1
         (self.folder / "damaged.h5").write_bytes(data)
         self.cuszi("compress", "damaged.h5", "-e", "1e-3", "-o", "d.h5", code=INPUT)
