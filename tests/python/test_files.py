@@ -20,6 +20,7 @@ import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
 
 USAGE, INPUT, DEVICE, OUTPUT = 1, 2, 5, 6
+QUICK = ["--preset", "fast", "-q"]
 
 
 def waves(shape=(20, 30, 40), dtype="f4"):
@@ -70,7 +71,7 @@ class FilesTest(unittest.TestCase):
         return self.run_tool(os.environ["CUSZI"], *arguments, code=code)
 
     def archive(self, name, *options):
-        self.cuszi("compress", name, "-e", "1e-3", "-q", "-f", *options, "-o", "out.cuszi")
+        self.cuszi("compress", name, "-e", "1e-3", *QUICK, "-f", *options, "-o", "out.cuszi")
         return (self.folder / "out.cuszi").read_bytes()
 
     def raw_archive(self, a, *fills):
@@ -193,7 +194,7 @@ class Hdf5Copies(FilesTest):
         file.create_dataset("none", (0, 5), "f4", maxshape=(None, 5), chunks=(1, 5))
 
     def copy(self, *options):
-        self.cuszi("compress", "t.h5", *options, "-f", "-o", "c.h5", "-q", "--verify")
+        self.cuszi("compress", "t.h5", *options, *QUICK, "-f", "-o", "c.h5", "--verify")
         return h5py.File(self.folder / "c.h5")
 
     def filters(self, dataset):
