@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "app/standard_streams.hpp"
 #include "codec/byte_source.hpp"
 #include "core/archive.hpp"
+#include "files/field_path.hpp"
 
 namespace cuszi::app {
 
@@ -58,6 +60,10 @@ struct Parsed {
   std::optional<Command> command;
 };
 
+bool is_input_name(const std::string& path) {
+  return is_field_name(path) || format_in_name(path) == Format::npy;
+}
+
 bool is_archive_name(const std::string& path) { return path.ends_with(".cuszi"); }
 
 /// Makes `options` the command when all of them and the names of its archives have been read.
@@ -70,6 +76,28 @@ void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
     if constexpr (requires { options.folders; }) options.folders = std::move(found.folders);
     parsed.command = options;
   });
+}
+
+/// Several inputs, or one into a folder, become archives whatever the name.
+bool is_copy(const CompressOptions& options) {
+  if (!options.output || options.inputs.size() != 1 || !options.folders.empty()) return false;
+  std::error_code no_folder;
+  return is_container(format_in_name(*options.output)) &&
+         !std::filesystem::is_directory(*options.output, no_folder);
+}
+
+/// The bounds of a copy, and only what goes with it.
+void check_copy(const CLI::App& app, Parsed& parsed, CompressOptions& options) {
+  if (!options.is_copy) {
+    if (options.bounds.empty()) return;
+    throw UsageError("--bound has no effect here; it needs a copy of a file, like -o copy.nc");
+  }
+  check_copy_options(app);
+  for (VariableBound& each : options.bounds) {
+    check_bound(each.bound, each.mode.value_or(options.settings.mode), "--bound");
+  }
+  options.bounds_alone = !parsed.bound && !options.bounds.empty();
+  if (options.bounds_alone) parsed.bound = 0;
 }
 
 /// A bound, or for compress a target instead, and only what goes with it.
@@ -91,19 +119,25 @@ void check_quality(const CLI::App& app, bool has_target, Parsed& parsed, FieldSe
 void add_compress(CLI::App& program, Parsed& parsed) {
   CompressOptions& options = parsed.compress;
   CLI::App& app = add_command(
-      program, "compress", "Compress raw fields under an error bound",
-      fmt::format("{}\nThey and the type are taken from names like U_100x500x500.f32 or "
-                  "CLDHGH_1_1800_3600.f32.",
-                  dims_order),
+      program, "compress", "Compress fields under an error bound",
+      fmt::format(
+          "{}\nThey and the type are taken from names like U_100x500x500.f32 or "
+          "CLDHGH_1_1800_3600.f32. Files of NumPy, NetCDF and HDF5 tell them themselves, and what "
+          "is\nmissing: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
+          dims_order),
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
       "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
       "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
+      "  cuszi compress file.nc:TEMPERATURE -e 1e-3 -o T.cuszi\n"
+      "  cuszi compress file.nc -e 1e-3 --bound T=abs:0.01 -o file.cuszi.nc\n"
       "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
       "  cuszi compress -r SDRBENCH-Hurricane-100x500x500 -e 1e-3 --verify --rm\n"
       "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
-  add_inputs(app, "INPUT", parsed.inputs, "Raw fields; - for standard input");
+  add_inputs(app, "INPUT", parsed.inputs,
+             "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
   add_bound_options(app, parsed.bound, options.settings.mode);
+  add_variable_bounds(app, options.bounds);
   add_target_option(app, options.target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
@@ -117,11 +151,13 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_device_options(app, options.run);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
-    check_quality(app, options.target.has_value(), parsed, options.settings);
-    check_method_options(app, options.settings);
-    FoundFiles found = files_of(parsed.inputs, is_field_name);
+    FoundFiles found = files_of(parsed.inputs, is_input_name);
     options.inputs = std::move(found.files);
     options.folders = std::move(found.folders);
+    options.is_copy = is_copy(options);
+    check_copy(app, parsed, options);
+    check_quality(app, options.target.has_value(), parsed, options.settings);
+    check_method_options(app, options.settings);
     if (options.remove_inputs && options.output && is_standard_stream(*options.output)) {
       throw UsageError("--rm needs archives in files, not on standard output");
     }
@@ -146,7 +182,8 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
   add_frame_option(app, options.frame);
   add_stride_option(app, options.stride);
   add_box_option(app, options.box);
-  app.add_option("--compare", options.original, "Measure the error against this field")
+  app.add_option("--compare", options.original,
+                 "Measure the error against this field, named as for compress")
       ->type_name("ORIGINAL");
   add_byte_order_option(app, options.byte_order);
   add_device_options(app, options.run);
@@ -160,7 +197,9 @@ void add_compare(CLI::App& program, Parsed& parsed) {
       fmt::format("{}\nExits with 4 if a bound is given and a value is over it.", dims_order),
       "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
       "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
-  app.add_option("ORIGINAL", options.original, "The original field")->required()->type_name("");
+  app.add_option("ORIGINAL", options.original, "The original field, named as for compress")
+      ->required()
+      ->type_name("");
   app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
   add_field_options(app, options.field);
   add_fill_options(app, options.fills);

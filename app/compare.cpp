@@ -3,8 +3,8 @@
 #include "app/commands.hpp"
 #include "app/file_identity.hpp"
 #include "app/report.hpp"
-#include "codec/field_source.hpp"
 #include "codec/quality_meter.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -18,34 +18,39 @@ QualityMeter measure(FieldSource& original, FieldSource& restored, const FillVal
 }
 
 /// A relative bound refers to the original's range, which takes a first pass.
-QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored,
+QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const FillValues& fills,
                               const CompareOptions& options) {
   constexpr double any_error = std::numeric_limits<double>::infinity();
   if (options.bound && options.mode == ErrorMode::absolute) {
-    return measure(original, restored, options.fills, *options.bound);
+    return measure(original, restored, fills, *options.bound);
   }
-  const QualityMeter meter = measure(original, restored, options.fills, any_error);
+  const QualityMeter meter = measure(original, restored, fills, any_error);
   if (!options.bound) return meter;
   const ValueRange range{meter.quality().min, meter.quality().max, true};
-  return measure(original, restored, options.fills,
-                 absolute_bound(*options.bound, options.mode, range));
+  return measure(original, restored, fills, absolute_bound(*options.bound, options.mode, range));
 }
 
-/// A restored field often lacks what is in front of and behind the values of its original.
-FieldSource open_restored(const std::string& path, FieldLayout layout, const FieldCuts& plan) {
-  auto source = std::make_unique<FileSource>(path);
-  if (source->size() == layout.field_bytes()) layout.skip_bytes = 0;
-  return {std::move(source), layout, plan};
+/// A restored raw field is laid out as its original is, but for what only a file has that describes
+/// itself.
+FieldSource open_restored(const std::string& name, const FieldOptions& options,
+                          const InputField& original) {
+  FieldLayout layout = original.source.layout();
+  if (original.describes_itself) {
+    layout = {layout.dtype, layout.dims, 0, options.byte_order};
+  }
+  return open_alike(name, layout, original.source.plan());
 }
 
 }  // namespace
 
 ExitCode execute(const CompareOptions& options) {
-  refuse_among(identities_of({options.original, options.restored}), "-");
-  FieldSource original = open_field(options.original, options.field);
+  refuse_among(identities_of({file_of(options.original), file_of(options.restored)}), "-");
+  InputField opened = open_input(options.original, options.field);
+  FieldSource& original = opened.source;
   const FieldLayout& layout = original.layout();
-  FieldSource restored = open_restored(options.restored, layout, original.plan());
-  const QualityMeter meter = measure_as_asked(original, restored, options);
+  FieldSource restored = open_restored(options.restored, options.field, opened);
+  const FillValues fills = joined(options.fills, opened.fills);
+  const QualityMeter meter = measure_as_asked(original, restored, fills, options);
 
   original.expect_unchanged();
   restored.expect_unchanged();

@@ -7,6 +7,7 @@
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/file_copy.hpp"
 #include "app/fill_warning.hpp"
 #include "app/layout_warning.hpp"
 #include "app/output_file.hpp"
@@ -15,8 +16,8 @@
 #include "app/report.hpp"
 #include "app/totals.hpp"
 #include "codec/archive_quality.hpp"
-#include "codec/field_source.hpp"
 #include "codec/target_passes.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -33,12 +34,14 @@ class Compression {
         backend_(backends.for_config(settings_.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
-        field_(open_field(input_, options.field, settings_.frame_bytes)),
-        fill_watch_(settings_.fills) {}
+        opened_(open_input(input_, options.field, settings_.frame_bytes)),
+        fill_watch_(options.settings.fills, opened_.fills) {
+    settings_.fills = joined(settings_.fills, opened_.fills);
+  }
 
   /// Writes the archive; leaves none that has been found to violate the bound.
   void run() {
-    OutputFile file(output_, input_, options_.run.force);
+    OutputFile file(output_, file_of(input_), options_.run.force);
     {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
       hold_if_read_twice();
@@ -166,14 +169,15 @@ class Compression {
   Stopwatch clock_;
   std::string input_;
   std::string output_;
-  FieldSource field_;
+  InputField opened_;
+  FieldSource& field_ = opened_.source;
   CompressedField result_;
   CallTimes compress_times_;
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;
   FillWatch fill_watch_;
   std::optional<bool> target_met_;
-  bool layout_checked_ = false;
+  bool layout_checked_ = opened_.describes_itself;
 };
 
 void remove_input(const std::string& input) {
@@ -185,11 +189,19 @@ void remove_input(const std::string& input) {
 }  // namespace
 
 ExitCode execute(const CompressOptions& options) {
+  if (options.is_copy) return copy_file(options);
   Backends backends(options.run.device, tell_notice);
-  OutputPlan outputs(options.inputs, options.folders, options.output);
+  std::vector<std::string> files;
+  for (const std::string& input : options.inputs) {
+    files.push_back(file_of(input));
+    if (options.remove_inputs && field_path(input).holds_variables()) {
+      throw UsageError(input + ": may hold more than was compressed; leave out --rm");
+    }
+  }
+  OutputPlan outputs(files, options.folders, options.output);
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {
-    output_of[input] = outputs.claim(input, input + ".cuszi");
+    output_of[input] = outputs.claim(file_of(input), archive_name(field_path(input)));
   }
   Totals totals(options.inputs.size());
   const ExitCode code = for_each_file(options.inputs, [&](const std::string& input) {

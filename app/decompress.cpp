@@ -8,8 +8,8 @@
 #include "app/report.hpp"
 #include "app/totals.hpp"
 #include "codec/archive_reader.hpp"
-#include "codec/field_source.hpp"
 #include "codec/quality_meter.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -65,7 +65,7 @@ class Decompression {
     if (!options_.original) return;
     const ArchiveHeader& header = reader_.header();
     const FieldLayout layout{header.dtype, header.plan.dims, 0, options_.byte_order};
-    original_.emplace(std::make_unique<FileSource>(*options_.original), layout, header.plan);
+    original_.emplace(open_alike(*options_.original, layout, header.plan));
     meter_.emplace(*original_, header.fills, header.bound_absolute);
   }
 
@@ -148,7 +148,7 @@ ExitCode execute(const DecompressOptions& options) {
   }
   Backends backends(options.run.device, tell_notice);
   std::vector<std::string> originals;
-  if (options.original) originals.push_back(*options.original);
+  if (options.original) originals.push_back(file_of(*options.original));
   OutputPlan outputs(options.archives, options.folders, options.output, originals);
   Totals totals(options.archives.size());
   const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {

@@ -8,6 +8,7 @@
 
 #include "core/constant.hpp"
 #include "core/sample.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -80,8 +81,9 @@ bool holds(const LoadedFrame& frame, double value) {
 
 }  // namespace
 
-FillWatch::FillWatch(const FillValues& fills) : fills_(fills) {
-  for (std::size_t i = 0; i < fills.count; ++i) named_.push_back({fills.values.at(i), false, {}});
+FillWatch::FillWatch(const FillValues& named, const FillValues& others)
+    : fills_(joined(named, others)) {
+  for (std::size_t i = 0; i < named.count; ++i) named_.push_back({named.values.at(i), false, {}});
 }
 
 void FillWatch::look_at(const LoadedFrame& frame) {

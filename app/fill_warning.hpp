@@ -12,7 +12,8 @@ namespace cuszi::app {
 /// for names that fit no value.
 class FillWatch {
  public:
-  explicit FillWatch(const FillValues& fills);
+  /// `named` by the user, `others` by the field's file.
+  FillWatch(const FillValues& named, const FillValues& others);
 
   /// Looks at a frame that has been loaded.
   void look_at(const LoadedFrame& frame);
@@ -30,7 +31,7 @@ class FillWatch {
 
   void look_for(Named& named, const LoadedFrame& frame) const;
 
-  FillValues fills_;
+  FillValues fills_;  ///< all of them
   std::vector<Named> named_;
   std::optional<std::string> suspect_;  ///< as text that --fill-value takes
 };

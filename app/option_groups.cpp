@@ -209,6 +209,32 @@ CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, Erro
   return option;
 }
 
+void add_variable_bounds(CLI::App& app, std::vector<VariableBound>& bounds) {
+  app.add_option_function<std::vector<std::string>>(
+         "--bound",
+         [&bounds](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             bounds.push_back(parse_variable_bound("--bound", text));
+           }
+         },
+         "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01 or T=rel:1e-3; "
+         "repeatable; without -e, others are kept as they are")
+      ->type_name("NAME=BOUND")
+      ->allow_extra_args(false);
+}
+
+void check_copy_options(const CLI::App& app) {
+  for (const char* option :
+       {"--target",     "--value-range",   "--dims",      "--dims-xyz",  "--type",
+        "--skip-bytes", "--byte-order",    "--predictor", "--axes",      "--reach",
+        "--alpha",      "--beta",          "--effort",    "--interp",    "--radius",
+        "--coder",      "--huffman-width", "--index",     "--chunk",     "--partition",
+        "--lossless",   "--frame-size",    "--device",    "--recursive", "--rm"}) {
+    if (app.count(option) == 0) continue;
+    throw UsageError(fmt::format("{} has no effect on the copy of a file; leave it out", option));
+  }
+}
+
 void add_study_option(CLI::App& app, std::optional<Study>& study) {
   app.add_option_function<std::string>(
          "--study",

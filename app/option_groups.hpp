@@ -30,6 +30,12 @@ void add_fill_options(CLI::App& app, FillValues& fills);
 /// --error-bound, which is returned, and --mode. check_bound() is left to the caller.
 CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode);
 
+/// --bound.
+void add_variable_bounds(CLI::App& app, std::vector<VariableBound>& bounds);
+
+/// Throws UsageError if an option was given that the copy of a file has no use for.
+void check_copy_options(const CLI::App& app);
+
 /// --study.
 void add_study_option(CLI::App& app, std::optional<Study>& study);
 

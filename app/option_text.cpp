@@ -112,10 +112,10 @@ ByteCount parse_size(std::string_view option, std::string_view text) {
   return *number << (10 * power);
 }
 
-void check_bound(double bound, ErrorMode mode) {
+void check_bound(double bound, ErrorMode mode, std::string_view option) {
   if (is_possible_bound(bound, mode)) return;
   const bool relative = mode == ErrorMode::relative;
-  refuse("--error-bound", fmt::format("{}", bound),
+  refuse(option, fmt::format("{}", bound),
          relative ? "a share of the value range, from 0 to below 1; --mode abs takes any"
                   : "a finite number of at least 0");
 }
@@ -129,6 +129,22 @@ Target parse_target(std::string_view option, std::string_view text) {
     if (is_possible(target)) return target;
   }
   refuse(option, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
+}
+
+VariableBound parse_variable_bound(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "NAME=BOUND, like T=0.01, T=abs:0.01 or T=rel:1e-3";
+  const std::size_t at = text.rfind('=');
+  if (at == 0 || at == std::string_view::npos) refuse(option, text, accepted);
+  VariableBound bound;
+  bound.name = text.substr(text.starts_with('/') ? 1 : 0, at - (text.starts_with('/') ? 1 : 0));
+  std::string_view value = text.substr(at + 1);
+  if (value.find(':') != std::string_view::npos) {
+    bound.mode = parse_error_mode(option, cut(value, ':'));
+  }
+  const auto number = number_in<double>(value);
+  if (!number || std::isnan(*number)) refuse(option, text, accepted);
+  bound.bound = *number;
+  return bound;
 }
 
 Box parse_box(std::string_view option, std::string_view text) {

@@ -35,10 +35,13 @@ std::uint32_t parse_power_of_two(std::string_view option, std::string_view text,
 ByteCount parse_size(std::string_view option, std::string_view text);
 
 /// Throws UsageError unless a bound is at least 0, a relative one below 1.
-void check_bound(double bound, ErrorMode mode);
+void check_bound(double bound, ErrorMode mode, std::string_view option = "--error-bound");
 
 /// "psnr:DB" or "ratio:FACTOR".
 Target parse_target(std::string_view option, std::string_view text);
+
+/// "NAME=0.01", "NAME=abs:0.01" or "NAME=rel:1e-3".
+VariableBound parse_variable_bound(std::string_view option, std::string_view text);
 
 /// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole.
 Box parse_box(std::string_view option, std::string_view text);

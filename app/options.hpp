@@ -20,13 +20,23 @@ struct RunOptions {
   bool force = false;
 };
 
+/// What a user says of one variable of a file.
+struct VariableBound {
+  std::string name;
+  double bound = 0;
+  std::optional<ErrorMode> mode;  ///< else that of the others
+};
+
 struct CompressOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> folders;  ///< that inputs were found in
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
-  std::optional<Target> target;  ///< instead of the settings' bound
+  std::optional<Target> target;       ///< instead of the settings' bound
+  std::vector<VariableBound> bounds;  ///< in a copy of a file
+  bool is_copy = false;               ///< the output is one of the input
+  bool bounds_alone = false;          ///< the settings have none: others are kept as they are
   bool verify = false;
   bool remove_inputs = false;  ///< those that have become verified archives
   RunOptions run;

@@ -38,7 +38,7 @@ std::optional<struct stat> status_of_input(const std::string& input) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, const std::string& input, bool force)
+OutputFile::OutputFile(std::string path, const std::string& input, bool force, Writer writer)
     : path_(std::move(path)), force_(force) {
   if (is_standard_stream(path_)) {
     open_stream();
@@ -55,7 +55,8 @@ OutputFile::OutputFile(std::string path, const std::string& input, bool force)
     return;
   }
   if (exists && !force_) throw OutputError(path_ + ": exists; --force overwrites it");
-  open_beside(input);
+  input_ = status_of_input(input);
+  open_beside(writer);
 }
 
 OutputFile::~OutputFile() {
@@ -75,14 +76,16 @@ void OutputFile::open_stream() {
   if (!file_.is_open()) fail("be opened");
 }
 
-void OutputFile::open_beside(const std::string& input) {
+void OutputFile::open_beside(Writer writer) {
   place_ = end_of_links(path_);
   folder_ = fs::path(place_).parent_path() / ".";
-  const std::optional<struct stat> status = status_of_input(input);
-  const mode_t mode = status ? owner_alone : all_but_umask;
+  if (writer == Writer::path) {
+    open_named();
+    return;
+  }
+  const mode_t mode = input_ ? owner_alone : all_but_umask;
   file_ = FileDescriptor(::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
   if (!file_.is_open() || ::access(handle_path(file_).c_str(), F_OK) != 0) open_named();
-  if (status) take_permissions(*status);
 }
 
 /// Where the file system has no files without names, or no /proc names them.
@@ -93,20 +96,21 @@ void OutputFile::open_named() {
   if (!file_.is_open()) fail("be created");
   temporary_ = std::move(beside);
   set_unfinished(temporary_.c_str());
+  if (input_) return;
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(file_.get(), all_but_umask & ~mask);
 }
 
 /// What the input's group may do is not for the members of another one.
-void OutputFile::take_permissions(const struct stat& input) {
+void OutputFile::take_permissions() {
   constexpr mode_t all = 0777;
   constexpr mode_t group = 0070;
-  mode_t mode = input.st_mode & all;
+  mode_t mode = input_->st_mode & all;
   struct stat status {};
   const bool same_group =
       ::fstat(file_.get(), &status) == 0 &&
-      (status.st_gid == input.st_gid || ::fchown(file_.get(), uid_t(-1), input.st_gid) == 0);
+      (status.st_gid == input_->st_gid || ::fchown(file_.get(), uid_t(-1), input_->st_gid) == 0);
   if (!same_group) mode &= ~group | ((mode & 07) << 3);
   if (::fchmod(file_.get(), mode) != 0) fail("be given the permissions of its input");
 }
@@ -128,6 +132,7 @@ FileDescriptor OutputFile::duplicate() const {
 
 void OutputFile::commit() {
   if (is_stream_) return;
+  if (input_) take_permissions();
   if (::fsync(file_.get()) != 0) fail("be written");
   if (temporary_.empty()) link_into_place();
   if (!temporary_.empty()) move_into_place();

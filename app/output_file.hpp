@@ -11,17 +11,21 @@
 
 namespace cuszi::app {
 
+/// Who writes a file: this process by its handle, or a library that wants a path.
+enum class Writer { handle, path };
+
 /// A file that appears whole or not at all: until commit() it has no name, where the file system
-/// allows that, so that nothing is left however the process ends; else one of its own beside its
-/// place (see interruption.hpp). A link is followed. Standard output ("-"), devices and pipes are
-/// written at once.
+/// allows that, so that nothing is left however the process ends; else, and where a library writes
+/// it, one of its own beside its place (see interruption.hpp). A link is followed. Standard output
+/// ("-"), devices and pipes are written at once.
 ///
 /// Every function throws OutputError. One such file may be open at a time.
 class OutputFile final : public ByteSink {
  public:
   /// Refuses to replace a file unless `force`. The new one gets the permission bits of `input`,
   /// never more; for a pipe those that the user's umask leaves.
-  OutputFile(std::string path, const std::string& input, bool force);
+  OutputFile(std::string path, const std::string& input, bool force,
+             Writer writer = Writer::handle);
   ~OutputFile() override;
 
   void write(Bytes bytes) override;
@@ -34,14 +38,17 @@ class OutputFile final : public ByteSink {
   /// True if what was written has gone for good and cannot be read back.
   bool is_stream() const { return is_stream_; }
 
+  /// Where a library writes it until commit(). Not of a stream.
+  const std::string& path_to_write() const { return temporary_; }
+
   /// Another handle of what has been written so far. Not of a stream.
   FileDescriptor duplicate() const;
 
  private:
   void open_stream();
-  void open_beside(const std::string& input);
+  void open_beside(Writer writer);
   void open_named();
-  void take_permissions(const struct stat& input);
+  void take_permissions();
   void link_into_place();
   void move_into_place();
   void sync_folder() const;
@@ -53,6 +60,7 @@ class OutputFile final : public ByteSink {
   std::string temporary_;  ///< the name until commit(), if there is one
   FileDescriptor file_;
   std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
+  std::optional<struct stat> input_;  ///< a file, whose permissions it gets
   bool is_stream_ = false;
   bool force_;
 };

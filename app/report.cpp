@@ -103,12 +103,14 @@ void add_speed(Json& json, const Report& report) {
   add("total", report.total_seconds);
 }
 
+/// With a comma in front; nothing if nobody has looked at them.
 std::string values_text(const Report& report) {
+  if (!report.summary && !report.measured) return {};
   Json json;
   add_values(json, report);
   std::string text = json["value_min"].is_null()
-                         ? "no values"
-                         : fmt::format("values {:.6g} to {:.6g}", json["value_min"].get<double>(),
+                         ? ", no values"
+                         : fmt::format(", values {:.6g} to {:.6g}", json["value_min"].get<double>(),
                                        json["value_max"].get<double>());
   if (json["masked"].is_number() && json["masked"] != 0) {
     text += fmt::format(", {} missing", json["masked"].get<std::uint64_t>());
@@ -249,7 +251,7 @@ std::string to_text(const Report& report) {
     text += fmt::format("  {:<11} {}\n", what, line);
   };
   add("field",
-      fmt::format("{}{} {}, {}, {}", report.dims.to_string(), part_text(report),
+      fmt::format("{}{} {}, {}{}", report.dims.to_string(), part_text(report),
                   name_of(report.dtype), bytes_text(report.field_bytes()), values_text(report)));
   if (report.bound_absolute) {
     add("bound", bound_text(report));

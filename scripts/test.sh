@@ -35,7 +35,7 @@ done
 jobs=$(nproc)
 # Without a GPU nothing runs what ptxas would make: as quickstart.sh.
 [[ -e /dev/nvidiactl ]] || export CUDAARCHS=${CUDAARCHS:-80-virtual}
-source_folders=(app bindings codec core cpu_ref gpu include tests test_data)
+source_folders=(app bindings codec core cpu_ref files gpu include tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
 fuzz_seconds=${CUSZI_FUZZ_SECONDS:-80}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace cuszi::hdf5 {
@@ -16,8 +17,8 @@ enum Place : std::size_t {
   type_at = 4,
   rank_at = 5,
   dims_at = 6,
-  has_fill_at = 14,
-  fill_at = 15
+  fill_count_at = 14,
+  fills_at = 15
 };
 enum TypeBit : unsigned { is_f64 = 1, is_big_endian = 2 };
 
@@ -38,15 +39,19 @@ std::optional<ChunkSettings> ChunkSettings::asked(std::span<const unsigned> numb
   settings.bound = std::bit_cast<double>(get(numbers, bound_at));
   if (numbers.size() > preset_at) settings.preset = numbers[preset_at];
   if (numbers.size() == asked_with_fill) {
-    settings.fill = std::bit_cast<double>(get(numbers, asked_fill_at));
-  } else if (numbers.size() >= count && numbers[has_fill_at] != 0) {
-    settings.fill = std::bit_cast<double>(get(numbers, fill_at));
+    settings.add_fill(std::bit_cast<double>(get(numbers, asked_fill_at)));
+  }
+  if (numbers.size() < least_complete) return settings;
+  const std::size_t fills =
+      std::min<std::size_t>(numbers[fill_count_at], (numbers.size() - fills_at) / 2);
+  for (std::size_t i = 0; i < fills; ++i) {
+    settings.add_fill(std::bit_cast<double>(get(numbers, fills_at + 2 * i)));
   }
   return settings;
 }
 
 std::optional<ChunkSettings> ChunkSettings::read(std::span<const unsigned> numbers) {
-  auto settings = numbers.size() < count ? std::nullopt : asked(numbers);
+  auto settings = numbers.size() < least_complete ? std::nullopt : asked(numbers);
   if (!settings) return settings;
   settings->field.dtype = (numbers[type_at] & is_f64) != 0 ? CUSZI_F64 : CUSZI_F32;
   settings->big_endian = (numbers[type_at] & is_big_endian) != 0;
@@ -58,7 +63,8 @@ std::optional<ChunkSettings> ChunkSettings::read(std::span<const unsigned> numbe
 }
 
 ChunkSettings::Numbers ChunkSettings::write() const {
-  Numbers numbers{version};
+  Numbers numbers(std::max(least_complete, fills_at + 2 * fills.size()));
+  numbers[0] = version;
   put(std::bit_cast<std::uint64_t>(bound), bound_at, numbers);
   numbers[preset_at] = preset;
   numbers[type_at] = (field.dtype == CUSZI_F64 ? is_f64 : 0U) | (big_endian ? is_big_endian : 0U);
@@ -66,9 +72,16 @@ ChunkSettings::Numbers ChunkSettings::write() const {
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
     put(field.dims[axis], dims_at + 2 * axis, numbers);
   }
-  numbers[has_fill_at] = fill ? 1 : 0;
-  put(std::bit_cast<std::uint64_t>(fill.value_or(0)), fill_at, numbers);
+  numbers[fill_count_at] = static_cast<unsigned>(fills.size());
+  for (std::size_t i = 0; i < fills.size(); ++i) {
+    put(std::bit_cast<std::uint64_t>(fills[i]), fills_at + 2 * i, numbers);
+  }
   return numbers;
+}
+
+void ChunkSettings::add_fill(double value) {
+  const bool is_there = std::find(fills.begin(), fills.end(), value) != fills.end();
+  if (!is_there && !std::isnan(value) && fills.size() < CUSZI_MAX_FILLS) fills.push_back(value);
 }
 
 cuszi_options ChunkSettings::options() const {
@@ -76,10 +89,8 @@ cuszi_options ChunkSettings::options() const {
   options.mode = CUSZI_ABS;
   options.bound = bound;
   options.preset = static_cast<std::int32_t>(preset);
-  if (fill) {
-    options.fill_count = 1;
-    options.fills = &*fill;
-  }
+  options.fill_count = static_cast<std::uint32_t>(fills.size());
+  options.fills = fills.data();
   return options;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "cuszi/cuszi.h"
 
@@ -18,30 +18,36 @@ namespace cuszi::hdf5 {
 /// | 4 | 1 for f64, else 0; plus 2 for big-endian |
 /// | 5 | rank |
 /// | 6 ... 13 | the chunk's extents, slowest first, their lower and upper halves |
-/// | 14 | 1 if there is a fill value |
-/// | 15, 16 | the fill value, a double |
+/// | 14 | how many fill values there are, at most CUSZI_MAX_FILLS |
+/// | 15, 16 ... | each of them, a double; two zeros if there is none |
 ///
 /// The user gives the first three or four, or six with a fill value, a double, as 4 and 5; the
-/// others follow from the dataset, whose own fill value comes first.
+/// others follow from the dataset. Fill values that the user gives, so or in the whole list, are
+/// added to the dataset's own.
 struct ChunkSettings {
-  static constexpr std::size_t count = 17;
   static constexpr std::size_t least_asked = 3;
   static constexpr std::size_t asked_with_fill = 6;
-  using Numbers = std::array<unsigned, count>;
+  static constexpr std::size_t least_complete = 17;
+  static constexpr std::size_t most = 15 + 2 * CUSZI_MAX_FILLS;
+  using Numbers = std::vector<unsigned>;
 
   double bound = 0;
   unsigned preset = CUSZI_PRESET_RATIO;
   cuszi_field field{};
   bool big_endian = false;
-  std::optional<double> fill;
+  std::vector<double> fills;
 
-  /// What the user asks for; none of a version that is not known.
+  /// What the user asks for, fill values too; none of a version that is not known.
   static std::optional<ChunkSettings> asked(std::span<const unsigned> numbers);
   /// All of it; none if it is not complete.
   static std::optional<ChunkSettings> read(std::span<const unsigned> numbers);
 
   Numbers write() const;
 
+  /// As one that means missing, if there is room for it and it is not there.
+  void add_fill(double value);
+
+  /// They refer to the fill values here.
   cuszi_options options() const;
 };
 

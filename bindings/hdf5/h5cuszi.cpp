@@ -3,7 +3,6 @@
 #include <H5PLextern.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -128,8 +127,8 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   double fill = 0;
   if (hdf5.fill_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
-      hdf5.fill_value(properties, *hdf5.native_double, &fill) >= 0 && !std::isnan(fill)) {
-    settings.fill = fill;
+      hdf5.fill_value(properties, *hdf5.native_double, &fill) >= 0) {
+    settings.add_fill(fill);
   }
   return cuszi_field_bytes(&settings.field) != 0;
 }
@@ -149,12 +148,12 @@ static htri_t can_apply(hid_t /*properties*/, hid_t type, hid_t /*space*/) {
   return hdf5::is_field(caller, type) ? 1 : 0;
 }
 
-static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) {
+static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) try {
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
   // Where a filter is optional, HDF5 does not heed can_apply().
   if (!hdf5::is_field(caller, type)) return -1;
-  hdf5::ChunkSettings::Numbers numbers{};
+  hdf5::ChunkSettings::Numbers numbers(hdf5::ChunkSettings::most);
   size_t count = numbers.size();
   unsigned flags = 0;
   if (caller.filter(properties, hdf5::filter_id, &flags, &count, numbers.data(), 0, nullptr,
@@ -168,6 +167,8 @@ static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) {
   if (cuszi_bound(&settings->field, &options) == 0) return -1;
   numbers = settings->write();
   return caller.modify_filter(properties, hdf5::filter_id, flags, numbers.size(), numbers.data());
+} catch (...) {
+  return -1;
 }
 
 static size_t filter(unsigned flags, size_t count, const unsigned* numbers, size_t bytes,

@@ -5,7 +5,7 @@ _cuszi() {
     local commands='compress decompress compare inspect test list bench help'
     local inputs='--recursive --filelist'
     local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
-    local target='--target'
+    local target='--target --bound'
     local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
         --radius --coder --huffman-width --index --chunk --partition --lossless --frame-size'
     local output='--output --stdout --force --keep'
@@ -33,7 +33,7 @@ _cuszi() {
         --device) words='auto cpu cuda' ;;
         --radius) words='auto' ;;
         --fill-value) words='netcdf' ;;
-        -e | --error-bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --chunk | --partition | \
+        -e | --error-bound | --bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --chunk | --partition | \
             --frame-size | --threads | --frame | --stride | --box | --iterations) return ;;
     esac
 

@@ -1,4 +1,5 @@
-"""Runs the examples of README.md and docs/library.md that are in Python, and those for HDF5's tools.
+"""Runs the examples of README.md and docs/library.md that are in Python, for HDF5's tools, or of files
+that say themselves what they hold.
 
 CUSZI_SOURCE in the environment is the project's folder.
 """
@@ -39,6 +40,12 @@ class Examples(unittest.TestCase):
         self.a = (np.sin(0.01 * np.arange(24000)).reshape(20, 30, 40) + noise).astype("f4")
         self.a.tofile("T_20x30x40.f32")
 
+    def run_commands(self, commands):
+        tool = Path(os.environ["CUSZI"]).parent
+        environment = {**os.environ, "PATH": f"{tool}:{os.environ['PATH']}"}
+        subprocess.run(["bash", "-eo", "pipefail", "-c", commands], check=True, env=environment,
+                       stdout=subprocess.DEVNULL)
+
     def check_stores(self):
         with h5py.File("t.h5") as file:
             self.assertLessEqual(np.abs(file["T"][...] - self.a).max(), 0.01)
@@ -67,6 +74,26 @@ class Examples(unittest.TestCase):
                 subprocess.run([os.environ["CUSZI"], *words, *force], check=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    def test_files(self):
+        np.save("x.npy", self.a)
+        with h5py.File("file.h5", "w") as file:
+            file["group/dataset"] = self.a
+        Path("file.cdl").write_text("netcdf file { dimensions: t = 100; variables: float TEMPERATURE(t);"
+                                    " data: TEMPERATURE = 1, 2, 3; }")
+        subprocess.run(["ncgen", "-o", "file.nc", "file.cdl"], check=True)
+        commands, = examples("README.md", "cuszi compress x.npy")
+        self.run_commands(commands)
+        for name in ("x.npy.cuszi", "file.group.dataset.cuszi"):
+            b = cuszi.decompress(Path(name).read_bytes())
+            self.assertLessEqual(np.abs(b - self.a).max(), 1e-3 * np.ptp(self.a))
+        self.run_commands(examples("README.md", "cuszi compress file.nc -e 1e-3 -o")[0])
+        with h5py.File("file.cuszi.h5") as file:
+            error = np.abs(file["group/dataset"][...] - self.a).max()
+            self.assertTrue(1e-3 * np.ptp(self.a) < error <= 0.01)
+        self.assertEqual(cuszi.info(Path("T.cuszi").read_bytes()).shape, (100,))
+        Path("file.cuszi.nc").unlink()
+        self.run_commands(examples("docs/library.md", "cuszi compress")[0])
+
     def test_library_page(self):
         found = examples("docs/library.md", "import cuszi")
         self.assertEqual(len(found), 3)
@@ -89,8 +116,7 @@ class Examples(unittest.TestCase):
                                    "variables: float T(z, y, x); data: T = "
                                    + ",".join(map(str, self.a.ravel().tolist())) + "; }")
         subprocess.run(["ncgen", "-4", "-o", "plain.nc", "t.cdl"], check=True)
-        subprocess.run(["bash", "-eo", "pipefail", "-c", commands], check=True,
-                       stdout=subprocess.DEVNULL)
+        self.run_commands(commands)
         for packed in ("packed.h5", "packed.nc"):
             with h5py.File(packed) as file:
                 self.check_filtered(file["T"][...])

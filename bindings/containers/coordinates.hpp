@@ -1,0 +1,29 @@
+#pragma once
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "files/container.hpp"
+
+namespace cuszi {
+
+/// The attributes that name a variable's coordinates and their bounds, by the CF conventions.
+inline constexpr const char* coordinate_attributes[] = {"coordinates", "bounds", "climatology"};
+
+/// Makes the variables coordinates whose names stand in one of these texts.
+inline void mark_coordinates(const std::vector<std::string>& texts,
+                             std::vector<Variable>& variables) {
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) names.insert(word);
+  }
+  for (Variable& variable : variables) {
+    const std::string last = variable.name.substr(variable.name.rfind('/') + 1);
+    if (names.contains(last) || names.contains('/' + variable.name)) variable.is_coordinate = true;
+  }
+}
+
+}  // namespace cuszi

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "bindings/hdf5/chunk_settings.hpp"
+#include "files/container.hpp"
+
+namespace cuszi {
+
+/// What the filter is to be given for a variable.
+inline hdf5::ChunkSettings::Numbers filter_numbers(const FilteredVariable& filtered) {
+  hdf5::ChunkSettings settings;
+  settings.bound = filtered.bound;
+  settings.preset = filtered.preset;
+  for (const double fill : filtered.variable.fills) settings.add_fill(fill);
+  return settings.write();
+}
+
+}  // namespace cuszi

@@ -1,0 +1,65 @@
+#include "bindings/containers/hdf5_attributes.hpp"
+
+#include <vector>
+
+#include "bindings/containers/hdf5_values.hpp"
+
+namespace cuszi::hdf5 {
+
+namespace {
+
+herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+/// In the order of their creation, where the object knows it.
+std::vector<std::string> attribute_names(hid_t object, const Subject& subject) {
+  std::vector<std::string> names;
+  hsize_t at = 0;
+  if (::H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, take_name, &names) >= 0) {
+    return names;
+  }
+  names.clear();
+  at = 0;
+  check(::H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, take_name, &names), subject);
+  return names;
+}
+
+void copy_value(hid_t from, hid_t to, hid_t type, hid_t space, const Subject& subject) {
+  Values values(type, space, subject);
+  if (values.count() == 0) return;
+  check(::H5Aread(from, type, values.data()), subject);
+  check(::H5Awrite(to, type, values.data()), subject);
+}
+
+}  // namespace
+
+void copy_attributes(hid_t from, hid_t to, const ReferenceMap& references, const Subject& subject) {
+  for (const std::string& name : attribute_names(from, subject)) {
+    const Handle source(::H5Aopen(from, name.c_str(), H5P_DEFAULT), ::H5Aclose, subject);
+    const Handle stored(::H5Aget_type(source.get()), ::H5Tclose, subject);
+    const Handle type = references.type_in_copy(stored.get());
+    const Handle space(::H5Aget_space(source.get()), ::H5Sclose, subject);
+    const Handle creation(::H5Aget_create_plist(source.get()), ::H5Pclose, subject);
+    const Handle copy(
+        ::H5Acreate2(to, name.c_str(), type.get(), space.get(), creation.get(), H5P_DEFAULT),
+        ::H5Aclose, subject);
+    if (!holds_references(type.get())) {
+      copy_value(source.get(), copy.get(), stored.get(), space.get(), subject);
+    }
+  }
+}
+
+void translate_attributes(hid_t from, hid_t to, const ReferenceMap& references,
+                          const Subject& subject) {
+  for (const std::string& name : attribute_names(from, subject)) {
+    const Handle source(::H5Aopen(from, name.c_str(), H5P_DEFAULT), ::H5Aclose, subject);
+    const Handle type(::H5Aget_type(source.get()), ::H5Tclose, subject);
+    if (!holds_references(type.get())) continue;
+    const Handle copy(::H5Aopen(to, name.c_str(), H5P_DEFAULT), ::H5Aclose, subject);
+    references.translate_attribute(source.get(), copy.get());
+  }
+}
+
+}  // namespace cuszi::hdf5

@@ -1,0 +1,129 @@
+#include "bindings/containers/hdf5_container.hpp"
+
+#include "bindings/containers/coordinates.hpp"
+#include "bindings/containers/hdf5_objects.hpp"
+#include "bindings/containers/hdf5_variable.hpp"
+#include "core/error.hpp"
+
+namespace cuszi::hdf5 {
+
+namespace {
+
+constexpr std::size_t chunk_cache_bytes = 64 << 20;
+constexpr std::size_t chunk_cache_slots = 12421;  ///< a prime, as the library wants it
+
+herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void* names) {
+  if (info->type == H5O_TYPE_DATASET) {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  }
+  return 0;
+}
+
+/// Like that of a file, whose root is a group; without space in front of the file.
+Handle creation_like(hid_t file, const Subject& subject) {
+  Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
+  const Handle root(::H5Gopen2(file, "/", H5P_DEFAULT), ::H5Gclose, subject);
+  const Handle group(::H5Gget_create_plist(root.get()), ::H5Pclose, subject);
+  unsigned links = 0;
+  unsigned attributes = 0;
+  check(::H5Pget_link_creation_order(group.get(), &links), subject);
+  check(::H5Pget_attr_creation_order(group.get(), &attributes), subject);
+  check(::H5Pset_link_creation_order(creation.get(), links), subject);
+  check(::H5Pset_attr_creation_order(creation.get(), attributes), subject);
+  check(::H5Pset_userblock(creation.get(), 0), subject);
+  return creation;
+}
+
+/// With a superblock like that of a file, which older readers may need.
+Handle access_like(hid_t file, const Subject& subject) {
+  Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, subject);
+  H5F_info2_t info{};
+  check(::H5Fget_info2(file, &info), subject);
+  const bool is_newer = info.super.version >= 2;
+  ::H5Pset_libver_bounds(access.get(), is_newer ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
+                         H5F_LIBVER_LATEST);
+  return access;
+}
+
+}  // namespace
+
+Hdf5Container::Hdf5Container(const std::string& path) : path_(path) {
+  prepare_library();
+  if (::H5Fis_hdf5(path.c_str()) <= 0) throw InputError(path + ": is no file of HDF5");
+  file_ = Handle(::H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), ::H5Fclose, path);
+}
+
+std::vector<Variable> Hdf5Container::variables() {
+  std::vector<std::string> names;
+  check(::H5Ovisit(file_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, take_name, &names), path_);
+  std::vector<Variable> found;
+  std::vector<std::string> coordinates;
+  for (const std::string& name : names) {
+    const Handle dataset = open_dataset(name);
+    found.push_back(describe(dataset.get(), name));
+    for (const char* attribute : coordinate_attributes) {
+      coordinates.push_back(text_attribute(dataset.get(), attribute));
+    }
+  }
+  mark_coordinates(coordinates, found);
+  return found;
+}
+
+std::optional<Variable> Hdf5Container::find(const std::string& name) {
+  const std::string plain = name.substr(name.starts_with('/') ? 1 : 0);
+  if (plain.empty() || ::H5Oexists_by_name(file_.get(), plain.c_str(), H5P_DEFAULT) <= 0) {
+    return std::nullopt;
+  }
+  const Handle object(::H5Oopen(file_.get(), plain.c_str(), H5P_DEFAULT), ::H5Oclose,
+                      subject(plain));
+  if (::H5Iget_type(object.get()) != H5I_DATASET) return std::nullopt;
+  return describe(object.get(), plain);
+}
+
+Handle Hdf5Container::open_dataset(const std::string& name) const {
+  const Handle access(::H5Pcreate(H5P_DATASET_ACCESS), ::H5Pclose, subject(name));
+  ::H5Pset_chunk_cache(access.get(), chunk_cache_slots, chunk_cache_bytes,
+                       H5D_CHUNK_CACHE_W0_DEFAULT);
+  return {::H5Dopen2(file_.get(), name.c_str(), access.get()), ::H5Dclose, subject(name)};
+}
+
+void Hdf5Container::read(const Variable& variable, std::span<const std::uint64_t> first,
+                         std::span<const std::uint64_t> count, MutableBytes out) {
+  const std::string name = subject(variable.name);
+  if (open_name_ != variable.name) {
+    open_ = open_dataset(variable.name);
+    open_name_ = variable.name;
+  }
+  const Handle place(::H5Dget_space(open_.get()), ::H5Sclose, name);
+  if (!first.empty()) {
+    const std::vector<hsize_t> start(first.begin(), first.end());
+    const std::vector<hsize_t> counts(count.begin(), count.end());
+    check(::H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                                nullptr),
+          name);
+  }
+  const hsize_t values = out.size() / size_of(*variable.dtype);
+  const Handle memory(::H5Screate_simple(1, &values, nullptr), ::H5Sclose, name);
+  const hid_t type = variable.dtype == DType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+  check(::H5Dread(open_.get(), type, memory.get(), place.get(), H5P_DEFAULT, out.data()), name);
+}
+
+void Hdf5Container::copy(const std::string& path, const std::string& name,
+                         const std::vector<FilteredVariable>& filtered,
+                         const std::function<void(ByteCount)>& done) {
+  const Subject output(name, true);
+  const Handle creation = creation_like(file_.get(), path_);
+  const Handle access = access_like(file_.get(), output);
+  const Handle to(::H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
+                  ::H5Fclose, output);
+  ObjectCopier(*this, file_.get(), to.get(), {path_, output}, filtered, done).run();
+  check(::H5Fflush(to.get(), H5F_SCOPE_GLOBAL), output);
+}
+
+}  // namespace cuszi::hdf5
+
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) void cuszi_open_container(
+    const std::string& path, std::unique_ptr<cuszi::Container>& opened) {
+  opened = std::make_unique<cuszi::hdf5::Hdf5Container>(path);
+}

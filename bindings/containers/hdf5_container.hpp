@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bindings/containers/hdf5_handle.hpp"
+#include "files/container.hpp"
+
+namespace cuszi::hdf5 {
+
+/// A file of HDF5, so one of NetCDF-4 too, read by the HDF5 library.
+class Hdf5Container final : public Container {
+ public:
+  explicit Hdf5Container(const std::string& path);
+
+  std::vector<Variable> variables() override;
+  std::optional<Variable> find(const std::string& name) override;
+  void read(const Variable& variable, std::span<const std::uint64_t> first,
+            std::span<const std::uint64_t> count, MutableBytes out) override;
+  void copy(const std::string& path, const std::string& name,
+            const std::vector<FilteredVariable>& filtered,
+            const std::function<void(ByteCount)>& done) override;
+
+ private:
+  std::string subject(const std::string& name) const { return path_ + ':' + name; }
+  Handle open_dataset(const std::string& name) const;
+
+  std::string path_;
+  Handle file_;
+  std::string open_name_;  ///< of the dataset that is read
+  Handle open_;
+};
+
+}  // namespace cuszi::hdf5

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bindings/containers/hdf5_dataset.hpp"
+#include "bindings/containers/hdf5_references.hpp"
+#include "files/container.hpp"
+
+namespace cuszi::hdf5 {
+
+/// What to call two files.
+struct Names {
+  Subject from;
+  Subject to;
+};
+
+/// Copies all objects and links of a file, those to be filtered by way of their values, others as
+/// they are. Objects keep their paths, their order and what they share; references lead to the
+/// copies. Named types are shared by what comes behind them.
+class ObjectCopier {
+ public:
+  ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
+               const std::vector<FilteredVariable>& filtered,
+               const std::function<void(ByteCount)>& done);
+
+  void run();
+
+ private:
+  void copy_group(hid_t from, hid_t to, const std::string& path);
+  void copy_link(hid_t from, hid_t to, const std::string& name, const std::string& path);
+  void copy_soft_link(hid_t from, hid_t to, const std::string& name, std::size_t size);
+  void copy_external_link(hid_t from, hid_t to, const std::string& name, std::size_t size);
+  void copy_object(hid_t from, hid_t to, const std::string& name, const std::string& path);
+  bool copy_dataset(hid_t from, const LinkPlace& to, haddr_t address);
+  void translate_references(const std::string& path);
+
+  Container& container_;
+  hid_t from_;
+  hid_t to_;
+  Subject source_;
+  Subject output_;
+  std::map<haddr_t, const FilteredVariable*> filtered_;
+  const std::function<void(ByteCount)>& done_;
+  ReferenceMap references_;
+  Handle link_properties_;
+  Handle copy_properties_;
+  std::vector<std::string> paths_;  ///< of all objects
+};
+
+}  // namespace cuszi::hdf5

@@ -1,0 +1,119 @@
+#include <netcdf.h>
+
+#include <array>
+
+#include "bindings/containers/coordinates.hpp"
+#include "bindings/containers/hdf5_handle.hpp"
+#include "bindings/containers/netcdf_copy.hpp"
+#include "bindings/containers/netcdf_variable.hpp"
+#include "core/error.hpp"
+#include "files/container.hpp"
+
+namespace cuszi::netcdf {
+
+namespace {
+
+/// A variable and where it is.
+struct Place {
+  Variable variable;
+  int group;
+  int id;
+};
+
+/// A file that is open to be read.
+struct File {
+  int id = -1;
+
+  explicit File(const std::string& path) {
+    hdf5::prepare_library();
+    check(::nc_open(path.c_str(), NC_NOWRITE, &id), path);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { ::nc_close(id); }
+};
+
+/// A file of NetCDF, classic or NetCDF-4.
+class NetcdfContainer final : public Container {
+ public:
+  explicit NetcdfContainer(const std::string& path) : path_(path), file_(path) {
+    std::vector<std::string> coordinates;
+    add_group(file_.id, "", coordinates);
+    std::vector<Variable> marked = variables();
+    mark_coordinates(coordinates, marked);
+    for (std::size_t i = 0; i < places_.size(); ++i) places_[i].variable = marked[i];
+  }
+
+  std::vector<Variable> variables() override {
+    std::vector<Variable> all;
+    for (const Place& place : places_) all.push_back(place.variable);
+    return all;
+  }
+
+  std::optional<Variable> find(const std::string& name) override {
+    const Place* const place = place_of(name.substr(name.starts_with('/') ? 1 : 0));
+    return place == nullptr ? std::nullopt : std::optional(place->variable);
+  }
+
+  void read(const Variable& variable, std::span<const std::uint64_t> first,
+            std::span<const std::uint64_t> count, MutableBytes out) override {
+    const Place* const place = place_of(variable.name);
+    if (place == nullptr) throw InputError(path_ + ": has no variable " + variable.name);
+    const std::vector<std::size_t> start(first.begin(), first.end());
+    const std::vector<std::size_t> counts(count.begin(), count.end());
+    auto* const values = static_cast<void*>(out.data());
+    check(variable.dtype == DType::f64
+              ? ::nc_get_vara_double(place->group, place->id, start.data(), counts.data(),
+                                     static_cast<double*>(values))
+              : ::nc_get_vara_float(place->group, place->id, start.data(), counts.data(),
+                                    static_cast<float*>(values)),
+          path_ + ':' + variable.name);
+  }
+
+  void copy(const std::string& path, const std::string& name,
+            const std::vector<FilteredVariable>& filtered,
+            const std::function<void(ByteCount)>& done) override {
+    copy_classic({file_.id, path_}, {path, name}, filtered, done);
+  }
+
+ private:
+  void add_group(int group, const std::string& prefix, std::vector<std::string>& coordinates) {
+    int count = 0;
+    check(::nc_inq_nvars(group, &count), path_);
+    for (int id = 0; id < count; ++id) {
+      places_.push_back({describe(group, id, prefix), group, id});
+      for (const char* attribute : coordinate_attributes) {
+        coordinates.push_back(text_attribute(group, id, attribute));
+      }
+    }
+    check(::nc_inq_grps(group, &count, nullptr), path_);
+    std::vector<int> groups(static_cast<std::size_t>(count));
+    check(::nc_inq_grps(group, &count, groups.data()), path_);
+    for (const int inner : groups) {
+      std::array<char, NC_MAX_NAME + 1> name{};
+      check(::nc_inq_grpname(inner, name.data()), path_);
+      add_group(inner, prefix + name.data() + '/', coordinates);
+    }
+  }
+
+  const Place* place_of(const std::string& name) const {
+    for (const Place& place : places_) {
+      if (place.variable.name == name) return &place;
+    }
+    return nullptr;
+  }
+
+  std::string path_;
+  File file_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+}  // namespace cuszi::netcdf
+
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) void cuszi_open_container(
+    const std::string& path, std::unique_ptr<cuszi::Container>& opened) {
+  opened = std::make_unique<cuszi::netcdf::NetcdfContainer>(path);
+}

@@ -1,0 +1,117 @@
+#include "bindings/containers/netcdf_variable.hpp"
+
+#include <netcdf.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace cuszi::netcdf {
+
+namespace {
+
+/// One of the numeric types that all versions of the format or NetCDF-4 have.
+bool is_integer(nc_type type) {
+  return type == NC_BYTE || type == NC_UBYTE || (type >= NC_SHORT && type <= NC_INT) ||
+         (type >= NC_USHORT && type <= NC_UINT64);
+}
+
+bool is_number(nc_type type) { return type == NC_FLOAT || type == NC_DOUBLE || is_integer(type); }
+
+bool has_attribute(int group, int variable, const char* name) {
+  return ::nc_inq_attid(group, variable, name, nullptr) == NC_NOERR;
+}
+
+void add_once(double value, std::vector<double>& values) {
+  if (std::isnan(value)) return;  // is missing anyway
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+void add_attribute(int group, int variable, const char* name, std::vector<double>& fills) {
+  nc_type type = NC_NAT;
+  std::size_t count = 0;
+  if (::nc_inq_att(group, variable, name, &type, &count) != NC_NOERR || !is_number(type)) return;
+  std::vector<double> values(count);
+  check(::nc_get_att_double(group, variable, name, values.data()), name);
+  for (const double value : values) add_once(value, fills);
+}
+
+/// Values that nobody has written are the library's fill value, unless the file says otherwise.
+void add_fill_mode(int group, int variable, DType dtype, std::vector<double>& fills) {
+  int no_fill = 0;
+  double as_double = 0;
+  float as_float = 0;
+  void* const value = dtype == DType::f64 ? static_cast<void*>(&as_double) : &as_float;
+  if (::nc_inq_var_fill(group, variable, &no_fill, value) != NC_NOERR || no_fill != 0) return;
+  add_once(dtype == DType::f64 ? as_double : double{as_float}, fills);
+}
+
+/// Of the values behind one index of the record dimension, or all.
+std::vector<std::uint64_t> chunk_of(int group, int variable, std::size_t rank) {
+  int storage = NC_CONTIGUOUS;
+  std::vector<std::size_t> extents(rank);
+  const bool is_chunked =
+      rank != 0 && ::nc_inq_var_chunking(group, variable, &storage, extents.data()) == NC_NOERR &&
+      storage == NC_CHUNKED;
+  return is_chunked ? std::vector<std::uint64_t>(extents.begin(), extents.end())
+                    : std::vector<std::uint64_t>();
+}
+
+}  // namespace
+
+void check(int status, const std::string& subject) {
+  if (status == NC_NOERR) return;
+  throw InputError(subject + ": NetCDF fails: " + ::nc_strerror(status));
+}
+
+Variable describe(int group, int id, const std::string& prefix) {
+  std::array<char, NC_MAX_NAME + 1> name{};
+  nc_type type = NC_NAT;
+  int rank = 0;
+  check(::nc_inq_var(group, id, name.data(), &type, &rank, nullptr, nullptr), prefix);
+  Variable variable;
+  variable.name = prefix + name.data();
+  std::array<char, NC_MAX_NAME + 1> type_name{};
+  check(::nc_inq_type(group, type, type_name.data(), nullptr), variable.name);
+  variable.type = type_name.data();
+  if (type == NC_FLOAT) variable.dtype = DType::f32;
+  if (type == NC_DOUBLE) variable.dtype = DType::f64;
+  std::vector<int> dims(static_cast<std::size_t>(rank));
+  check(::nc_inq_vardimid(group, id, dims.data()), variable.name);
+  for (const int dim : dims) {
+    std::size_t length = 0;
+    std::array<char, NC_MAX_NAME + 1> dim_name{};
+    check(::nc_inq_dim(group, dim, dim_name.data(), &length), variable.name);
+    variable.extents.push_back(length);
+    if (rank == 1 && name == dim_name) variable.is_coordinate = true;
+  }
+  variable.chunk = chunk_of(group, id, dims.size());
+  variable.is_packed = is_integer(type) && (has_attribute(group, id, "scale_factor") ||
+                                            has_attribute(group, id, "add_offset"));
+  if (!variable.dtype) return variable;
+  add_fill_mode(group, id, *variable.dtype, variable.fills);
+  add_attribute(group, id, "_FillValue", variable.fills);
+  add_attribute(group, id, "missing_value", variable.fills);
+  return variable;
+}
+
+std::string text_attribute(int group, int variable, const char* name) {
+  nc_type type = NC_NAT;
+  std::size_t count = 0;
+  if (::nc_inq_att(group, variable, name, &type, &count) != NC_NOERR) return {};
+  if (type == NC_CHAR) {
+    std::string text(count, '\0');
+    check(::nc_get_att_text(group, variable, name, text.data()), name);
+    return text;
+  }
+  if (type != NC_STRING || count != 1) return {};
+  char* value = nullptr;
+  check(::nc_get_att_string(group, variable, name, &value), name);
+  std::string text = value == nullptr ? "" : value;
+  ::nc_free_string(1, &value);
+  return text;
+}
+
+}  // namespace cuszi::netcdf

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dtype.hpp"
+#include "core/units.hpp"
+
+namespace cuszi {
+
+/// A variable (NetCDF) or dataset (HDF5), as its file tells of it.
+struct Variable {
+  std::string name;                    ///< with its groups, without a slash in front
+  std::string type;                    ///< for messages, like "int16"
+  std::optional<DType> dtype;          ///< none unless it holds f32 or f64
+  std::vector<std::uint64_t> extents;  ///< slowest first; none of a scalar
+  std::vector<std::uint64_t> chunk;    ///< extents of what is stored together; empty if all is
+  std::vector<double> fills;           ///< values that mean missing, each once
+  ByteCount stored_bytes = 0;          ///< that it takes in the file, where that is known
+  bool is_elsewhere = false;           ///< its values are in other files
+  bool is_packed = false;              ///< integers that scale_factor and add_offset unpack
+  bool is_coordinate = false;          ///< says where the values of other variables are
+};
+
+/// A variable to be compressed in a copy of its file.
+struct FilteredVariable {
+  Variable variable;
+  double bound = 0;          ///< absolute
+  std::uint32_t preset = 0;  ///< cuszi_preset
+};
+
+/// An open file that holds variables. Used by one thread at a time. Every function throws
+/// InputError.
+class Container {
+ public:
+  Container() = default;
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+  virtual ~Container() = default;
+
+  /// All variables, in the file's order.
+  virtual std::vector<Variable> variables() = 0;
+
+  /// The variable of this name, with or without a slash in front, if there is one.
+  virtual std::optional<Variable> find(const std::string& name) = 0;
+
+  /// Fills `out` with the values of a variable of f32 or f64 from the indices `first` on, `count`
+  /// of them along each axis, in the machine's byte order.
+  virtual void read(const Variable& variable, std::span<const std::uint64_t> first,
+                    std::span<const std::uint64_t> count, MutableBytes out) = 0;
+
+  /// Makes the existing file `path`, called `name` in messages, a copy, of HDF5 or NetCDF-4, in
+  /// which the filter of cuszi compresses these variables. Calls `done` with the bytes of their
+  /// values as they are written. Throws OutputError, too.
+  virtual void copy(const std::string& path, const std::string& name,
+                    const std::vector<FilteredVariable>& filtered,
+                    const std::function<void(ByteCount)>& done) = 0;
+};
+
+/// What a module has under `open_container_symbol`: opens a file. Throws InputError.
+using OpenContainer = void(const std::string& path, std::unique_ptr<Container>& opened);
+inline constexpr const char* open_container_symbol = "cuszi_open_container";
+
+}  // namespace cuszi

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "files/container.hpp"
+#include "files/field_path.hpp"
+
+namespace cuszi {
+
+/// Opens a container, Format::netcdf or Format::hdf5. The first call for a format loads the module
+/// with its library, which is large, beside libcuszi. Throws InputError, and DeviceError if there
+/// is no such module.
+std::unique_ptr<Container> open_container(Format format, const std::string& path);
+
+}  // namespace cuszi

@@ -1,0 +1,163 @@
+#include "files/input_field.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "files/container_module.hpp"
+#include "files/npy.hpp"
+#include "files/variable_source.hpp"
+
+namespace cuszi {
+
+namespace {
+
+void refuse_layout(const std::string& name, const FieldOptions& options) {
+  const char* const said = options.dims                           ? "--dims"
+                           : options.dtype                        ? "--type"
+                           : options.byte_order == ByteOrder::big ? "--byte-order"
+                                                                  : nullptr;
+  if (said == nullptr) return;
+  throw UsageError(fmt::format(
+      "{}: says itself what it holds; leave out {}, or give --skip-bytes too to read it as raw",
+      name, said));
+}
+
+/// A field of a file that describes itself.
+struct FoundField {
+  std::unique_ptr<ByteSource> source;
+  FieldLayout layout;
+  FillValues fills;
+};
+
+FoundField find_npy(const std::string& name) {
+  auto file = std::make_unique<FileSource>(name);
+  const FieldLayout layout = npy_layout(*file);
+  return {std::move(file), layout, {}};
+}
+
+bool is_field(const Variable& variable) { return variable.dtype && !variable.is_coordinate; }
+
+std::string float_variables(const std::vector<Variable>& variables) {
+  std::string names;
+  for (const Variable& variable : variables) {
+    if (variable.dtype) names += (names.empty() ? "" : ", ") + variable.name;
+  }
+  return names.empty() ? "it has no variable of f32 or f64"
+                       : "its variables of f32 and f64 are " + names;
+}
+
+/// The variable that is named, else the only field.
+Variable chosen_variable(const FieldPath& path, Container& container) {
+  if (!path.variable.empty()) {
+    if (auto variable = container.find(path.variable)) return *variable;
+    throw InputError(fmt::format("{}:{}: there is no such variable; {}", path.file, path.variable,
+                                 float_variables(container.variables())));
+  }
+  const std::vector<Variable> variables = container.variables();
+  const auto field = std::find_if(variables.begin(), variables.end(), is_field);
+  if (std::count_if(variables.begin(), variables.end(), is_field) == 1) return *field;
+  throw UsageError(fmt::format("{}: {}; name one, like {}:{}", path.file,
+                               float_variables(variables), path.file,
+                               field == variables.end() ? "NAME" : field->name));
+}
+
+void require_float(const std::string& name, const Variable& variable) {
+  if (variable.dtype) return;
+  throw InputError(
+      variable.is_packed
+          ? fmt::format("{}: {} packed by scale_factor or add_offset; unpack it first, like by "
+                        "ncpdq -U, and compress the floats",
+                        name, variable.type)
+          : fmt::format("{}: holds {}, not f32 or f64", name, variable.type));
+}
+
+Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
+  if (extents.size() > static_cast<std::size_t>(Dims::max_rank)) std::erase(extents, 1);
+  while (extents.size() > static_cast<std::size_t>(Dims::max_rank)) {
+    extents[1] *= extents[0];
+    extents.erase(extents.begin());
+  }
+  if (extents.empty()) extents.push_back(1);
+  const auto dims = Dims::make(extents);
+  if (!dims) {
+    throw InputError(fmt::format("{}: has extents {}; there are no values to compress", name,
+                                 fmt::join(extents, "x")));
+  }
+  return *dims;
+}
+
+FoundField field_of(const std::string& name, std::shared_ptr<Container> container,
+                    const Variable& variable, std::unique_ptr<FileSource> file) {
+  require_float(name, variable);
+  FoundField found;
+  found.layout.dtype = *variable.dtype;
+  found.layout.dims = dims_of(name, variable.extents);
+  for (const double fill : variable.fills) found.fills.add(fill);
+  found.source =
+      std::make_unique<VariableSource>(name, std::move(container), variable, std::move(file));
+  return found;
+}
+
+FoundField find_variable(const std::string& name, const FieldPath& path) {
+  auto file = std::make_unique<FileSource>(path.file);
+  std::shared_ptr<Container> container = open_container(path.format, path.file);
+  const Variable variable = chosen_variable(path, *container);
+  return field_of(name, std::move(container), variable, std::move(file));
+}
+
+FoundField find_field(const std::string& name, const FieldPath& path) {
+  return path.format == Format::npy ? find_npy(name) : find_variable(name, path);
+}
+
+}  // namespace
+
+InputField open_input(const std::string& name, const FieldOptions& options,
+                      std::optional<ByteCount> frame_bytes) {
+  const FieldPath path = field_path(name);
+  if (path.format == Format::raw || options.skip_bytes) {
+    return {open_field(path.file, options, frame_bytes), {}, false};
+  }
+  refuse_layout(name, options);
+  FoundField found = find_field(name, path);
+  const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, frame_bytes);
+  return {{std::move(found.source), found.layout, plan}, found.fills, true};
+}
+
+InputField open_variable(const std::string& name, std::shared_ptr<Container> container,
+                         const Variable& variable) {
+  FoundField found = field_of(name, std::move(container), variable, nullptr);
+  const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, {});
+  return {{std::move(found.source), found.layout, plan}, found.fills, true};
+}
+
+FieldSource open_alike(const std::string& name, const FieldLayout& layout, const FieldCuts& plan) {
+  const FieldPath path = field_path(name);
+  if (path.format == Format::raw) {
+    auto file = std::make_unique<FileSource>(name);
+    FieldLayout own = layout;
+    if (file->size() == layout.field_bytes()) own.skip_bytes = 0;
+    return {std::move(file), own, plan};
+  }
+  FoundField found = find_field(name, path);
+  if (found.layout.dims == layout.dims && found.layout.dtype == layout.dtype) {
+    return {std::move(found.source), found.layout, plan};
+  }
+  throw InputError(fmt::format("{}: is {} of {}, not {} of {}, so it cannot be compared", name,
+                               found.layout.dims.to_string(), name_of(found.layout.dtype),
+                               layout.dims.to_string(), name_of(layout.dtype)));
+}
+
+std::string file_of(const std::string& name) { return field_path(name).file; }
+
+FillValues joined(FillValues fills, const FillValues& more) {
+  for (std::size_t i = 0; i < more.count; ++i) {
+    const double value = more.values.at(i);
+    const auto* const end = fills.values.begin() + fills.count;
+    if (std::find(fills.values.cbegin(), end, value) == end) fills.add(value);
+  }
+  return fills;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,124 @@
+#include "files/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t version_at = magic.size();
+constexpr std::size_t size_at = magic.size() + 2;
+constexpr std::uint64_t most_header_bytes = 1 << 20;
+
+/// The text of a file's header: a dictionary as Python writes it.
+struct Header {
+  std::string name;  ///< of the file
+  std::string text;
+  ByteCount end = 0;  ///< where the values begin
+
+  [[noreturn]] void refuse(const std::string& why) const { throw InputError(name + ": " + why); }
+
+  /// What stands behind a key, from its first character on.
+  std::string_view value_of(std::string_view key) const {
+    for (const char quote : {'\'', '"'}) {
+      const std::size_t at = text.find(fmt::format("{}{}{}:", quote, key, quote));
+      if (at == std::string::npos) continue;
+      std::string_view value = std::string_view(text).substr(at + key.size() + 3);
+      value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+      return value;
+    }
+    refuse(fmt::format("its header has no {}; it is no .npy file, or damaged", key));
+  }
+};
+
+Header read_header(const FileSource& file) {
+  Header header;
+  header.name = file.name();
+  std::array<std::byte, 12> start{};
+  const std::size_t got = file.size() ? file.read_at(0, start) : 0;
+  const auto byte_at = [&](std::size_t at) { return std::to_integer<std::uint64_t>(start.at(at)); };
+  const bool is_npy = got == start.size() &&
+                      std::equal(magic.begin(), magic.end(), start.begin(),
+                                 [](char a, auto b) { return static_cast<std::byte>(a) == b; });
+  if (!is_npy) header.refuse("is no .npy file");
+  const std::uint64_t version = byte_at(version_at);
+  if (version < 1 || version > 3) {
+    header.refuse(fmt::format("is of version {} of .npy; 1 to 3 are known", version));
+  }
+  const std::size_t width = version == 1 ? 2 : 4;
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < width; ++i) size |= byte_at(size_at + i) << (8 * i);
+  header.end = size_at + width + size;
+  if (size > most_header_bytes || header.end > *file.size()) header.refuse("ends in its header");
+  header.text.resize(size);
+  file.read_at(size_at + width, std::as_writable_bytes(std::span(header.text)));
+  return header;
+}
+
+/// '<f4' and the like.
+void read_type(const Header& header, FieldLayout& layout) {
+  const std::string_view value = header.value_of("descr");
+  const std::string_view type =
+      value.substr(0, std::min<std::size_t>(value.find_first_of(",}"), 8));
+  const auto is = [&](char order, char width) {
+    return type.size() == 5 && type[1] == order && type[2] == 'f' && type[3] == width;
+  };
+  const bool is_f32 = is('<', '4') || is('>', '4');
+  if (!is_f32 && !is('<', '8') && !is('>', '8')) {
+    header.refuse(fmt::format("holds {}, not f4 or f8; convert it first", type));
+  }
+  layout.dtype = is_f32 ? DType::f32 : DType::f64;
+  layout.byte_order = type[1] == '>' ? ByteOrder::big : ByteOrder::little;
+}
+
+/// (20, 30, 40)
+std::vector<std::uint64_t> read_shape(const Header& header) {
+  const std::string_view value = header.value_of("shape");
+  const std::string_view shape = value.substr(0, value.find(')'));
+  std::vector<std::uint64_t> extents;
+  for (std::size_t at = 0; at < shape.size();) {
+    std::uint64_t extent = 0;
+    const auto [next, status] = std::from_chars(&shape[at], shape.data() + shape.size(), extent);
+    if (status == std::errc{}) extents.push_back(extent);
+    if (status == std::errc::result_out_of_range) header.refuse("its shape is too large");
+    at = status == std::errc{} ? static_cast<std::size_t>(next - shape.data()) : at + 1;
+  }
+  if (extents.empty()) extents.push_back(1);  // a scalar
+  return extents;
+}
+
+}  // namespace
+
+FieldLayout npy_layout(const FileSource& file) {
+  const Header header = read_header(file);
+  FieldLayout layout;
+  layout.skip_bytes = header.end;
+  layout.may_go_on = true;
+  read_type(header, layout);
+  std::vector<std::uint64_t> extents = read_shape(header);
+  const std::string text = fmt::format("{}", fmt::join(extents, "x"));
+  if (header.value_of("fortran_order").starts_with("True")) {
+    std::reverse(extents.begin(), extents.end());
+  }
+  const auto dims = Dims::make(extents);
+  if (!dims) {
+    header.refuse(
+        fmt::format("its shape is {}; 1 to 4 dimensions of at least 1 can be compressed", text));
+  }
+  layout.dims = *dims;
+  if (*file.size() - header.end < layout.field_bytes()) {
+    header.refuse(fmt::format("ends before its {} values of {}", text, name_of(layout.dtype)));
+  }
+  return layout;
+}
+
+}  // namespace cuszi
