@@ -39,7 +39,7 @@ inline constexpr std::int32_t max_slope = 200 * energy_one;
 inline constexpr std::uint8_t max_magnitude = 64;  ///< larger ones count as this
 
 /// Buckets are octaves of the estimate from 2^-8 on; a context is 16 times its group plus a bucket.
-inline constexpr unsigned energy_buckets = 14;
+inline constexpr unsigned energy_buckets = 16;
 inline constexpr unsigned contexts_per_group = 16;
 
 CUSZI_HD inline unsigned bucket_of(std::int32_t weighted_sum) {

@@ -10,7 +10,7 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t full_sample = 8192;
+constexpr std::uint64_t full_sample = 16384;
 constexpr std::uint64_t trial_sample = 2048;
 
 /// Features that some point of a sample has: what the others add to sums is 0.

@@ -65,11 +65,11 @@ struct EnergySample {
   std::uint64_t points = 0;  ///< that the sample stands for
 };
 
-/// The weight of a sample whose features have this weighted sum, 1 / (estimate + 0.02)^2 in units
-/// of 2^-15 and at least one of them. It is below 2^27 and features are below 2^12, so sums over
-/// 2^13 samples stay below 2^63.
+/// The weight of a sample whose features have this weighted sum, 1 / (estimate + 0.03)^2 in units
+/// of 2^-15 and at least one of them. It is below 2^26 and features are at most max_slope, so sums
+/// over 2^14 samples stay below 2^63.
 CUSZI_HD inline std::int64_t energy_fit_weight(std::int32_t weighted_sum) {
-  constexpr std::uint64_t floor = 328;  // 0.02
+  constexpr std::uint64_t floor = 492;  // 0.03
   constexpr std::uint64_t scale = std::uint64_t{1} << 43;
   const std::uint64_t energy =
       (weighted_sum > 0 ? static_cast<std::uint64_t>(weighted_sum) : 0) + floor;

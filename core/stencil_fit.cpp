@@ -6,8 +6,8 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t least_sample = 2048;  ///< all that a trial takes
-constexpr std::uint64_t most_sample = 8192;
+constexpr std::uint64_t full_sample = 8192;
+constexpr std::uint64_t trial_sample = 2048;
 
 /// Adds the products of two rows, weighted, lane by lane.
 void add_products(const LaneSums& weighted, const double* row, LaneSums& sums) {
@@ -44,8 +44,7 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
 }
 
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
-  const std::uint64_t most = size == FitSample::full ? most_sample : least_sample;
-  return std::min(points, std::clamp(points / 4, least_sample, most));
+  return std::min(points, size == FitSample::full ? full_sample : trial_sample);
 }
 
 Observations::Observations(unsigned unknowns, std::uint64_t samples)

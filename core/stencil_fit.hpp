@@ -13,10 +13,11 @@
 namespace cuszi {
 
 // Which weights a class's stencil gets: iteratively reweighted least squares on a sample of its
-// points, with weight 1 / (r^2 + s^2 / 4 + e^2). r is the residual, e the level's bound, and s what
-// residuals are about where the field bends as much as here: the coder's contexts will know that.
-// It approximates the coded bits (docs/multilevel.md). The unknowns are the shares of the groups
-// but the first, whose share makes the sum 1: the mean of a group is seen less the first one's.
+// points, with weight 1 / (r^2 + s^2 / 4 + 2 e^2). r is the residual, e the level's bound, and s
+// what residuals are about where the field bends as much as here: the coder's contexts will know
+// that. It approximates the coded bits (docs/multilevel.md). The unknowns are the shares of the
+// groups but the first, whose share makes the sum 1: the mean of a group is seen less the first
+// one's.
 
 inline constexpr unsigned most_unknowns = Stencil::most_groups - 1;
 using Shares = std::array<double, most_unknowns>;  ///< of the groups from the second on
@@ -43,7 +44,7 @@ CUSZI_HD inline double residual_of(const double* row, std::size_t stride, double
 
 /// The weight of an observation with this residual; 0 if it takes no part.
 CUSZI_HD inline double fit_weight(double residual, double scale, double bound, bool is_used) {
-  return is_used ? 1 / (residual * residual + scale * scale / 4 + bound * bound) : 0;
+  return is_used ? 1 / (residual * residual + scale * scale / 4 + 2 * bound * bound) : 0;
 }
 
 inline constexpr unsigned scale_bins = 16;

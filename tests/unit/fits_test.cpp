@@ -299,12 +299,12 @@ TEST_CASE("energy fits sum up every sample, whichever features it uses") {
 TEST_CASE("sums of energy fits do not overflow") {
   // Nothing is heavier than an estimate of 0.
   const EnergyWeights nothing{};
-  CHECK(energy_fit_weight(0) < std::int64_t{1} << 27);
+  CHECK(energy_fit_weight(0) < std::int64_t{1} << 26);
   CHECK(energy_fit_weight(std::numeric_limits<std::int32_t>::min()) == energy_fit_weight(0));
   CHECK(energy_fit_weight(std::numeric_limits<std::int32_t>::max()) == 1);
-  const EnergySums sums = energy_sums(made_sample(8192, true), nothing);
+  const EnergySums sums = energy_sums(made_sample(16384, true), nothing);
   const double expected =
-      8192.0 * static_cast<double>(energy_fit_weight(0)) * max_slope * max_slope;
+      16384.0 * static_cast<double>(energy_fit_weight(0)) * max_slope * max_slope;
   CHECK(expected < 9.2e18);
   CHECK(is_near(static_cast<double>(sums.matrix[1][1]), expected));
 }
