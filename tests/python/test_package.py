@@ -117,7 +117,8 @@ class RoundTrips(unittest.TestCase):
                  "--frame-size": "frame_bytes", "--interp": "interp_tile"}
         of_files = {"--recursive", "--filelist", "--dims", "--dims-xyz", "--type", "--skip-bytes",
                     "--byte-order", "--output", "--stdout", "--force", "--keep", "--rm", "--json",
-                    "--quiet", "--help", "--mode", "--error-bound", "--compare"}
+                    "--quiet", "--help", "--mode", "--error-bound", "--compare",
+                    "--bound"}
         for command, function in [("compress", cuszi.compress), ("decompress", cuszi.decompress)]:
             text = subprocess.run([os.environ["CUSZI"], command, "--help"], check=True,
                                   capture_output=True, text=True).stdout
