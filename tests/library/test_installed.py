@@ -48,6 +48,22 @@ class InstalledTest(unittest.TestCase):
         self.assertRegex(run(program, LD_LIBRARY_PATH=str(self.libraries)),
                          r"^128000 bytes became \d{3,4}\n$")
 
+    def test_tool_alone(self):
+        """What scripts/quickstart.sh --prefix installs opens containers, too."""
+        alone = self.folder / "alone"
+        run("cmake", "--install", BUILD, "--prefix", alone, "--component", "tool")
+        if not shutil.which("ncgen") or not list(alone.glob("lib*/**/libcuszi_netcdf.so")):
+            self.skipTest("no ncgen, or the tool was built without NetCDF")
+        (self.folder / "t.cdl").write_text("netcdf t { dimensions: x = 9; variables: float T(x);"
+                                           " data: T = 1, 2, 3, 4, 5, 6, 7, 8, 9; }")
+        for kind in ("classic", "nc4"):
+            with self.subTest(kind=kind):
+                field = self.folder / f"{kind}.nc"
+                run("ncgen", "-k", kind, "-o", field, self.folder / "t.cdl")
+                archive = self.folder / f"{kind}.cuszi"
+                run(alone / "bin" / "cuszi", "compress", f"{field}:T", "-e", "1e-3", "-o", archive)
+                self.assertGreater(archive.stat().st_size, 0)
+
     def test_cmake(self):
         run("cmake", "-S", PROGRAM, "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", self.folder / "cmake")
