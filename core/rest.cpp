@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/fit_sample.hpp"
+#include "core/radix_sort.hpp"
 
 namespace cuszi {
 
@@ -147,7 +148,7 @@ class Attempts {
 Rest find_rest(std::vector<double> values, double bound) {
   Rest rest;
   if (values.empty()) return rest;
-  std::sort(values.begin(), values.end());
+  radix_sort(values);
   const Run equals = longest_run_of_equals(values);
   const Run window = densest_window(values, 2 * bound);
   const double lowest = values[window.first];

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/pipeline.hpp"
+#include "core/radix_sort.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"
@@ -69,6 +70,21 @@ Result coded(const std::vector<float>& values, const Dims& dims, Effort effort) 
 }
 
 }  // namespace
+
+TEST_CASE("values are sorted by their digits") {
+  Random random(11);
+  std::vector<double> values{0.0, -1.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2.0, 2.0};
+  for (int i = 0; i < 3000; ++i) {
+    values.push_back(std::ldexp(random.uniform() - 0.5, static_cast<int>(i % 400) - 200));
+  }
+  std::vector<double> expected = values;
+  std::sort(expected.begin(), expected.end());
+  radix_sort(values);
+  CHECK(values == expected);
+  std::vector<double> none;
+  radix_sort(none);
+  CHECK(none.empty());
+}
 
 TEST_CASE("a value that a twentieth of the field has is where it rests") {
   const Rest rest = find_rest(with(scattered(95, 3), 5, 0.1), bound);
