@@ -74,6 +74,7 @@ struct Run {
   Dims dims;
   DType dtype = DType::f32;
   PredictorId predictor = PredictorId::lorenzo;
+  bool automatic = false;  ///< lorenzo and Huffman where trials find them better
   double bound = 1e-3;
   bool compare = false;
   bool bound_is_known = false;  ///< without looking at the range
@@ -86,6 +87,9 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
                    StepTimes& times) {
   FrameConfig config;
   config.predictor.id = run.predictor;
+  config.predictor.automatic = run.automatic;
+  if (run.predictor == PredictorId::multilevel) config.coder = CoderId::ans;
+  config.automatic_coder = run.automatic;
   config.lossless = run.lossless;
   const FrameShape shape{run.dtype, run.dims};
   ByteCount made = 0;
@@ -196,7 +200,8 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 }  // namespace cuszi
 
 /// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp]; FIELD is a file or
-/// "waves:NOISE". With abs, the bound that BOUND would make of the range is known before.
+/// "waves:NOISE", PREDICTOR one of them or "auto", as the preset `ratio`. With abs, the bound that
+/// BOUND would make of the range is known before.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
@@ -207,7 +212,8 @@ int main(int argc, char** argv) {
     run.field = argv[1];
     run.dims = Dims::parse(argv[2]);
     run.dtype = std::string(argv[3]) == "f64" ? DType::f64 : DType::f32;
-    run.predictor = predictor_named(argv[4]).value();
+    run.automatic = std::string(argv[4]) == "auto";
+    run.predictor = run.automatic ? PredictorId::multilevel : predictor_named(argv[4]).value();
     run.bound = std::stod(argv[5]);
     for (int i = 6; i < argc; ++i) {
       const std::string extra = argv[i];
