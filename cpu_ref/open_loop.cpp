@@ -19,7 +19,9 @@ Observations observe_class(const Grid& grid, const ClassPlan<T>& plan, std::uint
     const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
     const T* const value = values + offset_of(grid, at);
     double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
-    sample.set(k, observe_point(plan, grid, at, *value, value, row, sum_lanes), bound);
+    sample.set(
+        k, observe_point(plan, grid, at, *value, GroupSums(plan, grid, at, value), row, sum_lanes),
+        bound);
   }
   sample.make_bins();
   return sample;

@@ -6,55 +6,100 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
+constexpr unsigned simulating_threads = 256;
 
-/// Where the neighbours of samples are read: among originals, or among what would be restored.
+/// A sample's point.
 template <class T>
-struct Originals {
-  const T* values;
+struct SamplePoint {
+  Index4 at{};
+  std::uint64_t offset = 0;  ///< in the frame's array
 
-  __device__ Observation observe(const ClassSample<T>& sample, const Index4& at,
-                                 std::uint64_t point, double* row) const {
-    return observe_point(*sample.plan, *sample.grid, at, values[point], values + point, row,
-                         sum_lanes);
-  }
-};
-
-template <class T>
-struct Simulated {
-  Simulation<T> simulation;
-
-  __device__ Observation observe(const ClassSample<T>& sample, const Index4& at,
-                                 std::uint64_t point, double* row) const {
-    const ClassPlan<T>& plan = *sample.plan;
-    const T value = simulation.originals[point];
-    if (plan.points.level >= simulation.made_from) {
-      return observe_point(plan, *sample.grid, at, value, simulation.made + point, row, sum_lanes);
-    }
-    return observe_point(plan, *sample.grid, at, value, SimulatedValues<T>(simulation, point), row,
-                         sum_lanes);
-  }
-};
-
-/// Observes samples, one a thread.
-template <class T, class Neighbours>
-__global__ void __launch_bounds__(threads)
-    observe_kernel(const ClassSample<T>* samples, __grid_constant__ const Neighbours neighbours) {
-  const ClassSample<T>& sample = samples[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
-  if (k >= sample.blocks() * sum_lanes) return;
-  double* const row = sample.row(k);
-  Observation seen;
-  if (k < sample.samples) {
+  __device__ SamplePoint(const ClassSample<T>& sample, std::uint32_t k) {
     const PointClass& points = sample.plan->points;
     const std::uint64_t number = sampled_point(k, sample.samples, points.points());
-    const Index4 at = position_of(points, raster_point(points, number));
-    seen = neighbours.observe(sample, at, offset_of(*sample.grid, at), row);
-  } else {  // fills the last block of 32
-    for (std::uint32_t i = 0; i < sample.unknowns; ++i) row[i * sum_lanes] = 0;
+    at = position_of(points, raster_point(points, number));
+    offset = offset_of(*sample.grid, at);
   }
+};
+
+/// Completes the row of sample k, whose unknowns are there.
+template <class T>
+__device__ void keep(const ClassSample<T>& sample, std::uint32_t k, const Observation& seen) {
+  double* const row = sample.row(k);
   row[sample.unknowns * sum_lanes] = seen.target;
   row[(sample.unknowns + 1) * sum_lanes] = seen.is_used ? 1 : 0;
   sample.bend_keys[k] = bend_key(seen.bend, sample.bound);
+}
+
+/// Fills the last block of 32 samples.
+template <class T>
+__device__ void keep_none(const ClassSample<T>& sample, std::uint32_t k) {
+  for (std::uint32_t i = 0; i < sample.unknowns; ++i) sample.row(k)[i * sum_lanes] = 0;
+  keep(sample, k, {});
+}
+
+/// Observes samples among originals, one a thread.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    observe_kernel(const ClassSample<T>* samples, const T* originals) {
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (k >= sample.blocks() * sum_lanes) return;
+  if (k >= sample.samples) {
+    keep_none(sample, k);
+    return;
+  }
+  const SamplePoint<T> point(sample, k);
+  const T* const values = originals + point.offset;
+  keep(sample, k,
+       observe_point(*sample.plan, *sample.grid, point.at, *values,
+                     GroupSums(*sample.plan, *sample.grid, point.at, values), sample.row(k),
+                     sum_lanes));
+}
+
+/// The sum of a group of a sample's neighbours, each as simulation restores it.
+template <class T>
+__device__ T simulated_sum(const ClassSample<T>& sample, const Simulation<T>& simulation,
+                           const SamplePoint<T>& point, unsigned group) {
+  const ClassPlan<T>& plan = *sample.plan;
+  if (plan.points.level >= simulation.made_from) {
+    const T* const values = simulation.made + point.offset;
+    return GroupSums(plan, *sample.grid, point.at, values)(group);
+  }
+  const SimulatedValues<T> values(simulation, point.offset);
+  return GroupSums(plan, *sample.grid, point.at, values)(group);
+}
+
+/// Observes samples among simulated values, 32 a thread block: to make a value takes as long as a
+/// prediction, so warps share out the groups of neighbours.
+template <class T>
+__global__ void __launch_bounds__(simulating_threads)
+    observe_simulated_kernel(const ClassSample<T>* samples,
+                             __grid_constant__ const Simulation<T> simulation) {
+  __shared__ T sums[Stencil::most_groups][sum_lanes];
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  if (blockIdx.x >= sample.blocks()) return;
+  const unsigned lane = threadIdx.x % sum_lanes;
+  const unsigned warp = threadIdx.x / sum_lanes;
+  const std::uint32_t k = blockIdx.x * sum_lanes + lane;
+  const bool exists = k < sample.samples;
+  const SamplePoint<T> point(sample, exists ? k : 0);
+  const ClassPlan<T>& plan = *sample.plan;
+  if (!is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) {
+    for (unsigned g = warp; g < plan.stencil.size; g += simulating_threads / sum_lanes) {
+      sums[g][lane] = simulated_sum(sample, simulation, point, g);
+    }
+  }
+  __syncthreads();
+  if (warp != 0) return;
+  if (!exists) {
+    keep_none(sample, k);
+    return;
+  }
+  const auto sum_of = [&](unsigned g) { return sums[g][lane]; };
+  keep(sample, k,
+       observe_point(plan, *sample.grid, point.at, simulation.originals[point.offset], sum_of,
+                     sample.row(k), sum_lanes));
 }
 
 }  // namespace
@@ -87,23 +132,20 @@ void ClassSamples<T>::take() {
 }
 
 template <class T>
-template <class Neighbours>
-void ClassSamples<T>::observe_by(const Neighbours& neighbours) {
+void ClassSamples<T>::observe(const T* values) {
   if (most_samples_ == 0) return;
   const dim3 grid(blocks_for(most_samples_ + sum_lanes, threads),
                   static_cast<unsigned>(samples_.size()));
-  observe_kernel<<<grid, threads, 0, work_.stream()>>>(on_device_, neighbours);
+  observe_kernel<<<grid, threads, 0, work_.stream()>>>(on_device_, values);
   check_launch("observe");
 }
 
 template <class T>
-void ClassSamples<T>::observe(const T* values) {
-  observe_by(Originals<T>{values});
-}
-
-template <class T>
 void ClassSamples<T>::observe(const Simulation<T>& simulated) {
-  observe_by(Simulated<T>{simulated});
+  if (most_samples_ == 0) return;
+  const dim3 grid(blocks_for(most_samples_, sum_lanes), static_cast<unsigned>(samples_.size()));
+  observe_simulated_kernel<<<grid, simulating_threads, 0, work_.stream()>>>(on_device_, simulated);
+  check_launch("observe_simulated");
 }
 
 template class ClassSamples<float>;

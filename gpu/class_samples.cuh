@@ -95,8 +95,6 @@ class ClassSamples {
   }
 
   void take();
-  template <class Neighbours>
-  void observe_by(const Neighbours& neighbours);
 
   Work& work_;
   ClassPlan<T>* plans_;  ///< of all classes of all frames, page-locked
