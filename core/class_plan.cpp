@@ -60,6 +60,7 @@ FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max) 
   FramePlan<T> frame;
   frame.grid = schedule.grid;
   frame.coarse_passes = schedule.coarse_passes();
+  frame.classes.reserve(schedule.classes.size());
   for (const PointClass& points : schedule.classes) {
     ClassPlan<T>& plan = frame.classes.emplace_back();
     plan.points = points;

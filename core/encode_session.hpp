@@ -107,6 +107,9 @@ class TrialSession {
   /// The bytes that each of these codings takes in the part of the frame; a backend may try them
   /// side by side. Without coefficients, `multilevel` is fitted to that part.
   virtual std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) = 0;
+  /// How many codings take about the time of one. Where it is more than one, those that may be
+  /// asked for next are tried along.
+  virtual std::size_t side_by_side() const { return 1; }
 };
 
 /// A frame that a backend has looked at: it answers questions about it, then codes it. What is

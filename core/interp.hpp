@@ -52,6 +52,8 @@ struct InterpParams {
 
   void write(ByteWriter& out) const;
   static InterpParams read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const InterpParams&, const InterpParams&) = default;
 };
 
 /// The reduction factor of level-wise bounds for a bound relative to the value range (eq. 1).

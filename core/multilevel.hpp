@@ -68,6 +68,8 @@ struct MultilevelParams {
 
   void write(ByteWriter& out) const;
   static MultilevelParams read(ByteReader& in, const Dims& dims, DType dtype);
+
+  friend bool operator==(const MultilevelParams&, const MultilevelParams&) = default;
 };
 
 /// The share that a stored coefficient, or a sum of some, stands for.

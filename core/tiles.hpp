@@ -41,6 +41,8 @@ struct TilesParams {
 
   void write(ByteWriter& out) const { out.put(half_step); }
   static TilesParams read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const TilesParams&, const TilesParams&) = default;
 };
 
 /// A tile has 32 lanes of 32 points: what a warp of a GPU holds in registers, and what a loop of a

@@ -178,12 +178,17 @@ class FrameTrials {
   }
 
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
-    std::vector<FrameCoding> codings;
-    for (const MultilevelParams& params : candidates) {
-      codings.push_back(
-          {params, {bound_, config_.predictor.multilevel.slack}, AnsParams{params.radius}, {}});
+    return costs(codings_of(candidates));
+  }
+
+  /// Has these tried along, and the coders after `lorenzo`, if the backend tries so many at once.
+  void foresee(std::span<const MultilevelParams> candidates,
+               const std::optional<LorenzoParams>& lorenzo) {
+    std::vector<FrameCoding> codings = codings_of(candidates);
+    if (lorenzo) {
+      for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
     }
-    return trials().costs(codings);
+    if (codings.size() <= trials().side_by_side()) costs(codings);
   }
 
   struct CoderCost {
@@ -193,17 +198,57 @@ class FrameTrials {
 
   /// The best coder after this predictor; the earlier one on ties.
   CoderCost best_coder(const LorenzoParams& params) {
-    const std::vector<CoderId> coders = coders_to_try(config_);
-    std::vector<FrameCoding> codings;
-    codings.reserve(coders.size());
-    for (const CoderId coder : coders)
-      codings.push_back({params, {bound_}, coding(coder, params), {}});
-    const std::vector<std::uint64_t> bytes = trials().costs(codings);
+    const std::vector<std::uint64_t> bytes = costs(codings_of(params));
     const auto best = std::min_element(bytes.begin(), bytes.end());
-    return {coders.at(static_cast<std::size_t>(best - bytes.begin())), *best};
+    return {coders_to_try(config_).at(static_cast<std::size_t>(best - bytes.begin())), *best};
   }
 
  private:
+  /// A coding that has been tried.
+  struct Known {
+    FrameCoding coding;
+    std::uint64_t bytes;
+
+    /// Everything else is the frame's.
+    bool is(const FrameCoding& other) const {
+      return coding.predictor == other.predictor && coding.coder.index() == other.coder.index();
+    }
+  };
+
+  std::vector<FrameCoding> codings_of(std::span<const MultilevelParams> candidates) const {
+    std::vector<FrameCoding> codings;
+    for (const MultilevelParams& params : candidates) {
+      codings.push_back(
+          {params, {bound_, config_.predictor.multilevel.slack}, AnsParams{params.radius}, {}});
+    }
+    return codings;
+  }
+
+  std::vector<FrameCoding> codings_of(const LorenzoParams& params) const {
+    std::vector<FrameCoding> codings;
+    for (const CoderId coder : coders_to_try(config_)) {
+      codings.push_back({params, {bound_}, coding(coder, params), {}});
+    }
+    return codings;
+  }
+
+  std::vector<std::uint64_t> costs(const std::vector<FrameCoding>& codings) {
+    const auto find = [&](const FrameCoding& coding) {
+      return std::find_if(known_.begin(), known_.end(),
+                          [&](const Known& known) { return known.is(coding); });
+    };
+    std::vector<FrameCoding> unknown;
+    std::copy_if(codings.begin(), codings.end(), std::back_inserter(unknown),
+                 [&](const FrameCoding& coding) { return find(coding) == known_.end(); });
+    if (!unknown.empty()) {
+      const std::vector<std::uint64_t> bytes = trials().costs(unknown);
+      for (std::size_t i = 0; i < unknown.size(); ++i) known_.push_back({unknown[i], bytes.at(i)});
+    }
+    std::vector<std::uint64_t> all;
+    for (const FrameCoding& coding : codings) all.push_back(find(coding)->bytes);
+    return all;
+  }
+
   CoderParams coding(CoderId coder, const LorenzoParams& params) const {
     if (coder == CoderId::ans) return AnsParams{params.radius};
     return coder_params(coder, config_, params.radius);
@@ -219,14 +264,22 @@ class FrameTrials {
   Selection box_;
   double bound_;
   std::unique_ptr<TrialSession> trials_;
+  std::vector<Known> known_;
 };
 
 /// How a frame is to be coded, as far as trials have found out.
 class Choice {
  public:
+  /// `rival`, if there is one, will be tried too.
   Choice(const MultilevelParams& params, const Freedom& free, Effort effort, const Dims& dims,
-         const Dims& box, FrameTrials& trials)
-      : params_(params), free_(free), effort_(effort), dims_(dims), box_(box), measured_(trials) {}
+         const Dims& box, const std::optional<LorenzoParams>& rival, FrameTrials& trials)
+      : params_(params),
+        free_(free),
+        effort_(effort),
+        dims_(dims),
+        box_(box),
+        rival_(rival),
+        measured_(trials) {}
 
   /// Every candidate in turn is coded: axis roles, then reach (for the two best choices of roles,
   /// since what the runner-up's axes lose at a short reach, they may win back at a longer one),
@@ -254,7 +307,9 @@ class Choice {
   /// half way. The box tells of such small changes only about, and bounds that are not as tight
   /// leave more of a mean error: so these have to save a little.
   Trial by_open_loops() {
-    trials_.add(finalists());
+    const std::vector<MultilevelParams> finalists = this->finalists();
+    measured_.foresee(with_other_bounds(finalists), rival_);
+    trials_.add(finalists);
     if (!free_.bounds) return trials_.best();
     trials_.vary(1, std::vector{equal_bounds}, set_bounds);
     const Trial best = trials_.best();
@@ -276,6 +331,19 @@ class Choice {
     params.lattice = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
     params.coefficients = std::move(coefficients);
     return params;
+  }
+
+  /// These and what by_open_loops() may try in their place.
+  std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {
+    for (std::size_t i = all.size(); i-- > 0 && free_.bounds;) {
+      if (!has_bounds(all[i], usual_bounds)) continue;
+      for (const LevelBounds bounds : {equal_bounds, middle_bounds}) {
+        MultilevelParams other = all[i];
+        set_bounds(other, bounds);
+        all.push_back(std::move(other));
+      }
+    }
+    return all;
   }
 
   /// All choices of roles and reach for the frame.
@@ -339,6 +407,7 @@ class Choice {
   Effort effort_;
   const Dims& dims_;
   const Dims& box_;
+  const std::optional<LorenzoParams>& rival_;
   FrameTrials& measured_;
   TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
     return measured_.costs(candidates);
@@ -350,12 +419,14 @@ class Choice {
 /// the trial box; nothing if nothing was tried.
 std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
                                               const MultilevelConfig& config, const Dims& dims,
-                                              const Dims& box, FrameTrials& trials) {
+                                              const Dims& box,
+                                              const std::optional<LorenzoParams>& rival,
+                                              FrameTrials& trials) {
   const Freedom free{!config.axes && !config.roles && box.rank() == dims.squeezed().rank(),
                      !config.reach, !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
   if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
-  Choice choice(params, free, config.effort, dims, box, trials);
+  Choice choice(params, free, config.effort, dims, box, rival, trials);
   const Trial best =
       config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
   params.lattice = Lattice::of(dims, best.params.lattice.merged, best.params.lattice.roles);
@@ -381,9 +452,13 @@ Method choose_method(EncodeSession& session, Method method, const FrameConfig& c
   const Rest rest = find_rest(session, dims.count(), bound);
   rest_at(rest, *params);
   FrameTrials trials(session, config, selected, bound);
-  const auto lowest = choose_by_trials(*params, config.predictor.multilevel, dims, box, trials);
-  if (config.predictor.automatic && lowest) {
-    const auto [coder, bytes] = trials.best_coder(lorenzo_like(*params, rest, box));
+  std::optional<LorenzoParams> rival;
+  const bool tries = config.predictor.multilevel.effort != Effort::fast;
+  if (config.predictor.automatic && tries) rival = lorenzo_like(*params, rest, box);
+  const auto lowest =
+      choose_by_trials(*params, config.predictor.multilevel, dims, box, rival, trials);
+  if (rival && lowest) {
+    const auto [coder, bytes] = trials.best_coder(*rival);
     const bool is_telling = selected.all() || *lowest >= least_bytes;
     if (is_telling && bytes < *lowest) return {lorenzo_like(*params, rest, dims), coder};
   }

@@ -40,6 +40,8 @@ struct ZfpCoding {
   void write(ByteWriter& out) const;
   /// Throws ArchiveError.
   static ZfpCoding read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const ZfpCoding&, const ZfpCoding&) = default;
 };
 
 /// The extents that a frame of these dims is cut into blocks by: those that are not 1.

@@ -56,12 +56,18 @@ class MultilevelEncoder final : public PassEncoder {
   void fit_contexts(PassRange range) override {
     const PassRange passes = within(range);
     const auto weights = choose_weights(work_, frame_, passes, input_.missing, size_, remembered_);
-    for (int number = passes.first; number < passes.end; ++number) {
-      const std::vector<GroupWeights>& own =
-          weights[static_cast<std::size_t>(number - passes.first)];
-      fill(number, own);
-      add(number, SectionId::weights, write_weights(own));
+    std::vector<GroupWeights> all;
+    std::vector<std::vector<std::byte>> sections;
+    for (const std::vector<GroupWeights>& own : weights) {
+      all.insert(all.end(), own.begin(), own.end());
+      sections.push_back(write_weights(own));
     }
+    const GroupWeights* on_device = work_.upload(all.data(), all.size());
+    for (int number = passes.first; number < passes.end; ++number) {
+      fill_contexts(work_, frame_.view(number), on_device, contexts(number));
+      on_device += weights[static_cast<std::size_t>(number - passes.first)].size();
+    }
+    add(passes, SectionId::weights, sections);
   }
 
   std::int64_t error_sum() override {
@@ -163,7 +169,10 @@ class MultilevelEncoder final : public PassEncoder {
   void quantise_thriftily(int number) {
     const PassRange pass{number, number + 1};
     RememberedWeights remembered = remembered_;
-    fill(number, choose_weights(work_, frame_, pass, input_.missing, size_, remembered).front());
+    const std::vector<GroupWeights> weights =
+        choose_weights(work_, frame_, pass, input_.missing, size_, remembered).front();
+    fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
+                  contexts(number));
     QuantiseTask<T> task = task_of(number);
     const std::vector<T> zones = zones_of(number);
     task.contexts = contexts(number);
@@ -194,18 +203,13 @@ class MultilevelEncoder final : public PassEncoder {
     return zones;
   }
 
-  void fill(int number, const std::vector<GroupWeights>& weights) {
-    fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
-                  contexts(number));
-  }
-
   void add_lattice_hash(PassRange range) {
     for (int number = range.first; number < range.end; ++number) {
       if (!frame_.follows_coarse_lattice(number)) continue;
       const std::uint64_t hash = block_hash(work_, frame_.coarse_values());
       ByteWriter bytes;
       bytes.put(hash);
-      add(number, SectionId::lattice_hash, bytes.take());
+      add({number, number + 1}, SectionId::lattice_hash, {bytes.take()});
     }
   }
 
@@ -223,9 +227,16 @@ class MultilevelEncoder final : public PassEncoder {
     }
   }
 
-  void add(int number, SectionId id, const std::vector<std::byte>& bytes) {
-    if (bytes.empty()) return;
-    coded(number).sections.add(id, Bytes(work_.upload(bytes.data(), bytes.size()), bytes.size()));
+  /// Gives each of these passes a section, those without bytes none.
+  void add(PassRange range, SectionId id, const std::vector<std::vector<std::byte>>& sections) {
+    std::vector<std::byte> all;
+    for (const auto& bytes : sections) all.insert(all.end(), bytes.begin(), bytes.end());
+    Bytes rest(work_.upload(all.data(), all.size()), all.size());
+    for (int number = range.first; number < range.end; ++number) {
+      const std::size_t size = sections[static_cast<std::size_t>(number - range.first)].size();
+      if (size != 0) coded(number).sections.add(id, rest.first(size));
+      rest = rest.subspan(size);
+    }
   }
 
   std::vector<PassRange> levels() const {

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
 #include "gpu/lorenzo.cuh"
@@ -88,6 +90,10 @@ class GpuTrialSession final : public TrialSession {
     return bytes;
   }
 
+  std::size_t side_by_side() const override {
+    return std::min<std::size_t>(most_tracks, std::thread::hardware_concurrency());
+  }
+
  private:
   FrameInput<T> crop_to(const Selection& selected) {
     const std::uint64_t points = selected.points();
@@ -121,7 +127,7 @@ class GpuTrialSession final : public TrialSession {
     Work* work;
     FrameMemory memory;
   };
-  static constexpr std::size_t most_tracks = 3;
+  static constexpr std::size_t most_tracks = 8;
 
   std::uint64_t cost(Track& track, const FrameCoding& coding) const {
     if (const auto* const lorenzo = std::get_if<LorenzoParams>(&coding.predictor)) {

@@ -88,7 +88,7 @@ class Work {
 
   /// Others of the same device, for what goes on side by side; reset with this one.
   Work& other(std::size_t number) {
-    constexpr unsigned host_threads = 5;  // there are several
+    constexpr unsigned host_threads = 3;  // there are several
     while (others_.size() <= number) others_.push_back(std::make_unique<Work>(host_threads));
     return *others_[number];
   }
