@@ -104,23 +104,30 @@ CUSZI_HD inline bool is_inner(const Index4& at, const Index4& margins, const Ind
 
 /// group_sum() of an inner point.
 template <class T, class Values>
-CUSZI_HD inline T inner_group_sum(const ClassPlan<T>& plan, unsigned group, const Values& value) {
+CUSZI_HD inline ValueAt<Values> inner_group_sum(const ClassPlan<T>& plan, unsigned group,
+                                                const Values& value) {
   const std::int64_t* const offsets = plan.stencil_offsets.data() + plan.stencil.begin(group);
-  T sum = value[offsets[0]] + value[offsets[1]];
+  ValueAt<Values> sum = value[offsets[0]] + value[offsets[1]];
   for (unsigned i = 2; i < plan.stencil.taps_of(group); i += 2) {
     sum += value[offsets[i]] + value[offsets[i + 1]];
   }
   return sum;
 }
 
-/// prediction() of an inner point of a class that has taps.
-template <class T>
-CUSZI_HD inline T inner_prediction(const ClassPlan<T>& plan, const T* value) {
-  T sum = 0;
+/// interpolated() of an inner point of a class that has taps.
+template <class T, class Values>
+CUSZI_HD inline ValueAt<Values> inner_interpolated(const ClassPlan<T>& plan, const Values& value) {
+  ValueAt<Values> sum = 0;
   for (unsigned g = 0; g < plan.stencil.size; ++g) {
     sum += plan.weights[g] * inner_group_sum(plan, g, value);
   }
-  return snapped(plan, sum);
+  return sum;
+}
+
+/// prediction() of such a point.
+template <class T>
+CUSZI_HD inline T inner_prediction(const ClassPlan<T>& plan, const T* value) {
+  return snapped(plan, inner_interpolated(plan, value));
 }
 
 }  // namespace cuszi

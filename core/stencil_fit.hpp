@@ -68,15 +68,21 @@ struct BinScales {
 /// will differ from those that a fit sees: all that matters of it, or what simulation misses.
 CUSZI_HD inline double noise_share(FitTo to) { return to == FitTo::originals ? 0.5 : 0.025; }
 
-/// Adds that noise to the equations; `weights` is the sum of all observations'.
+/// Adds that noise to a row of the equations; `weights` is the sum of all observations'.
 CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
-                               StencilEquations& equations) {
+                               unsigned row, StencilEquations& equations) {
   const double variance = weights * noise_share(to) * bound * bound / 3;
   const double first = variance / stencil.taps_of(0);
-  for (unsigned i = 0; i < equations.unknowns; ++i) {
-    equations.right[i] += first;
-    for (unsigned j = i; j < equations.unknowns; ++j) equations.at(i, j) += first;
-    equations.at(i, i) += variance / stencil.taps_of(i + 1);
+  equations.right[row] += first;
+  for (unsigned j = row; j < equations.unknowns; ++j) equations.at(row, j) += first;
+  equations.at(row, row) += variance / stencil.taps_of(row + 1);
+}
+
+/// The same to all rows.
+CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
+                               StencilEquations& equations) {
+  for (unsigned row = 0; row < equations.unknowns; ++row) {
+    add_noise(stencil, weights, bound, to, row, equations);
   }
 }
 
@@ -115,16 +121,20 @@ CUSZI_HD inline bool fit_pays(Cost fitted, unsigned coefficients, Cost preset) {
 /// the samples that take part.
 using BendCounts = std::array<std::uint64_t, bend_keys>;
 using BendBins = std::array<std::uint8_t, bend_keys>;
-CUSZI_HD inline BendBins bins_of(const BendCounts& counts) {
+
+/// The bin of a key that `count` of `all` samples have, with `before` of lower keys.
+CUSZI_HD inline std::uint8_t bin_of(std::uint64_t before, std::uint64_t count, std::uint64_t all) {
+  const std::uint64_t bin = all == 0 ? 0 : (2 * before + count) * scale_bins / (2 * all);
+  return static_cast<std::uint8_t>(bin < scale_bins ? bin : scale_bins - 1);
+}
+
+inline BendBins bins_of(const BendCounts& counts) {
   std::uint64_t all = 0;
-  for (unsigned key = 0; key < bend_keys; ++key) all += counts[key];
-  if (all == 0) all = 1;
+  for (const std::uint64_t count : counts) all += count;
   BendBins bins{};
   std::uint64_t before = 0;
   for (unsigned key = 0; key < bend_keys; ++key) {
-    const std::uint64_t middle = 2 * before + counts[key];
-    const std::uint64_t bin = middle * scale_bins / (2 * all);
-    bins[key] = static_cast<std::uint8_t>(bin < scale_bins ? bin : scale_bins - 1);
+    bins[key] = bin_of(before, counts[key], all);
     before += counts[key];
   }
   return bins;

@@ -110,7 +110,7 @@ void ClassSamples<T>::take() {
   std::uint64_t values = 0;
   std::uint64_t keys = 0;
   for (const ClassSample<T>& sample : samples_) {
-    values += blocks_of(sample) * (sample.unknowns + 2) * sum_lanes;
+    values += blocks_of(sample) * (sample.unknowns + sample.own_rows) * sum_lanes;
     keys += blocks_of(sample) * sum_lanes;
     most_samples_ = std::max(most_samples_, sample.samples);
   }
@@ -125,7 +125,7 @@ void ClassSamples<T>::take() {
     sample.grid = grids + grid_of_[i];
     sample.values = value;
     sample.bend_keys = key;
-    value += blocks_of(sample) * (sample.unknowns + 2) * sum_lanes;
+    value += blocks_of(sample) * (sample.unknowns + sample.own_rows) * sum_lanes;
     key += blocks_of(sample) * sum_lanes;
   }
   on_device_ = work_.upload(samples_.data(), samples_.size());

@@ -16,17 +16,21 @@ struct ClassSample {
   const Grid* grid;
   std::uint32_t samples;  ///< 0: the class is not looked at
   std::uint32_t unknowns;
-  double bound;    ///< the half step of its level
-  Shares preset;   ///< of its unknowns
-  double* values;  ///< 32 samples side by side: their unknowns, targets, whether they take part
+  double bound;             ///< the half step of its level
+  Shares preset;            ///< of its unknowns
+  double* values;           ///< 32 samples side by side: their unknowns and own_rows more
   std::uint8_t* bend_keys;  ///< of each
 
   __device__ std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(ceil_div(samples, sum_lanes));
   }
+  /// What a sample has beside its unknowns: its target, whether it takes part, and room for its
+  /// weight in a fit.
+  static constexpr unsigned own_rows = 3;
+
   /// Numbers of a block of 32 samples.
   __device__ double* block(std::uint32_t number) const {
-    return values + std::size_t{number} * (unknowns + 2) * sum_lanes;
+    return values + std::size_t{number} * (unknowns + own_rows) * sum_lanes;
   }
   /// Where those of a sample begin; each is sum_lanes after the one before.
   __device__ double* row(std::uint32_t sample) const {
@@ -35,6 +39,9 @@ struct ClassSample {
   __device__ double target(std::uint32_t sample) const { return row(sample)[unknowns * sum_lanes]; }
   __device__ bool takes_part(std::uint32_t sample) const {
     return row(sample)[(unknowns + 1) * sum_lanes] != 0;
+  }
+  __device__ double& weight(std::uint32_t sample) const {
+    return row(sample)[(unknowns + 2) * sum_lanes];
   }
 };
 

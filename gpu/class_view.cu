@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "gpu/class_view.cuh"
 #include "gpu/cube_point.cuh"
@@ -57,11 +58,14 @@ Index4 in_level(Index4 margins, const Lattice& lattice, const Index4& unit) {
 }  // namespace
 
 RegionShape RegionShape::of(const Grid& grid) {
+  const auto bits_of = [](std::uint64_t power) {
+    return static_cast<std::uint32_t>(std::countr_zero(power));
+  };
   RegionShape shape;
-  shape.tile1 = static_cast<std::uint32_t>(grid.tile[1]);
-  shape.tile2 = static_cast<std::uint32_t>(grid.tile[2]);
-  shape.tile3 = static_cast<std::uint32_t>(grid.tile[3]);
-  shape.width = points / (shape.tile1 * shape.tile2);
+  shape.tile1_bits = bits_of(grid.tile[1]);
+  shape.tile2_bits = bits_of(grid.tile[2]);
+  shape.tile3_bits = bits_of(grid.tile[3]);
+  shape.width_bits = bits_of(points) - shape.tile1_bits - shape.tile2_bits;
   return shape;
 }
 
@@ -88,8 +92,13 @@ ClassView<T> view_of(const ClassPlan<T>& plan, const Lattice& lattice, const Lev
       view.line_offsets[axis][static_cast<unsigned>(i)] = distances.of(tap_at(axis, 2 * i - 3));
     }
   }
-  view.regions = {points.count[0], ceil_div(points.count[1], shape.tile1),
-                  ceil_div(points.count[2], shape.tile2), ceil_div(points.count[3], shape.width)};
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    view.row_steps[axis] = points.step[axis] * layout.strides[axis];
+    view.original_steps[axis] = points.step[axis] * layout.original_strides[axis];
+  }
+  view.regions = {points.count[0], ceil_div(points.count[1], shape.tile1()),
+                  ceil_div(points.count[2], shape.tile2()),
+                  ceil_div(points.count[3], shape.width())};
   return view;
 }
 

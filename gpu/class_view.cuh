@@ -3,20 +3,26 @@
 #include <span>
 
 #include "core/class_plan.hpp"
+#include "gpu/lanes.cuh"
 #include "gpu/level_array.cuh"
 
 namespace cuszi::gpu {
 
 /// How thread blocks share out the points of a class: each takes regions, which are boxes of whole
-/// tiles that follow each other in the pass.
+/// tiles that follow each other in the pass. Their edges are powers of two.
 struct RegionShape {
   static constexpr unsigned points = 512;
   static constexpr unsigned threads = 128;
 
-  std::uint32_t tile1 = 1;  ///< a region has one tile along axes 1 and 2
-  std::uint32_t tile2 = 1;
-  std::uint32_t tile3 = 1;
-  std::uint32_t width = points;  ///< along axis 3; a power of two, as all of these
+  std::uint32_t tile1_bits = 0;  ///< a region has one tile along axes 1 and 2
+  std::uint32_t tile2_bits = 0;
+  std::uint32_t tile3_bits = 0;
+  std::uint32_t width_bits = 9;  ///< along axis 3
+
+  CUSZI_HD std::uint32_t tile1() const { return 1U << tile1_bits; }
+  CUSZI_HD std::uint32_t tile2() const { return 1U << tile2_bits; }
+  CUSZI_HD std::uint32_t tile3() const { return 1U << tile3_bits; }
+  CUSZI_HD std::uint32_t width() const { return 1U << width_bits; }
 
   static RegionShape of(const Grid& grid);
 };
@@ -28,7 +34,9 @@ struct ClassView {
   Grid grid;          ///< see LevelPointer
   std::array<std::uint64_t, max_axes> regions{};  ///< along each axis
   std::array<std::array<std::int64_t, 4>, max_axes>
-      line_offsets{};  ///< along odd axes, of the neighbours at -3, -1, 1, 3
+      line_offsets{};       ///< along odd axes, of the neighbours at -3, -1, 1, 3
+  Index4 row_steps{};       ///< from point to point along the three slowest axes, in the array
+  Index4 original_steps{};  ///< along each axis, in the frame's own array
 };
 
 /// A pass as kernels see it.
@@ -60,11 +68,13 @@ bool is_cube(const Lattice& lattice, const ClassView<T>& view, const LevelLayout
 
 /// A region of a class.
 struct Region {
-  Index4 first;  ///< its first point, in units of the class's steps
+  Index4 first;  ///< its first point, in the level's array
   std::uint32_t size1;
   std::uint32_t size2;
   std::uint32_t size3;
-  std::uint64_t place;  ///< of its first point in the pass
+  std::uint64_t place;     ///< of its first point in the pass
+  std::uint64_t row;       ///< offset of that point's row in the level's array
+  std::uint64_t original;  ///< of the point in the frame's own array
 
   __device__ std::uint32_t points() const { return size1 * size2 * size3; }
 };
@@ -77,43 +87,63 @@ struct Spot {
   bool exists;  ///< regions at the ends of a class are smaller
 };
 
+/// Where one point stands: in its level's array, in the frame, and in its pass.
+struct PointPlaces {
+  std::uint64_t offset;
+  std::uint64_t original;
+  std::uint64_t place;
+};
+
+/// The region of a class that has these numbers along the axes.
+template <class T>
+__device__ Region region_at(const PassView<T>& pass, const ClassView<T>& view,
+                            const Index4& number) {
+  const PointClass& points = view.plan.points;
+  const RegionShape& shape = pass.shape;
+  const Index4& count = points.count;
+  const Index4 at{number[0], number[1] << shape.tile1_bits, number[2] << shape.tile2_bits,
+                  number[3] << shape.width_bits};
+  Region region;
+  const auto size = [&](unsigned axis, std::uint32_t most) {
+    const std::uint64_t rest = count[axis] - at[axis];
+    return rest < most ? static_cast<std::uint32_t>(rest) : most;
+  };
+  region.size1 = size(1, shape.tile1());
+  region.size2 = size(2, shape.tile2());
+  region.size3 = size(3, shape.width());
+  region.place = points.start +
+                 ((at[0] * count[1] + at[1]) * count[2] + region.size1 * at[2]) * count[3] +
+                 region.size1 * region.size2 * at[3];
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    region.first[axis] = points.first[axis] + at[axis] * points.step[axis];
+  }
+  region.row = pass.array.layout.row_of(region.first);
+  region.original = pass.array.layout.original_offset_of(region.first);
+  return region;
+}
+
 /// Calls work(region) for the regions of a class that are this thread block's.
 template <class T, class Work>
-__device__ void for_each_region(const RegionShape& shape, const ClassView<T>& view,
+__device__ void for_each_region(const PassView<T>& pass, const ClassView<T>& view,
                                 const Work& work) {
-  const Index4& count = view.plan.points.count;
   const std::uint64_t along3 = view.regions[3];
-  const std::uint64_t slabs = count[0] * view.regions[1];
+  const std::uint64_t slabs = view.plan.points.count[0] * view.regions[1];
   if (blockIdx.x >= view.regions[2] * along3) return;
   const auto row = blockIdx.x / static_cast<std::uint32_t>(along3);
   const auto column = blockIdx.x % static_cast<std::uint32_t>(along3);
   for (std::uint64_t slab = blockIdx.z; slab < slabs; slab += gridDim.z) {
-    const std::uint64_t j0 = slab / view.regions[1];
-    Region region;
-    region.first = {j0, (slab - j0 * view.regions[1]) * shape.tile1,
-                    std::uint64_t{row} * shape.tile2, std::uint64_t{column} * shape.width};
-    const auto size = [&](unsigned axis, std::uint32_t most) {
-      const std::uint64_t rest = count[axis] - region.first[axis];
-      return rest < most ? static_cast<std::uint32_t>(rest) : most;
-    };
-    region.size1 = size(1, shape.tile1);
-    region.size2 = size(2, shape.tile2);
-    region.size3 = size(3, shape.width);
-    region.place =
-        view.plan.points.start +
-        ((j0 * count[1] + region.first[1]) * count[2] + region.size1 * region.first[2]) * count[3] +
-        region.size1 * region.size2 * region.first[3];
-    work(region);
+    const std::uint64_t slice = slab / view.regions[1];
+    work(region_at(pass, view, {slice, slab - slice * view.regions[1], row, column}));
   }
 }
 
 /// The i-th of RegionShape::points.
 __device__ inline Spot spot_of(const RegionShape& shape, const Region& region, std::uint32_t i) {
   Spot spot;
-  spot.at3 = i % shape.width;
-  i /= shape.width;
-  spot.at2 = i % shape.tile2;
-  spot.at1 = i / shape.tile2;
+  spot.at3 = i & (shape.width() - 1);
+  i >>= shape.width_bits;
+  spot.at2 = i & (shape.tile2() - 1);
+  spot.at1 = i >> shape.tile2_bits;
   spot.exists = spot.at1 < region.size1 && spot.at2 < region.size2 && spot.at3 < region.size3;
   return spot;
 }
@@ -121,10 +151,10 @@ __device__ inline Spot spot_of(const RegionShape& shape, const Region& region, s
 /// How many points of the region come before this one in the pass.
 __device__ inline std::uint32_t place_of(const RegionShape& shape, const Region& region,
                                          const Spot& spot) {
-  const std::uint32_t in_tile = spot.at3 % shape.tile3;
+  const std::uint32_t in_tile = spot.at3 & (shape.tile3() - 1);
   const std::uint32_t tile = spot.at3 - in_tile;
   const std::uint32_t rest = region.size3 - tile;
-  const std::uint32_t width = rest < shape.tile3 ? rest : shape.tile3;
+  const std::uint32_t width = rest < shape.tile3() ? rest : shape.tile3();
   return region.size1 * region.size2 * tile + (spot.at1 * region.size2 + spot.at2) * width +
          in_tile;
 }
@@ -132,11 +162,33 @@ __device__ inline std::uint32_t place_of(const RegionShape& shape, const Region&
 /// Coordinates in the level's array.
 template <class T>
 __device__ Index4 position_of(const ClassView<T>& view, const Region& region, const Spot& spot) {
-  const PointClass& points = view.plan.points;
-  return {points.first[0] + region.first[0] * points.step[0],
-          points.first[1] + (region.first[1] + spot.at1) * points.step[1],
-          points.first[2] + (region.first[2] + spot.at2) * points.step[2],
-          points.first[3] + (region.first[3] + spot.at3) * points.step[3]};
+  const Index4& step = view.plan.points.step;
+  return {region.first[0], region.first[1] + spot.at1 * step[1],
+          region.first[2] + spot.at2 * step[2], region.first[3] + spot.at3 * step[3]};
+}
+
+/// The offset of a point in the level's array.
+template <class T>
+__device__ std::uint64_t offset_of(const PassView<T>& pass, const ClassView<T>& view,
+                                   const Region& region, const Spot& spot) {
+  return region.row + spot.at1 * view.row_steps[1] + spot.at2 * view.row_steps[2] +
+         pass.array.layout.place_in_row(region.first[3] + spot.at3 * view.plan.points.step[3]);
+}
+
+/// The same in the frame's own array.
+template <class T>
+__device__ std::uint64_t original_offset_of(const ClassView<T>& view, const Region& region,
+                                            const Spot& spot) {
+  return region.original + spot.at1 * view.original_steps[1] + spot.at2 * view.original_steps[2] +
+         spot.at3 * view.original_steps[3];
+}
+
+/// `place` counts within the region.
+template <class T>
+__device__ PointPlaces places_of(const PassView<T>& pass, const ClassView<T>& view,
+                                 const Region& region, const Spot& spot, std::uint32_t place) {
+  return {offset_of(pass, view, region, spot), original_offset_of(view, region, spot),
+          region.place + place};
 }
 
 /// What a block's threads know of a region's points, one value each, on its way between threads and
@@ -153,12 +205,25 @@ struct Staged {
   }
 };
 
-/// Calls work(view, region, each) for all regions of a pass, where each(f) calls f(spot, place in
-/// the region) for the thread's points.
+/// Copies what all threads of a block read often to where they read it quickly.
+template <class State>
+__device__ void share(const State& from, State& shared) {
+  static_assert(std::is_trivially_copyable_v<State> && sizeof(State) % sizeof(std::uint64_t) == 0);
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(&from);
+  auto* const copies = reinterpret_cast<std::uint64_t*>(&shared);
+  for (unsigned i = threadIdx.x; i < sizeof(State) / sizeof *words; i += blockDim.x) {
+    copies[i] = words[i];
+  }
+  __syncthreads();
+}
+
+/// Calls work(view, region) for the regions of a pass that are this thread block's.
 template <class T, class RegionWork>
 __device__ void for_each_region(const PassView<T>& pass, const RegionWork& work) {
-  const ClassView<T>& view = pass.classes[blockIdx.y];
-  for_each_region(pass.shape, view, [&](const Region& region) { work(view, region); });
+  __shared__ Uninitialised<ClassView<T>> shared;
+  share(pass.classes[blockIdx.y], shared.get());
+  const ClassView<T>& view = shared.get();
+  for_each_region(pass, view, [&](const Region& region) { work(view, region); });
 }
 
 /// Calls f(spot, place in the region) for this thread's points of a region.

@@ -1,5 +1,6 @@
 #include "gpu/energy.cuh"
 #include "gpu/energy_cube.cuh"
+#include "gpu/spots.cuh"
 
 namespace cuszi::gpu {
 
@@ -8,67 +9,85 @@ namespace {
 constexpr unsigned threads = RegionShape::threads;
 
 /// The sum of what stands at the taps of a group.
-__device__ std::int32_t group_sum(const EnergyTaps& taps, const std::int64_t* offsets, unsigned g,
-                                  const std::uint8_t* magnitude) {
-  std::int32_t sum = 0;
+template <class Magnitudes>
+__device__ ValueAt<Magnitudes> group_sum(const EnergyTaps& taps, const std::int64_t* offsets,
+                                         unsigned g, const Magnitudes& magnitude) {
+  ValueAt<Magnitudes> sum = 0;
   for (unsigned i = taps.begin(g); i < taps.end(g); ++i) sum += magnitude[offsets[i]];
   return sum;
 }
 
 /// How wrong the means of near neighbours are in the enclosing slices.
-template <class T>
-__device__ T inner_slice_errors(const ClassView<T>& view, const T* value) {
+template <class T, class Values>
+__device__ ValueAt<Values> inner_slice_errors(const ClassView<T>& view, const Values& value) {
   const ClassPlan<T>& plan = view.plan;
   constexpr unsigned slices = same_point - direct;
-  T errors = 0;
+  ValueAt<Values> errors = 0;
   for (unsigned i = plan.energy.begin(slices); i < plan.energy.end(slices); ++i) {
-    const T* const there = value + plan.energy_offsets[i];
-    T sum = 0;
+    const std::int64_t there = plan.energy_offsets[i];
+    ValueAt<Values> sum = 0;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (!plan.points.is_odd(axis)) continue;
       const auto& line = view.line_offsets[axis];
-      sum += there[line[1]] + there[line[2]];
+      sum += value[there + line[1]] + value[there + line[2]];
     }
-    errors += std::fabs(there[0] - sum * plan.near_share);
+    errors += fabs(value[there] - sum * plan.near_share);
   }
   return errors;
 }
 
 /// core's slopes_of() where all neighbours are in the array.
-template <class T>
-__device__ Slopes<T> inner_slopes(const ClassView<T>& view, const T* value) {
-  T slope = 0;
-  T bend = 0;
-  T low = std::numeric_limits<T>::max();
-  T high = std::numeric_limits<T>::lowest();
+template <class T, class Values>
+__device__ Slopes<ValueAt<Values>> inner_slopes(const ClassView<T>& view, const Values& value) {
+  using V = ValueAt<Values>;
+  V slope = 0;
+  V bend = 0;
+  V low = std::numeric_limits<T>::max();
+  V high = std::numeric_limits<T>::lowest();
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (!view.plan.points.is_odd(axis)) continue;
     const auto& line = view.line_offsets[axis];
-    const T left = value[line[1]];
-    const T right = value[line[2]];
-    const T near = left + right;
-    const T far = value[line[0]] + value[line[3]];
-    slope += std::fabs(right - left);
-    bend += std::fabs(near - far);
-    const T spline = spline_from(near, far);
+    const V left = value[line[1]];
+    const V right = value[line[2]];
+    const V near = left + right;
+    const V far = value[line[0]] + value[line[3]];
+    slope += fabs(right - left);
+    bend += fabs(near - far);
+    const V spline = spline_from(near, far);
     low = lower(spline, low);
     high = higher(spline, high);
   }
   return {slope, bend, high - low, inner_slice_errors(view, value)};
 }
 
-/// The weighted sum of the features of a point that has all neighbours.
-template <class T>
-__device__ std::int32_t inner_sum(const ClassView<T>& view, const EnergyWeights& weights,
-                                  const T* value, const std::uint8_t* magnitude) {
+/// The weighted sums of the features of points that have all neighbours.
+template <unsigned count, class T>
+__device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
+                                                 const ClassView<T>& view,
+                                                 const EnergyWeights& weights,
+                                                 const std::uint64_t (&offsets)[count]) {
+  using Magnitudes = SpotValues<std::uint8_t, std::int32_t, count>;
   const ClassPlan<T>& plan = view.plan;
-  EnergyFeatures f{};
-  f[constant] = energy_one;
-  for (unsigned g = 0; g < plan.energy.size; ++g) {
-    f[direct + g] = group_sum(plan.energy, plan.energy_offsets.data(), g, magnitude);
+  const Magnitudes magnitudes(array.magnitudes, offsets);
+  Spots<std::int32_t, count> sums = weights[constant] * energy_one;
+  CUSZI_UNROLL
+  for (unsigned g = 0; g < EnergyTaps::most_groups; ++g) {
+    if (g >= plan.energy.size) break;
+    sums += std::int32_t{weights[direct + g]} *
+            group_sum(plan.energy, plan.energy_offsets.data(), g, magnitudes);
   }
-  if (plan.points.order != 0) add_slopes(plan, inner_slopes(view, value), f);
-  return weighted_sum(weights, f);
+  if (plan.points.order == 0) return sums;
+  const auto slopes = inner_slopes(view, SpotValues<T, T, count>(array.values, offsets));
+  CUSZI_UNROLL
+  for (unsigned i = 0; i < count; ++i) {
+    EnergyFeatures f{};
+    add_slopes(
+        plan,
+        Slopes<T>{slopes.slope.of[i], slopes.bend.of[i], slopes.spread.of[i], slopes.errors.of[i]},
+        f);
+    sums.of[i] += weighted_sum(weights, f);
+  }
+  return sums;
 }
 
 /// The same at the border.
@@ -81,29 +100,41 @@ __device__ std::int32_t border_sum(const LevelArray<T>& array, const ClassView<T
   return weighted_sum(weights, features_of(view.plan, p, magnitudes));
 }
 
+/// What a block's threads share to sum up the features of a region's points.
+struct SummedSpots {
+  std::int32_t sums[RegionShape::points];  ///< by place
+  SpotList others;
+};
+
+/// The weighted sums of all points of a region.
 template <class T>
-__device__ std::uint8_t context_at(const LevelArray<T>& array, const ClassView<T>& view,
-                                   const GroupWeights& weights, const Index4& at) {
-  const ClassPlan<T>& plan = view.plan;
-  std::int32_t sum = 0;
-  if (weights.kind != WeightsKind::none) {
-    const std::uint64_t offset = array.layout.offset_of(at);
-    sum = is_inner(at, plan.energy_margins, array.layout.extents)
-              ? inner_sum(view, weights.weights, array.values + offset, array.magnitudes + offset)
-              : border_sum(array, view, weights.weights, at);
-  }
-  return context_of(weights, plan.points.group, sum);
+__device__ void sum_features(const PassView<T>& pass, const ClassView<T>& view,
+                             const Region& region, const EnergyWeights& weights,
+                             SummedSpots& shared) {
+  const LevelArray<T>& array = pass.array;
+  look_at_spots(
+      pass, view, region, view.plan.energy_margins, shared.others,
+      [&](const std::uint64_t(&offsets)[spots_of_thread], unsigned which) {
+        put_spots(pass, region, inner_sums(array, view, weights, offsets), which, shared.sums);
+      },
+      [&](const Spot& spot, std::uint32_t place) {
+        shared.sums[place] = border_sum(array, view, weights, position_of(view, region, spot));
+      });
 }
 
 template <class T>
 __global__ void __launch_bounds__(threads)
     contexts_kernel(__grid_constant__ const PassView<T> pass, const GroupWeights* weights,
                     std::uint8_t* contexts) {
+  __shared__ SummedSpots summed;
   __shared__ Staged<std::uint8_t> staged;
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
     const GroupWeights mine = weights[view.plan.points.group];
-    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      staged.values[place] = context_at(pass.array, view, mine, position_of(view, region, spot));
+    const bool has_weights = mine.kind != WeightsKind::none;
+    if (has_weights) sum_features(pass, view, region, mine.weights, summed);
+    for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t place) {
+      staged.values[place] =
+          context_of(mine, view.plan.points.group, has_weights ? summed.sums[place] : 0);
     });
     __syncthreads();
     staged.store(contexts + region.place, region.points());

@@ -52,8 +52,9 @@ struct SampledGroup {
   std::uint32_t count = 0;
 };
 
-constexpr unsigned fit_threads = 1024;
-constexpr unsigned chunk = 128;  ///< samples in shared memory
+constexpr unsigned fit_threads = 256;
+constexpr unsigned chunk = 128;           ///< samples in shared memory
+constexpr std::uint32_t part_size = 512;  ///< samples of a thread block
 constexpr unsigned matrix_terms = energy_features * (energy_features + 1) / 2;
 constexpr unsigned terms = matrix_terms + energy_features;
 constexpr unsigned slices = fit_threads / terms;  ///< threads that share a term's samples
@@ -71,83 +72,109 @@ __device__ EnergyTerm energy_term(unsigned number) {
   return {i, i + number};
 }
 
-/// What the threads of a block know of a group's own fit.
-struct EnergyFitState {
-  EnergySums sums;
-  EnergyEquations equations;
-  std::array<double, energy_features> solution;
-  EnergyWeights weights;
-  /// The last row: magnitudes. One more column, so that threads read rows from different banks.
-  std::int32_t features[energy_features + 1][chunk + 1];
-  std::int64_t point_weights[chunk];
-  std::int64_t partial[terms * slices];
-  bool is_solved;
+/// A group's own fit.
+struct GroupFit {
+  std::int64_t sums[terms] = {};  ///< of this round
+  bool has_failed = false;
 };
 
-/// Brings a chunk of samples into shared memory, each with its weight of this round.
-__device__ void load_chunk(const SampledPoint* points, std::uint32_t count, EnergyFitState& state) {
-  for (unsigned k = threadIdx.x; k < count; k += fit_threads) {
-    const SampledPoint point = points[k];
-    for (unsigned i = 0; i < energy_features; ++i) state.features[i][k] = point.features[i];
-    state.features[energy_features][k] = point.magnitude;
-    state.point_weights[k] =
-        point.is_missing ? 0 : energy_fit_weight(weighted_sum(state.weights, point.features));
-  }
-}
+/// Samples on their way into sums. The last row: magnitudes. One more column, so that threads read
+/// rows from different banks.
+struct SampleChunk {
+  std::int32_t features[energy_features + 1][chunk + 1];
+  std::int64_t weights[chunk];
 
-__device__ void sum_round(const SampledPoint* points, std::uint32_t count, EnergyFitState& state) {
+  __device__ void load(const SampledPoint* points, std::uint32_t count,
+                       const EnergyWeights& before) {
+    for (unsigned k = threadIdx.x; k < count; k += fit_threads) {
+      const SampledPoint point = points[k];
+      for (unsigned i = 0; i < energy_features; ++i) features[i][k] = point.features[i];
+      features[energy_features][k] = point.magnitude;
+      weights[k] = point.is_missing ? 0 : energy_fit_weight(weighted_sum(before, point.features));
+    }
+  }
+};
+
+/// Adds the samples of a part of a group, whose weights follow from the group's of the round
+/// before. Integers: parts may come in any order.
+__global__ void __launch_bounds__(fit_threads)
+    sum_kernel(const SampledPoint* points, const SampledGroup* groups, const EnergyWeights* own,
+               GroupFit* fits) {
+  __shared__ SampleChunk samples;
+  const SampledGroup group = groups[blockIdx.y];
+  GroupFit& fit = fits[blockIdx.y];
+  const std::uint32_t begin = blockIdx.x * part_size;
+  if (begin >= group.count || fit.has_failed) return;
+  const std::uint32_t end = min(group.count, begin + part_size);
+  const EnergyWeights before = own[blockIdx.y];
   const unsigned number = threadIdx.x % terms;
   const unsigned slice = threadIdx.x / terms;
   const EnergyTerm term = energy_term(number);
   std::int64_t sum = 0;
-  for (std::uint32_t first = 0; first < count; first += chunk) {
-    const std::uint32_t here = min(chunk, count - first);
+  for (std::uint32_t first = begin; first < end; first += chunk) {
+    const std::uint32_t here = min(chunk, end - first);
     __syncthreads();
-    load_chunk(points + first, here, state);
+    samples.load(points + group.first + first, here, before);
     __syncthreads();
     if (slice >= slices) continue;
     for (unsigned k = slice; k < here; k += slices) {
-      sum += state.point_weights[k] * state.features[term.i][k] * state.features[term.j][k];
+      sum += samples.weights[k] * samples.features[term.i][k] * samples.features[term.j][k];
     }
   }
-  if (slice < slices) state.partial[slice * terms + number] = sum;
-  __syncthreads();
-  if (threadIdx.x >= terms) return;
-  sum = 0;
-  for (unsigned s = 0; s < slices; ++s) sum += state.partial[s * terms + number];
-  (term.j == energy_features ? state.sums.right[term.i] : state.sums.matrix[term.i][term.j]) = sum;
+  if (slice >= slices) return;
+  atomicAdd(reinterpret_cast<unsigned long long*>(&fit.sums[number]),
+            static_cast<unsigned long long>(sum));
 }
 
-/// One warp solves the equations of a round.
-__device__ void solve_round(EnergyFitState& state) {
+/// What a warp needs to solve a group's equations.
+struct EnergySolving {
+  EnergySums sums;
+  EnergyEquations equations;
+  std::array<double, energy_features> solution;
+};
+
+/// Solves the equations of a round, a warp a group; the sums begin anew. What has no solution keeps
+/// the weights of the round before.
+__global__ void __launch_bounds__(32) solve_kernel(GroupFit* fits, EnergyWeights* own) {
+  __shared__ Uninitialised<EnergySolving> shared;
+  EnergySolving& state = shared.get();
+  GroupFit& fit = fits[blockIdx.x];
+  if (fit.has_failed) return;
   const unsigned lane = threadIdx.x;
+  for (unsigned number = lane; number < terms; number += 32) {
+    const EnergyTerm term = energy_term(number);
+    (term.j == energy_features ? state.sums.right[term.i] : state.sums.matrix[term.i][term.j]) =
+        fit.sums[number];
+    fit.sums[number] = 0;
+  }
+  __syncwarp();
   state.equations.unknowns = energy_features;
   if (lane < energy_features) put_row(state.sums, lane, state.equations);
   __syncwarp();
-  const bool is_solved =
-      solve_in_place(state.equations, energy_ridge, state.solution, RowsOfWarp{lane});
-  if (is_solved && lane < energy_features) {
-    state.weights[lane] = energy_weight_of(state.solution[lane]);
+  if (!solve_in_place(state.equations, energy_ridge, state.solution, RowsOfWarp{lane})) {
+    if (lane == 0) fit.has_failed = true;
+  } else if (lane < energy_features) {
+    own[blockIdx.x][lane] = energy_weight_of(state.solution[lane]);
   }
-  state.is_solved = is_solved;
 }
 
-/// The own weights of each group; groups with too few samples get some that nobody reads.
-__global__ void __launch_bounds__(fit_threads)
-    fit_kernel(const SampledPoint* points, const SampledGroup* groups, EnergyWeights start,
-               EnergyWeights* own) {
-  __shared__ Uninitialised<EnergyFitState> shared;
-  EnergyFitState& state = shared.get();
-  const SampledGroup group = groups[blockIdx.x];
-  if (threadIdx.x < energy_features) state.weights[threadIdx.x] = start[threadIdx.x];
+/// The own weights of each group, from those that stand there on; groups with too few samples get
+/// some that nobody reads.
+void fit_groups(Work& work, const SampledPoint* points, std::span<const SampledGroup> groups,
+                const SampledGroup* on_device, EnergyWeights* own) {
+  std::uint32_t most = 0;
+  for (const SampledGroup& group : groups) most = std::max(most, group.count);
+  if (most == 0) return;
+  const std::vector<GroupFit> start(groups.size());
+  GroupFit* const fits = work.upload(start.data(), start.size());
+  const auto count = static_cast<unsigned>(groups.size());
+  const dim3 grid(blocks_for(most, part_size), count);
   for (int round = 0; round < energy_fit_rounds; ++round) {
-    sum_round(points + group.first, group.count, state);
-    __syncthreads();
-    if (threadIdx.x < 32) solve_round(state);
-    __syncthreads();
-    if (!state.is_solved) break;
+    sum_kernel<<<grid, fit_threads, 0, work.stream()>>>(points, on_device, own, fits);
+    check_launch("sum_energies");
+    solve_kernel<<<count, 32, 0, work.stream()>>>(fits, own);
+    check_launch("solve_energies");
   }
-  if (threadIdx.x < energy_features) own[blockIdx.x][threadIdx.x] = state.weights[threadIdx.x];
 }
 
 /// A group's samples under some weights.
@@ -199,20 +226,18 @@ class EnergyChoice {
   }
 
   void measure(const RankedBits& missing, const RememberedWeights& remembered) {
-    const auto groups = static_cast<unsigned>(groups_.size());
+    const std::size_t groups = groups_.size();
     auto* const points = work_.take<SampledPoint>(samples_);
     sample_kernel<T><<<blocks_for(samples_, threads), threads, 0, work_.stream()>>>(
         work_.upload(classes_.data(), classes_.size()), static_cast<std::uint32_t>(classes_.size()),
         samples_, missing, points);
     check_launch("sample_energies");
     const auto* const sampled = work_.upload(sampled_.data(), sampled_.size());
-    auto* const weights = work_.take<EnergyWeights>(RememberedWeights::kinds + groups);
+    std::vector<EnergyWeights> entry(remembered.all().begin(), remembered.all().end());
+    entry.resize(RememberedWeights::kinds + groups, default_weights);
+    EnergyWeights* const weights = work_.upload(entry.data(), entry.size());
     EnergyWeights* const own = weights + RememberedWeights::kinds;
-    auto* const entry = work_.take_pinned<EnergyWeights>(RememberedWeights::kinds);
-    std::copy(remembered.all().begin(), remembered.all().end(), entry);
-    work_.copy(weights, entry, RememberedWeights::kinds);
-    fit_kernel<<<groups, fit_threads, 0, work_.stream()>>>(points, sampled, default_weights, own);
-    check_launch("fit_energies");
+    fit_groups(work_, points, sampled_, sampled, own);
     auto* const counts = work_.take<std::uint32_t>(pairs_.size() * energy_counts);
     count_kernel<<<static_cast<unsigned>(pairs_.size()), threads, 0, work_.stream()>>>(
         points, sampled, work_.upload(pairs_.data(), pairs_.size()), weights, counts);

@@ -2,27 +2,46 @@
 
 #include "core/energy.hpp"
 #include "gpu/multilevel.cuh"
+#include "gpu/spots.cuh"
 
 namespace cuszi::gpu {
 
-/// Where one point stands: in its level's array, in the frame, and in its pass.
-struct PointPlaces {
-  std::uint64_t offset;
-  std::uint64_t original;
-  std::uint64_t place;
-};
-
 /// The prediction of a point of a level from what stands in the level's array.
 template <class T>
-__device__ T predicted(const LevelArray<T>& array, const ClassView<T>& view, const Index4& at,
-                       std::uint64_t offset) {
+__device__ T predicted(const LevelArray<T>& array, const ClassView<T>& view, const Index4& at) {
   const ClassPlan<T>& plan = view.plan;
-  if (plan.stencil.size != 0 && is_inner(at, plan.stencil_margins, array.layout.extents)) {
-    return inner_prediction(plan, array.values + offset);
-  }
   const LevelPointer<T> neighbours(array.values, array.layout, at);
   return snapped(
       plan, interpolated(plan, PointAt<LevelPointer<T>>{view.grid, plan.points, at, neighbours}));
+}
+
+/// What a block's threads share to predict the points of a region.
+template <class T>
+struct PredictedSpots {
+  T expected[RegionShape::points];  ///< by place
+  SpotList others;
+};
+
+/// The predictions of all points of a region.
+template <class T>
+__device__ void predict_spots(const PassView<T>& pass, const ClassView<T>& view,
+                              const Region& region, PredictedSpots<T>& shared) {
+  const ClassPlan<T>& plan = view.plan;
+  look_at_spots(
+      pass, view, region, plan.stencil_margins, shared.others,
+      [&](const std::uint64_t(&offsets)[spots_of_thread], unsigned which) {
+        Spots<T, spots_of_thread> sums = plan.rest;
+        if (plan.stencil.size != 0) {
+          sums = inner_interpolated(plan,
+                                    SpotValues<T, T, spots_of_thread>(pass.array.values, offsets));
+        }
+        CUSZI_UNROLL
+        for (T& sum : sums.of) sum = snapped(plan, sum);
+        put_spots(pass, region, sums, which, shared.expected);
+      },
+      [&](const Spot& spot, std::uint32_t place) {
+        shared.expected[place] = predicted(pass.array, view, position_of(view, region, spot));
+      });
 }
 
 /// Quantises one point and restores it; its code.

@@ -9,12 +9,6 @@ namespace {
 constexpr unsigned threads = RegionShape::threads;
 
 template <class T>
-__device__ PointPlaces places_of(const LevelArray<T>& array, const Index4& at,
-                                 std::uint64_t place) {
-  return {array.layout.offset_of(at), array.layout.original_offset_of(at), place};
-}
-
-template <class T>
 __device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {
   if (listed != nullptr) listed[at.place] = value_to_hash(array.values[at.offset]);
 }
@@ -24,12 +18,12 @@ __global__ void __launch_bounds__(threads)
     quantise_kernel(__grid_constant__ const PassView<T> pass,
                     __grid_constant__ const QuantiseTask<T> task) {
   __shared__ Staged<QuantCode> codes;
+  __shared__ PredictedSpots<T> predicted;
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    predict_spots(pass, view, region, predicted);
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      const Index4 at = position_of(view, region, spot);
-      const PointPlaces places = places_of(pass.array, at, region.place + place);
-      codes.values[place] =
-          quantise_point(task, pass.array, places, predicted(pass.array, view, at, places.offset));
+      const PointPlaces places = places_of(pass, view, region, spot, place);
+      codes.values[place] = quantise_point(task, pass.array, places, predicted.expected[place]);
       list_value(pass.array, places, task.listed);
     });
     __syncthreads();
@@ -43,14 +37,14 @@ __global__ void __launch_bounds__(threads)
     restore_kernel(__grid_constant__ const PassView<T> pass,
                    __grid_constant__ const RestoreTask<T> task) {
   __shared__ Staged<QuantCode> codes;
+  __shared__ PredictedSpots<T> predicted;
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
     codes.load(task.codes + region.place, region.points());
+    predict_spots(pass, view, region, predicted);
     __syncthreads();
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      const Index4 at = position_of(view, region, spot);
-      const PointPlaces places = places_of(pass.array, at, region.place + place);
-      restore_point(task, pass.array, places, predicted(pass.array, view, at, places.offset),
-                    codes.values[place]);
+      const PointPlaces places = places_of(pass, view, region, spot, place);
+      restore_point(task, pass.array, places, predicted.expected[place], codes.values[place]);
       list_value(pass.array, places, task.listed);
     });
     __syncthreads();
@@ -63,8 +57,7 @@ __global__ void __launch_bounds__(threads)
                           std::uint8_t* places) {
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      const Index4 at = position_of(view, region, spot);
-      places[region.place + place] = missing.test(pass.array.layout.original_offset_of(at)) ? 1 : 0;
+      places[region.place + place] = missing.test(original_offset_of(view, region, spot)) ? 1 : 0;
     });
   });
 }
@@ -101,7 +94,7 @@ template <class T>
 Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
                     const RankedBits& outliers, std::uint64_t count) {
   Grid grid;
-  grid.tile = {1, pass.shape.tile1, pass.shape.tile2, pass.shape.tile3};
+  grid.tile = {1, pass.shape.tile1(), pass.shape.tile2(), pass.shape.tile3()};
   return encode_sparse(work, outliers, count, OriginalAt<T>{pass, grid, original});
 }
 

@@ -33,7 +33,7 @@ std::vector<std::vector<ClassErrors>> open_loop_errors(Work& work,
     return open_loop_sample(points.points(), all_points);
   });
   samples.observe(values);
-  auto* const found = work.take<OpenLoopClass>(samples.classes());
+  auto* const found = work.take_zeroed<OpenLoopClass>(samples.classes());
   sum_open_loop_errors(work, samples, candidates.front().half_step, found);
   const OpenLoopClass* next = work.download(found, samples.classes());
   work.sync();

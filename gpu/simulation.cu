@@ -41,13 +41,13 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     simulate_kernel(__grid_constant__ const PassView<T> pass,
                     __grid_constant__ const Simulation<T> simulation, T* made) {
-  const LevelLayout& layout = pass.array.layout;
+  __shared__ PredictedSpots<T> predicted;
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
-    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t) {
-      const Index4 at = position_of(view, region, spot);
-      const std::uint64_t offset = layout.offset_of(at);
-      made[layout.original_offset_of(at)] = simulation.restored(
-          view.plan, pass.array.values[offset], predicted(pass.array, view, at, offset));
+    predict_spots(pass, view, region, predicted);
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      const PointPlaces at = places_of(pass, view, region, spot, place);
+      made[at.original] =
+          simulation.restored(view.plan, pass.array.values[at.offset], predicted.expected[place]);
     });
   });
 }

@@ -13,7 +13,7 @@ struct FittedClass {
   Coefficients list() const { return {coefficients.begin(), coefficients.begin() + count}; }
 };
 
-/// Fits the coefficients of all classes to their samples, one thread block each, as core's
+/// Fits the coefficients of all classes to their samples, as core's
 /// fit_stencil() does; from those in `start`, if there are any. `fits` may be `start`.
 template <class T>
 void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
@@ -26,7 +26,8 @@ struct OpenLoopClass {
   std::array<unsigned long long, disagreements> sizes{};  ///< sums of error_size()
 };
 
-/// The errors of all classes, as core's errors_of() says; `half_step` is that of level 1.
+/// Adds the errors of all classes, as core's errors_of() says, to `classes`; `half_step` is that of
+/// level 1.
 template <class T>
 void sum_open_loop_errors(Work& work, const ClassSamples<T>& samples, double half_step,
                           OpenLoopClass* classes);
