@@ -55,27 +55,39 @@ std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
                                                : ((frequency - 1) >> shift) << shift);
 }
 
-/// Frequencies for these counts, of a sum of probability_one.
-FrequencyTable normalise(const Counts& counts, int precision) {
+/// The shares of tokens in units of 1 / probability_one, whatever the precision of their table.
+struct TokenShares {
+  std::array<std::uint32_t, token_count> share{};  ///< at least 1 of a token that occurs
+  unsigned commonest = 0;
+  unsigned last = 0;  ///< token that occurs, if any does
+
+  explicit TokenShares(const Counts& counts) {
+    const std::uint64_t total = std::max<std::uint64_t>(total_of(counts), 1);
+    const unsigned end = end_of(counts);
+    last = end == 0 ? 0 : end - 1;
+    for (unsigned t = 0; t < end; ++t) {
+      if (counts[t] == 0) continue;
+      if (counts[t] > counts[commonest]) commonest = t;
+      const std::uint64_t nearest = (counts[t] * probability_one + total / 2) / total;
+      share[t] =
+          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(nearest, 1, probability_one / 2));
+    }
+  }
+};
+
+/// Frequencies of this precision, of a sum of probability_one.
+FrequencyTable normalise(const TokenShares& shares, int precision) {
   FrequencyTable table;
   table.precision = precision;
+  table.commonest = shares.commonest;
+  table.last = shares.last;
   const int mantissa = precisions[static_cast<std::size_t>(precision)];
-  const std::uint64_t total = std::max<std::uint64_t>(total_of(counts), 1);
-  table.commonest =
-      static_cast<unsigned>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   std::uint32_t others = 0;
-  const unsigned end = end_of(counts);
-  for (unsigned t = 0; t < end; ++t) {
-    if (counts[t] == 0) continue;
-    table.last = t;
-    if (t == table.commonest) continue;
-    const std::uint64_t share = (counts[t] * probability_one + total / 2) / total;
-    table.frequencies[t] = rounded_frequency(
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, 1, probability_one / 2)),
-        mantissa);
+  for (unsigned t = 0; t <= shares.last; ++t) {
+    if (shares.share[t] == 0 || t == table.commonest) continue;
+    table.frequencies[t] = rounded_frequency(shares.share[t], mantissa);
     others += table.frequencies[t];
   }
-  table.last = std::max(table.last, table.commonest);
   // Rounding up, of rare tokens above all, must not take everything from the commonest.
   while (others >= probability_one - least_of_commonest) {
     std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
@@ -113,14 +125,31 @@ int mantissa_bits_of(int exponent, int precision) {
 }
 
 /// How probable it is that a number is at least the first one of a token, in units of 2^-16.
-std::uint64_t share_from(unsigned token, const TokenModel& model) {
+constexpr std::uint32_t share_from(unsigned token, const TokenModel& model) {
   constexpr int one = 16;  // bits
   const std::uint64_t h = (std::uint64_t{2} + model.scale % 2) << (model.scale / 2);
   const std::uint64_t x = std::uint64_t{number_of(token, 0)} << 5;
   std::uint64_t share = (h << one) / (h + x);
   for (unsigned i = 0; i < model.shape; ++i) share = (share * share) >> one;
-  return share;
+  return static_cast<std::uint32_t>(share);
 }
+
+constexpr std::size_t model_scales = std::size_t{1} << TokenModel::scale_bits;
+constexpr std::size_t model_shapes = std::size_t{1} << TokenModel::shape_bits;
+
+/// The same of all tokens, [scale][shape]: encoders try dozens of models for a table.
+using ModelShares = std::array<std::uint32_t, token_count>;
+constinit const auto model_shares = [] {
+  std::array<std::array<ModelShares, model_shapes>, model_scales> shares{};
+  for (unsigned scale = 0; scale < model_scales; ++scale) {
+    for (unsigned shape = 0; shape < model_shapes; ++shape) {
+      for (unsigned token = 0; token < token_count; ++token) {
+        shares[scale][shape][token] = share_from(token, {scale, shape});
+      }
+    }
+  }
+  return shares;
+}();
 
 /// The table of a model for tokens up to `last`, of which each occurs.
 FrequencyTable modelled(const TokenModel& model, unsigned last) {
@@ -128,15 +157,14 @@ FrequencyTable modelled(const TokenModel& model, unsigned last) {
   table.last = last;
   table.model = model;
   constexpr std::uint32_t shared = probability_one - token_count;  // each token gets one at least
+  const ModelShares& shares = model_shares.at(model.scale).at(model.shape);
   std::uint32_t left = probability_one;
-  std::uint64_t from = share_from(0, model);
   for (unsigned t = 0; t <= last; ++t) {
-    const std::uint64_t next = t < last ? share_from(t + 1, model) : 0;
-    table.frequencies[t] = static_cast<std::uint16_t>(1 + ((from - next) * shared >> 16));
+    const std::uint64_t share = shares[t] - (t < last ? shares[t + 1] : 0);
+    table.frequencies[t] = static_cast<std::uint16_t>(1 + (share * shared >> 16));
     left -= table.frequencies[t];
-    from = next;
   }
-  *std::max_element(table.frequencies.begin(), table.frequencies.end()) +=
+  *std::max_element(table.frequencies.begin(), table.frequencies.begin() + last + 1) +=
       static_cast<std::uint16_t>(left);
   return table;
 }
@@ -175,9 +203,9 @@ void try_models(const Counts& counts, BestTable& best) {
   constexpr int most_scale = 8;
   const unsigned last = best.table.last;
   const int middle = scale_of(counts, last);
-  for (unsigned shape = 0; shape < 1U << TokenModel::shape_bits; ++shape) {
+  for (unsigned shape = 0; shape < model_shapes; ++shape) {
     for (int scale = middle + least_scale; scale <= middle + most_scale; ++scale) {
-      if (scale < 0 || scale >= 1 << TokenModel::scale_bits) continue;
+      if (scale < 0 || scale >= static_cast<int>(model_scales)) continue;
       const FrequencyTable table = modelled({static_cast<unsigned>(scale), shape}, last);
       const Cost cost =
           (bits_beside_table << cost_bits) + table_cost(table) + symbol_cost(counts, table);
@@ -189,8 +217,9 @@ void try_models(const Counts& counts, BestTable& best) {
 /// At the precision at which table and symbols cost least together; the coarser one on ties.
 BestTable best_table(const Counts& counts) {
   BestTable best;
+  const TokenShares shares(counts);
   for (int precision = 0; precision < static_cast<int>(precisions.size()); ++precision) {
-    const FrequencyTable table = normalise(counts, precision);
+    const FrequencyTable table = normalise(shares, precision);
     const Cost cost =
         (bits_beside_table << cost_bits) + table_cost(table) + symbol_cost(counts, table);
     if (precision == 0 || cost < best.cost) best = {table, cost};

@@ -102,16 +102,23 @@ CUSZI_HD inline bool is_inner(const Index4& at, const Index4& margins, const Ind
   return inner;
 }
 
+/// The sum of a group's taps, the i-th of which has the value value_of(i).
+template <class ValueOf>
+CUSZI_HD inline auto tap_sum(const Stencil& stencil, unsigned group, const ValueOf& value_of) {
+  const unsigned begin = stencil.begin(group);
+  auto sum = value_of(begin) + value_of(begin + 1);
+  for (unsigned i = 2; i < stencil.taps_of(group); i += 2) {
+    sum += value_of(begin + i) + value_of(begin + i + 1);
+  }
+  return sum;
+}
+
 /// group_sum() of an inner point.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> inner_group_sum(const ClassPlan<T>& plan, unsigned group,
                                                 const Values& value) {
-  const std::int64_t* const offsets = plan.stencil_offsets.data() + plan.stencil.begin(group);
-  ValueAt<Values> sum = value[offsets[0]] + value[offsets[1]];
-  for (unsigned i = 2; i < plan.stencil.taps_of(group); i += 2) {
-    sum += value[offsets[i]] + value[offsets[i + 1]];
-  }
-  return sum;
+  return tap_sum(plan.stencil, group,
+                 [&](unsigned tap) { return value[plan.stencil_offsets[tap]]; });
 }
 
 /// interpolated() of an inner point of a class that has taps.

@@ -50,18 +50,23 @@ Run densest_window(std::span<const double> sorted, double width) {
   return densest;
 }
 
-/// The mean of the values within the bound of `from`, by integers.
-double mean_around(std::span<const double> values, double from, double bound) {
+/// The values within the bound of `from`.
+std::span<const double> near(std::span<const double> sorted, double from, double bound) {
+  const auto is_near = [&](double x) { return std::fabs(x - from) <= bound; };
+  const auto first = std::partition_point(sorted.begin(), sorted.end(),
+                                          [&](double x) { return x < from && !is_near(x); });
+  const auto end =
+      std::partition_point(first, sorted.end(), [&](double x) { return x < from || is_near(x); });
+  return {first, end};
+}
+
+/// Their mean, by integers.
+double mean_around(std::span<const double> sorted, double from, double bound) {
+  const std::span<const double> values = near(sorted, from, bound);
+  if (values.empty()) return from;
   std::int64_t sum = 0;
-  std::int64_t count = 0;
-  for (const double x : values) {
-    if (!(std::fabs(x - from) <= bound)) continue;
-    sum += nearest_integer((x - from) / bound * error_units);
-    ++count;
-  }
-  return count == 0
-             ? from
-             : from + static_cast<double>(sum) / static_cast<double>(count) / error_units * bound;
+  for (const double x : values) sum += nearest_integer((x - from) / bound * error_units);
+  return from + static_cast<double>(sum) / static_cast<double>(values.size()) / error_units * bound;
 }
 
 /// The mean error, in half steps, of the values rounded to multiples of a step.
@@ -163,8 +168,7 @@ Rest find_rest(std::vector<double> values, double bound) {
     for (int round = 0; round < mean_rounds; ++round) mean = mean_around(values, mean, bound);
     rest.value = as_float(mean);
   }
-  const auto near = [&](double x) { return std::fabs(x - rest.value) <= bound; };
-  rest.share = static_cast<double>(std::count_if(values.begin(), values.end(), near)) /
+  rest.share = static_cast<double>(near(values, rest.value, bound).size()) /
                static_cast<double>(values.size());
   rest.sample = std::move(values);
   return rest;

@@ -3,13 +3,36 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <initializer_list>
 #include <vector>
 
 namespace cuszi {
 
 namespace {
 
-using TapList = std::vector<Tap>;
+/// Some taps, in place: all classes of all candidates are planned while a device waits.
+class TapList {
+ public:
+  TapList() = default;
+  TapList(std::initializer_list<Tap> taps) {
+    for (const Tap& tap : taps) add(tap);
+  }
+
+  void add(const Tap& tap) { taps_.at(size_++) = tap; }
+  void add(const TapList& others) {
+    for (const Tap& tap : others) add(tap);
+  }
+  const Tap* begin() const { return taps_.data(); }
+  const Tap* end() const { return taps_.data() + size_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  static constexpr std::size_t most = 81;  ///< three along each of four axes
+
+  std::array<Tap, most> taps_;
+  std::size_t size_ = 0;
+};
 
 Tap operator+(const Tap& a, const Tap& b) {
   Tap sum{};
@@ -22,7 +45,7 @@ Tap operator+(const Tap& a, const Tap& b) {
 TapList products(const TapList& a, const TapList& b) {
   TapList all;
   for (const Tap& x : a) {
-    for (const Tap& y : b) all.push_back(x + y);
+    for (const Tap& y : b) all.add(x + y);
   }
   return all;
 }
@@ -85,8 +108,7 @@ void add_slices(unsigned layered, const std::vector<unsigned>& odd, Stencil& ste
   for (const int offset : {1, 3}) {
     TapList around;
     for (const unsigned axis : odd) {
-      const TapList there = products(slices, pair_on(axis, offset));
-      around.insert(around.end(), there.begin(), there.end());
+      around.add(products(slices, pair_on(axis, offset)));
     }
     if (!around.empty()) stencil.add(around);
   }
@@ -138,7 +160,7 @@ EnergyTaps energy_taps(const Lattice& lattice, const PointClass& points) {
   const int layered = points.enclosed ? lattice.layered_axis() : -1;
   const auto visit = [&](const auto& self, unsigned axis, Tap tap) -> void {
     if (axis == max_axes) {
-      lists.at(group_of(points, layered, tap)).push_back(tap);
+      lists.at(group_of(points, layered, tap)).add(tap);
       return;
     }
     const bool moves =

@@ -8,13 +8,14 @@ namespace {
 
 constexpr unsigned threads = 256;
 constexpr unsigned warps = threads / 32;
-constexpr unsigned rounds = 16;  ///< of a warp's codes
-constexpr unsigned tile_codes = threads * rounds;
+constexpr unsigned lane_codes = 16;
+constexpr unsigned tile_codes = threads * lane_codes;
 constexpr unsigned tile_numbers = 4096;
 
 /// A table's codes and where what is found of them goes.
 struct Table {
   const QuantCode* codes;
+  std::uint32_t lead;  ///< codes before them, from an address on that whole vectors are read from
   std::uint32_t count;
   std::uint32_t others;
   std::uint32_t larger;
@@ -31,51 +32,60 @@ struct FindTask {
   GapLists lists;               ///< of all tables
 };
 
-/// The codes that a warp looks at, as bits of those that are others and larger.
-class WarpCodes {
+/// The codes that a lane looks at, as bits of those that are others and larger.
+class LaneCodes {
  public:
-  __device__ WarpCodes(const Table& table, std::uint32_t tile, std::uint32_t centre)
-      : first_(tile * tile_codes + threadIdx.x / 32 * 32 * rounds) {
-#pragma unroll
-    for (unsigned r = 0; r < rounds; ++r) {
-      const std::uint32_t at = first_ + r * 32 + threadIdx.x % 32;
-      const QuantCode code = at < table.count ? table.codes[at] : static_cast<QuantCode>(centre);
-      others_[r] = __ballot_sync(~0U, code != centre);
-      larger_[r] = __ballot_sync(~0U, code != centre && magnitude_of(code, centre) != 1);
+  __device__ LaneCodes(const Table& table, std::uint32_t tile, std::uint32_t centre)
+      : first_(std::int64_t{tile} * tile_codes + threadIdx.x * lane_codes - table.lead) {
+    const std::int64_t count = table.count;
+    if (first_ >= 0 && first_ + lane_codes <= count) {
+      const auto* const vectors = reinterpret_cast<const uint4*>(table.codes + first_);
+      add(0, vectors[0], centre);
+      add(lane_codes / 2, vectors[1], centre);
+      return;
+    }
+    for (unsigned i = 0; i < lane_codes; ++i) {
+      const std::int64_t at = first_ + i;
+      if (at >= 0 && at < count) add(i, table.codes[at], centre);
     }
   }
 
-  __device__ uint2 counts() const {
-    uint2 sum = make_uint2(0, 0);
-#pragma unroll
-    for (unsigned r = 0; r < rounds; ++r) {
-      sum.x += static_cast<unsigned>(__popc(others_[r]));
-      sum.y += static_cast<unsigned>(__popc(larger_[r]));
-    }
-    return sum;
+  /// How many are others, and in the upper half how many of these are larger.
+  __device__ std::uint32_t counts() const {
+    return static_cast<unsigned>(__popc(others_)) | static_cast<unsigned>(__popc(larger_)) << 16;
   }
 
   /// Lists them from these places on.
   __device__ void list(const FindTask& task, uint2 at) const {
-    const unsigned lane = threadIdx.x % 32;
-    const unsigned below = (1U << lane) - 1;
-#pragma unroll
-    for (unsigned r = 0; r < rounds; ++r) {
-      const std::uint32_t other = at.x + static_cast<unsigned>(__popc(others_[r] & below));
-      if ((others_[r] >> lane & 1) != 0) task.positions[other] = first_ + r * 32 + lane;
-      if ((larger_[r] >> lane & 1) != 0) {
-        task.larger_ranks[at.y + static_cast<unsigned>(__popc(larger_[r] & below))] = other;
-      }
-      at.x += static_cast<unsigned>(__popc(others_[r]));
-      at.y += static_cast<unsigned>(__popc(larger_[r]));
+    for (std::uint32_t rest = others_; rest != 0; rest &= rest - 1, ++at.x) {
+      const auto i = static_cast<std::uint32_t>(__ffs(static_cast<int>(rest)) - 1);
+      task.positions[at.x] = static_cast<std::uint32_t>(first_) + i;
+      if ((larger_ >> i) % 2 != 0) task.larger_ranks[at.y++] = at.x;
     }
   }
 
  private:
-  std::uint32_t first_;
-  unsigned others_[rounds];
-  unsigned larger_[rounds];
+  __device__ void add(unsigned i, const uint4& eight, std::uint32_t centre) {
+    const std::uint32_t zeros = centre << 16 | centre;
+    const std::uint32_t words[] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+    for (unsigned w = 0; w < 4; ++w) {
+      if (words[w] == zeros) continue;
+      add(i + 2 * w, static_cast<QuantCode>(words[w] & 0xFFFF), centre);
+      add(i + 2 * w + 1, static_cast<QuantCode>(words[w] >> 16), centre);
+    }
+  }
+  __device__ void add(unsigned i, QuantCode code, std::uint32_t centre) {
+    if (code == centre) return;
+    others_ |= 1U << i;
+    if (magnitude_of(code, centre) != 1) larger_ |= 1U << i;
+  }
+
+  std::int64_t first_;  ///< position in the table
+  std::uint32_t others_ = 0;
+  std::uint32_t larger_ = 0;
 };
+static_assert(sizeof(QuantCode) * lane_codes == 2 * sizeof(uint4));
 
 __global__ void __launch_bounds__(threads)
     count_others(FindTask task, TiledRanges tiles, std::uint32_t* others, std::uint32_t* larger) {
@@ -84,11 +94,12 @@ __global__ void __launch_bounds__(threads)
   __syncthreads();
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const Table table = task.tables[number];
-  const WarpCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
-  const uint2 counts = codes.counts();
+  const LaneCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
+  std::uint32_t counts = codes.counts();
+  for (unsigned half = 16; half != 0; half /= 2) counts += __shfl_down_sync(~0U, counts, half);
   if (threadIdx.x % 32 == 0) {
-    atomicAdd(sums, counts.x);
-    atomicAdd(sums + 1, counts.y);
+    atomicAdd(sums, counts & 0xFFFF);
+    atomicAdd(sums + 1, counts >> 16);
   }
   __syncthreads();
   if (threadIdx.x == 0) others[blockIdx.x] = sums[0];
@@ -98,20 +109,23 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(threads)
     list_others(FindTask task, TiledRanges tiles, const std::uint64_t* others_before,
                 const std::uint64_t* larger_before) {
-  __shared__ uint2 of_warp[warps];
+  __shared__ std::uint32_t of_warp[warps];
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const Table table = task.tables[number];
-  const WarpCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
-  const uint2 counts = codes.counts();
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = counts;
-  __syncthreads();
-  uint2 at = make_uint2(static_cast<std::uint32_t>(others_before[blockIdx.x]),
-                        static_cast<std::uint32_t>(larger_before[blockIdx.x]));
-  for (unsigned w = 0; w < threadIdx.x / 32; ++w) {
-    at.x += of_warp[w].x;
-    at.y += of_warp[w].y;
+  const LaneCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
+  const std::uint32_t own = codes.counts();
+  std::uint32_t before = own;  // of this lane and those before it
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t left = __shfl_up_sync(~0U, before, distance);
+    if (threadIdx.x % 32 >= distance) before += left;
   }
-  codes.list(task, at);
+  if (threadIdx.x % 32 == 31) of_warp[threadIdx.x / 32] = before;
+  __syncthreads();
+  before -= own;
+  for (unsigned w = 0; w < threadIdx.x / 32; ++w) before += of_warp[w];
+  codes.list(task,
+             make_uint2(static_cast<std::uint32_t>(others_before[blockIdx.x]) + (before & 0xFFFF),
+                        static_cast<std::uint32_t>(larger_before[blockIdx.x]) + (before >> 16)));
 }
 
 /// Counts tokens in shared memory.
@@ -205,11 +219,13 @@ FoundGaps find_gaps(Work& work, std::span<const SparseCodes> sparse, std::uint32
   std::uint32_t all_others = 0;
   std::uint32_t all_larger = 0;
   for (const SparseCodes& codes : sparse) {
-    tables.push_back({codes.codes, static_cast<std::uint32_t>(codes.count),
+    const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(codes.codes) %
+                                                 sizeof(uint4) / sizeof(QuantCode));
+    tables.push_back({codes.codes, lead, static_cast<std::uint32_t>(codes.count),
                       static_cast<std::uint32_t>(codes.others),
                       static_cast<std::uint32_t>(codes.larger), all_others, all_larger,
                       counts + tables.size()});
-    sizes.push_back(codes.others == 0 ? 0 : codes.count);
+    sizes.push_back(codes.others == 0 ? 0 : codes.count + lead);
     others.push_back(codes.others);
     larger.push_back(codes.larger);
     all_others += tables.back().others;

@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr unsigned simulating_threads = 256;
+constexpr unsigned simulating_threads = 512;
 
 /// A sample's point.
 template <class T>
@@ -57,46 +57,49 @@ __global__ void __launch_bounds__(threads)
                      sum_lanes));
 }
 
-/// The sum of a group of a sample's neighbours, each as simulation restores it.
+/// What simulation restores of the neighbours of 32 samples: of those that have all of them, each
+/// tap; of others, which see some twice or extrapolated, the sums of groups.
 template <class T>
-__device__ T simulated_sum(const ClassSample<T>& sample, const Simulation<T>& simulation,
-                           const SamplePoint<T>& point, unsigned group) {
-  const ClassPlan<T>& plan = *sample.plan;
-  if (plan.points.level >= simulation.made_from) {
-    const T* const values = simulation.made + point.offset;
-    return GroupSums(plan, *sample.grid, point.at, values)(group);
-  }
-  const SimulatedValues<T> values(simulation, point.offset);
-  return GroupSums(plan, *sample.grid, point.at, values)(group);
-}
+struct SimulatedNeighbours {
+  T taps[Stencil::most_taps][sum_lanes];
+  T sums[Stencil::most_groups][sum_lanes];
+};
 
-/// Observes samples among simulated values, 32 a thread block: to make a value takes as long as a
-/// prediction, so warps share out the groups of neighbours.
+/// Observes samples among simulated values, 32 a thread block. To make a value takes as long as a
+/// prediction, so warps share out the neighbours.
 template <class T>
-__global__ void __launch_bounds__(simulating_threads)
+__global__ void __launch_bounds__(simulating_threads, 2)
     observe_simulated_kernel(const ClassSample<T>* samples,
                              __grid_constant__ const Simulation<T> simulation) {
-  __shared__ T sums[Stencil::most_groups][sum_lanes];
+  constexpr unsigned warps = simulating_threads / sum_lanes;
+  __shared__ SimulatedNeighbours<T> neighbours;
   const ClassSample<T>& sample = samples[blockIdx.y];
   if (blockIdx.x >= sample.blocks()) return;
   const unsigned lane = threadIdx.x % sum_lanes;
   const unsigned warp = threadIdx.x / sum_lanes;
   const std::uint32_t k = blockIdx.x * sum_lanes + lane;
-  const bool exists = k < sample.samples;
-  const SamplePoint<T> point(sample, exists ? k : 0);
+  const SamplePoint<T> point(sample, k < sample.samples ? k : 0);
   const ClassPlan<T>& plan = *sample.plan;
-  if (!is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) {
-    for (unsigned g = warp; g < plan.stencil.size; g += simulating_threads / sum_lanes) {
-      sums[g][lane] = simulated_sum(sample, simulation, point, g);
+  const SimulatedValues<T> values(simulation, point.offset);
+  const bool has_all = is_inner(point.at, plan.stencil_margins, sample.grid->extents);
+  if (has_all) {
+    for (unsigned tap = warp; tap < plan.stencil.all_taps(); tap += warps) {
+      neighbours.taps[tap][lane] = values[plan.stencil_offsets[tap]];
     }
+  } else if (!is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) {
+    const GroupSums sums(plan, *sample.grid, point.at, values);
+    for (unsigned g = warp; g < plan.stencil.size; g += warps) neighbours.sums[g][lane] = sums(g);
   }
   __syncthreads();
   if (warp != 0) return;
-  if (!exists) {
+  if (k >= sample.samples) {
     keep_none(sample, k);
     return;
   }
-  const auto sum_of = [&](unsigned g) { return sums[g][lane]; };
+  const auto sum_of = [&](unsigned g) {
+    const auto tap_value = [&](unsigned tap) { return neighbours.taps[tap][lane]; };
+    return has_all ? tap_sum(plan.stencil, g, tap_value) : neighbours.sums[g][lane];
+  };
   keep(sample, k,
        observe_point(plan, *sample.grid, point.at, simulation.originals[point.offset], sum_of,
                      sample.row(k), sum_lanes));
