@@ -39,6 +39,8 @@ struct Lattice {
 
   /// -1 if no axis is layered.
   int layered_axis() const;
+
+  friend bool operator==(const Lattice&, const Lattice&) = default;
 };
 
 }  // namespace cuszi

@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "core/class_plan.hpp"
-#include "core/place.hpp"
 #include "core/simulation.hpp"
-#include "core/stencil_fit.hpp"
+#include "cpu_ref/class_samples.hpp"
 #include "cpu_ref/lattice_rows.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/parallel.hpp"
@@ -42,56 +41,14 @@ class FrameFit {
   template <class Reader>
   Observations observe_class(const PointClass& points, const Stencil& stencil, FitSample size,
                              const Reader& reader) const {
-    const std::uint64_t all = points.points();
-    const std::uint64_t wanted = stencil_sample(all, size);
-    const double bound = params_.half_step_of(points.level);
-    const Index4 margins = margins_of(points, stencil.all());
-    const auto offsets = offsets_of(points, stencil);
-    Observations sample(stencil.size - 1U, wanted);
-    for (std::uint64_t k = 0; k < wanted; ++k) {
-      const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
-      const std::uint64_t point = offset_of(schedule_.grid, at);
-      const PointAt<decltype(reader(point))> p{schedule_.grid, points, at, reader(point)};
-      double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
-      const bool has_taps = is_inner(at, margins, schedule_.grid.extents);
-      sample.set(k,
-                 has_taps ? observe_inside(stencil, offsets, p, values_[point], row)
-                          : observe(stencil, p, values_[point], row, sum_lanes),
-                 bound);
-    }
-    sample.make_bins();
-    return sample;
+    const std::uint64_t wanted = stencil_sample(points.points(), size);
+    ClassView<T> view(points, stencil, stencil, wanted);
+    sample_class(schedule_.grid, points, stencil, wanted, params_.half_step_of(points.level),
+                 values_, reader, std::span(&view, 1));
+    return view.finish();
   }
 
  private:
-  using Offsets = std::array<std::int64_t, Stencil::most_taps>;
-
-  /// The distances of all taps in the array.
-  Offsets offsets_of(const PointClass& points, const Stencil& stencil) const {
-    Offsets offsets{};
-    for (unsigned i = 0; i < stencil.all_taps(); ++i) {
-      for (unsigned axis = 0; axis < max_axes; ++axis) {
-        offsets[i] += stencil.taps[i][axis] * stride_of(schedule_.grid, points, axis);
-      }
-    }
-    return offsets;
-  }
-
-  /// core's observe(), for points that have all taps.
-  template <class Values>
-  static Observation observe_inside(const Stencil& stencil, const Offsets& offsets,
-                                    const PointAt<Values>& p, T value, double* row) {
-    const auto sum_of = [&](unsigned g) {
-      unsigned i = stencil.begin(g);
-      T sum = p.value[offsets[i]] + p.value[offsets[i + 1]];
-      for (i += 2; i < stencil.end(g); i += 2) {
-        sum += p.value[offsets[i]] + p.value[offsets[i + 1]];
-      }
-      return sum;
-    };
-    return observe_sums(stencil, p.points, value, sum_of, row, sum_lanes);
-  }
-
   const MultilevelParams& params_;
   Schedule schedule_;
   const T* values_;
