@@ -116,7 +116,7 @@ void sample_class(const Grid& grid, const PointClass& points, const Stencil& ste
                   std::uint64_t wanted, double bound, const T* values, const Reader& reader,
                   std::span<ClassView<T>> views) {
   const Neighbours<T> neighbours(grid, points, stencil);
-  const Raster raster(points);
+  const Raster raster(points.count);
   const std::uint64_t all = points.points();
   typename ClassView<T>::Block block{};
   for (std::uint64_t first = 0; first < wanted; first += sum_lanes) {

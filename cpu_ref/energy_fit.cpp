@@ -23,7 +23,7 @@ EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint3
   for (const ClassPlan<T>& c : plan.classes_of(pass)) {
     if (c.points.group != group) continue;
     const PointEnergy<T> energy(plan.grid, c);
-    const Raster raster(c.points);
+    const Raster raster(c.points.count);
     const std::uint64_t all = c.points.points();
     const std::uint64_t wanted = energy_sample(all, sample.points, size);
     for (std::uint64_t k = 0; k < wanted; ++k) {

@@ -69,7 +69,8 @@ class FrameSimulation {
         simulation_{plan_.grid,         ClassFinder(params.lattice),
                     classes_.data(),    plan_.classes.data(),
                     quantizers_.data(), values,
-                    made_.get(),        frame.values.size() <= small_frame ? 1 : 2} {
+                    made_.get(),        frame.values.size() <= small_frame ? 1 : 2},
+        raster_(plan_.grid.extents) {
     const std::span<const Pass> passes(plan_.passes);
     for (const Pass& pass : simulation_.made_from == 1 ? passes : passes.first(plan_.coarse_passes))
       make(pass);
@@ -83,12 +84,35 @@ class FrameSimulation {
         return made_.get() + point;
       });
     }
-    return fits.observe_class(points, stencil, size, [&](std::uint64_t point) {
-      return SimulatedValues<T>(simulation_, point);
-    });
+    return fits.observe_class(points, stencil, size,
+                              [&](std::uint64_t point) { return Values(*this, point); });
   }
 
+  T value(std::uint64_t point) const { return simulation_.value_at(raster_(point), point); }
+
  private:
+  /// Reads simulated values as a pointer reads an array.
+  class Values {
+   public:
+    Values(const FrameSimulation& simulation, std::uint64_t point)
+        : simulation_(&simulation), point_(static_cast<std::ptrdiff_t>(point)) {}
+
+    T operator[](std::ptrdiff_t offset) const {
+      return simulation_->value(static_cast<std::uint64_t>(point_ + offset));
+    }
+    T operator*() const { return (*this)[0]; }
+
+    Values& operator+=(std::ptrdiff_t offset) {
+      point_ += offset;
+      return *this;
+    }
+    Values& operator-=(std::ptrdiff_t offset) { return *this += -offset; }
+
+   private:
+    const FrameSimulation* simulation_;
+    std::ptrdiff_t point_;
+  };
+
   static constexpr std::size_t small_frame = std::size_t{1} << 22;
 
   void make(const Pass& pass) {
@@ -110,6 +134,7 @@ class FrameSimulation {
   std::vector<Quantizer<T>> quantizers_;
   std::unique_ptr<T[]> made_;
   Simulation<T> simulation_;
+  Raster raster_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 
 #include "core/place.hpp"
 
@@ -27,29 +28,35 @@ class Divider {
   std::uint32_t divisor_ = 1;
 };
 
-/// core's raster_point() of one class, without its divisions where numbers allow that.
+/// The i-th point of an array or a class in raster order, as core's raster_point() says, without
+/// divisions where numbers allow that.
 class Raster {
  public:
-  explicit Raster(const PointClass& points) : points_(points) {
-    is_small_ = points.points() <= std::numeric_limits<std::uint32_t>::max();
+  explicit Raster(const Index4& count) : count_(count) {
+    is_small_ =
+        count[0] * count[1] * count[2] * count[3] <= std::numeric_limits<std::uint32_t>::max();
     for (unsigned axis = 0; axis < max_axes && is_small_; ++axis) {
-      divide_by_[axis] = Divider(static_cast<std::uint32_t>(points.count[axis]));
+      divide_by_[axis] = Divider(static_cast<std::uint32_t>(count[axis]));
     }
   }
 
   Index4 operator()(std::uint64_t i) const {
-    if (!is_small_) return raster_point(points_, i);
     Index4 j{};
     for (unsigned axis = max_axes; axis-- > 1;) {
       j[axis] = i;
-      i = divide_by_[axis].split(j[axis]);
+      if (is_small_) {
+        i = divide_by_[axis].split(j[axis]);
+      } else {
+        i /= count_[axis];
+        j[axis] -= i * count_[axis];
+      }
     }
     j[0] = i;
     return j;
   }
 
  private:
-  const PointClass& points_;
+  Index4 count_;
   bool is_small_;
   std::array<Divider, max_axes> divide_by_{};
 };

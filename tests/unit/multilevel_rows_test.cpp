@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", f
     const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
     for (const ClassPlan<TestType>& plan : frame.classes) {
       const cpu::PointEnergy<TestType> energy(frame.grid, plan);
-      const cpu::Raster raster(plan.points);
+      const cpu::Raster raster(plan.points.count);
       for (std::uint64_t k = 0; k < plan.points.points(); ++k) {
         const Index4 at = position_of(plan.points, raster_point(plan.points, k));
         REQUIRE(position_of(plan.points, raster(k)) == at);
