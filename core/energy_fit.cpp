@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sparse_list.hpp"
+#include "core/wide_vectors.hpp"
 
 namespace cuszi {
 
@@ -13,78 +14,123 @@ namespace {
 constexpr std::uint64_t full_sample = 16384;
 constexpr std::uint64_t trial_sample = 2048;
 
-/// Features that some point of a sample has: what the others add to sums is 0.
-struct FeaturesInUse {
-  std::array<unsigned, energy_features> which{};
-  std::size_t count = 0;
-
-  explicit FeaturesInUse(const EnergySample& sample) {
+/// A sample feature by feature, so that loops over its points vectorise; without the features that
+/// no point has, what these add to sums is 0.
+class SampleColumns {
+ public:
+  explicit SampleColumns(const EnergySample& sample)
+      : sample_(sample), points_(sample.features.size()) {
     EnergyFeatures any{};
     for (const EnergyFeatures& features : sample.features) {
       for (unsigned i = 0; i < energy_features; ++i) any[i] |= features[i];
     }
     for (unsigned i = 0; i < energy_features; ++i) {
-      if (any[i] != 0) which.at(count++) = i;
+      if (any[i] != 0) used_.push_back(i);
+    }
+    columns_.resize((used_.size() + 1) * points_);
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      for (std::size_t k = 0; k < points_; ++k) {
+        columns_[i * points_ + k] = static_cast<std::uint32_t>(sample.features[k][used_[i]]);
+      }
+    }
+    std::copy(sample.magnitudes.begin(), sample.magnitudes.end(),
+              columns_.begin() + static_cast<std::ptrdiff_t>(used_.size() * points_));
+  }
+
+  EnergySums sums(const EnergyWeights& before) const {
+    std::vector<std::vector<std::uint64_t>> found(used_.size());
+    for (std::size_t i = 0; i < used_.size(); ++i) found[i].resize(used_.size() + 1);
+    with_wide_vectors([&] {
+      std::array<std::int32_t, chunk> estimates;
+      std::array<std::uint32_t, chunk> weights;
+      for (std::size_t first = 0; first < points_; first += chunk) {
+        const std::size_t count = std::min(chunk, points_ - first);
+        estimate(before, first, count, estimates.data());
+        for (std::size_t k = 0; k < count; ++k) weights[k] = fit_weight(estimates[k]);
+        for (std::size_t i = 0; i < used_.size(); ++i) {
+          for (std::size_t j = i; j <= used_.size(); ++j) {
+            found[i][j] += sum_of_products(first, i, j, count, weights.data());
+          }
+        }
+      }
+    });
+    EnergySums sums;
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      sums.right.at(used_[i]) = static_cast<std::int64_t>(found[i][used_.size()]);
+      for (std::size_t j = i; j < used_.size(); ++j) {
+        sums.matrix.at(used_[i]).at(used_[j]) = static_cast<std::int64_t>(found[i][j]);
+      }
+    }
+    return sums;
+  }
+
+  /// What the group would cost with contexts by these weights.
+  Cost cost(const EnergyWeights& weights) const {
+    std::vector<Counts> counts(contexts_per_group, Counts{});
+    std::array<std::int32_t, chunk> estimates;
+    for (std::size_t first = 0; first < points_; first += chunk) {
+      const std::size_t count = std::min(chunk, points_ - first);
+      with_wide_vectors([&] { estimate(weights, first, count, estimates.data()); });
+      for (std::size_t k = 0; k < count; ++k) {
+        ++counts[bucket_of(estimates[k])][token_of_magnitude(sample_.magnitudes[first + k])];
+      }
+    }
+    return energy_cost(std::move(counts), sample_.points);
+  }
+
+ private:
+  static constexpr std::size_t chunk = 512;  ///< points that are worked on at a time
+
+  /// weighted_sum() of some points.
+  void estimate(const EnergyWeights& weights, std::size_t first, std::size_t count,
+                std::int32_t* sums) const {
+    std::fill_n(sums, count, 0);
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      const std::int32_t weight = weights[used_[i]];
+      const std::uint32_t* const column = columns_.data() + i * points_ + first;
+      for (std::size_t k = 0; k < count; ++k) {
+        sums[k] += weight * static_cast<std::int32_t>(column[k]);
+      }
     }
   }
+
+  /// energy_fit_weight() by doubles, which hold all of its numbers: from a limit on, where the
+  /// weight is 1, none larger is needed.
+  static std::uint32_t fit_weight(std::int32_t weighted_sum) {
+    constexpr double limit = 1 << 23;
+    constexpr double scale = std::uint64_t{1} << 43;
+    const double sum = static_cast<double>(weighted_sum > 0 ? weighted_sum : 0) + 492;
+    const double energy = sum < limit ? sum : limit;
+    const double square = energy * energy;
+    const double dividend = scale + square / 2;
+    const auto quotient = static_cast<std::int32_t>(dividend / square);  // perhaps rounded up
+    const std::int32_t weight = quotient - (quotient * square > dividend ? 1 : 0);
+    return static_cast<std::uint32_t>(weight > 1 ? weight : 1);
+  }
+
+  /// Products of features have at most 24 bits, weights 26.
+  std::uint64_t sum_of_products(std::size_t first, std::size_t i, std::size_t j, std::size_t count,
+                                const std::uint32_t* weights) const {
+    const std::uint32_t* const a = columns_.data() + i * points_ + first;
+    const std::uint32_t* const b = columns_.data() + j * points_ + first;
+    std::uint64_t sum = 0;
+    for (std::size_t k = 0; k < count; ++k) sum += std::uint64_t{a[k] * b[k]} * weights[k];
+    return sum;
+  }
+
+  const EnergySample& sample_;
+  std::size_t points_;
+  std::vector<unsigned> used_;          ///< features
+  std::vector<std::uint32_t> columns_;  ///< of these, then of the magnitudes
 };
 
-/// EnergySums of so many features in use.
-template <std::size_t count>
-EnergySums sums_of(const EnergySample& sample, const EnergyWeights& before,
-                   const FeaturesInUse& used) {
-  std::array<std::array<std::int64_t, count>, count> matrix{};
-  std::array<std::int64_t, count> right{};
-  for (std::size_t k = 0; k < sample.features.size(); ++k) {
-    const EnergyFeatures& features = sample.features[k];
-    const std::int64_t weight = energy_fit_weight(weighted_sum(before, features));
-    std::array<std::int64_t, count> f{};
-    for (std::size_t i = 0; i < count; ++i) f[i] = features[used.which[i]];
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t weighted = weight * f[i];
-      right[i] += weighted * sample.magnitudes[k];
-      for (std::size_t j = i; j < count; ++j) matrix[i][j] += weighted * f[j];
-    }
-  }
-  EnergySums sums;
-  for (std::size_t i = 0; i < count; ++i) {
-    sums.right.at(used.which[i]) = right[i];
-    for (std::size_t j = i; j < count; ++j) {
-      sums.matrix.at(used.which[i]).at(used.which[j]) = matrix[i][j];
-    }
-  }
-  return sums;
-}
-
-using SumsOf = EnergySums (*)(const EnergySample&, const EnergyWeights&, const FeaturesInUse&);
-
-template <std::size_t... counts>
-constexpr std::array<SumsOf, sizeof...(counts)> sums_by_count(std::index_sequence<counts...>) {
-  return {sums_of<counts>...};
-}
-
 /// The weights of a sample's own fit.
-EnergyWeights fit_sample(const EnergySample& sample) {
+EnergyWeights fit_sample(const SampleColumns& sample) {
   EnergyWeights weights = default_weights;
   for (int round = 0; round < energy_fit_rounds; ++round) {
-    if (!solve(energy_sums(sample, weights), weights)) break;
+    if (!solve(sample.sums(weights), weights)) break;
   }
   return weights;
-}
-
-/// What the group would cost with the sample's buckets; contexts are told apart by `bucket_at`.
-template <class BucketAt>
-Cost cost_of(const EnergySample& sample, const BucketAt& bucket_at) {
-  std::vector<Counts> counts(contexts_per_group, Counts{});
-  for (std::size_t k = 0; k < sample.features.size(); ++k) {
-    ++counts[bucket_at(sample.features[k])][token_of_magnitude(sample.magnitudes[k])];
-  }
-  return energy_cost(std::move(counts), sample.points);
-}
-
-Cost cost_of(const EnergySample& sample, const EnergyWeights& weights) {
-  return cost_of(sample,
-                 [&](const EnergyFeatures& f) { return bucket_of(weighted_sum(weights, f)); });
 }
 
 void put_weights(const EnergyWeights& weights, ByteWriter& out) {
@@ -105,9 +151,7 @@ std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group, FitSam
 }
 
 EnergySums energy_sums(const EnergySample& sample, const EnergyWeights& before) {
-  static constexpr auto by_count = sums_by_count(std::make_index_sequence<energy_features + 1>{});
-  const FeaturesInUse used(sample);
-  return by_count.at(used.count)(sample, before, used);
+  return SampleColumns(sample).sums(before);
 }
 
 bool solve(const EnergySums& sums, EnergyWeights& weights) {
@@ -149,13 +193,14 @@ GroupWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
 
 GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& last) {
   if (sample.features.empty()) return {WeightsKind::remembered, last};
+  const SampleColumns columns(sample);
   WeightCosts costs;
-  costs.remembered = cost_of(sample, last);
-  costs.none = cost_of(sample, [](const EnergyFeatures&) { return 0U; });
+  costs.remembered = columns.cost(last);
+  costs.none = columns.cost({});
   EnergyWeights own{};
   if (sample.features.size() >= fewest_energy_points) {
-    own = fit_sample(sample);
-    costs.own = cost_of(sample, own);
+    own = fit_sample(columns);
+    costs.own = columns.cost(own);
   }
   return choose_weights(costs, last, own);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/wide_vectors.hpp"
+
 namespace cuszi {
 
 namespace {
@@ -71,6 +73,29 @@ ClassCost cost_of(const ClassErrors& errors, std::uint64_t points, double noise,
   return result;
 }
 
+/// Adds the errors of a block's samples: residual_of() them, by their disagreement().
+void add_errors(const Observations& sample, std::size_t block, const Shares& unknowns,
+                double half_step, ClassErrors& errors) {
+  double residuals[sum_lanes];
+  double apart[sum_lanes] = {};
+  std::copy_n(sample.targets(block), sum_lanes, residuals);
+  for (unsigned i = 0; i < sample.unknowns(); ++i) {
+    const double* const row = sample.row(block, i);
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      residuals[lane] -= unknowns[i] * row[lane];
+      apart[lane] += magnitude_of(row[lane]);
+    }
+  }
+  for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+    if (sample.taking_part(block)[lane] == 0) continue;
+    const double mean = sample.unknowns() == 0 ? 0 : apart[lane] / sample.unknowns();
+    ClassErrors::Some& some =
+        errors.errors.at(static_cast<std::size_t>(disagreement_of(error_size(mean, half_step))));
+    ++some.count;
+    some.size += error_size(residuals[lane], half_step);
+  }
+}
+
 /// Whether points of two lattices have the same neighbours.
 bool is_alike(const PointClass& a, const PointClass& b) {
   return a.odd == b.odd && a.order == b.order && a.level == b.level && a.unit == b.unit &&
@@ -102,19 +127,11 @@ ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const 
   const GroupShares shares = shares_of(errors.coefficients, points, stencil);
   Shares unknowns{};
   std::copy_n(shares.begin() + 1, sample.unknowns(), unknowns.begin());
-  for (std::uint64_t k = 0; k < sample.samples(); ++k) {
-    const std::size_t block = k / sum_lanes;
-    const std::size_t lane = k % sum_lanes;
-    if (sample.taking_part(block)[lane] == 0) continue;
-    const double* const row = sample.row(block, 0) + lane;
-    const double r =
-        residual_of(row, sum_lanes, sample.targets(block)[lane], sample.unknowns(), unknowns);
-    const double apart = disagreement(row, sum_lanes, sample.unknowns());
-    ClassErrors::Some& some =
-        errors.errors.at(static_cast<std::size_t>(disagreement_of(error_size(apart, half_step))));
-    ++some.count;
-    some.size += error_size(r, half_step);
-  }
+  with_wide_vectors([&] {
+    for (std::size_t block = 0; block < sample.blocks(); ++block) {
+      add_errors(sample, block, unknowns, half_step, errors);
+    }
+  });
   return errors;
 }
 

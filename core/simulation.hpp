@@ -72,6 +72,11 @@ struct Simulation {
       rest /= grid.extents[axis];
     }
     at[0] = rest;
+    return value_at(at, point);
+  }
+
+  /// The same of the point at these coordinates.
+  CUSZI_HD T value_at(const Index4& at, std::uint64_t point) const {
     const ClassPlan<T>& plan = classes[class_at[finder.slot_of(at)]];
     return plan.points.level >= made_from ? made[point] : restored_at(plan, at, point);
   }

@@ -1,6 +1,10 @@
 #include "core/stencil_fit.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <span>
+
+#include "core/wide_vectors.hpp"
 
 namespace cuszi {
 
@@ -9,22 +13,140 @@ namespace {
 constexpr std::uint64_t full_sample = 8192;
 constexpr std::uint64_t trial_sample = 2048;
 
-/// Adds the products of two rows, weighted, lane by lane.
-void add_products(const LaneSums& weighted, const double* row, LaneSums& sums) {
-  for (std::size_t lane = 0; lane < sum_lanes; ++lane) sums[lane] += weighted[lane] * row[lane];
-}
-
-/// What these shares leave of a block's targets.
-LaneSums residuals_of(const Observations& sample, std::size_t block, const Shares& shares) {
-  LaneSums residuals;
-  for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-    residuals[lane] = sample.targets(block)[lane];
-  }
-  for (unsigned i = 0; i < sample.unknowns(); ++i) {
-    const double* const row = sample.row(block, i);
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) residuals[lane] -= shares[i] * row[lane];
+/// What these shares leave of the targets of all blocks.
+std::vector<double> residuals_of(const Observations& sample, const Shares& shares) {
+  std::vector<double> residuals(sample.blocks() * sum_lanes);
+  for (std::size_t block = 0; block < sample.blocks(); ++block) {
+    double* const out = residuals.data() + block * sum_lanes;
+    std::copy_n(sample.targets(block), sum_lanes, out);
+    for (unsigned i = 0; i < sample.unknowns(); ++i) {
+      const double* const row = sample.row(block, i);
+      for (std::size_t lane = 0; lane < sum_lanes; ++lane) out[lane] -= shares[i] * row[lane];
+    }
   }
   return residuals;
+}
+
+BinScales scales_of(const Observations& sample, double bound, std::span<const double> residuals) {
+  BinScales scales;
+  for (std::size_t block = 0; block < sample.blocks(); ++block) {
+    const double* const is_used = sample.taking_part(block);
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      if (is_used[lane] == 0) continue;
+      const std::size_t k = block * sum_lanes + lane;
+      const std::uint8_t bin = sample.bin(k);
+      scales.sums[bin] += BinScales::term(residuals[k], bound);
+      ++scales.counts[bin];
+    }
+  }
+  return scales;
+}
+
+/// The weights of all observations, whose residuals they replace.
+void put_weights(const Observations& sample, double bound, std::span<double> residuals) {
+  const BinScales scales = scales_of(sample, bound, residuals);
+  std::array<double, scale_bins> scale_of{};
+  for (unsigned bin = 0; bin < scale_bins; ++bin) scale_of[bin] = bound * scales.mean(bin);
+  for (std::size_t block = 0; block < sample.blocks(); ++block) {
+    const double* const is_used = sample.taking_part(block);
+    double* const weights = residuals.data() + block * sum_lanes;
+    double scale[sum_lanes];
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      scale[lane] = scale_of[sample.bin(block * sum_lanes + lane)];
+    }
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      weights[lane] = fit_weight(weights[lane], scale[lane], bound, is_used[lane] != 0);
+    }
+  }
+}
+
+/// The sums of products of observations' unknowns with each other and with their targets: lane by
+/// lane, blocks in ascending order.
+class ProductSums {
+ public:
+  explicit ProductSums(const Observations& sample)
+      : sample_(sample),
+        rows_(sample.unknowns() + 1),
+        stride_(rows_ + tile_columns),
+        sums_(std::make_unique_for_overwrite<LaneSums[]>(stride_ * stride_)) {}
+
+  void add(std::span<const double> weights) {
+    for (std::size_t first = 0; first < sample_.blocks(); first += most_blocks) {
+      const std::size_t count = std::min(most_blocks, sample_.blocks() - first);
+      for (std::size_t quad = 0; quad < sum_lanes; quad += quad_lanes) {
+        take_quads(first, count, quad, weights);
+        for (std::size_t i = 0; i + 1 < rows_; i += tile_rows) {
+          for (std::size_t j = i; j < rows_; j += tile_columns) {
+            add_tile(i, j, count, quad, first == 0);
+          }
+        }
+      }
+    }
+  }
+
+  /// Of unknowns i and j >= i; the last j is the target.
+  double sum(std::size_t i, std::size_t j) const { return tree_sum(sums_[i * stride_ + j]); }
+
+ private:
+  static constexpr std::size_t most_blocks = 16;  ///< that are worked on at a time
+  static constexpr std::size_t tile_rows = 2;
+  static constexpr std::size_t tile_columns = 4;
+  static constexpr std::size_t most_rows = Stencil::most_groups + tile_columns;
+
+  /// Puts the rows of some lanes, and the weighted ones, where they are near each other.
+  void take_quads(std::size_t first, std::size_t count, std::size_t quad,
+                  std::span<const double> weights) {
+    for (std::size_t block = 0; block < count; ++block) {
+      Quad weight;
+      std::memcpy(&weight, weights.data() + (first + block) * sum_lanes + quad, sizeof weight);
+      for (unsigned i = 0; i < rows_; ++i) {
+        std::memcpy(&plain_[block][i], sample_.row(first + block, i) + quad, sizeof(Quad));
+        weighted_[block][i] = weight * plain_[block][i];
+      }
+    }
+  }
+
+  /// Products of a few rows with a few others, so that sums stay in registers. Those that nobody
+  /// asks for are made, too.
+  void add_tile(std::size_t i, std::size_t j, std::size_t count, std::size_t quad, bool is_first) {
+    Quad sums[tile_rows][tile_columns] = {};
+    for (std::size_t a = 0; a < tile_rows && !is_first; ++a) {
+      for (std::size_t b = 0; b < tile_columns; ++b) {
+        std::memcpy(&sums[a][b], lanes_of(i + a, j + b, quad), sizeof(Quad));
+      }
+    }
+    for (std::size_t block = 0; block < count; ++block) {
+      for (std::size_t a = 0; a < tile_rows; ++a) {
+        for (std::size_t b = 0; b < tile_columns; ++b) {
+          sums[a][b] += weighted_[block][i + a] * plain_[block][j + b];
+        }
+      }
+    }
+    for (std::size_t a = 0; a < tile_rows; ++a) {
+      for (std::size_t b = 0; b < tile_columns; ++b) {
+        std::memcpy(lanes_of(i + a, j + b, quad), &sums[a][b], sizeof(Quad));
+      }
+    }
+  }
+
+  double* lanes_of(std::size_t i, std::size_t j, std::size_t quad) {
+    return sums_[i * stride_ + j].data() + quad;
+  }
+
+  const Observations& sample_;
+  std::size_t rows_;
+  std::size_t stride_;  ///< tiles reach beyond the rows
+  std::unique_ptr<LaneSums[]> sums_;
+  Quad plain_[most_blocks][most_rows] = {};
+  Quad weighted_[most_blocks][most_rows] = {};
+};
+
+double sum_of(std::span<const double> weights) {
+  LaneSums sums{};
+  for (std::size_t k = 0; k < weights.size(); k += sum_lanes) {
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) sums[lane] += weights[k + lane];
+  }
+  return tree_sum(sums);
 }
 
 Shares shares_of(const Coefficients& coefficients) {
@@ -53,14 +175,6 @@ Observations::Observations(unsigned unknowns, std::uint64_t samples)
       values_(ceil_div(samples, sum_lanes) * block_size(), 0),
       bins_(ceil_div(samples, sum_lanes) * sum_lanes, 0) {}
 
-void Observations::set(std::uint64_t k, const Observation& seen, double bound) {
-  const std::size_t block = k / sum_lanes;
-  const std::size_t lane = k % sum_lanes;
-  targets(block)[lane] = seen.target;
-  taking_part(block)[lane] = seen.is_used ? 1 : 0;
-  bins_[k] = bend_key(seen.bend, bound);
-}
-
 void Observations::make_bins() {
   BendCounts counts{};
   for (std::uint64_t k = 0; k < samples_; ++k) {
@@ -80,51 +194,25 @@ std::uint64_t Observations::used() const {
 }
 
 BinScales bin_scales(const Observations& sample, double bound, const Shares& shares) {
-  BinScales scales;
-  for (std::size_t block = 0; block < sample.blocks(); ++block) {
-    const LaneSums residuals = residuals_of(sample, block, shares);
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-      if (sample.taking_part(block)[lane] == 0) continue;
-      const std::uint8_t bin = sample.bin(block * sum_lanes + lane);
-      scales.sums[bin] += BinScales::term(residuals[lane], bound);
-      ++scales.counts[bin];
-    }
-  }
-  return scales;
+  return with_wide_vectors([&] { return scales_of(sample, bound, residuals_of(sample, shares)); });
 }
 
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    FitTo to, const Shares& before) {
-  const BinScales scales = bin_scales(sample, bound, before);
-  std::array<double, scale_bins> scale_of{};
-  for (unsigned bin = 0; bin < scale_bins; ++bin) scale_of[bin] = bound * scales.mean(bin);
-  const unsigned n = sample.unknowns();
-  std::vector<LaneSums> sums(n * (n + 1) / 2 + n + 1, LaneSums{});
-  for (std::size_t block = 0; block < sample.blocks(); ++block) {
-    LaneSums weights = residuals_of(sample, block, before);
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-      weights[lane] = fit_weight(weights[lane], scale_of[sample.bin(block * sum_lanes + lane)],
-                                 bound, sample.taking_part(block)[lane] != 0);
-    }
-    std::size_t term = 0;
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) sums[term][lane] += weights[lane];
-    for (unsigned i = 0; i < n; ++i) {
-      LaneSums weighted;
-      const double* const row = sample.row(block, i);
-      for (std::size_t lane = 0; lane < sum_lanes; ++lane)
-        weighted[lane] = weights[lane] * row[lane];
-      add_products(weighted, sample.targets(block), sums[++term]);
-      for (unsigned j = i; j < n; ++j) add_products(weighted, sample.row(block, j), sums[++term]);
-    }
-  }
+  ProductSums sums(sample);
+  std::vector<double> weights;
+  with_wide_vectors([&] {
+    weights = residuals_of(sample, before);
+    put_weights(sample, bound, weights);
+    sums.add(weights);
+  });
   StencilEquations equations;
-  equations.unknowns = n;
-  std::size_t term = 0;
+  const unsigned n = equations.unknowns = sample.unknowns();
   for (unsigned i = 0; i < n; ++i) {
-    equations.right[i] = tree_sum(sums[++term]);
-    for (unsigned j = i; j < n; ++j) equations.at(i, j) = tree_sum(sums[++term]);
+    for (unsigned j = i; j < n; ++j) equations.at(i, j) = sums.sum(i, j);
+    equations.right[i] = sums.sum(i, n);
   }
-  add_noise(stencil, tree_sum(sums[0]), bound, to, equations);
+  add_noise(stencil, sum_of(weights), bound, to, equations);
   return equations;
 }
 

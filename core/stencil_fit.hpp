@@ -155,7 +155,13 @@ class Observations {
   std::uint64_t used() const;
 
   /// Takes sample k.
-  void set(std::uint64_t k, const Observation& seen, double bound);
+  void set(std::uint64_t k, const Observation& seen, double bound) {
+    const std::size_t block = k / sum_lanes;
+    const std::size_t lane = k % sum_lanes;
+    targets(block)[lane] = seen.target;
+    taking_part(block)[lane] = seen.is_used ? 1 : 0;
+    bins_[k] = bend_key(seen.bend, bound);
+  }
   /// Sorts the samples into bins of about as many each, by how much the field bends there.
   void make_bins();
 

@@ -51,24 +51,6 @@ class RowEnergy {
   RowEnergy(const Grid& grid, const ClassPlan<T>& plan)
       : grid_(grid), plan_(plan), points_(plan.points) {}
 
-  /// Of the point at these coordinates, which is the `point`-th of the array.
-  EnergyFeatures features(const Known<T>& known, const Index4& at, std::uint64_t point) const {
-    const T* const value = known.values + point;
-    const std::uint8_t* const magnitude = known.magnitudes + point;
-    if (!is_inner(at, plan_.energy_margins, grid_.extents)) {
-      return features_of(plan_, PointAt<const T*>{grid_, points_, at, value}, magnitude);
-    }
-    EnergyFeatures f{};
-    f[constant] = energy_one;
-    for (unsigned g = 0; g < plan_.energy.size; ++g) {
-      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
-        f[direct + g] += magnitude[plan_.energy_offsets[i]];
-      }
-    }
-    if (points_.order != 0) add_slopes(plan_, inner_slopes(value), f);
-    return f;
-  }
-
   /// The weighted sums of a row's features.
   void estimate(const Known<T>& known, const Row& row, const EnergyWeights& weights,
                 std::int32_t* out) const {

@@ -25,9 +25,10 @@ class Engine final : public MultilevelEngine {
         max_(max),
         mask_(mask),
         original_(original),
-        owned_(output.empty() ? original.size() : 0),
-        values_(output.empty() ? std::span<T>(owned_) : output),
-        magnitudes_(values_.size() + magnitudes_room, 0),
+        owned_(output.empty() ? std::make_unique_for_overwrite<T[]>(original.size()) : nullptr),
+        values_(output.empty() ? std::span<T>(owned_.get(), original.size()) : output),
+        magnitudes_(
+            std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
         sample_(sample),
         fills_(fills) {}
 
@@ -127,7 +128,7 @@ class Engine final : public MultilevelEngine {
   }
 
  private:
-  Known<T> known() const { return {values_.data(), magnitudes_.data()}; }
+  Known<T> known() const { return {values_.data(), magnitudes_.get()}; }
 
   Quantizer<T> quantizer_of(const Pass& pass) const {
     return Quantizer<T>(params_.half_step_of(pass.level), room_.bound, min_, max_, params_.radius,
@@ -294,7 +295,7 @@ class Engine final : public MultilevelEngine {
     }
     with_step(points.step[3], [&](auto step) {
       scatter(coded.restored, row.count, values_.data() + row.offset, step);
-      scatter(magnitudes, row.count, magnitudes_.data() + row.offset, step);
+      scatter(magnitudes, row.count, magnitudes_.get() + row.offset, step);
     });
   }
 
@@ -340,9 +341,9 @@ class Engine final : public MultilevelEngine {
   double max_;
   const Mask& mask_;
   std::span<const T> original_;
-  std::vector<T> owned_;
+  std::unique_ptr<T[]> owned_;  ///< what no pass has restored yet is never read
   std::span<T> values_;
-  std::vector<std::uint8_t> magnitudes_;
+  std::unique_ptr<std::uint8_t[]> magnitudes_;
   FitSample sample_;
   MissingTest<T> fills_;
   RememberedWeights remembered_;

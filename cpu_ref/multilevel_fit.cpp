@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "core/class_plan.hpp"
-#include "core/place.hpp"
 #include "core/simulation.hpp"
-#include "core/stencil_fit.hpp"
+#include "cpu_ref/class_samples.hpp"
 #include "cpu_ref/lattice_rows.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/parallel.hpp"
@@ -42,56 +41,14 @@ class FrameFit {
   template <class Reader>
   Observations observe_class(const PointClass& points, const Stencil& stencil, FitSample size,
                              const Reader& reader) const {
-    const std::uint64_t all = points.points();
-    const std::uint64_t wanted = stencil_sample(all, size);
-    const double bound = params_.half_step_of(points.level);
-    const Index4 margins = margins_of(points, stencil.all());
-    const auto offsets = offsets_of(points, stencil);
-    Observations sample(stencil.size - 1U, wanted);
-    for (std::uint64_t k = 0; k < wanted; ++k) {
-      const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
-      const std::uint64_t point = offset_of(schedule_.grid, at);
-      const PointAt<decltype(reader(point))> p{schedule_.grid, points, at, reader(point)};
-      double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
-      const bool has_taps = is_inner(at, margins, schedule_.grid.extents);
-      sample.set(k,
-                 has_taps ? observe_inside(stencil, offsets, p, values_[point], row)
-                          : observe(stencil, p, values_[point], row, sum_lanes),
-                 bound);
-    }
-    sample.make_bins();
-    return sample;
+    const std::uint64_t wanted = stencil_sample(points.points(), size);
+    ClassView<T> view(points, stencil, stencil, wanted);
+    sample_class(schedule_.grid, points, stencil, wanted, params_.half_step_of(points.level),
+                 values_, reader, std::span(&view, 1));
+    return view.finish();
   }
 
  private:
-  using Offsets = std::array<std::int64_t, Stencil::most_taps>;
-
-  /// The distances of all taps in the array.
-  Offsets offsets_of(const PointClass& points, const Stencil& stencil) const {
-    Offsets offsets{};
-    for (unsigned i = 0; i < stencil.all_taps(); ++i) {
-      for (unsigned axis = 0; axis < max_axes; ++axis) {
-        offsets[i] += stencil.taps[i][axis] * stride_of(schedule_.grid, points, axis);
-      }
-    }
-    return offsets;
-  }
-
-  /// core's observe(), for points that have all taps.
-  template <class Values>
-  static Observation observe_inside(const Stencil& stencil, const Offsets& offsets,
-                                    const PointAt<Values>& p, T value, double* row) {
-    const auto sum_of = [&](unsigned g) {
-      unsigned i = stencil.begin(g);
-      T sum = p.value[offsets[i]] + p.value[offsets[i + 1]];
-      for (i += 2; i < stencil.end(g); i += 2) {
-        sum += p.value[offsets[i]] + p.value[offsets[i + 1]];
-      }
-      return sum;
-    };
-    return observe_sums(stencil, p.points, value, sum_of, row, sum_lanes);
-  }
-
   const MultilevelParams& params_;
   Schedule schedule_;
   const T* values_;
@@ -112,7 +69,8 @@ class FrameSimulation {
         simulation_{plan_.grid,         ClassFinder(params.lattice),
                     classes_.data(),    plan_.classes.data(),
                     quantizers_.data(), values,
-                    made_.get(),        frame.values.size() <= small_frame ? 1 : 2} {
+                    made_.get(),        frame.values.size() <= small_frame ? 1 : 2},
+        raster_(plan_.grid.extents) {
     const std::span<const Pass> passes(plan_.passes);
     for (const Pass& pass : simulation_.made_from == 1 ? passes : passes.first(plan_.coarse_passes))
       make(pass);
@@ -126,12 +84,35 @@ class FrameSimulation {
         return made_.get() + point;
       });
     }
-    return fits.observe_class(points, stencil, size, [&](std::uint64_t point) {
-      return SimulatedValues<T>(simulation_, point);
-    });
+    return fits.observe_class(points, stencil, size,
+                              [&](std::uint64_t point) { return Values(*this, point); });
   }
 
+  T value(std::uint64_t point) const { return simulation_.value_at(raster_(point), point); }
+
  private:
+  /// Reads simulated values as a pointer reads an array.
+  class Values {
+   public:
+    Values(const FrameSimulation& simulation, std::uint64_t point)
+        : simulation_(&simulation), point_(static_cast<std::ptrdiff_t>(point)) {}
+
+    T operator[](std::ptrdiff_t offset) const {
+      return simulation_->value(static_cast<std::uint64_t>(point_ + offset));
+    }
+    T operator*() const { return (*this)[0]; }
+
+    Values& operator+=(std::ptrdiff_t offset) {
+      point_ += offset;
+      return *this;
+    }
+    Values& operator-=(std::ptrdiff_t offset) { return *this += -offset; }
+
+   private:
+    const FrameSimulation* simulation_;
+    std::ptrdiff_t point_;
+  };
+
   static constexpr std::size_t small_frame = std::size_t{1} << 22;
 
   void make(const Pass& pass) {
@@ -153,6 +134,7 @@ class FrameSimulation {
   std::vector<Quantizer<T>> quantizers_;
   std::unique_ptr<T[]> made_;
   Simulation<T> simulation_;
+  Raster raster_;
 };
 
 }  // namespace

@@ -1,51 +1,81 @@
 #include "cpu_ref/open_loop.hpp"
 
+#include <algorithm>
+
 #include "core/class_plan.hpp"
-#include "core/place.hpp"
+#include "cpu_ref/class_samples.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
 
+/// Whether both have the same classes, whose samples the same bounds.
+bool differ_in_reach_alone(const MultilevelParams& a, const MultilevelParams& b) {
+  return a.lattice == b.lattice && a.half_step == b.half_step && a.alpha == b.alpha &&
+         a.beta == b.beta && a.snap == b.snap && a.rest == b.rest;
+}
+
+/// Of candidates that differ in their reach alone. A point's neighbours are read once for all.
 template <class T>
-Observations observe_class(const Grid& grid, const ClassPlan<T>& plan, std::uint64_t all_points,
-                           double bound, const T* values) {
-  const PointClass& points = plan.points;
-  const std::uint64_t all = points.points();
-  const std::uint64_t wanted = open_loop_sample(all, all_points);
-  Observations sample(plan.stencil.size == 0 ? 0 : plan.stencil.size - 1U, wanted);
-  for (std::uint64_t k = 0; k < wanted; ++k) {
-    const Index4 at = position_of(points, raster_point(points, sampled_point(k, wanted, all)));
-    const T* const value = values + offset_of(grid, at);
-    double* const row = sample.row(k / sum_lanes, 0) + k % sum_lanes;
-    sample.set(
-        k, observe_point(plan, grid, at, *value, GroupSums(plan, grid, at, value), row, sum_lanes),
-        bound);
+std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const MultilevelParams> candidates,
+                                                      const FrameInput<T>& frame, const T* values) {
+  std::vector<FramePlan<T>> plans;
+  for (const MultilevelParams& params : candidates) {
+    plans.push_back(plan_frame<T>(params, frame.min, frame.max));
   }
-  sample.make_bins();
-  return sample;
+  const auto farthest = static_cast<std::size_t>(
+      std::max_element(candidates.begin(), candidates.end(),
+                       [](const auto& a, const auto& b) { return a.reach < b.reach; }) -
+      candidates.begin());
+  const std::size_t classes = plans.front().classes.size();
+  std::vector<std::vector<ClassErrors>> errors(candidates.size(),
+                                               std::vector<ClassErrors>(classes));
+  parallel_for(classes, [&](std::uint64_t i) {
+    const ClassPlan<T>& whole = plans[farthest].classes[i];
+    const PointClass& points = whole.points;
+    const double bound = candidates.front().half_step_of(points.level);
+    const std::uint64_t wanted = open_loop_sample(points.points(), frame.values.size());
+    std::vector<ClassView<T>> views;
+    for (const FramePlan<T>& plan : plans) {
+      views.emplace_back(points, plan.classes[i].stencil, whole.stencil, wanted,
+                         static_cast<double>(whole.rest));
+    }
+    sample_class(
+        plans.front().grid, points, whole.stencil, wanted, bound, values,
+        [&](std::uint64_t point) -> const T* { return values + point; }, std::span(views));
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      errors[c][i] = errors_of(views[c].finish(), plans[c].classes[i].stencil, points, bound,
+                               candidates[c].half_step);
+    }
+  });
+  return errors;
 }
 
 }  // namespace
 
 template <class T>
-std::vector<ClassErrors> open_loop_errors(const MultilevelParams& params,
-                                          const FrameInput<T>& frame, const T* values) {
-  const FramePlan<T> plan = plan_frame<T>(params, frame.min, frame.max);
-  std::vector<ClassErrors> errors(plan.classes.size());
-  parallel_for(errors.size(), [&](std::uint64_t i) {
-    const ClassPlan<T>& c = plan.classes[i];
-    const double bound = params.half_step_of(c.points.level);
-    const Observations sample = observe_class(plan.grid, c, frame.values.size(), bound, values);
-    errors[i] = errors_of(sample, c.stencil, c.points, bound, params.half_step);
-  });
+std::vector<std::vector<ClassErrors>> open_loop_errors(std::span<const MultilevelParams> candidates,
+                                                       const FrameInput<T>& frame,
+                                                       const T* values) {
+  std::vector<std::vector<ClassErrors>> errors;
+  while (errors.size() < candidates.size()) {
+    const auto rest = candidates.subspan(errors.size());
+    const auto end = std::find_if_not(rest.begin(), rest.end(), [&](const MultilevelParams& next) {
+      return differ_in_reach_alone(rest.front(), next);
+    });
+    auto some =
+        errors_by_reach(rest.first(static_cast<std::size_t>(end - rest.begin())), frame, values);
+    std::move(some.begin(), some.end(), std::back_inserter(errors));
+  }
   return errors;
 }
 
-template std::vector<ClassErrors> open_loop_errors(const MultilevelParams&,
-                                                   const FrameInput<float>&, const float*);
-template std::vector<ClassErrors> open_loop_errors(const MultilevelParams&,
-                                                   const FrameInput<double>&, const double*);
+template std::vector<std::vector<ClassErrors>> open_loop_errors(std::span<const MultilevelParams>,
+                                                                const FrameInput<float>&,
+                                                                const float*);
+template std::vector<std::vector<ClassErrors>> open_loop_errors(std::span<const MultilevelParams>,
+                                                                const FrameInput<double>&,
+                                                                const double*);
 
 }  // namespace cuszi::cpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/multilevel.hpp"
@@ -8,10 +9,10 @@
 
 namespace cuszi::cpu {
 
-/// What samples of the frame's classes tell (core/open_loop), by class of the parameters' schedule.
-/// Missing values must be NaN.
+/// What samples of the frame's classes tell (core/open_loop) of each of these parameters, by class
+/// of their schedules. Missing values must be NaN.
 template <class T>
-std::vector<ClassErrors> open_loop_errors(const MultilevelParams& params,
-                                          const FrameInput<T>& frame, const T* values);
+std::vector<std::vector<ClassErrors>> open_loop_errors(std::span<const MultilevelParams> candidates,
+                                                       const FrameInput<T>& frame, const T* values);
 
 }  // namespace cuszi::cpu

@@ -70,11 +70,7 @@ class CpuTrialSession final : public TrialSession {
       std::span<const MultilevelParams> candidates) override {
     const std::vector<T> cleaned = without_missing(whole_);
     const T* const values = cleaned.empty() ? whole_.values.data() : cleaned.data();
-    std::vector<std::vector<ClassErrors>> all;
-    for (const MultilevelParams& params : candidates) {
-      all.push_back(open_loop_errors(params, whole_, values));
-    }
-    return all;
+    return open_loop_errors(candidates, whole_, values);
   }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {

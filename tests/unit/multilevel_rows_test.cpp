@@ -1,4 +1,5 @@
-#include "cpu_ref/energy_rows.hpp"
+#include "cpu_ref/class_samples.hpp"
+#include "cpu_ref/energy_points.hpp"
 #include "cpu_ref/lattice_rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
@@ -122,6 +123,68 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
     });
   }
   CHECK(compared > 100'000);
+}
+
+TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", float, double) {
+  Random random(7);
+  for (int i = 0; i < 250; ++i) {
+    const RandomLattice lattice = random_lattice(random);
+    INFO(lattice.to_string());
+    const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
+    const RandomValues<TestType> random_values(random, lattice.dims.count());
+    const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
+    for (const ClassPlan<TestType>& plan : frame.classes) {
+      const cpu::PointEnergy<TestType> energy(frame.grid, plan);
+      const cpu::Raster raster(plan.points.count);
+      for (std::uint64_t k = 0; k < plan.points.points(); ++k) {
+        const Index4 at = position_of(plan.points, raster_point(plan.points, k));
+        REQUIRE(position_of(plan.points, raster(k)) == at);
+        const std::uint64_t point = offset_of(frame.grid, at);
+        const PointAt<const TestType*> p{frame.grid, plan.points, at, known.values + point};
+        REQUIRE(energy.features(known, at, point) ==
+                features_of(plan, p, known.magnitudes + point));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", float, double) {
+  Random random(8);
+  std::uint64_t taking_part = 0;
+  for (int i = 0; i < 250; ++i) {
+    const RandomLattice lattice = random_lattice(random);
+    INFO(lattice.to_string());
+    const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
+    RandomValues<TestType> random_values(random, lattice.dims.count());
+    random_values.values[random.below(lattice.dims.count())] =
+        std::numeric_limits<TestType>::quiet_NaN();
+    const TestType* const values = random_values.values.data();
+    for (const ClassPlan<TestType>& plan : frame.classes) {
+      const std::uint64_t wanted = plan.points.points();
+      cpu::ClassView<TestType> view(plan.points, plan.stencil, plan.stencil, wanted);
+      cpu::sample_class(
+          frame.grid, plan.points, plan.stencil, wanted, 1e-3, values,
+          [&](std::uint64_t point) { return values + point; }, std::span(&view, 1));
+      const Observations sample = view.finish();
+      for (std::uint64_t k = 0; k < wanted; ++k) {
+        const Index4 at = position_of(plan.points, raster_point(plan.points, k));
+        const TestType* const value = values + offset_of(frame.grid, at);
+        Shares row{};
+        const Observation seen =
+            observe(plan.stencil, PointAt<const TestType*>{frame.grid, plan.points, at, value},
+                    *value, row.data(), 1);
+        const std::size_t block = k / sum_lanes;
+        const std::size_t lane = k % sum_lanes;
+        REQUIRE((sample.taking_part(block)[lane] != 0) == seen.is_used);
+        REQUIRE(sample.targets(block)[lane] == seen.target);
+        for (unsigned u = 0; u < sample.unknowns(); ++u) {
+          REQUIRE(sample.row(block, u)[lane] == row.at(u));
+        }
+        taking_part += seen.is_used ? 1 : 0;
+      }
+    }
+  }
+  CHECK(taking_part > 100'000);
 }
 
 TEST_CASE("the exponent of an estimate is its bucket") {

@@ -66,7 +66,8 @@ TEMPLATE_TEST_CASE("open loops sum up what core says of each point", "", float, 
     const auto values = wavy_values<TestType>(random, lattice.dims.count());
     const Mask mask;
     const cpu::FrameInput<TestType> frame{lattice.dims.as_3d(), values, mask, -1, 1.1};
-    const auto found = cpu::open_loop_errors(lattice.params, frame, values.data());
+    const auto found =
+        cpu::open_loop_errors(std::span(&lattice.params, 1), frame, values.data()).front();
     const auto plan = plan_frame<TestType>(lattice.params, -1, 1.1);
     REQUIRE(found.size() == plan.classes.size());
     for (std::size_t c = 0; c < found.size(); ++c) {
@@ -81,6 +82,36 @@ TEMPLATE_TEST_CASE("open loops sum up what core says of each point", "", float, 
     }
   }
   CHECK(compared > 10'000);
+}
+
+TEST_CASE("open loops say of a candidate what they say of it alone") {
+  Random random(12);
+  const RandomLattice lattice = random_lattice(random);
+  const auto values = wavy_values<float>(random, lattice.dims.count());
+  const Mask mask;
+  const cpu::FrameInput<float> frame{lattice.dims.as_3d(), values, mask, -1, 1.1};
+  std::vector<MultilevelParams> candidates;
+  for (const int reach : {5, 3, 7}) {
+    for (const std::uint8_t alpha : {std::uint8_t{80}, std::uint8_t{64}}) {
+      candidates.push_back(lattice.params);
+      candidates.back().reach = reach;
+      candidates.back().alpha = alpha;
+    }
+  }
+  std::swap(candidates[1], candidates[2]);  // two that differ in reach alone
+  const auto together = cpu::open_loop_errors<float>(candidates, frame, values.data());
+  REQUIRE(together.size() == candidates.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto alone =
+        cpu::open_loop_errors<float>(std::span(&candidates[i], 1), frame, values.data()).front();
+    REQUIRE(together[i].size() == alone.size());
+    for (std::size_t c = 0; c < alone.size(); ++c) {
+      CHECK(together[i][c].coefficients == alone[c].coefficients);
+      for (std::size_t d = 0; d < alone[c].errors.size(); ++d) {
+        CHECK(together[i][c].errors[d].size == alone[c].errors[d].size);
+      }
+    }
+  }
 }
 
 TEST_CASE("larger errors cost more in open loops, by a bit for each octave in the end") {

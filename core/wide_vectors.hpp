@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+namespace cuszi {
+
+// Loops over values that do not depend on each other give the same results whatever the width of
+// the processor's vectors. Releases are built for any x86-64 processor, so what is worth it is
+// compiled a second time, for AVX2 (without fused multiply-add), and chosen where it runs.
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+
+/// Whether this processor has AVX2.
+inline bool has_wide_vectors() { return __builtin_cpu_supports("avx2") != 0; }
+
+/// with_wide_vectors() on a processor that has them. Everything that is called is inlined here, so
+/// that all of it is compiled for them.
+template <class Work>
+[[gnu::target("avx2"), gnu::flatten, gnu::noinline]] auto call_with_avx2(const Work& work) {
+  return work();
+}
+
+/// Calls work() with loops compiled for the widest vectors that this processor has.
+template <class Work>
+auto with_wide_vectors(const Work& work) {
+  return has_wide_vectors() ? call_with_avx2(work) : work();
+}
+
+#else
+
+template <class Work>
+auto with_wide_vectors(const Work& work) {
+  return work();
+}
+
+#endif
+
+/// Four doubles side by side.
+using Quad [[gnu::vector_size(32)]] = double;
+inline constexpr std::size_t quad_lanes = 4;
+
+}  // namespace cuszi
