@@ -5,7 +5,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::threads;
+constexpr unsigned threads = RegionShape::block_threads;
 
 /// The sum of what stands at the taps of a group.
 __device__ std::int32_t group_sum(const EnergyTaps& taps, const std::int64_t* offsets, unsigned g,
