@@ -11,8 +11,6 @@ namespace cuszi::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::optional<ByteCount> size_of_file(const std::string& path) {
   std::error_code no_such_file;
   const auto size = std::filesystem::file_size(path, no_such_file);

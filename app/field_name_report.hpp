@@ -1,9 +1,9 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "app/json.hpp"
 #include "core/dtype.hpp"
 
 namespace cuszi::app {
@@ -11,9 +11,9 @@ namespace cuszi::app {
 /// What a raw field's name says, and whether that agrees with the size of the file, if it is there:
 /// type and dims are null where nothing says them, `failure` tells why. `dtype` goes before the
 /// name.
-nlohmann::ordered_json describe_field_name(const std::string& name, std::optional<DType> dtype);
+Json describe_field_name(const std::string& name, std::optional<DType> dtype);
 
 /// The same in a line for people.
-std::string field_name_text(const nlohmann::ordered_json& description);
+std::string field_name_text(const Json& description);
 
 }  // namespace cuszi::app

@@ -32,9 +32,8 @@ std::shared_ptr<Container> open_to_copy(const FieldPath& path, const FileSource&
   return open_container(is_classic ? Format::netcdf : Format::hdf5, path.file);
 }
 
-/// In the order of cuszi_preset.
+/// As cuszi_preset counts.
 std::uint32_t preset_number(const FrameConfig& frame) {
-  constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset, fast_preset, zfp_preset};
   const auto* const found = std::find_if(presets.begin(), presets.end(), [&](const Preset& preset) {
     return preset.predictor.id == frame.predictor.id;
   });
@@ -106,8 +105,7 @@ class FileCopy {
     std::vector<std::string> names;
     for (const Variable& variable : container_->variables()) {
       const auto& extents = variable.extents;
-      const bool has_values =
-          !extents.empty() && std::find(extents.begin(), extents.end(), 0) == extents.end();
+      const bool has_values = !extents.empty() && variable.values() != 0;
       if (!variable.dtype || !has_values || variable.is_elsewhere) continue;
       names.push_back(variable.name);
       const VariableBound* const own = own_bound(variable.name);
@@ -128,7 +126,7 @@ class FileCopy {
     CopiedVariable copied{};
     copied.filtered.variable = variable;
     for (std::size_t i = 0; i < options_.settings.fills.count; ++i) {
-      copied.filtered.variable.fills.push_back(options_.settings.fills.values.at(i));
+      copied.filtered.variable.add_fill(options_.settings.fills.values.at(i));
     }
     copied.filtered.preset = preset_number(options_.settings.frame);
     copied.mode =
@@ -142,9 +140,8 @@ class FileCopy {
     ByteCount bytes = 0;
     for (const CopiedVariable& each : copied_) {
       const ByteCount passes = 1 + (needs_range(each) ? 1 : 0) + (options_.verify ? 1 : 0);
-      ByteCount size = size_of(*each.filtered.variable.dtype);
-      for (const std::uint64_t extent : each.filtered.variable.extents) size *= extent;
-      bytes += passes * size;
+      const Variable& variable = each.filtered.variable;
+      bytes += passes * size_of(*variable.dtype) * variable.values();
     }
     return bytes;
   }

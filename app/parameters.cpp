@@ -12,8 +12,6 @@ namespace cuszi::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json describe_params(const LorenzoParams& params) {
   return {{"name", params.name},
           {"chunk", params.chunk},

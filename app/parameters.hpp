@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "app/json.hpp"
 #include "core/coder.hpp"
 #include "core/frame.hpp"
 #include "core/predictor.hpp"
@@ -9,13 +8,13 @@
 namespace cuszi::app {
 
 /// What an archive says of a predictor or coder, by the names of the command line.
-nlohmann::ordered_json describe(const PredictorParams& params);
-nlohmann::ordered_json describe(const CoderParams& params);
+Json describe(const PredictorParams& params);
+Json describe(const CoderParams& params);
 
 /// The passes of a frame of `multilevel`, coarse to fine, with their bytes, and those of the
 /// levels' chains that are coded by ANS. The codes of `coded_points` points are among a pass's
 /// bytes: its own, or those of the level whose chain it holds. Empty for others. Throws
 /// ArchiveError.
-nlohmann::ordered_json describe_schedule(const FrameHeader& header, Bytes payload);
+Json describe_schedule(const FrameHeader& header, Bytes payload);
 
 }  // namespace cuszi::app

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "app/json.hpp"
 #include "app/options.hpp"
 #include "codec/quality_meter.hpp"
 #include "core/metrics.hpp"
 
 namespace cuszi::app {
-
-using Json = nlohmann::ordered_json;
 
 /// The measured quality of a restored field, and what it was measured by.
 struct MeasuredQuality {

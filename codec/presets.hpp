@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "core/coder.hpp"
 #include "core/config.hpp"
 #include "core/predictor.hpp"
@@ -31,6 +33,10 @@ inline constexpr Preset cuszi_preset{{PredictorId::interp}, {CoderId::huffman}};
 inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, {CoderId::huffman}};
 inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
 inline constexpr Preset zfp_preset{{PredictorId::zfp}, {CoderId::none}};
+
+/// All of them, in the order of cuszi_preset.
+inline constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset, fast_preset,
+                                    zfp_preset};
 
 inline void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
   predictor.id = choice.id;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +15,13 @@
 
 namespace cuszi {
 
+/// How many values an array of these extents has.
+inline std::uint64_t product(std::span<const std::uint64_t> extents) {
+  std::uint64_t result = 1;
+  for (const std::uint64_t extent : extents) result *= extent;
+  return result;
+}
+
 /// A variable (NetCDF) or dataset (HDF5), as its file tells of it.
 struct Variable {
   std::string name;                    ///< with its groups, without a slash in front
@@ -25,6 +34,15 @@ struct Variable {
   bool is_elsewhere = false;           ///< its values are in other files
   bool is_packed = false;              ///< integers that scale_factor and add_offset unpack
   bool is_coordinate = false;          ///< says where the values of other variables are
+
+  /// How many there are.
+  std::uint64_t values() const { return product(extents); }
+
+  /// One more value that means missing, unless it is there, or NaN, which is missing anyway.
+  void add_fill(double value) {
+    if (std::isnan(value)) return;
+    if (std::find(fills.begin(), fills.end(), value) == fills.end()) fills.push_back(value);
+  }
 };
 
 /// A variable to be compressed in a copy of its file.

@@ -28,9 +28,8 @@ std::unique_ptr<Container> open_container(Format format, const std::string& path
   void* const symbol = loaded == nullptr ? nullptr : ::dlsym(loaded, open_container_symbol);
   if (symbol == nullptr) {
     throw DeviceError(
-        fmt::format("{}: this cuszi was built without {}, or its module is missing "
-                    "({})",
-                    path, module.library, ::dlerror()));
+        fmt::format("{}: this cuszi was built without {}, or its module is missing ({})", path,
+                    module.library, ::dlerror()));
   }
   std::unique_ptr<Container> opened;
   reinterpret_cast<OpenContainer*>(symbol)(path, opened);

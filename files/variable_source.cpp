@@ -24,8 +24,7 @@ VariableSource::VariableSource(std::string name, std::shared_ptr<Container> cont
       container_(std::move(container)),
       variable_(std::move(variable)),
       file_(std::move(file)) {
-  size_ = size_of(*variable_.dtype);
-  for (const std::uint64_t extent : variable_.extents) size_ *= extent;
+  size_ = size_of(*variable_.dtype) * variable_.values();
   row_bytes_ = size_;
   const std::size_t rank = variable_.extents.size();
   for (std::size_t axis = 0; axis < rank; ++axis) {

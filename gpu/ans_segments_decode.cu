@@ -32,8 +32,6 @@ struct DecodeTask {
   std::uint32_t* flaws;
 };
 
-__device__ std::uint32_t warp_number() { return (blockIdx.x * blockDim.x + threadIdx.x) / 32; }
-
 /// A thread block per table.
 __global__ void __launch_bounds__(threads)
     fill_entries(const std::uint16_t* frequencies, std::uint32_t* entries) {

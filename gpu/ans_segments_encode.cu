@@ -28,9 +28,6 @@ struct EncodeTask {
   std::uint32_t* bytes;
 };
 
-/// The warp's number among all; nothing else depends on how a launch is cut into blocks.
-__device__ std::uint32_t warp_number() { return (blockIdx.x * blockDim.x + threadIdx.x) / 32; }
-
 __global__ void __launch_bounds__(threads) find_tokens(const __grid_constant__ EncodeTask task) {
   const std::uint32_t number = warp_number();
   if (number >= task.slots.segment_count * segment_tiles) return;

@@ -158,6 +158,11 @@ class FrameSlotsBuilder {
   std::uint32_t slots_ = 0;
 };
 
+/// The warp's number among all; nothing else depends on how a launch is cut into blocks.
+__device__ inline std::uint32_t warp_number() {
+  return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
+
 /// The sums of four counts of every lane's slots, 32 apart, before each of them, by one warp.
 /// Counts are below 2^11.
 struct FourSums {

@@ -12,7 +12,7 @@ namespace cuszi::gpu {
 /// tiles that follow each other in the pass. Their edges are powers of two.
 struct RegionShape {
   static constexpr unsigned points = 512;
-  static constexpr unsigned threads = 128;
+  static constexpr unsigned block_threads = 128;
 
   std::uint32_t tile1_bits = 0;  ///< a region has one tile along axes 1 and 2
   std::uint32_t tile2_bits = 0;
@@ -198,10 +198,12 @@ struct Staged {
   Value values[RegionShape::points];
 
   __device__ void load(const Value* from, std::uint32_t count) {
-    for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::threads) values[i] = from[i];
+    for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
+      values[i] = from[i];
   }
   __device__ void store(Value* to, std::uint32_t count) const {
-    for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::threads) to[i] = values[i];
+    for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
+      to[i] = values[i];
   }
 };
 
@@ -229,7 +231,7 @@ __device__ void for_each_region(const PassView<T>& pass, const RegionWork& work)
 /// Calls f(spot, place in the region) for this thread's points of a region.
 template <class F>
 __device__ void for_each_spot(const RegionShape& shape, const Region& region, const F& f) {
-  for (std::uint32_t i = threadIdx.x; i < RegionShape::points; i += RegionShape::threads) {
+  for (std::uint32_t i = threadIdx.x; i < RegionShape::points; i += RegionShape::block_threads) {
     const Spot spot = spot_of(shape, region, i);
     if (spot.exists) f(spot, place_of(shape, region, spot));
   }

@@ -14,7 +14,7 @@ inline constexpr std::uint64_t least_cube = 8;
 inline constexpr std::uint64_t most_cube = 65535;
 inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest of four axes
 inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
-inline constexpr int cube_points = RegionShape::points / RegionShape::threads;
+inline constexpr int cube_points = RegionShape::points / RegionShape::block_threads;
 
 /// Which borders of the array a region may be near to, so that neighbours may be missing: none, the
 /// ends of rows, any.

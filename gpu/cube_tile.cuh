@@ -169,11 +169,12 @@ struct CubeStage {
       const auto* const words = reinterpret_cast<const std::uint64_t*>(from);
       auto* const out = reinterpret_cast<std::uint64_t*>(to);
       for (std::uint32_t i = threadIdx.x; i < RegionShape::points / in_word;
-           i += RegionShape::threads) {
+           i += RegionShape::block_threads) {
         out[i] = words[i];
       }
     } else {
-      for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::threads) to[i] = from[i];
+      for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
+        to[i] = from[i];
     }
   }
 };

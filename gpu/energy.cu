@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::threads;
+constexpr unsigned threads = RegionShape::block_threads;
 
 /// The sum of what stands at the taps of a group.
 template <class Magnitudes>

@@ -5,7 +5,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::threads;
+constexpr unsigned threads = RegionShape::block_threads;
 template <class T>
 constexpr unsigned blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 

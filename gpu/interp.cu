@@ -416,8 +416,9 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
                                 all, frame.fills);
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
-    encode_cubes<T, turn.value><<<Cube::grid(interp), Cube::threads, Cube::bytes, work.stream()>>>(
-        interp, frame.values, codes, exceptions);
+    encode_cubes<T, turn.value>
+        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, work.stream()>>>(
+            interp, frame.values, codes, exceptions);
   });
   if (!cubes) {
     add_plan(work, interp);
@@ -465,8 +466,9 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
       interp_frame<T>(params, no_bound, frame.extents, frame.missing, frame.min, frame.max, all);
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
-    decode_cubes<T, turn.value><<<Cube::grid(interp), Cube::threads, Cube::bytes, work.stream()>>>(
-        interp, codes, outliers, frame.values);
+    decode_cubes<T, turn.value>
+        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, work.stream()>>>(
+            interp, codes, outliers, frame.values);
   });
   if (!cubes) {
     add_plan(work, interp);

@@ -12,7 +12,7 @@ namespace cuszi::gpu {
 template <class T, int long_turn>
 class InterpCube {
  public:
-  static constexpr unsigned threads = max_threads;
+  static constexpr unsigned block_threads = max_threads;
   /// Thread blocks that a multiprocessor shall hold at once.
   static constexpr unsigned blocks = sizeof(T) == 4 ? 10 : 7;
   static constexpr ByteCount bytes =
@@ -44,20 +44,20 @@ class InterpCube {
         own_(by_place(box_.own)) {}
 
   __device__ bool is_whole() const { return size_.a == 9 && size_.b == 9 && size_.x == 33; }
-  __device__ bool is_inside(const CubePlace& p) const { return p.is_below(size_); }
-  __device__ bool is_own(const CubePlace& p) const { return p.is_below(own_); }
+  __device__ bool is_inside(const InterpCubePlace& p) const { return p.is_below(size_); }
+  __device__ bool is_own(const InterpCubePlace& p) const { return p.is_below(own_); }
   /// Whether pairs of neighbours along x lie in words of the frame.
   __device__ bool has_even_rows() const { return frame.extents[2] % 2 == 0; }
 
-  __device__ static T* value(const CubePlace& p) {
+  __device__ static T* value(const InterpCubePlace& p) {
     return reinterpret_cast<T*>(shared_memory) + p.row() * cube_row_points + p.x;
   }
-  __device__ static QuantCode* code(const CubePlace& p) {
+  __device__ static QuantCode* code(const InterpCubePlace& p) {
     constexpr ByteCount values = cube_rows * cube_row_points * sizeof(T);
     return reinterpret_cast<QuantCode*>(shared_memory + values) + p.row() * cube_row_codes + p.x;
   }
   /// Where the place is in the frame.
-  __device__ std::uint64_t point(const CubePlace& p) const {
+  __device__ std::uint64_t point(const InterpCubePlace& p) const {
     return first_ + p.a * a_stride_ + p.b * b_stride_ + p.x;
   }
   __device__ Cubic cubic(CubeAxis axis) const {
@@ -76,7 +76,8 @@ class InterpCube {
 #pragma unroll
     for (std::uint32_t a = 0; a < 8; ++a) {
 #pragma unroll
-      for (std::uint32_t b = 0; b < 8; b += threads / width) each(CubePlace{a, b + row, x});
+      for (std::uint32_t b = 0; b < 8; b += block_threads / width)
+        each(InterpCubePlace{a, b + row, x});
     }
   }
   /// The same for all rows of the closed box, without its far face along x.
@@ -87,23 +88,24 @@ class InterpCube {
     const std::uint32_t row = threadIdx.x / width;
     const std::uint32_t x = threadIdx.x % width * pace;
 #pragma unroll
-    for (std::uint32_t a = 0; a < 8; a += threads / width) each(CubePlace{a + row, 8, x});
+    for (std::uint32_t a = 0; a < 8; a += block_threads / width)
+      each(InterpCubePlace{a + row, 8, x});
 #pragma unroll
-    for (std::uint32_t b = 0; b < 9; b += threads / width) {
-      if (b + row < 9) each(CubePlace{8, b + row, x});
+    for (std::uint32_t b = 0; b < 9; b += block_threads / width) {
+      if (b + row < 9) each(InterpCubePlace{8, b + row, x});
     }
   }
   template <class Each>
   __device__ static void for_each_far_place(const Each& each) {
     if (threadIdx.x < cube_rows)
-      each(CubePlace{threadIdx.x / 9, threadIdx.x % 9, cube_count * cube_side});
+      each(InterpCubePlace{threadIdx.x / 9, threadIdx.x % 9, cube_count * cube_side});
   }
 
   /// Calls each(anchor in the frame's grid, place) for the anchors of the box.
   template <class Each>
   __device__ void for_each_anchor(const Each& each) const {
-    const CubePlace p{threadIdx.x / 10 * cube_side, threadIdx.x / 5 % 2 * cube_side,
-                      threadIdx.x % 5 * cube_side};
+    const InterpCubePlace p{threadIdx.x / 10 * cube_side, threadIdx.x / 5 % 2 * cube_side,
+                            threadIdx.x % 5 * cube_side};
     if (!is_inside(p)) return;
     Extents3 at{p.a, p.b, p.x};
     if (a_axis_ != 0) at = {p.b, p.a, p.x};
@@ -112,9 +114,9 @@ class InterpCube {
   }
 
  private:
-  __device__ CubePlace by_place(const Extents32& size) const {
-    return a_axis_ == 0 ? CubePlace{size[0], size[1], size[2]}
-                        : CubePlace{size[1], size[0], size[2]};
+  __device__ InterpCubePlace by_place(const Extents32& size) const {
+    return a_axis_ == 0 ? InterpCubePlace{size[0], size[1], size[2]}
+                        : InterpCubePlace{size[1], size[0], size[2]};
   }
 
   TileBox box_;
@@ -122,8 +124,8 @@ class InterpCube {
   unsigned a_axis_;  ///< z or y
   std::uint64_t a_stride_;
   std::uint64_t b_stride_;
-  CubePlace size_;
-  CubePlace own_;
+  InterpCubePlace size_;
+  InterpCubePlace own_;
 };
 
 /// A column of a stage. `whole`: nothing of the box lies outside of the frame.
@@ -141,7 +143,9 @@ class CubeColumn {
   __device__ bool is_there() const { return whole || cube_.is_inside(first_); }
 
   /// The column's k-th point, k from 0.
-  __device__ CubePlace place(int k) const { return Stage::along(first_, distance(2 * k + 1)); }
+  __device__ InterpCubePlace place(int k) const {
+    return Stage::along(first_, distance(2 * k + 1));
+  }
   __device__ bool has(int k) const { return whole || cube_.is_inside(place(k)); }
   __device__ T& value(int k) const { return values_[distance(2 * k + 1) * Stage::value_stride]; }
   __device__ QuantCode& code(int k) const {
@@ -177,7 +181,7 @@ class CubeColumn {
   }
 
   const Cube& cube_;
-  CubePlace first_;
+  InterpCubePlace first_;
   T* values_;
   QuantCode* codes_;
 };
@@ -185,7 +189,7 @@ class CubeColumn {
 /// Predicts all points of a box level by level and turn by turn: work(quantizer, column,
 /// predictions).
 template <class T, int long_turn, bool whole>
-class CubeStages {
+class InterpCubeStages {
  public:
   using Cube = InterpCube<T, long_turn>;
 
@@ -199,15 +203,15 @@ class CubeStages {
  private:
   template <int level, class Work>
   static __device__ void run_level(const Cube& cube, const Work& work) {
-    run_stage<CubeStage<level, 0, long_turn>>(cube, work);
-    run_stage<CubeStage<level, 1, long_turn>>(cube, work);
-    run_stage<CubeStage<level, 2, long_turn>>(cube, work);
+    run_stage<InterpCubeStage<level, 0, long_turn>>(cube, work);
+    run_stage<InterpCubeStage<level, 1, long_turn>>(cube, work);
+    run_stage<InterpCubeStage<level, 2, long_turn>>(cube, work);
   }
 
   template <class Stage, class Work>
   static __device__ void run_stage(const Cube& cube, const Work& work) {
 #pragma unroll 1
-    for (std::uint32_t i = threadIdx.x; i < Stage::columns; i += Cube::threads) {
+    for (std::uint32_t i = threadIdx.x; i < Stage::columns; i += Cube::block_threads) {
       const CubeColumn<T, Cube, Stage, whole> column(cube, i);
       if (!column.is_there()) continue;
       T prediction[Stage::points];

@@ -48,11 +48,11 @@ struct CubeRestorer {
 template <bool whole, class T, int long_turn>
 __device__ void load_codes(const InterpCube<T, long_turn>& cube, const QuantCode* codes) {
   using Cube = InterpCube<T, long_turn>;
-  const auto load = [&](const CubePlace& p) {
+  const auto load = [&](const InterpCubePlace& p) {
     if (whole || cube.is_inside(p)) *Cube::code(p) = codes[cube.point(p)];
   };
   if (cube.has_even_rows()) {
-    Cube::template for_each_place<2>([&](const CubePlace& p) {
+    Cube::template for_each_place<2>([&](const InterpCubePlace& p) {
       if (whole || cube.is_inside(p))
         copy_async<2 * sizeof(QuantCode)>(Cube::code(p), codes + cube.point(p));
     });
@@ -60,7 +60,7 @@ __device__ void load_codes(const InterpCube<T, long_turn>& cube, const QuantCode
     Cube::template for_each_place<1>(load);
   }
   Cube::for_each_far_place(load);
-  cube.for_each_anchor([&](std::uint64_t anchor, const CubePlace& p) {
+  cube.for_each_anchor([&](std::uint64_t anchor, const InterpCubePlace& p) {
     *Cube::value(p) = cube.frame.anchors[anchor];
   });
   wait_for_copies();
@@ -72,14 +72,14 @@ __device__ void decode_cube(const InterpCube<T, long_turn>& cube, const QuantCod
                             const SparseView& outliers, T* values) {
   using Cube = InterpCube<T, long_turn>;
   load_codes<whole>(cube, codes);
-  CubeStages<T, long_turn, whole>::run(cube, CubeRestorer<T, long_turn>{cube, outliers});
-  Cube::template for_each_own_place<1>([&](const CubePlace& p) {
+  InterpCubeStages<T, long_turn, whole>::run(cube, CubeRestorer<T, long_turn>{cube, outliers});
+  Cube::template for_each_own_place<1>([&](const InterpCubePlace& p) {
     if (whole || cube.is_own(p)) values[cube.point(p)] = *Cube::value(p);
   });
 }
 
 template <class T, int long_turn>
-__global__ void __launch_bounds__(InterpCube<T, long_turn>::threads,
+__global__ void __launch_bounds__(InterpCube<T, long_turn>::block_threads,
                                   InterpCube<T, long_turn>::blocks)
     decode_cubes(const __grid_constant__ InterpFrame<T> frame, const QuantCode* codes,
                  const __grid_constant__ SparseView outliers, T* values) {

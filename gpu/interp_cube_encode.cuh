@@ -56,12 +56,12 @@ struct CubeQuantiser {
 template <bool whole, class T, int long_turn>
 __device__ void load_values(const InterpCube<T, long_turn>& cube, const T* values) {
   using Cube = InterpCube<T, long_turn>;
-  const auto load = [&](const CubePlace& p) {
+  const auto load = [&](const InterpCubePlace& p) {
     if (whole || cube.is_inside(p)) copy_async<sizeof(T)>(Cube::value(p), values + cube.point(p));
   };
   Cube::template for_each_place<1>(load);
   Cube::for_each_far_place(load);
-  cube.for_each_anchor([&](std::uint64_t, const CubePlace& p) {
+  cube.for_each_anchor([&](std::uint64_t, const InterpCubePlace& p) {
     *Cube::code(p) = static_cast<QuantCode>(cube.frame.params.radius);
   });
   wait_for_copies();
@@ -74,7 +74,7 @@ __device__ void store_codes(const InterpCube<T, long_turn>& cube, QuantCode* cod
   using Cube = InterpCube<T, long_turn>;
   using Pair = std::uint32_t;
   if (cube.has_even_rows()) {
-    Cube::template for_each_own_place<2>([&](const CubePlace& p) {
+    Cube::template for_each_own_place<2>([&](const InterpCubePlace& p) {
       if (whole || cube.is_own(p)) {
         *reinterpret_cast<Pair*>(codes + cube.point(p)) =
             *reinterpret_cast<const Pair*>(Cube::code(p));
@@ -82,7 +82,7 @@ __device__ void store_codes(const InterpCube<T, long_turn>& cube, QuantCode* cod
     });
     return;
   }
-  Cube::template for_each_own_place<1>([&](const CubePlace& p) {
+  Cube::template for_each_own_place<1>([&](const InterpCubePlace& p) {
     if (whole || cube.is_own(p)) codes[cube.point(p)] = *Cube::code(p);
   });
 }
@@ -91,12 +91,12 @@ template <class T, int long_turn, bool whole>
 __device__ void encode_cube(const InterpCube<T, long_turn>& cube, const T* values, QuantCode* codes,
                             const ExceptionSets& exceptions) {
   load_values<whole>(cube, values);
-  CubeStages<T, long_turn, whole>::run(cube, CubeQuantiser<T, long_turn>{cube, exceptions});
+  InterpCubeStages<T, long_turn, whole>::run(cube, CubeQuantiser<T, long_turn>{cube, exceptions});
   store_codes<whole>(cube, codes);
 }
 
 template <class T, int long_turn>
-__global__ void __launch_bounds__(InterpCube<T, long_turn>::threads,
+__global__ void __launch_bounds__(InterpCube<T, long_turn>::block_threads,
                                   InterpCube<T, long_turn>::blocks)
     encode_cubes(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
                  const __grid_constant__ ExceptionSets exceptions) {

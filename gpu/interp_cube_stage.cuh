@@ -12,13 +12,13 @@ inline constexpr std::uint32_t cube_row_points = cube_count * cube_side + 1;
 inline constexpr std::uint32_t cube_row_codes = cube_row_points + 1;  ///< in words of two
 
 /// A point of the box: along the short axes, a the one whose turn is first, and along x.
-struct CubePlace {
+struct InterpCubePlace {
   std::uint32_t a;
   std::uint32_t b;
   std::uint32_t x;
 
   __device__ std::uint32_t row() const { return a * 9 + b; }
-  __device__ bool is_below(const CubePlace& end) const {
+  __device__ bool is_below(const InterpCubePlace& end) const {
     return a < end.a && b < end.b && x < end.x;
   }
 };
@@ -28,7 +28,7 @@ enum class CubeAxis { a, b, x };
 /// The points that one turn of one level predicts, as columns: the points of one line within one
 /// cube. Columns do not depend on each other, nor do the points of one.
 template <int Level, int Turn, int LongTurn>
-struct CubeStage {
+struct InterpCubeStage {
   static constexpr int level = Level;
   static constexpr CubeAxis axis = Turn == LongTurn                  ? CubeAxis::x
                                    : Turn == (LongTurn == 0 ? 1 : 0) ? CubeAxis::a
@@ -61,7 +61,7 @@ struct CubeStage {
 
   /// The place before the first point of a column. Neighbouring columns lie in different banks of
   /// the shared memory as far as possible: those on the far face along x come last.
-  static __device__ CubePlace column(std::uint32_t i) {
+  static __device__ InterpCubePlace column(std::uint32_t i) {
     if constexpr (axis == CubeAxis::x) {
       constexpr std::uint32_t n = count(CubeAxis::a);
       return {i % n * step(CubeAxis::a), i / (n * cube_count) * step(CubeAxis::b),
@@ -71,7 +71,7 @@ struct CubeStage {
     constexpr std::uint32_t all_near = near * count(other_short);
     const std::uint32_t x = i < all_near ? i % near * step(CubeAxis::x) : cube_count * cube_side;
     const std::uint32_t other = (i < all_near ? i / near : i - all_near) * step(other_short);
-    return axis == CubeAxis::a ? CubePlace{0, other, x} : CubePlace{other, 0, x};
+    return axis == CubeAxis::a ? InterpCubePlace{0, other, x} : InterpCubePlace{other, 0, x};
   }
 
   /// How far apart neighbours along the column are in memory.
@@ -80,7 +80,7 @@ struct CubeStage {
   static constexpr int code_stride = axis == CubeAxis::x ? 1 : rows * int{cube_row_codes};
 
   /// The place at a distance along the column.
-  static __device__ CubePlace along(const CubePlace& p, std::uint32_t distance) {
+  static __device__ InterpCubePlace along(const InterpCubePlace& p, std::uint32_t distance) {
     if constexpr (axis == CubeAxis::a) return {p.a + distance, p.b, p.x};
     if constexpr (axis == CubeAxis::b) return {p.a, p.b + distance, p.x};
     return {p.a, p.b, p.x + distance};

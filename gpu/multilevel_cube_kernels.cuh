@@ -6,7 +6,7 @@
 
 namespace cuszi::gpu {
 
-inline constexpr unsigned cube_threads = RegionShape::threads;
+inline constexpr unsigned cube_threads = RegionShape::block_threads;
 template <class T>
 inline constexpr unsigned cube_blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 

@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::threads;
+constexpr unsigned threads = RegionShape::block_threads;
 
 template <class T>
 __device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {

@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::threads;
+constexpr unsigned threads = RegionShape::block_threads;
 constexpr int made_from = 2;  ///< level
 
 /// Gives plans the weights of their classes' fits.

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "app/json.hpp"
 #include "app/options.hpp"
 
 namespace cuszi::app {
@@ -15,10 +15,10 @@ namespace cuszi::app {
 /// - Study::index: all encodings, chunk sizes and partitions of the side-channel index: its size f
 ///   over the rest of the archive, the ratio R without and R/(1+f) with it, and the speed of
 ///   decoding on the CPU and on the device, if there is one (Noordsij 2019, 4.6 and 5).
-nlohmann::ordered_json run_study(Study study, const BenchOptions& options, Backends& backends,
-                                 const std::string& input);
+Json run_study(Study study, const BenchOptions& options, Backends& backends,
+               const std::string& input);
 
 /// The rows as a table for people.
-std::string table_of(const nlohmann::ordered_json& rows);
+std::string table_of(const Json& rows);
 
 }  // namespace cuszi::app

@@ -156,9 +156,7 @@ void set_coding(const cuszi_options& options, HuffmanConfig& huffman, IndexConfi
 }
 
 void set_method(const cuszi_options& options, FrameConfig& frame) {
-  apply(choose("preset", options.preset,
-               std::array{ratio_preset, cuszi_preset, cusz_preset, fast_preset, zfp_preset}),
-        frame);
+  apply(choose("preset", options.preset, presets), frame);
   if (options.predictor != 0) {
     apply(choose("predictor", options.predictor,
                  std::array<PredictorChoice, 6>{{automatic_predictor,

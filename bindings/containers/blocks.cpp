@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "files/container.hpp"
+
 namespace cuszi {
 
 namespace {
@@ -9,12 +11,6 @@ namespace {
 constexpr ByteCount new_chunk_bytes = 8 << 20;
 constexpr ByteCount least_chunk_bytes = 1 << 20;
 constexpr ByteCount block_bytes = 32 << 20;
-
-std::uint64_t product(std::span<const std::uint64_t> extents) {
-  std::uint64_t result = 1;
-  for (const std::uint64_t extent : extents) result *= extent;
-  return result;
-}
 
 constexpr std::uint64_t quotient_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 

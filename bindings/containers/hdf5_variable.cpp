@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 
 namespace cuszi::hdf5 {
@@ -57,12 +55,7 @@ std::string type_text(hid_t type) {
   }
 }
 
-void add_once(double value, std::vector<double>& values) {
-  if (std::isnan(value)) return;  // is missing anyway
-  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-}
-
-void add_attribute(hid_t dataset, const char* name, std::vector<double>& fills) {
+void add_attribute(hid_t dataset, const char* name, Variable& variable) {
   if (::H5Aexists(dataset, name) <= 0) return;
   const Handle found(::H5Aopen(dataset, name, H5P_DEFAULT), attribute, name);
   const Handle type(::H5Aget_type(found.get()), datatype, name);
@@ -71,20 +64,18 @@ void add_attribute(hid_t dataset, const char* name, std::vector<double>& fills) 
   if (!is_number(type.get()) || count < 1) return;
   std::vector<double> values(static_cast<std::size_t>(count));
   check(::H5Aread(found.get(), H5T_NATIVE_DOUBLE, values.data()), name);
-  for (const double value : values) add_once(value, fills);
+  for (const double value : values) variable.add_fill(value);
 }
 
-std::vector<double> fills_of(hid_t dataset, hid_t creation) {
-  std::vector<double> fills;
+void add_fills(hid_t dataset, hid_t creation, Variable& variable) {
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   double value = 0;
   if (::H5Pfill_value_defined(creation, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
       ::H5Pget_fill_value(creation, H5T_NATIVE_DOUBLE, &value) >= 0) {
-    add_once(value, fills);
+    variable.add_fill(value);
   }
-  add_attribute(dataset, "_FillValue", fills);
-  add_attribute(dataset, "missing_value", fills);
-  return fills;
+  add_attribute(dataset, "_FillValue", variable);
+  add_attribute(dataset, "missing_value", variable);
 }
 
 }  // namespace
@@ -98,7 +89,7 @@ Variable describe(hid_t dataset, const std::string& name) {
   variable.dtype = dtype_of(type.get());
   variable.extents = extents_of(dataset, name);
   variable.chunk = chunk_of(creation.get(), variable.extents.size());
-  if (variable.dtype) variable.fills = fills_of(dataset, creation.get());
+  if (variable.dtype) add_fills(dataset, creation.get(), variable);
   variable.stored_bytes = ::H5Dget_storage_size(dataset);
   variable.is_elsewhere =
       ::H5Pget_layout(creation.get()) == H5D_VIRTUAL || ::H5Pget_external_count(creation.get()) > 0;

@@ -2,9 +2,7 @@
 
 #include <netcdf.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/error.hpp"
 
@@ -24,31 +22,27 @@ bool has_attribute(int group, int variable, const char* name) {
   return ::nc_inq_attid(group, variable, name, nullptr) == NC_NOERR;
 }
 
-void add_once(double value, std::vector<double>& values) {
-  if (std::isnan(value)) return;  // is missing anyway
-  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-}
-
-void add_attribute(int group, int variable, const char* name, std::vector<double>& fills) {
+void add_attribute(int group, int id, const char* name, Variable& variable) {
   nc_type type = NC_NAT;
   std::size_t count = 0;
-  if (::nc_inq_att(group, variable, name, &type, &count) != NC_NOERR || !is_number(type)) return;
+  if (::nc_inq_att(group, id, name, &type, &count) != NC_NOERR || !is_number(type)) return;
   std::vector<double> values(count);
-  check(::nc_get_att_double(group, variable, name, values.data()), name);
-  for (const double value : values) add_once(value, fills);
+  check(::nc_get_att_double(group, id, name, values.data()), name);
+  for (const double value : values) variable.add_fill(value);
 }
 
 /// Values that nobody has written are the library's fill value, unless the file says otherwise.
-void add_fill_mode(int group, int variable, DType dtype, std::vector<double>& fills) {
+void add_fill_mode(int group, int id, Variable& variable) {
   int no_fill = 0;
   double as_double = 0;
   float as_float = 0;
-  void* const value = dtype == DType::f64 ? static_cast<void*>(&as_double) : &as_float;
-  if (::nc_inq_var_fill(group, variable, &no_fill, value) != NC_NOERR || no_fill != 0) return;
-  add_once(dtype == DType::f64 ? as_double : double{as_float}, fills);
+  const bool is_double = variable.dtype == DType::f64;
+  void* const value = is_double ? static_cast<void*>(&as_double) : &as_float;
+  if (::nc_inq_var_fill(group, id, &no_fill, value) != NC_NOERR || no_fill != 0) return;
+  variable.add_fill(is_double ? as_double : double{as_float});
 }
 
-/// Of the values behind one index of the record dimension, or all.
+/// The extents of a chunk; none where all values are stored together.
 std::vector<std::uint64_t> chunk_of(int group, int variable, std::size_t rank) {
   int storage = NC_CONTIGUOUS;
   std::vector<std::size_t> extents(rank);
@@ -91,9 +85,9 @@ Variable describe(int group, int id, const std::string& prefix) {
   variable.is_packed = is_integer(type) && (has_attribute(group, id, "scale_factor") ||
                                             has_attribute(group, id, "add_offset"));
   if (!variable.dtype) return variable;
-  add_fill_mode(group, id, *variable.dtype, variable.fills);
-  add_attribute(group, id, "_FillValue", variable.fills);
-  add_attribute(group, id, "missing_value", variable.fills);
+  add_fill_mode(group, id, variable);
+  add_attribute(group, id, "_FillValue", variable);
+  add_attribute(group, id, "missing_value", variable);
   return variable;
 }
 

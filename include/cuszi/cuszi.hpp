@@ -32,36 +32,28 @@ class Error : public std::runtime_error {
   cuszi_status status_;
 };
 
-/// Options for a bound in the field's own unit.
-inline cuszi_options absolute(double bound) {
+namespace detail {
+
+inline cuszi_options options_for(cuszi_mode mode, double bound) {
   cuszi_options options = cuszi_default_options();
-  options.mode = CUSZI_ABS;
+  options.mode = mode;
   options.bound = bound;
   return options;
 }
+
+}  // namespace detail
+
+/// Options for a bound in the field's own unit.
+inline cuszi_options absolute(double bound) { return detail::options_for(CUSZI_ABS, bound); }
 
 /// Options for a bound that is a share of the value range.
-inline cuszi_options relative(double bound) {
-  cuszi_options options = cuszi_default_options();
-  options.bound = bound;
-  return options;
-}
+inline cuszi_options relative(double bound) { return detail::options_for(CUSZI_REL, bound); }
 
 /// Options for a PSNR of at least so many dB, in few bits.
-inline cuszi_options psnr(double decibels) {
-  cuszi_options options = cuszi_default_options();
-  options.mode = CUSZI_PSNR;
-  options.bound = decibels;
-  return options;
-}
+inline cuszi_options psnr(double decibels) { return detail::options_for(CUSZI_PSNR, decibels); }
 
 /// Options for an archive that is at least so many times smaller, with little error.
-inline cuszi_options ratio(double factor) {
-  cuszi_options options = cuszi_default_options();
-  options.mode = CUSZI_RATIO;
-  options.bound = factor;
-  return options;
-}
+inline cuszi_options ratio(double factor) { return detail::options_for(CUSZI_RATIO, factor); }
 
 /// A field of float or double with these extents, slowest first. Throws Error.
 template <class T>

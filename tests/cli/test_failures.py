@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BOUND, CUSZI, CliTest, DEVICE, INPUT, OUTPUT,
-                      USAGE, has_device)
+                      USAGE, also_sanitized, has_device)
 
 
 class ExitCodes(CliTest):
@@ -88,6 +88,7 @@ class ExitCodes(CliTest):
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
         self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--value-range", "-2,2")
 
+    @also_sanitized
     def test_input(self):
         self.field("u_20x30x41.f32")  # made as 20x30x40
         self.path("folder_2x2.f32").mkdir()
@@ -101,6 +102,7 @@ class ExitCodes(CliTest):
                    stdin=bytes(41), code=INPUT)
         self.assertEqual(self.files(), ["u_20x30x41.f32"])
 
+    @also_sanitized
     def test_archive(self):
         original = self.field("u_20x30x40.f32")
         self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "good.cuszi")
@@ -156,6 +158,7 @@ class ExitCodes(CliTest):
         self.cuszi("decompress", "u.cuszi", "--device", "cuda", code=DEVICE)
         self.assertEqual(self.files(), ["u.cuszi", "u_20x30x40.f32"])
 
+    @also_sanitized
     def test_output(self):
         self.field("u_20x30x40.f32")
         self.path("u_20x30x40.f32.cuszi").write_bytes(b"precious")
@@ -183,6 +186,7 @@ class ExitCodes(CliTest):
 
 
 class Interruption(CliTest):
+    @also_sanitized
     def test_no_partial_output_is_left(self):
         process = subprocess.Popen(
             [CUSZI, "compress", "-", "-d", "1000000", "-t", "f32", "-e", "1e-3", "-m", "abs",

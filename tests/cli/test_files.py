@@ -8,7 +8,7 @@ import array
 import struct
 import unittest
 
-from cli_test import INPUT, USAGE, CliTest
+from cli_test import INPUT, USAGE, CliTest, also_sanitized
 
 BOUND = ["-e", "1e-3", "--preset", "fast"]
 
@@ -32,6 +32,7 @@ class Npy(CliTest):
         self.cuszi("compress", name, *BOUND, "-q", "-f", "-o", "out.cuszi")
         return self.path("out.cuszi").read_bytes()
 
+    @also_sanitized
     def test_archives_are_those_of_the_values(self):
         swapped = array.array("f", self.values)
         swapped.byteswap()
@@ -41,6 +42,7 @@ class Npy(CliTest):
             self.path("u.npy").write_bytes(data)
             self.assertEqual(self.archive("u.npy"), self.expected)
 
+    @also_sanitized
     def test_f64_and_other_shapes(self):
         values = self.field("d_4800.f64", dims="4800", dtype="f64")
         self.path("d.npy").write_bytes(npy(values, "<f8", "(4800,)"))
@@ -48,6 +50,7 @@ class Npy(CliTest):
         self.path("s.npy").write_bytes(npy(values[:8], "<f8", "()"))
         self.assertEqual(self.report("compress", "s.npy", *BOUND)[0]["dims"], [1])
 
+    @also_sanitized
     def test_whole_path(self):
         self.path("in").mkdir()
         self.path("in/u.npy").write_bytes(npy(self.values))
@@ -59,6 +62,7 @@ class Npy(CliTest):
         self.cuszi("compress", "in/u.npy", *BOUND, "--verify", "--rm", "-f")
         self.assertFalse(self.path("in/u.npy").exists())
 
+    @also_sanitized
     def test_read_as_raw(self):
         header = len(npy(b""))
         self.path("u.npy").write_bytes(npy(self.values))
@@ -69,6 +73,7 @@ class Npy(CliTest):
             error = self.cuszi("compress", "u.npy", *BOUND, *option, code=USAGE).stderr
             self.assertIn(b"says itself", error)
 
+    @also_sanitized
     def test_what_is_refused(self):
         for data, reason in [
                 (self.values, b"is no .npy file"), (b"", b"is no .npy file"),
@@ -86,6 +91,7 @@ class Npy(CliTest):
                 self.assertIn(reason, self.cuszi("compress", "u.npy", *BOUND,
                                                  code=INPUT).stderr)
 
+    @also_sanitized
     def test_other_dims_are_not_compared(self):
         self.path("u.npy").write_bytes(npy(self.values))
         self.path("v.npy").write_bytes(npy(self.values, shape="(4800,)"))

@@ -3,7 +3,7 @@
 import array
 import unittest
 
-from cli_test import ARCHIVE, CliTest, USAGE
+from cli_test import ARCHIVE, CliTest, USAGE, also_sanitized
 
 
 class Frames(CliTest):
@@ -38,6 +38,7 @@ class Frames(CliTest):
                 self.assertEqual([frame["predictor"]["axes"][1:] for frame in frames],
                                  [roles, roles, ["lattice", *roles[1:]]])
 
+    @also_sanitized
     def test_a_frame_alone(self):
         self.cuszi("decompress", "u.cuszi", "-o", "whole.f32")
         whole = self.path("whole.f32").read_bytes()
@@ -76,6 +77,7 @@ class Frames(CliTest):
         self.assertEqual(preview["dims"], [1, 15, 20])
         self.assertEqual(self.path("p.f32").read_bytes(), bytes(15 * 20 * 4))
 
+    @also_sanitized
     def test_a_damaged_frame_leaves_the_others(self):
         archive = bytearray(self.path("u.cuszi").read_bytes())
         archive[len(archive) // 2] ^= 1
@@ -171,6 +173,7 @@ class Previews(CliTest):
                                    stdin=self.path("u.cuszi").read_bytes())
                 self.assertEqual(piped.stdout, shown)
 
+    @also_sanitized
     def test_only_frames_that_meet_a_box_are_read(self):
         self.compress("--frame-size", "64K")
         archive = bytearray(self.path("u.cuszi").read_bytes())
@@ -183,6 +186,7 @@ class Previews(CliTest):
         self.assertEqual(self.path("same.f32").read_bytes(), self.path("box.f32").read_bytes())
         self.cuszi("decompress", "bad.cuszi", "--box", "0:1", "-o", "bad.f32", code=ARCHIVE)
 
+    @also_sanitized
     def test_a_box_of_a_preview(self):
         whole = self.compress("--axes", "lattice", "--frame-size", "64K")
         self.cuszi("decompress", "u.cuszi", "--box", "3:9,1:,2:", "--stride", 4, "-o", "b.f32")

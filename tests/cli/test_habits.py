@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from cli_test import ARCHIVE, CUSZI, INPUT, OUTPUT, USAGE, CliTest, long_when_sanitized
+from cli_test import ARCHIVE, CUSZI, INPUT, OUTPUT, USAGE, CliTest, also_sanitized
 
 
 class Commands(CliTest):
@@ -18,6 +18,7 @@ class Commands(CliTest):
     def compress(self, *more):
         return self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", *more)
 
+    @also_sanitized
     def test_test(self):
         self.compress("-o", "a.cuszi")
         self.compress("-o", "b.cuszi", "--frame-size", "64K")
@@ -35,6 +36,7 @@ class Commands(CliTest):
         self.cuszi("test", "-", stdin=good[:-1], code=ARCHIVE)
         self.assertEqual(self.files(), before)
 
+    @also_sanitized
     def test_list(self):
         self.compress("-o", "a.cuszi")
         self.cuszi("compress", "u_20x30x40.f32", "-e", "0", "-o", "b.cuszi")
@@ -110,6 +112,7 @@ class ManyInputs(CliTest):
         self.path("tree/readme.txt").write_text("no field")
         self.names = ["tree/a/b/v_9x10x11.f32", "tree/a/u_9x10x11.f32", "tree/w_9x10x11.f32"]
 
+    @also_sanitized
     def test_folders(self):
         result = self.cuszi("compress", "-r", "tree", "-e", "1e-3")
         self.assertRegex(result.stdout.decode().splitlines()[-1],
@@ -185,6 +188,7 @@ class ProgressLine(CliTest):
         os.close(master)
         return b"".join(told).decode()
 
+    @also_sanitized
     def test_bytes_and_time_left(self):
         def write(process):
             process.stdin.write(bytes(9 << 20))
@@ -196,7 +200,6 @@ class ProgressLine(CliTest):
                          "--frame-size", "1M", "-o", "u.cuszi", write=write)
         self.assertRegex(told, r"\[=+ *\] \d+ % of 16.78 MB, \d+ s, about \d+ s left")
 
-    @long_when_sanitized
     def test_it_moves_within_a_frame(self):
         self.field("u_256x256x256.f32", "rough", dims="256x256x256")
         told = self.told("compress", "u_256x256x256.f32", "-e", "1e-4", "--threads", "1")

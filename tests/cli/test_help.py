@@ -4,7 +4,7 @@ import re
 import unittest
 from pathlib import Path
 
-from cli_test import CliTest
+from cli_test import CliTest, also_sanitized
 
 COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench"]
 
@@ -19,6 +19,7 @@ class Help(CliTest):
             self.assertIn("slowest first", "\n".join(help_text.splitlines()[:4]))
             self.assertIn(f"  cuszi {command} ", help_text)
 
+    @also_sanitized
     def test_every_option_is_in_the_man_page_and_the_completions(self):
         root = Path(__file__).resolve().parents[2]
         man = (root / "docs/man/cuszi.1").read_text().replace("\\-", "-")

@@ -16,12 +16,12 @@ import time
 import unittest
 from fractions import Fraction
 
-from cli_test import BOUND, CUSZI, INPUT, OK, SANITIZED, CliTest, long_when_sanitized
+from cli_test import BOUND, CUSZI, INPUT, OK, SANITIZED, CliTest, also_sanitized
 
 NAN = float("nan")
 
 # Large enough to be changed while it is read, in a few frames.
-WATCHED_DIMS, WATCHED_FRAME = ("12x50x100", "64K") if SANITIZED else ("60x100x200", "1M")
+WATCHED_DIMS, WATCHED_FRAME = "60x100x200", "1M"
 WATCHED = f"v_{WATCHED_DIMS}.f32"
 
 
@@ -73,7 +73,7 @@ class Changes(CliTest):
                     self.assertEqual(process.wait(), INPUT, process.stderr.read())
                     self.assertNotIn("out", self.files())
 
-    @long_when_sanitized
+    @also_sanitized
     def test_a_restless_input_never_breaks_anything(self):
         size = 40 * 50 * 60 * 4
         path = self.path("r_40x50x60.f32")
@@ -93,6 +93,8 @@ class Changes(CliTest):
         try:
             for turn in range(12):
                 preset = ["ratio", "cuszi", "cusz"][turn % 3]
+                if SANITIZED and preset == "ratio":
+                    continue
                 more = [["--verify"], ["--frame-size", "64K"], []][turn // 3 % 3]
                 result = subprocess.run(
                     [CUSZI, "compress", path.name, "-e", "1e-3", "--preset", preset,
@@ -161,6 +163,7 @@ class Qualities(CliTest):
         report, = self.report(*options, code=code)
         return report, self.cuszi(*options, code=code)
 
+    @also_sanitized
     def test_what_is_missing_in_one_field_alone(self):
         fill = ["--fill-value", "7"]
         for original, restored, more in [
@@ -214,7 +217,7 @@ class FillValues(CliTest):
     def test_no_value_becomes_missing(self):
         rng = random.Random(3)
         cases = [(0.5, 1.0), (0.0, 1.0), (-0.25, 1.0), (3.0, 10.0)]
-        for fill, scale in cases[:1] if SANITIZED else cases:
+        for fill, scale in cases:
             values = [fill if rng.random() < 0.05 else
                       fill + rng.choice([1e-6, -1e-6, 1e-4]) * scale if rng.random() < 0.5 else
                       scale * math.sin(i / 40) for i in range(24000)]

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from cli_test import CliTest, INPUT, USAGE, long_when_sanitized
+from cli_test import CliTest, INPUT, USAGE, also_sanitized
 
 SHARED = Path(os.environ.get("CUSZI_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 
@@ -55,6 +55,7 @@ class Layouts(CliTest):
         self.assertIn(b"--dims 20x40x60", piped.stderr)
         self.assertEqual(self.warnings("u_20x40x60.f32", "-d", "60x40x20", "--quiet"), "")
 
+    @also_sanitized
     def test_the_other_byte_order_is_warned_of(self):
         for dtype, code in [("f32", "f"), ("f64", "d")]:
             values = array.array(code, self.field(f"u_20x30x40.{dtype}", dtype=dtype))
@@ -68,7 +69,6 @@ class Layouts(CliTest):
                 self.assertRegex(self.warnings(name), r"other byte order.*--byte-order big\n$")
                 self.assertEqual(self.warnings(name, "--byte-order", "big"), "")
 
-    @long_when_sanitized
     @unittest.skipUnless(list((SHARED / "data").glob("*.xz")), "no real fields are here")
     def test_real_fields_are_not_warned_of(self):
         for packed in sorted((SHARED / "data").glob("*.xz")):

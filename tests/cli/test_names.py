@@ -6,7 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from cli_test import CUSZI, CliTest, INPUT, USAGE
+from cli_test import CUSZI, CliTest, INPUT, USAGE, also_sanitized
 
 BATCH = Path(__file__).resolve().parents[2] / "scripts/batch.py"
 
@@ -82,6 +82,7 @@ class Names(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("16x16x16", done.stdout)
 
+    @also_sanitized
     def test_names_that_say_nothing(self):
         self.field("odd.f32", dims="7x11")
         said, = self.report("inspect", "--field-name", "odd.f32")

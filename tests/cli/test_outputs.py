@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from cli_test import CUSZI, OK, OUTPUT, USAGE, CliTest
+from cli_test import CUSZI, OK, OUTPUT, USAGE, CliTest, also_sanitized
 
 NO_TMPFILE = os.environ.get("NO_TMPFILE")
 OPTIONS = ["-d", "20x30x40", "-t", "f32", "-e", "1e-3"]
@@ -90,6 +90,7 @@ class StandardStreams(OutputTest):
         self.assertEqual(process.wait(), OK, process.stderr.read())
         process.stderr.close()
 
+    @also_sanitized
     def test_an_input_pipe_that_does_not_block(self):
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
@@ -231,6 +232,7 @@ class Permissions(OutputTest):
 
 
 class Links(OutputTest):
+    @also_sanitized
     def test_a_link_is_followed(self):
         self.path("folder").mkdir()
         self.path("link.cuszi").symlink_to("folder/far.cuszi")
@@ -337,6 +339,7 @@ class Endings(OutputTest):
         pipe.close()
         self.assertEqual(process.wait(), OK)
 
+    @also_sanitized
     def test_a_file_size_limit(self):
         self.archive("whole.cuszi")
         limit = self.path("whole.cuszi").stat().st_size // 2
@@ -352,7 +355,6 @@ class Endings(OutputTest):
         self.assertIn(b"b.cuszi: cannot be written: File too large", result.stderr)
         self.assertEqual(self.files(), ["u_20x30x40.f32", "whole.cuszi"])
 
-    @unittest.skipIf(os.environ.get("SANITIZED") == "ON", "the leak sanitizer cannot be traced")
     def test_the_folder_is_forced_to_disk_too(self):
         if subprocess.run(["which", "strace"], capture_output=True).returncode != 0:
             self.skipTest("there is no strace")
@@ -401,7 +403,6 @@ class Limits(OutputTest):
                 self.assertEqual(result.returncode, OK, result.stderr)
                 self.assertEqual(self.path("b.cuszi").read_bytes(), expected)
 
-    @unittest.skipIf(os.environ.get("SANITIZED") == "ON", "sanitizers need much address space")
     def test_memory(self):
         expected = self.archive()
         codes = set()
@@ -429,7 +430,6 @@ class SmallFrames(OutputTest):
                                "--frame-size", size, "--force", "-o", "r.cuszi")
                     self.assertLess(self.path("r.cuszi").stat().st_size, len(values) + 512)
 
-    @unittest.skipIf(os.environ.get("SANITIZED") == "ON", "sanitizers need much address space")
     def test_a_preview_of_one_value_takes_no_more_memory_than_it_has(self):
         with open(self.path("c_1000x1000x300.f32"), "wb") as file:
             file.truncate(1_200_000_000)
@@ -444,7 +444,6 @@ class SmallFrames(OutputTest):
                        cwd=self.folder, check=True, preexec_fn=limit, capture_output=True)
 
 
-@unittest.skipIf(os.environ.get("SANITIZED") == "ON", "sanitizers are something else")
 class Hardening(CliTest):
     def test_the_executable_is_hardened(self):
         header = subprocess.run(["readelf", "-hldW", CUSZI], capture_output=True, text=True,

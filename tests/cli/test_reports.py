@@ -4,7 +4,7 @@ import array
 import unittest
 from fractions import Fraction
 
-from cli_test import BITCOMP_ARCHIVE, CliTest, QUALITY_KEYS, REPORT_KEYS, USAGE, long_when_sanitized
+from cli_test import BITCOMP_ARCHIVE, CliTest, QUALITY_KEYS, REPORT_KEYS, USAGE, also_sanitized
 
 
 class Reports(CliTest):
@@ -76,6 +76,7 @@ class Reports(CliTest):
         self.assertAlmostEqual(report["psnr_db"], 17.0927, places=3)
         self.assertIsNone(report["within_bound"])
 
+    @also_sanitized
     def test_fidelity(self):
         self.field("u_20x30x40.f32")
         made, = self.report("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify")
@@ -97,6 +98,7 @@ class Reports(CliTest):
         self.assertIn(b"1 of 2 zeros kept, 1 BELOW ZERO where none is",
                       self.cuszi("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32").stdout)
 
+    @also_sanitized
     def test_inspect(self):
         self.field("m_20x30x40.f32", "missing")
         self.cuszi("compress", "m_20x30x40.f32", "-e", "1e-2", "-m", "abs", "--fill-value", "7",
@@ -126,7 +128,7 @@ class Reports(CliTest):
         self.assertIn("interp + huffman + bitcomp", text)
         self.assertRegex(text, r"unpacked .*codes \d+")
 
-    @long_when_sanitized
+    @also_sanitized
     def test_bench(self):
         self.field("u_20x30x40.f32")
         report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--iterations", "2")
@@ -146,7 +148,6 @@ class Reports(CliTest):
         restored, = self.report("decompress", "u.cuszi")
         self.assertGreaterEqual(restored["total_seconds"], restored["decompress_seconds"])
 
-    @long_when_sanitized
     def test_study_of_huffman(self):
         self.field("u_20x30x40.f32")
         options = ["u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi", "--iterations", "1"]
@@ -160,7 +161,6 @@ class Reports(CliTest):
         self.assertIn("unit_bits", text)
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
-    @long_when_sanitized
     def test_study_of_the_index(self):
         self.field("u_20x30x40.f32")
         report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi",

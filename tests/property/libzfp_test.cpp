@@ -12,7 +12,7 @@ namespace cuszi::test {
 
 namespace {
 
-constexpr int cases = 2000 / share_of_frames;
+constexpr int library_cases = 2000 / share_of_frames;
 
 template <class T>
 constexpr zfp_type type_of() {
@@ -84,7 +84,7 @@ class Library {
 TEMPLATE_TEST_CASE("zfp streams are those of the zfp library, both ways", "", float, double,
                    std::int32_t, std::int64_t) {
   Random random(sizeof(TestType) + (std::is_integral_v<TestType> ? 1 : 0));
-  for (int i = 0; i < cases; ++i) {
+  for (int i = 0; i < library_cases; ++i) {
     const auto given = random_zfp_case<TestType>(random);
     INFO("case " << i << ": " << given.text);
     Library<TestType> library(given);

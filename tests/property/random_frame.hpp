@@ -6,15 +6,12 @@
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/frame_codec.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
 /// A share of the usual number of random frames that is tried, and expected to cover what they do.
-#ifdef CUSZI_SANITIZED
-inline constexpr int share_of_frames = 4;
-#else
-inline constexpr int share_of_frames = 1;
-#endif
+inline constexpr int share_of_frames = sanitized ? 8 : 1;
 
 /// Where values are missing, besides what the field's kind says.
 enum class Holes { none, few, most, all_but_one, all };

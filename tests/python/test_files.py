@@ -1,9 +1,11 @@
 """Tests of the tool on files of NetCDF and HDF5, made by their own tools and libraries.
 
-CUSZI in the environment names the tool.
+CUSZI in the environment names the tool, CUSZI_SOURCE the project; real fields come from the folder
+data of CUSZI_SHARED, or of `shared` beside the project.
 """
 
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ import h5py  # noqa: E402
 import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
 
+SHARED = Path(os.environ.get("CUSZI_SHARED", Path(os.environ["CUSZI_SOURCE"]).parent / "shared"))
 USAGE, INPUT, DEVICE, OUTPUT = 1, 2, 5, 6
 QUICK = ["--preset", "fast", "-q"]
 
@@ -387,6 +390,49 @@ class Netcdf(FilesTest):
             report = self.cuszi("compress", name, "-e", "1e-3", "--json", "--verify")
             self.assertIn('"masked":97' if name.endswith("T") else '"masked":100', report)
         self.assertIn("T, g/U", self.cuszi("compress", "t.nc", "-e", "1e-3", code=USAGE))
+
+
+class RealFields(FilesTest):
+    """A sea's surface temperature as a model's output holds it."""
+
+    PACKED = SHARED / "data" / "tos_ipsl_24x170x180.f32.xz"
+    FILL = np.float32(1e20)
+
+    def make(self):
+        values = np.frombuffer(lzma.open(self.PACKED).read(), "f4").reshape(24, 170, 180)
+        with netCDF4.Dataset(self.folder / "tos.nc", "w") as file:
+            file.setncatts({"title": "IPSL model output", "Conventions": "CF-1.0"})
+            for name, length in [("time", None), ("j", 170), ("i", 180)]:
+                file.createDimension(name, length)
+            time = file.createVariable("time", "f8", ("time",))
+            time.setncatts({"units": "days since 2001-01-01", "calendar": "360_day"})
+            time[:] = 30 * np.arange(24) + 15.5
+            for name, units, axis in [("lat", "degrees_north", 0), ("lon", "degrees_east", 1)]:
+                variable = file.createVariable(name, "f4", ("j", "i"))
+                variable.units = units
+                variable[:] = np.indices((170, 180))[axis]
+            tos = file.createVariable("tos", "f4", ("time", "j", "i"), fill_value=self.FILL)
+            tos.setncatts({"units": "K", "coordinates": "lat lon", "missing_value": self.FILL})
+            tos.set_auto_mask(False)
+            tos[:] = values
+        return values
+
+    @unittest.skipUnless(PACKED.exists(), f"there is no {PACKED}")
+    def test_a_copy(self):
+        values = self.make()
+        self.cuszi("compress", "tos.nc", "-e", "1e-3", "-q", "-o", "c.nc")
+        with netCDF4.Dataset(self.folder / "c.nc") as file:
+            file.set_auto_mask(False)
+            restored = file["tos"][:]
+        missing = values == self.FILL
+        self.assertGreater(missing.sum(), 100_000)
+        np.testing.assert_array_equal(restored == self.FILL, missing)
+        there = values[~missing].astype("f8")
+        bound = 1e-3 * (there.max() - there.min())
+        self.assertLessEqual(np.abs(restored[~missing] - there).max(), bound)
+        for what in (["-h"], ["-v", "time,lat,lon"]):
+            whole, = {self.run_tool("ncdump", "-n", "t", *what, name) for name in ("tos.nc", "c.nc")}
+        self.assertIn("tos:coordinates", whole)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ namespace cuszi::slow {
 namespace {
 
 template <class T>
-class Decoder {
+class InterpDecoder {
  public:
-  Decoder(const InterpParams& params, SlowFrame<T>& frame)
+  InterpDecoder(const InterpParams& params, SlowFrame<T>& frame)
       : params_(params), frame_(frame), extents_(frame.extents) {}
 
   void run() {
@@ -128,7 +128,7 @@ class Decoder {
 
 template <class T>
 void restore(const InterpParams& params, SlowFrame<T>& frame) {
-  Decoder<T>(params, frame).run();
+  InterpDecoder<T>(params, frame).run();
 }
 
 template void restore(const InterpParams&, SlowFrame<float>&);

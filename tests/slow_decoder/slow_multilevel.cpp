@@ -9,9 +9,9 @@ namespace cuszi::slow {
 namespace {
 
 template <class T>
-class Decoder {
+class MultilevelDecoder {
  public:
-  Decoder(const MultilevelParams& params, SlowFrame<T>& frame)
+  MultilevelDecoder(const MultilevelParams& params, SlowFrame<T>& frame)
       : params_(params),
         frame_(frame),
         plan_(plan_frame<T>(params, frame.header.min, frame.header.max)),
@@ -116,7 +116,7 @@ class Decoder {
 
 template <class T>
 void restore(const MultilevelParams& params, SlowFrame<T>& frame) {
-  Decoder<T>(params, frame).run();
+  MultilevelDecoder<T>(params, frame).run();
 }
 
 template void restore(const MultilevelParams&, SlowFrame<float>&);

@@ -6,3 +6,9 @@
 #else
 #include <catch2/catch.hpp>
 #endif
+
+/// REQUIRE for each point of a field: Catch2's own takes longer than what it checks.
+#define REQUIRE_EACH(...)                       \
+  do {                                          \
+    if (!(__VA_ARGS__)) REQUIRE((__VA_ARGS__)); \
+  } while (false)

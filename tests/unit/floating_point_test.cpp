@@ -7,6 +7,7 @@
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
@@ -34,6 +35,7 @@ TEST_CASE("bytes do not depend on how the caller rounds or treats subnormal numb
     for (double& value : values) value = scale * (random.uniform() - 0.3) * 60;
     for (const PredictorId predictor :
          {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
+      if (sanitized && predictor == PredictorId::multilevel && scale != 0x1p-1030) continue;
       FieldSettings settings;
       settings.bound = 1e-2;
       settings.frame.predictor.id = predictor;

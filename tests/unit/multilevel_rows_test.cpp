@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("rows are predicted as core predicts their points", "", float
       cpu::RowPredictor<TestType>(frame, plan).predict(values, row, predicted);
       for (std::size_t k = 0; k < row.count; ++k) {
         const auto p = point_of_row(frame, plan, row, k, values);
-        REQUIRE(predicted[k] == prediction(plan, p));
+        REQUIRE_EACH(predicted[k] == prediction(plan, p));
         ++compared;
       }
     });
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
         const auto p = point_of_row(frame, plan, row, k, known.values);
         const EnergyFeatures features =
             features_of(plan, p, known.magnitudes + (p.value - known.values));
-        REQUIRE(sums[k] == weighted_sum(weights, features));
+        REQUIRE_EACH(sums[k] == weighted_sum(weights, features));
         ++compared;
       }
     });

@@ -11,6 +11,7 @@
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
@@ -159,6 +160,7 @@ TEST_CASE("errors have no direction where most values lie within the bound") {
   int snapping = 0;
   for (const float rest : {0.0F, 0.301F, -0.333F, 0.497F, 1.013F}) {
     for (const float noise : {0.002F, 0.01F}) {
+      if (sanitized && rest != 0.301F) continue;
       const Result result = coded(quiet_field(dims, rest, noise), dims, Effort::fast);
       INFO("rest " << rest << " noise " << noise);
       CHECK(std::abs(result.mean_error) <= 0.05);

@@ -10,7 +10,7 @@ namespace cuszi::test {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinite = std::numeric_limits<float>::infinity();
 
 FieldScan scan(const std::vector<float>& values, const FillValues& fills = {}) {
   const Extents3 extents{1, 1, values.size()};
@@ -22,7 +22,7 @@ FieldScan scan(const std::vector<float>& values, const FillValues& fills = {}) {
 TEST_CASE("the range is that of the values that are there") {
   FillValues fills;
   fills.add(1e20);
-  const FieldScan found = scan({nan, 3, 1e20F, -2, infinity, -infinity}, fills);
+  const FieldScan found = scan({nan, 3, 1e20F, -2, infinite, -infinite}, fills);
   CHECK(found.min == -2);
   CHECK(found.max == 3);
   CHECK(found.missing == 4);
@@ -34,7 +34,7 @@ TEST_CASE("a range has no negative zero, whatever the order of the values") {
 }
 
 TEST_CASE("a field of nothing but missing values has no range") {
-  const FieldScan found = scan({nan, infinity});
+  const FieldScan found = scan({nan, infinite});
   CHECK(found.missing == 2);
   CHECK(found.min == 0);
   CHECK(found.max == 0);
@@ -58,8 +58,8 @@ TEST_CASE("the largest magnitude is a sample's, and of few points that of all") 
   };
   FillValues fills;
   fills.add(1e20);
-  CHECK(sampled({1, -7, nan, 1e20F, 3, infinity}, fills) == 7);
-  CHECK(sampled({nan, infinity}) == 0);
+  CHECK(sampled({1, -7, nan, 1e20F, 3, infinite}, fills) == 7);
+  CHECK(sampled({nan, infinite}) == 0);
   std::vector<float> few(sample_points, 1);
   few[5000] = -2;
   CHECK(sampled(few) == 2);
@@ -70,7 +70,7 @@ TEST_CASE("the largest magnitude is a sample's, and of few points that of all") 
 }
 
 TEST_CASE("a mask has the missing points and their bits") {
-  const std::vector<float> values{1, nan, 2, infinity, -0.0F};
+  const std::vector<float> values{1, nan, 2, infinite, -0.0F};
   FillValues fills;
   fills.add(0);
   const Mask mask = cpu::build_mask<float>(values, fills, 3);

@@ -14,7 +14,7 @@ namespace cuszi::test {
 namespace {
 
 const Dims dims{20, 31, 42};
-constexpr double bound = 1e-3;
+constexpr double frame_bound = 1e-3;
 
 PredictorParams draft_of(PredictorId id) {
   PredictorConfig config;
@@ -27,11 +27,11 @@ FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
   FrameConfig config;
   config.predictor.id = id;
   Method method{draft_of(id), coder};
-  std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), bound, DType::f32); },
+  std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), frame_bound, DType::f32); },
              method.predictor);
-  method = choose_method(session, std::move(method), config, dims, bound);
+  method = choose_method(session, std::move(method), config, dims, frame_bound);
   return {method.predictor,
-          {bound},
+          {frame_bound},
           coder_params(method.coder, config, centre_of(method.predictor)),
           config.huffman};
 }
@@ -108,7 +108,7 @@ TEST_CASE("a predictor is not asked for what it does not do") {
   const auto session =
       backend->encode({DType::f32, dims}, values, {}, draft_of(PredictorId::interp));
   const FrameCoding coding = coding_of(*session, PredictorId::interp, CoderId::huffman);
-  CHECK_THROWS_AS(session->encode_values(coding.predictor, bound), std::logic_error);
+  CHECK_THROWS_AS(session->encode_values(coding.predictor, frame_bound), std::logic_error);
   FrameCoding uncoded = coding;
   uncoded.coder = NoCoderParams{};
   const auto encoder = session->passes(uncoded);

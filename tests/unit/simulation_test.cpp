@@ -76,15 +76,15 @@ TEMPLATE_TEST_CASE("a simulated value is the prediction from originals, its erro
         const std::uint64_t point = offset_of(made.plan.grid, at);
         const TestType value = made.values[point];
         const TestType simulated = made.simulation.value(point);
-        REQUIRE(*SimulatedValues<TestType>(made.simulation, point) == simulated);
+        REQUIRE_EACH(*SimulatedValues<TestType>(made.simulation, point) == simulated);
         if (c.stencil.size == 0) {
-          REQUIRE(simulated == value);
+          REQUIRE_EACH(simulated == value);
           return;
         }
         const PointAt<const TestType*> p{made.plan.grid, c.points, at, made.values.data() + point};
         const auto attempt =
             try_to_quantise(made.quantizers[c.points.level], value, prediction(c, p));
-        REQUIRE(simulated == (attempt.in_range ? attempt.result.restored : value));
+        REQUIRE_EACH(simulated == (attempt.in_range ? attempt.result.restored : value));
         moved += simulated == value ? 0 : 1;
       });
     }
