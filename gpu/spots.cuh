@@ -5,7 +5,7 @@
 namespace cuszi::gpu {
 
 /// How many points of a region a thread has.
-inline constexpr unsigned spots_of_thread = RegionShape::points / RegionShape::threads;
+inline constexpr unsigned spots_of_thread = RegionShape::points / RegionShape::block_threads;
 
 /// A number for each of some points, worked on side by side: what their class knows is read once,
 /// and no point waits for the memory of another. Every operation is that of each number alone.
@@ -86,7 +86,7 @@ template <class T, class Inner, class Edge>
 __device__ void look_at_spots(const PassView<T>& pass, const ClassView<T>& view,
                               const Region& region, const Index4& margins, SpotList& others,
                               const Inner& inner, const Edge& edge) {
-  constexpr unsigned threads = RegionShape::threads;
+  constexpr unsigned step = RegionShape::block_threads;
   if (threadIdx.x == 0) others.count = 0;
   __syncthreads();
   std::uint64_t offsets[spots_of_thread];
@@ -94,7 +94,7 @@ __device__ void look_at_spots(const PassView<T>& pass, const ClassView<T>& view,
   unsigned are_inner = 0;
   CUSZI_UNROLL
   for (unsigned i = 0; i < spots_of_thread; ++i) {
-    const std::uint32_t number = threadIdx.x + i * threads;
+    const std::uint32_t number = threadIdx.x + i * step;
     const Spot spot = spot_of(pass.shape, region, number);
     if (!spot.exists) continue;
     if (is_inner(position_of(view, region, spot), margins, pass.array.layout.extents)) {
@@ -112,7 +112,7 @@ __device__ void look_at_spots(const PassView<T>& pass, const ClassView<T>& view,
     inner(offsets, are_inner);
   }
   __syncthreads();
-  for (std::uint32_t k = threadIdx.x; k < others.count; k += threads) {
+  for (std::uint32_t k = threadIdx.x; k < others.count; k += step) {
     const Spot spot = spot_of(pass.shape, region, others.spots[k]);
     edge(spot, place_of(pass.shape, region, spot));
   }
@@ -127,7 +127,7 @@ __device__ void put_spots(const PassView<T>& pass, const Region& region,
   CUSZI_UNROLL
   for (unsigned i = 0; i < spots_of_thread; ++i) {
     if ((which >> i) % 2 == 0) continue;
-    const Spot spot = spot_of(pass.shape, region, threadIdx.x + i * RegionShape::threads);
+    const Spot spot = spot_of(pass.shape, region, threadIdx.x + i * RegionShape::block_threads);
     by_place[place_of(pass.shape, region, spot)] = values.of[i];
   }
 }
