@@ -383,6 +383,23 @@ bool with_cube(const InterpFrame<T>& frame, const Launch& launch) {
   return try_cube<0>(frame, launch) || try_cube<1>(frame, launch) || try_cube<2>(frame, launch);
 }
 
+/// Codes a frame of cubes; returns the counts of its codes, none if they are too many kinds.
+template <int long_turn, class T>
+std::span<const std::uint64_t> launch_cubes(Work& work, const InterpFrame<T>& frame,
+                                            const T* values, QuantCode* codes,
+                                            const ExceptionSets& exceptions) {
+  using Cube = InterpCube<T, long_turn>;
+  constexpr std::uint32_t most_bins = 1024;  // more would leave too few thread blocks
+  const std::uint32_t kinds = 2 * frame.params.radius;
+  const CodeBins bins = kinds <= most_bins ? CodeBins::make(work, kinds) : CodeBins{0, nullptr};
+  with_flag(bins.count != 0, [&](auto counts) {
+    encode_cubes<T, long_turn, counts.value>
+        <<<Cube::grid(frame), Cube::threads, Cube::bytes + bins.shared_bytes(), work.stream()>>>(
+            frame, values, codes, exceptions, bins);
+  });
+  return bins.counts();
+}
+
 /// Calls launch with the mode that any other frame needs.
 template <class T, class Launch>
 void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
@@ -397,8 +414,8 @@ void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
 }  // namespace
 
 template <class T>
-Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
-                           const FrameInput<T>& frame, QuantCode* codes) {
+StartedPrediction start_prediction(Work& work, const InterpParams& params, double bound,
+                                   const FrameInput<T>& frame, QuantCode* codes) {
   const AnchorGrid anchors{frame.extents, anchor_grid(params, frame.extents), params.anchor};
   const std::uint64_t anchor_count = count_of(anchors.grid);
   const RankedBits missing = missing_anchors(work, anchors, frame.missing);
@@ -414,10 +431,9 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
                                  work.take_zeroed<PassCounts>(1)};
   auto interp = interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max,
                                 all, frame.fills);
+  std::span<const std::uint64_t> histogram;
   const bool cubes = with_cube(interp, [&](auto turn) {
-    using Cube = InterpCube<T, turn.value>;
-    encode_cubes<T, turn.value><<<Cube::grid(interp), Cube::threads, Cube::bytes, work.stream()>>>(
-        interp, frame.values, codes, exceptions);
+    histogram = launch_cubes<turn.value>(work, interp, frame.values, codes, exceptions);
   });
   if (!cubes) {
     add_plan(work, interp);
@@ -427,19 +443,18 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
     });
   }
   check_launch("encode_tiles");
-  const auto histogram = count_symbols(work, codes, points, 2 * params.radius);
-  const PassCounts& counts = *work.download(exceptions.counts, 1);
+  if (histogram.empty()) histogram = count_symbols(work, codes, points, 2 * params.radius);
+  const PassCounts* const counts = work.download(exceptions.counts, 1);
   const std::uint64_t present = present_anchors(work, anchors, missing);
-  work.sync();
-
-  Predicted result;
-  result.histogram = histogram;
-  result.counts = counts;
-  result.anchors = {reinterpret_cast<const std::byte*>(stored), present * sizeof(T)};
-  result.outliers = encode_sparse(
-      work, exceptions.outliers, counts.outliers,
-      [values = frame.values] __device__(std::uint64_t point) { return bits_of(values[point]); });
-  return result;
+  return {histogram, [=, &work, values = frame.values] {
+            Predicted result;
+            result.histogram = histogram;
+            result.counts = *counts;
+            result.anchors = {reinterpret_cast<const std::byte*>(stored), present * sizeof(T)};
+            result.outliers =
+                encode_sparse(work, exceptions.outliers, counts->outliers, BitsAt<T>{values});
+            return result;
+          }};
 }
 
 template <class T>
@@ -478,10 +493,10 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
   check_launch("decode_tiles");
 }
 
-template Predicted predict_quantise(Work&, const InterpParams&, double, const FrameInput<float>&,
-                                    QuantCode*);
-template Predicted predict_quantise(Work&, const InterpParams&, double, const FrameInput<double>&,
-                                    QuantCode*);
+template StartedPrediction start_prediction(Work&, const InterpParams&, double,
+                                            const FrameInput<float>&, QuantCode*);
+template StartedPrediction start_prediction(Work&, const InterpParams&, double,
+                                            const FrameInput<double>&, QuantCode*);
 template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,
                           const FrameOutput<float>&);
 template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/async_copy.cuh"
+#include "gpu/code_counter.cuh"
 #include "gpu/interp_cube.cuh"
 
 namespace cuszi::gpu {
@@ -68,43 +69,57 @@ __device__ void load_values(const InterpCube<T, long_turn>& cube, const T* value
   __syncthreads();
 }
 
-/// The codes of the points that the tile owns, two at a time where rows of the frame allow it.
-template <bool whole, class T, int long_turn>
-__device__ void store_codes(const InterpCube<T, long_turn>& cube, QuantCode* codes) {
+/// Stores the codes of the points that the tile owns, two at a time where rows of the frame allow
+/// it, and counts them.
+template <bool whole, bool counts, class T, int long_turn>
+__device__ void store_codes(const InterpCube<T, long_turn>& cube, QuantCode* codes,
+                            const CodeCounter& counter) {
   using Cube = InterpCube<T, long_turn>;
   using Pair = std::uint32_t;
   if (cube.has_even_rows()) {
     Cube::template for_each_own_place<2>([&](const CubePlace& p) {
       if (whole || cube.is_own(p)) {
-        *reinterpret_cast<Pair*>(codes + cube.point(p)) =
-            *reinterpret_cast<const Pair*>(Cube::code(p));
+        const Pair pair = *reinterpret_cast<const Pair*>(Cube::code(p));
+        *reinterpret_cast<Pair*>(codes + cube.point(p)) = pair;
+        if constexpr (counts) {
+          counter.add(pair & 0xFFFFU);
+          counter.add(pair >> 16);
+        }
       }
     });
     return;
   }
   Cube::template for_each_own_place<1>([&](const CubePlace& p) {
-    if (whole || cube.is_own(p)) codes[cube.point(p)] = *Cube::code(p);
+    if (!whole && !cube.is_own(p)) return;
+    const QuantCode code = *Cube::code(p);
+    codes[cube.point(p)] = code;
+    if constexpr (counts) counter.add(code);
   });
 }
 
-template <class T, int long_turn, bool whole>
+template <bool whole, bool counts, class T, int long_turn>
 __device__ void encode_cube(const InterpCube<T, long_turn>& cube, const T* values, QuantCode* codes,
-                            const ExceptionSets& exceptions) {
+                            const ExceptionSets& exceptions, const CodeCounter& counter) {
   load_values<whole>(cube, values);
   CubeStages<T, long_turn, whole>::run(cube, CubeQuantiser<T, long_turn>{cube, exceptions});
-  store_codes<whole>(cube, codes);
+  store_codes<whole, counts>(cube, codes, counter);
 }
 
-template <class T, int long_turn>
+/// `counts`: the codes are counted, too.
+template <class T, int long_turn, bool counts>
 __global__ void __launch_bounds__(InterpCube<T, long_turn>::threads,
                                   InterpCube<T, long_turn>::blocks)
     encode_cubes(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
-                 const __grid_constant__ ExceptionSets exceptions) {
-  const InterpCube<T, long_turn> cube(frame);
+                 const __grid_constant__ ExceptionSets exceptions,
+                 const __grid_constant__ CodeBins bins) {
+  using Cube = InterpCube<T, long_turn>;
+  const Cube cube(frame);
+  const CodeCounter counter(bins, reinterpret_cast<std::uint32_t*>(shared_memory + Cube::bytes));
   if (cube.is_whole())
-    encode_cube<T, long_turn, true>(cube, values, codes, exceptions);
+    encode_cube<true, counts>(cube, values, codes, exceptions, counter);
   else
-    encode_cube<T, long_turn, false>(cube, values, codes, exceptions);
+    encode_cube<false, counts>(cube, values, codes, exceptions, counter);
+  if constexpr (counts) counter.finish();
 }
 
 }  // namespace cuszi::gpu
