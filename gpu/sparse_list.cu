@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cub/block/block_scan.cuh>
 
 #include "gpu/sparse_list.cuh"
@@ -117,7 +118,8 @@ std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> l
     const ByteCount size = std::min<ByteCount>(list.size(), SparseList::max_head_bytes);
     heads.push_back({work.download(list.data(), size), size});
   }
-  work.sync();
+  if (std::any_of(lists.begin(), lists.end(), [](Bytes list) { return !list.empty(); }))
+    work.sync();
   std::vector<SparseView> views;
   for (const Bytes list : lists) {
     const Bytes head = heads[views.size()];
