@@ -9,10 +9,10 @@ namespace cuszi::gpu {
 namespace {
 
 Sections encode_by(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
-                   std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
+                   std::span<QuantCode> symbols, const std::optional<DeviceCodebook>& book,
                    std::uint64_t /*points*/) {
   const HuffmanStream stream =
-      huffman_encode(work, params, tuning, symbols.data(), symbols.size(), histogram);
+      huffman_encode(work, params, tuning, symbols.data(), symbols.size(), book.value());
   Sections sections;
   add_section(SectionId::codebook, stream.codebook, sections);
   add_section(SectionId::index, stream.index, sections);
@@ -26,7 +26,7 @@ void decode_by(Work& work, const HuffmanParams& params, const Sections& sections
 }
 
 Sections encode_by(Work& work, const AnsParams& params, const HuffmanTuning& /*tuning*/,
-                   std::span<QuantCode> symbols, std::span<const std::uint64_t> /*histogram*/,
+                   std::span<QuantCode> symbols, const std::optional<DeviceCodebook>& /*book*/,
                    std::uint64_t points) {
   const LevelSymbols level{{symbols.data(), nullptr, symbols.size(), {points, 1}}};
   const AnsStream stream = ans_encode(work, params, std::span(&level, 1)).front();
@@ -47,7 +47,7 @@ void decode_by(Work& work, const AnsParams& params, const Sections& sections,
 [[noreturn]] void refuse_codes() { throw std::logic_error("quant-codes need a coder"); }
 
 Sections encode_by(Work& /*work*/, const NoCoderParams& /*params*/, const HuffmanTuning& /*tuning*/,
-                   std::span<QuantCode> /*symbols*/, std::span<const std::uint64_t> /*histogram*/,
+                   std::span<QuantCode> /*symbols*/, const std::optional<DeviceCodebook>& /*book*/,
                    std::uint64_t /*points*/) {
   refuse_codes();
 }
@@ -59,12 +59,25 @@ void decode_by(Work& /*work*/, const NoCoderParams& /*params*/, const Sections& 
 
 }  // namespace
 
+std::optional<DeviceCodebook> start_codebook(Work& work, const CoderParams& params,
+                                             std::span<const std::uint64_t> histogram) {
+  if (!std::holds_alternative<HuffmanParams>(params)) return std::nullopt;
+  return make_codebook(work, histogram.data(), static_cast<std::uint32_t>(histogram.size()));
+}
+
+Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
+                        std::span<QuantCode> symbols, const std::optional<DeviceCodebook>& book,
+                        std::uint64_t points) {
+  return std::visit(
+      [&](const auto& p) { return encode_by(work, p, tuning, symbols, book, points); }, params);
+}
+
 Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
                         std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
                         std::uint64_t points) {
-  return std::visit(
-      [&](const auto& p) { return encode_by(work, p, tuning, symbols, histogram, points); },
-      params);
+  const auto book = start_codebook(work, params, histogram);
+  work.sync();
+  return encode_symbols(work, params, tuning, symbols, book, points);
 }
 
 void decode_symbols(Work& work, const CoderParams& params, const Sections& sections,

@@ -1,12 +1,24 @@
 #pragma once
 
+#include <optional>
+
 #include "core/coder.hpp"
+#include "gpu/codebook.cuh"
 #include "gpu/frame_work.cuh"
 
 namespace cuszi::gpu {
 
-/// The sections that a coder makes of quant-codes that occur as often as `histogram` says, in a
-/// pass of so many points. Throws UsageError if `tuning` does not fit.
+/// Begins to make the codebook of a coder that has one, for quant-codes that occur as often as
+/// `histogram`, on the device, says.
+std::optional<DeviceCodebook> start_codebook(Work& work, const CoderParams& params,
+                                             std::span<const std::uint64_t> histogram);
+
+/// The sections that a coder makes of the quant-codes of a pass of so many points. The codebook
+/// must have arrived. Throws UsageError if `tuning` does not fit.
+Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
+                        std::span<QuantCode> symbols, const std::optional<DeviceCodebook>& book,
+                        std::uint64_t points);
+/// The same, given how often the quant-codes occur; waits for the codebook.
 Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
                         std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
                         std::uint64_t points);

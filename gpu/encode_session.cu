@@ -56,21 +56,22 @@ class GpuPassEncoder final : public PassEncoder {
     const std::uint64_t points = count_of(frame_.extents);
     codes_ = {work_.take<QuantCode>(points), points};
     visit_one_pass(coding_.predictor, [&](const auto& params) {
-      const Predicted predicted =
-          predict_quantise(work_, params, coding_.room.bound, frame_, codes_.data());
-      histogram_ = predicted.histogram;
-      pass_.counts = predicted.counts;
-      add_section(SectionId::anchors, predicted.anchors, pass_.sections);
-      add_section(SectionId::outliers, predicted.outliers, pass_.sections);
-      add_section(SectionId::patches, predicted.patches, pass_.sections);
+      started_ = start_prediction(work_, params, coding_.room.bound, frame_, codes_.data());
       if (frame_.missing_points != 0 && !params.codes_missing_points) leave_out_missing();
     });
+    book_ = start_codebook(work_, coding_.coder, started_.histogram);
   }
 
   void fit_contexts(PassRange /*passes*/) override {}
 
   void encode() override {
-    const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, histogram_,
+    work_.sync();
+    const Predicted predicted = started_.finish();
+    pass_.counts = predicted.counts;
+    add_section(SectionId::anchors, predicted.anchors, pass_.sections);
+    add_section(SectionId::outliers, predicted.outliers, pass_.sections);
+    add_section(SectionId::patches, predicted.patches, pass_.sections);
+    const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, book_,
                                           count_of(frame_.extents));
     for (const Section& section : coded.list()) pass_.sections.add(section);
   }
@@ -86,15 +87,16 @@ class GpuPassEncoder final : public PassEncoder {
         codes_.data(), points, frame_.missing, kept);
     check_launch("remove_missing");
     codes_ = {kept, symbols};
-    histogram_ = count_symbols(work_, kept, symbols, static_cast<std::uint32_t>(histogram_.size()));
-    work_.sync();
+    const auto bins = static_cast<std::uint32_t>(started_.histogram.size());
+    started_.histogram = count_symbols(work_, kept, symbols, bins);
   }
 
   Work& work_;
   FrameCoding coding_;
   FrameInput<T> frame_;
   std::span<QuantCode> codes_;  ///< that are coded
-  std::span<const std::uint64_t> histogram_;
+  StartedPrediction started_;
+  std::optional<DeviceCodebook> book_;
   CodedPass pass_;
 };
 

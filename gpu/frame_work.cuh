@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "core/backend.hpp"
 #include "gpu/ranked_bits.cuh"
 #include "gpu/sparse_list.cuh"
@@ -32,13 +34,19 @@ struct FrameOutput {
 };
 
 /// What a predictor makes of a pass beside the quant-codes of all points: how often each code
-/// occurs, sections, and how many points the codes could not say.
+/// occurs, on the device, sections, and how many points the codes could not say.
 struct Predicted {
   std::span<const std::uint64_t> histogram;
   Bytes anchors;
   Bytes outliers;
   Bytes patches;
   PassCounts counts;
+};
+
+/// A prediction that the device is at.
+struct StartedPrediction {
+  std::span<const std::uint64_t> histogram;  ///< of the codes, on the device
+  std::function<Predicted()> finish;         ///< after the next sync()
 };
 
 /// What a predictor that codes itself makes of a frame.

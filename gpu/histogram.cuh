@@ -7,7 +7,7 @@
 
 namespace cuszi::gpu {
 
-/// Counts how often each of `bins` symbols occurs. The counts have arrived after the next sync().
+/// Counts how often each of `bins` symbols occurs; the counts stay on the device.
 std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbols,
                                              std::uint64_t count, std::uint32_t bins);
 

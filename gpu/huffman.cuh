@@ -2,7 +2,7 @@
 
 #include "core/frame.hpp"
 #include "core/huffman.hpp"
-#include "gpu/work.hpp"
+#include "gpu/codebook.cuh"
 
 namespace cuszi::gpu {
 
@@ -13,12 +13,12 @@ struct HuffmanStream {
   Bytes codes;
 };
 
-/// Codes `count` symbols that occur as often as `histogram` says: in-register reduction of a
-/// thread's codewords, shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21,
-/// IV-C), in one pass. Throws UsageError if a codeword does not fit the width.
+/// Codes `count` symbols by a code that has arrived: in-register reduction of a thread's codewords,
+/// shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21, IV-C), in one pass.
+/// Throws UsageError if a codeword does not fit the width.
 HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
                              const QuantCode* symbols, std::uint64_t count,
-                             std::span<const std::uint64_t> histogram);
+                             const DeviceCodebook& book);
 
 /// The inverse, all chunks at once. Damage that kernels find becomes a flaw; throws ArchiveError
 /// for the rest.

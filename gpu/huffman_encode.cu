@@ -9,7 +9,8 @@ namespace {
 
 constexpr unsigned threads = 256;
 constexpr unsigned warps = threads / 32;
-constexpr unsigned packs = 4;                      ///< per thread
+constexpr unsigned packs = 4;  ///< per thread
+constexpr unsigned blocks_per_multiprocessor = 4;
 constexpr std::uint32_t most_shared_units = 8192;  ///< more would leave too few warps
 constexpr int usual_merge = 3;
 
@@ -26,24 +27,6 @@ constexpr unsigned warp_symbols = 32 * packs* SymbolPack<merge>::size;
 template <int merge>
 constexpr unsigned tile_symbols = warps* warp_symbols<merge>;
 
-/// A codeword as half packs are merged in one register: its length in the low bits, so that the sum
-/// of their units has the sum of their lengths there, the code above. One that does not fit stands
-/// for a length that no register holds.
-struct ShortUnit {
-  static constexpr int length_bits = 10;
-  static constexpr int most_bits = 32 - length_bits;
-  static constexpr std::uint32_t too_long = 64;
-
-  static std::uint32_t pack(std::uint64_t code, int length) {
-    if (length > most_bits) return too_long;
-    return (static_cast<std::uint32_t>(code) << length_bits) | static_cast<std::uint32_t>(length);
-  }
-  static CUSZI_HD int length(std::uint32_t sum) {
-    return static_cast<int>(sum & ((1U << length_bits) - 1));
-  }
-  static CUSZI_HD std::uint32_t code(std::uint32_t unit) { return unit >> length_bits; }
-};
-
 /// A tile's bits so far, as the tiles behind it see them: two bits of state, then a count.
 enum TileState : std::uint64_t {
   state_shift = 62,
@@ -52,11 +35,11 @@ enum TileState : std::uint64_t {
   count_mask = (std::uint64_t{1} << state_shift) - 1,
 };
 
-template <class Unit>
 struct EncodeTask {
   const QuantCode* symbols;
   std::uint64_t count;
-  const Unit* units;
+  unsigned tiles;
+  const std::uint64_t* units;
   const std::uint32_t* short_units;
   std::uint32_t bins;
   std::uint32_t tile_words;  ///< that a tile's codewords can fill, and one
@@ -67,46 +50,27 @@ struct EncodeTask {
   unsigned* next_tile;
 };
 
-/// Appends codewords to a bit string in shared memory that other threads append to before and
-/// after: whole words are stored, shared ones merged.
-class SharedBitWriter {
- public:
-  __device__ SharedBitWriter(std::uint32_t* words, std::uint32_t first_bit)
-      : word_(words + first_bit / 32), used_(first_bit % 32) {}
+/// Sets bits of a word in shared memory that other threads set bits of.
+__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
+  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
+               :
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
+               : "memory");
+}
 
-  __device__ void put(std::uint64_t code, int length) {
-    if (length > 32) {
-      put_short(code >> 32, length - 32);
-      put_short(code & 0xFFFFFFFFU, 32);
-    } else {
-      put_short(code, length);
-    }
-  }
-
-  __device__ void put_short(std::uint64_t code, int length) {
-    pending_ = (pending_ << length) | code;
-    used_ += length;
-    if (used_ < 32) return;
-    used_ -= 32;
-    const auto word = static_cast<std::uint32_t>(pending_ >> used_);
-    if (shared_)
-      atomicOr(word_, word);
-    else
-      *word_ = word;
-    shared_ = false;
-    ++word_;
-  }
-
-  __device__ void finish() {
-    if (used_ > 0) atomicOr(word_, static_cast<std::uint32_t>(pending_ << (32 - used_)));
-  }
-
- private:
-  std::uint32_t* word_;
-  std::uint64_t pending_ = 0;
-  int used_;
-  bool shared_ = true;
-};
+/// Puts the lowest `length` bits, at most 64, of `code`, above which there are zeros, into a bit
+/// string in shared memory that is zero there.
+__device__ inline void put_bits(std::uint32_t* words, std::uint32_t first_bit, std::uint64_t code,
+                                int length) {
+  const std::uint64_t left = code << (-length & 63);
+  const auto high = static_cast<std::uint32_t>(left >> 32);
+  const auto low = static_cast<std::uint32_t>(left);
+  const std::uint32_t skip = first_bit % 32;
+  std::uint32_t* const to = words + first_bit / 32;
+  set_bits(to, high >> skip);
+  set_bits(to + 1, __funnelshift_r(low, high, skip));
+  set_bits(to + 2, __funnelshift_r(0, low, skip));
+}
 
 /// The bits of all tiles before this one, by one warp that looks back over their states (Merrill
 /// and Garland's decoupled look-back).
@@ -132,19 +96,32 @@ __device__ BitCount bits_before(volatile unsigned long long* states, unsigned ti
   return before;
 }
 
+/// The 32 bits in front of a tile, by one warp: tiles share words of the stream, and each stores
+/// the words that begin before it or in it, but for one that goes on behind it.
+__device__ std::uint32_t bits_in_front(const EncodeTask& task, std::uint64_t first_symbol) {
+  using Unit = DeviceCodebook::Unit;
+  if (first_symbol == 0) return 0;
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t unit = task.units[task.symbols[first_symbol - 32 + lane]];
+  const auto own = static_cast<unsigned>(Unit::length(unit));
+  unsigned behind = own;  // at last: bits of this and the following codewords
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const unsigned right = __shfl_down_sync(~0U, behind, distance);
+    if (lane + distance < 32) behind += right;
+  }
+  behind -= own;
+  const auto code = static_cast<std::uint32_t>(Unit::code(unit));
+  return __reduce_or_sync(~0U, behind < 32 ? code << behind : 0);
+}
+
 /// Copies a tile's bits to their place in the stream, whose words are big-endian.
-__device__ void store_bits(const std::uint32_t* words, BitCount start, std::uint32_t bits,
-                           std::uint32_t* stream) {
+__device__ void store_bits(const std::uint32_t* words, std::uint32_t in_front, BitCount start,
+                           std::uint32_t bits, bool last, std::uint32_t* stream) {
   const auto skip = static_cast<std::uint32_t>(start % 32);
-  const std::uint32_t count = (skip + bits + 31) / 32;
+  const std::uint32_t count = (skip + bits + (last ? 31 : 0)) / 32;
   for (std::uint32_t i = threadIdx.x; i < count; i += threads) {
-    const std::uint32_t word = __funnelshift_r(words[i], i == 0 ? 0 : words[i - 1], skip);
-    const std::uint32_t bytes = __byte_perm(word, 0, 0x0123);
-    std::uint32_t* const to = stream + start / 32 + i;
-    if (i == 0 || i + 1 == count)
-      atomicOr(to, bytes);
-    else
-      *to = bytes;
+    const std::uint32_t word = __funnelshift_r(words[i], i == 0 ? in_front : words[i - 1], skip);
+    stream[start / 32 + i] = __byte_perm(word, 0, 0x0123);
   }
 }
 
@@ -152,22 +129,23 @@ extern __shared__ __align__(16) std::uint32_t shared_memory[];
 
 /// A tile of symbols per thread block, taken in order. A warp's symbols are consecutive, a thread
 /// has every 32nd pack of them.
-template <class Unit, bool SharedUnits, int merge>
+template <bool SharedUnits, int merge>
 class TileEncoder {
+  using Unit = DeviceCodebook::Unit;
   static constexpr unsigned pack_symbols = SymbolPack<merge>::size;
   static constexpr unsigned left_symbols = pack_symbols / 2;
   static constexpr unsigned right_symbols = pack_symbols - left_symbols;
   static_assert(right_symbols * ShortUnit::too_long < 1U << ShortUnit::length_bits);
 
  public:
-  __device__ TileEncoder(const EncodeTask<Unit>& task, unsigned tile)
+  __device__ TileEncoder(const EncodeTask& task, unsigned tile)
       : task_(task),
         words_(shared_memory),
         short_units_(SharedUnits ? shared_memory + task.tile_words : task.short_units),
         first_(std::uint64_t{tile} * tile_symbols<merge> + threadIdx.x / 32 * warp_symbols<merge> +
                threadIdx.x % 32 * pack_symbols) {}
 
-  static __device__ void prepare(const EncodeTask<Unit>& task) {
+  static __device__ void prepare(const EncodeTask& task) {
     auto* const quads = reinterpret_cast<uint4*>(shared_memory);
     for (std::uint32_t i = threadIdx.x; i < task.tile_words / 4; i += threads)
       quads[i] = make_uint4(0, 0, 0, 0);
@@ -220,16 +198,10 @@ class TileEncoder {
 #pragma unroll
     for (unsigned k = 0; k < packs; ++k) {
       start_[k] += warp_start;
-      SharedBitWriter writer(words_, start_[k]);
-      if (bits_[k] <= 32) {
-        writer.put_short(merged_[k], bits_[k]);
-      } else if (bits_[k] <= 64) {
-        writer.put_short(merged_[k] >> 32, bits_[k] - 32);
-        writer.put_short(merged_[k] & 0xFFFFFFFFU, 32);
-      } else {
-        write_singly(k, writer);
-      }
-      writer.finish();
+      if (bits_[k] <= 64)
+        put_bits(words_, start_[k], merged_[k], bits_[k]);
+      else
+        write_singly(k);
     }
   }
 
@@ -250,7 +222,7 @@ class TileEncoder {
         if (i >= valid(k)) break;
         if (((first(k) + i) & in_chunk) == 0)
           task_.chunk_starts[(first(k) + i) >> task_.log_chunk] = at;
-        at += static_cast<unsigned>(Codeword<Unit>::length(unit_of(k, i)));
+        at += static_cast<unsigned>(Unit::length(unit_of(k, i)));
       }
     }
   }
@@ -288,25 +260,26 @@ class TileEncoder {
 #pragma unroll
     for (unsigned i = 0; i < pack_symbols; ++i) {
       if (i >= valid(k)) break;
-      const Unit unit = unit_of(k, i);
-      merged_[k] = (merged_[k] << Codeword<Unit>::length(unit)) | Codeword<Unit>::code(unit);
-      bits_[k] += Codeword<Unit>::length(unit);
+      const std::uint64_t unit = unit_of(k, i);
+      merged_[k] = (merged_[k] << Unit::length(unit)) | Unit::code(unit);
+      bits_[k] += Unit::length(unit);
     }
   }
 
   /// A pack whose codewords do not fit 64 bits.
-  __device__ void write_singly(unsigned k, SharedBitWriter& writer) {
-#pragma unroll
-    for (unsigned i = 0; i < pack_symbols; ++i) {
-      if (i >= valid(k)) break;
-      const Unit unit = unit_of(k, i);
-      writer.put(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
+  __device__ void write_singly(unsigned k) {
+    std::uint32_t at = start_[k];
+#pragma unroll 1
+    for (unsigned i = 0; i < valid(k); ++i) {
+      const std::uint64_t unit = unit_of(k, i);
+      put_bits(words_, at, Unit::code(unit), Unit::length(unit));
+      at += static_cast<unsigned>(Unit::length(unit));
     }
   }
 
   /// The codeword of a pack's i-th symbol, which is read again: kept, the packs would not fit the
   /// registers.
-  __device__ Unit unit_of(unsigned k, unsigned i) const {
+  __device__ std::uint64_t unit_of(unsigned k, unsigned i) const {
     return task_.units[task_.symbols[first(k) + i]];
   }
 
@@ -317,7 +290,7 @@ class TileEncoder {
     return left < pack_symbols ? static_cast<unsigned>(left) : pack_symbols;
   }
 
-  const EncodeTask<Unit>& task_;
+  const EncodeTask& task_;
   std::uint32_t* words_;
   const std::uint32_t* short_units_;
   std::uint64_t first_;
@@ -327,52 +300,64 @@ class TileEncoder {
   std::uint32_t start_[packs];
 };
 
-template <class Unit, bool SharedUnits, int merge>
-__global__ void __launch_bounds__(threads, 4)
-    encode_tiles(const __grid_constant__ EncodeTask<Unit> task) {
-  __shared__ unsigned tile;
+/// Blocks take one tile after the other.
+template <bool SharedUnits, int merge>
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+    encode_tiles(const __grid_constant__ EncodeTask task) {
+  __shared__ unsigned next;
   __shared__ std::uint32_t warp_bits[warps];
   __shared__ BitCount tile_start;
-  if (threadIdx.x == 0) tile = atomicAdd(task.next_tile, 1U);
-  TileEncoder<Unit, SharedUnits, merge>::prepare(task);
-  __syncthreads();
-  TileEncoder<Unit, SharedUnits, merge> encoder(task, tile);
-  encoder.load();
-  const std::uint32_t bits = encoder.measure();
-  if (threadIdx.x % 32 == 0) warp_bits[threadIdx.x / 32] = bits;
-  __syncthreads();
-  std::uint32_t warp_start = 0;
-  std::uint32_t tile_bits = 0;
-  for (unsigned warp = 0; warp < warps; ++warp) {
-    if (warp < threadIdx.x / 32) warp_start += warp_bits[warp];
-    tile_bits += warp_bits[warp];
-  }
-  if (threadIdx.x == 0) {
-    atomicExch(task.tile_states + tile, (std::uint64_t{own_bits} << state_shift) | tile_bits);
-  }
-  encoder.write(warp_start);
-  if (threadIdx.x < 32) {
-    const BitCount before = bits_before(task.tile_states, tile, tile_bits);
-    if (threadIdx.x == 0) tile_start = before;
-    if (threadIdx.x == 0 && tile + 1 == gridDim.x) {
-      const std::uint64_t chunks = ((task.count - 1) >> task.log_chunk) + 1;
-      task.chunk_starts[chunks] = before + tile_bits;
+  __shared__ std::uint32_t in_front;
+  TileEncoder<SharedUnits, merge>::prepare(task);
+  for (;;) {
+    if (threadIdx.x == 0) next = atomicAdd(task.next_tile, 1U);
+    __syncthreads();
+    const unsigned tile = next;
+    if (tile >= task.tiles) return;
+    const bool last = tile + 1 == task.tiles;
+    TileEncoder<SharedUnits, merge> encoder(task, tile);
+    encoder.load();
+    const std::uint32_t bits = encoder.measure();
+    if (threadIdx.x % 32 == 0) warp_bits[threadIdx.x / 32] = bits;
+    __syncthreads();
+    std::uint32_t warp_start = 0;
+    std::uint32_t tile_bits = 0;
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      if (warp < threadIdx.x / 32) warp_start += warp_bits[warp];
+      tile_bits += warp_bits[warp];
     }
+    if (threadIdx.x == 0) {
+      atomicExch(task.tile_states + tile, (std::uint64_t{own_bits} << state_shift) | tile_bits);
+    }
+    encoder.write(warp_start);
+    if (threadIdx.x < 32) {
+      const std::uint32_t front = bits_in_front(task, std::uint64_t{tile} * tile_symbols<merge>);
+      const BitCount before = bits_before(task.tile_states, tile, tile_bits);
+      if (threadIdx.x == 0) {
+        tile_start = before;
+        in_front = front;
+        const std::uint64_t chunks = ((task.count - 1) >> task.log_chunk) + 1;
+        if (last) task.chunk_starts[chunks] = before + tile_bits;
+      }
+    }
+    __syncthreads();
+    encoder.mark_chunks(tile_start);
+    store_bits(shared_memory, in_front, tile_start, tile_bits, last, task.stream);
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < tile_bits / 32 + 1; i += threads) shared_memory[i] = 0;
   }
-  __syncthreads();
-  encoder.mark_chunks(tile_start);
-  store_bits(shared_memory, tile_start, tile_bits, task.stream);
 }
 
-template <class Unit, bool SharedUnits, int merge>
-void launch(Work& work, const EncodeTask<Unit>& task, unsigned tiles) {
+template <bool SharedUnits, int merge>
+void launch(Work& work, const EncodeTask& task) {
   const ByteCount shared =
       (task.tile_words + (SharedUnits ? task.bins : 0)) * sizeof(std::uint32_t);
-  auto* const kernel = encode_tiles<Unit, SharedUnits, merge>;
+  auto* const kernel = encode_tiles<SharedUnits, merge>;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shared)),
         "set aside shared memory");
-  kernel<<<tiles, threads, shared, work.stream()>>>(task);
+  const unsigned blocks = std::min(task.tiles, 132 * blocks_per_multiprocessor);
+  kernel<<<blocks, threads, shared, work.stream()>>>(task);
   check_launch("encode_tiles");
 }
 
@@ -381,78 +366,73 @@ struct Coding {
   const QuantCode* symbols;
   std::uint64_t count;
   std::uint32_t chunk;
-  std::span<const std::uint8_t> lengths;
-  int longest;
-  BitCount total;
+  const DeviceCodebook& book;
   BitCount* starts;  ///< of the chunks, and the end of the last
 };
 
 /// Codewords of all chunks without gaps; sets coding.starts.
-template <class Unit, int merge>
+template <int merge>
 Bytes encode_chunks(Work& work, const Coding& coding) {
-  const std::vector<Unit> units = codewords<Unit>(coding.lengths);
-  std::vector<std::uint32_t> short_units(units.size());
-  std::transform(units.begin(), units.end(), short_units.begin(), [](Unit unit) {
-    return ShortUnit::pack(Codeword<Unit>::code(unit), Codeword<Unit>::length(unit));
-  });
-  const unsigned tiles = blocks_for(coding.count, tile_symbols<merge>);
-  auto* const stream = work.take_zeroed<std::uint32_t>(ceil_div(coding.total, 32) + 1);
-  EncodeTask<Unit> task{};
+  const DeviceCodebook& book = coding.book;
+  auto* const stream = work.take<std::uint32_t>(ceil_div(*book.total, 32));
+  EncodeTask task{};
+  task.tiles = blocks_for(coding.count, tile_symbols<merge>);
   task.symbols = coding.symbols;
   task.count = coding.count;
-  task.units = work.upload(units.data(), units.size());
-  task.short_units = work.upload(short_units.data(), short_units.size());
-  task.bins = static_cast<std::uint32_t>(units.size());
+  task.units = book.units;
+  task.short_units = book.short_units;
+  task.bins = book.symbols;
   // A multiple of 4 to be cleared by quads; one word more than the bits for the shift.
-  task.tile_words =
-      (tile_symbols<merge> / 32 * static_cast<std::uint32_t>(coding.longest) + 1 + 3) / 4 * 4;
+  task.tile_words = (tile_symbols<merge> / 32 * *book.longest + 1 + 3) / 4 * 4;
   while ((1U << task.log_chunk) < coding.chunk) ++task.log_chunk;
   task.stream = stream;
   task.chunk_starts = coding.starts;
-  task.tile_states = work.take_zeroed<unsigned long long>(tiles);
+  task.tile_states = work.take_zeroed<unsigned long long>(task.tiles);
   task.next_tile = work.take_zeroed<unsigned>(1);
   if (task.bins <= most_shared_units)
-    launch<Unit, true, merge>(work, task, tiles);
+    launch<true, merge>(work, task);
   else
-    launch<Unit, false, merge>(work, task, tiles);
-  return {reinterpret_cast<const std::byte*>(stream), ceil_div(coding.total, 8)};
+    launch<false, merge>(work, task);
+  return {reinterpret_cast<const std::byte*>(stream), ceil_div(*book.total, 8)};
 }
 
-template <class Unit>
 Bytes encode_chunks(Work& work, int merge, const Coding& coding) {
   switch (merge) {
-    case 0: return encode_chunks<Unit, 0>(work, coding);
-    case 1: return encode_chunks<Unit, 1>(work, coding);
-    case 2: return encode_chunks<Unit, 2>(work, coding);
-    case 4: return encode_chunks<Unit, 4>(work, coding);
-    default: return encode_chunks<Unit, usual_merge>(work, coding);
+    case 0: return encode_chunks<0>(work, coding);
+    case 1: return encode_chunks<1>(work, coding);
+    case 2: return encode_chunks<2>(work, coding);
+    case 4: return encode_chunks<4>(work, coding);
+    default: return encode_chunks<usual_merge>(work, coding);
   }
+}
+
+/// Throws as core does where the longest codeword does not fit the unit that was asked for, or any.
+void check_longest(const DeviceCodebook& book, HuffmanWidth width) {
+  const auto longest = static_cast<int>(*book.longest);
+  const std::span<const std::uint8_t> lengths(book.lengths, book.symbols);
+  if (longest > max_code_length) codewords<std::uint64_t>(lengths);
+  if (use_narrow_units(width, longest) && longest > Codeword<std::uint32_t>::code_bits)
+    codewords<std::uint32_t>(lengths);
 }
 
 }  // namespace
 
 HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
                              const QuantCode* symbols, std::uint64_t count,
-                             std::span<const std::uint64_t> histogram) {
+                             const DeviceCodebook& book) {
   HuffmanStream result;
-  const auto lengths = code_lengths(histogram);
-  const auto codebook = count == 0 ? empty_codebook() : write_lengths(lengths);
+  const auto codebook = count == 0 ? empty_codebook() : write_lengths({book.lengths, book.symbols});
   auto* const kept = work.take_pinned<std::byte>(codebook.size());
   std::copy(codebook.begin(), codebook.end(), kept);
   result.codebook = {kept, codebook.size()};
   if (count == 0) return result;
 
-  const int longest = *std::max_element(lengths.begin(), lengths.end());
-  BitCount total = 0;
-  for (std::size_t i = 0; i < lengths.size(); ++i) total += histogram[i] * lengths[i];
+  check_longest(book, tuning.width);
   const std::uint64_t chunks = ceil_div(count, params.chunk);
   auto* const starts = work.take<BitCount>(chunks + 1);
-  const Coding coding{symbols, count, params.chunk, lengths, longest, total, starts};
-  const int merge = tuning.merge.value_or(usual_merge);
-  result.codes = use_narrow_units(tuning.width, longest)
-                     ? encode_chunks<std::uint32_t>(work, merge, coding)
-                     : encode_chunks<std::uint64_t>(work, merge, coding);
-  const std::uint64_t most_bits = std::uint64_t{params.chunk} * static_cast<unsigned>(longest);
+  const Coding coding{symbols, count, params.chunk, book, starts};
+  result.codes = encode_chunks(work, tuning.merge.value_or(usual_merge), coding);
+  const std::uint64_t most_bits = std::uint64_t{params.chunk} * *book.longest;
   result.index = encode_index(work, params.index, params.partition, starts, chunks, most_bits);
   return result;
 }

@@ -397,8 +397,8 @@ void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
 }  // namespace
 
 template <class T>
-Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
-                           const FrameInput<T>& frame, QuantCode* codes) {
+StartedPrediction start_prediction(Work& work, const InterpParams& params, double bound,
+                                   const FrameInput<T>& frame, QuantCode* codes) {
   const AnchorGrid anchors{frame.extents, anchor_grid(params, frame.extents), params.anchor};
   const std::uint64_t anchor_count = count_of(anchors.grid);
   const RankedBits missing = missing_anchors(work, anchors, frame.missing);
@@ -429,18 +429,17 @@ Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
   }
   check_launch("encode_tiles");
   const auto histogram = count_symbols(work, codes, points, 2 * params.radius);
-  const PassCounts& counts = *work.download(exceptions.counts, 1);
+  const PassCounts* const counts = work.download(exceptions.counts, 1);
   const std::uint64_t present = present_anchors(work, anchors, missing);
-  work.sync();
-
-  Predicted result;
-  result.histogram = histogram;
-  result.counts = counts;
-  result.anchors = {reinterpret_cast<const std::byte*>(stored), present * sizeof(T)};
-  result.outliers = encode_sparse(
-      work, exceptions.outliers, counts.outliers,
-      [values = frame.values] __device__(std::uint64_t point) { return bits_of(values[point]); });
-  return result;
+  return {histogram, [=, &work, values = frame.values] {
+            Predicted result;
+            result.histogram = histogram;
+            result.counts = *counts;
+            result.anchors = {reinterpret_cast<const std::byte*>(stored), present * sizeof(T)};
+            result.outliers =
+                encode_sparse(work, exceptions.outliers, counts->outliers, BitsAt<T>{values});
+            return result;
+          }};
 }
 
 template <class T>
@@ -480,10 +479,10 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
   check_launch("decode_tiles");
 }
 
-template Predicted predict_quantise(Work&, const InterpParams&, double, const FrameInput<float>&,
-                                    QuantCode*);
-template Predicted predict_quantise(Work&, const InterpParams&, double, const FrameInput<double>&,
-                                    QuantCode*);
+template StartedPrediction start_prediction(Work&, const InterpParams&, double,
+                                            const FrameInput<float>&, QuantCode*);
+template StartedPrediction start_prediction(Work&, const InterpParams&, double,
+                                            const FrameInput<double>&, QuantCode*);
 template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,
                           const FrameOutput<float>&);
 template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,

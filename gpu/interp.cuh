@@ -7,8 +7,8 @@ namespace cuszi::gpu {
 /// G-Interp of all tiles at once (cuSZ-i V): a thread block keeps a tile's closed box in shared
 /// memory, reads the field once and writes the codes.
 template <class T>
-Predicted predict_quantise(Work& work, const InterpParams& params, double bound,
-                           const FrameInput<T>& frame, QuantCode* codes);
+StartedPrediction start_prediction(Work& work, const InterpParams& params, double bound,
+                                   const FrameInput<T>& frame, QuantCode* codes);
 
 /// The same predictions from restored values.
 template <class T>

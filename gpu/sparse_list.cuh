@@ -66,6 +66,13 @@ template <class T>
 __device__ std::uint64_t bits_of(T value) {
   return __builtin_bit_cast(BitsOf<T>, value);
 }
+/// Of a frame's values, for a sparse list.
+template <class T>
+struct BitsAt {
+  const T* values;
+
+  __device__ std::uint64_t operator()(std::uint64_t point) const { return bits_of(values[point]); }
+};
 template <class T>
 __device__ T value_of(std::uint64_t bits) {
   return __builtin_bit_cast(T, static_cast<BitsOf<T>>(bits));

@@ -1,10 +1,10 @@
-#include "core/lorenzo.hpp"
+#include "cpu_ref/lorenzo.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "core/error.hpp"
-#include "cpu_ref/lorenzo.hpp"
+#include "core/lorenzo_rounding.hpp"
 #include "cpu_ref/scan.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
@@ -78,6 +78,41 @@ TEST_CASE("values are rounded to integers in a range that sums cannot leave") {
   CHECK(dequantise<float>(3, 0.5, -10, 10) == 1.5F);
   CHECK(dequantise<float>(100, 0.5, -10, 10) == 10);
   CHECK(dequantise<double>(std::numeric_limits<std::int64_t>::min(), 1e300, -10, 10) == -10);
+}
+
+TEST_CASE("integers of 32 bits become doubles by addition") {
+  constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  for (const std::int32_t integer : {least, least + 1, -1, 0, 1, 12'345, most}) {
+    CHECK(double_of(integer) == static_cast<double>(integer));
+    CHECK_FALSE(std::signbit(double_of(0)));
+    CHECK(dequantise<float>(integer, 0.1, -5e6, 5e6) ==
+          dequantise<float>(std::int64_t{integer}, 0.1, -5e6, 5e6));
+  }
+}
+
+TEMPLATE_TEST_CASE("values close to their integers come back within the bound", "", float, double) {
+  Random random(23);
+  constexpr DType dtype = sizeof(TestType) == 4 ? DType::f32 : DType::f64;
+  int certain = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto max = static_cast<TestType>(
+        std::ldexp(random.uniform() + 0.5, 20 - static_cast<int>(random.below(40))));
+    const auto min = static_cast<TestType>(max * (random.uniform() * 4 - 3));
+    const double bound = (double{max} - double{min}) * std::pow(10, -1 - 5 * random.uniform());
+    if (!(bound > 0)) continue;
+    const double step = 2 * half_step_for(bound, min, max, dtype);
+    const double fraction = certain_fraction<TestType>(step, bound, min, max);
+    for (int k = 0; k < 500; ++k) {
+      const auto value = static_cast<TestType>(min + random.uniform() * (double{max} - min));
+      const std::int64_t integer = prequantise(value, 1 / step).value;
+      if (std::fabs(value * (1 / step) - static_cast<double>(integer)) >= fraction) continue;
+      ++certain;
+      const auto restored = dequantise<TestType>(integer, step, min, max);
+      REQUIRE(within_bound(value, restored, bound));
+    }
+  }
+  CHECK(certain > 50'000);
 }
 
 TEST_CASE("codes express deltas within the radius") {
