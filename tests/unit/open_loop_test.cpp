@@ -96,6 +96,7 @@ TEST_CASE("open loops say of a candidate what they say of it alone") {
       candidates.push_back(lattice.params);
       candidates.back().reach = reach;
       candidates.back().alpha = alpha;
+      candidates.back().coefficients.clear();  // they would be of another reach
     }
   }
   std::swap(candidates[1], candidates[2]);  // two that differ in reach alone
