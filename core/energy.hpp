@@ -97,6 +97,27 @@ struct Slopes {
   V errors;
 };
 
+/// Makes them, axis by axis, of the odd axes.
+template <class T, class V = T>
+struct SlopeSums {
+  V slope = T{0};
+  V bend = T{0};
+  V low = std::numeric_limits<T>::max();
+  V high = std::numeric_limits<T>::lowest();
+
+  /// The neighbours at -1 and 1 along an axis, and the sum of those at -3 and 3.
+  CUSZI_HD void add(const V& left, const V& right, const V& far) {
+    using std::fabs;
+    const V near = left + right;
+    slope += fabs(right - left);
+    bend += fabs(near - far);
+    const V spline = spline_from(near, far);
+    low = lower(spline, low);
+    high = higher(spline, high);
+  }
+  CUSZI_HD Slopes<V> with(const V& errors) const { return {slope, bend, high - low, errors}; }
+};
+
 /// How far the mean of the near neighbours is from the value in an enclosing slice.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const PointAt<Values>& p,
@@ -118,30 +139,18 @@ CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const P
 template <class T, class Values>
 CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
                                                   const PointAt<Values>& p) {
-  using std::fabs;
-  using V = ValueAt<Values>;
-  V slope = 0;
-  V bend = 0;
-  V low = std::numeric_limits<T>::max();
-  V high = std::numeric_limits<T>::lowest();
+  SlopeSums<T, ValueAt<Values>> sums;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (!plan.points.is_odd(axis)) continue;
-    const V left = near_value(p, axis, p.value, -1);
-    const V right = near_value(p, axis, p.value, 1);
-    const V near = left + right;
-    const V far = far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3);
-    slope += fabs(right - left);
-    bend += fabs(near - far);
-    const V spline = spline_from(near, far);
-    low = lower(spline, low);
-    high = higher(spline, high);
+    sums.add(near_value(p, axis, p.value, -1), near_value(p, axis, p.value, 1),
+             far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3));
   }
-  V errors = 0;
+  ValueAt<Values> errors = 0;
   constexpr unsigned slices = same_point - direct;
   for (unsigned i = plan.energy.begin(slices); i < plan.energy.end(slices); ++i) {
     errors += error_in_slice(plan, p, plan.energy.taps[i]);
   }
-  return {slope, bend, high - low, errors};
+  return sums.with(errors);
 }
 
 template <class T>

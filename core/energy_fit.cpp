@@ -46,7 +46,9 @@ class SampleColumns {
       for (std::size_t first = 0; first < points_; first += chunk) {
         const std::size_t count = std::min(chunk, points_ - first);
         estimate(before, first, count, estimates.data());
-        for (std::size_t k = 0; k < count; ++k) weights[k] = fit_weight(estimates[k]);
+        for (std::size_t k = 0; k < count; ++k) {
+          weights[k] = energy_fit_weight_by_doubles(estimates[k]);
+        }
         for (std::size_t i = 0; i < used_.size(); ++i) {
           for (std::size_t j = i; j <= used_.size(); ++j) {
             found[i][j] += sum_of_products(first, i, j, count, weights.data());
@@ -92,20 +94,6 @@ class SampleColumns {
         sums[k] += weight * static_cast<std::int32_t>(column[k]);
       }
     }
-  }
-
-  /// energy_fit_weight() by doubles, which hold all of its numbers: from a limit on, where the
-  /// weight is 1, none larger is needed.
-  static std::uint32_t fit_weight(std::int32_t weighted_sum) {
-    constexpr double limit = 1 << 23;
-    constexpr double scale = std::uint64_t{1} << 43;
-    const double sum = static_cast<double>(weighted_sum > 0 ? weighted_sum : 0) + 492;
-    const double energy = sum < limit ? sum : limit;
-    const double square = energy * energy;
-    const double dividend = scale + square / 2;
-    const auto quotient = static_cast<std::int32_t>(dividend / square);  // perhaps rounded up
-    const std::int32_t weight = quotient - (quotient * square > dividend ? 1 : 0);
-    return static_cast<std::uint32_t>(weight > 1 ? weight : 1);
   }
 
   /// Products of features have at most 24 bits, weights 26.

@@ -68,13 +68,28 @@ struct EnergySample {
 /// The weight of a sample whose features have this weighted sum, 1 / (estimate + 0.03)^2 in units
 /// of 2^-15 and at least one of them. It is below 2^26 and features are at most max_slope, so sums
 /// over 2^14 samples stay below 2^63.
+inline constexpr std::int64_t energy_fit_floor = 492;  ///< 0.03
+inline constexpr std::int64_t energy_fit_scale = std::int64_t{1} << 43;
+
 CUSZI_HD inline std::int64_t energy_fit_weight(std::int32_t weighted_sum) {
-  constexpr std::uint64_t floor = 492;  // 0.03
-  constexpr std::uint64_t scale = std::uint64_t{1} << 43;
-  const std::uint64_t energy =
-      (weighted_sum > 0 ? static_cast<std::uint64_t>(weighted_sum) : 0) + floor;
-  const std::uint64_t weight = (scale + energy * energy / 2) / (energy * energy);
+  const auto energy =
+      static_cast<std::uint64_t>((weighted_sum > 0 ? weighted_sum : 0) + energy_fit_floor);
+  const std::uint64_t weight =
+      (std::uint64_t{energy_fit_scale} + energy * energy / 2) / (energy * energy);
   return weight != 0 ? static_cast<std::int64_t>(weight) : 1;
+}
+
+/// The same by doubles, which vectors of processors divide.
+inline std::uint32_t energy_fit_weight_by_doubles(std::int32_t weighted_sum) {
+  constexpr double enough = 1 << 23;  // from here on the weight is 1, and squares are exact
+  const double sum = static_cast<double>(weighted_sum > 0 ? weighted_sum : 0) +
+                     static_cast<double>(energy_fit_floor);
+  const double energy = sum < enough ? sum : enough;
+  const double square = energy * energy;
+  const double dividend = static_cast<double>(energy_fit_scale) + square / 2;
+  const auto quotient = static_cast<std::int32_t>(dividend / square);  // perhaps rounded up
+  const std::int32_t weight = quotient - (quotient * square > dividend ? 1 : 0);
+  return static_cast<std::uint32_t>(weight > 1 ? weight : 1);
 }
 
 /// The normal equations of a round; of the matrix the upper triangle.

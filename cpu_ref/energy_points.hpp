@@ -52,31 +52,21 @@ class PointEnergy {
   }
 
   Slopes<T> slopes(const T* value, const Index4& at, const StepsOut& out) const {
-    using std::fabs;
     const PointAt<const T*> p{grid_, points_, at, value};
-    Slopes<T> s{0, 0, 0, 0};
-    T low = std::numeric_limits<T>::max();
-    T high = std::numeric_limits<T>::lowest();
+    SlopeSums<T> sums;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (!points_.is_odd(axis)) continue;
       const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-      const T left = value[-unit];
-      const T right = value[right_of(axis, unit, out)];
-      const T near = left + right;
       const T far = (out.has(axis, -3) ? far_value(p, axis, value, -3) : value[-3 * unit]) +
                     (out.has(axis, 3) ? far_value(p, axis, value, 3) : value[3 * unit]);
-      s.slope += fabs(right - left);
-      s.bend += fabs(near - far);
-      const T spline = spline_from(near, far);
-      low = lower(spline, low);
-      high = higher(spline, high);
+      sums.add(value[-unit], value[right_of(axis, unit, out)], far);
     }
-    s.spread = high - low;
+    T errors = 0;
     constexpr unsigned slices = same_point - direct;
     for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
-      s.errors += error_in_slice(value + offset_of_tap(i, out), out);
+      errors += error_in_slice(value + offset_of_tap(i, out), out);
     }
-    return s;
+    return sums.with(errors);
   }
 
   T error_in_slice(const T* value, const StepsOut& out) const {

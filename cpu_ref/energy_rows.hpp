@@ -187,23 +187,13 @@ class RowEnergy {
   Slopes<ValueAt<Values>> inner_slopes(const Values& value) const {
     using std::fabs;
     using V = ValueAt<Values>;
-    Slopes<V> s{T{0}, T{0}, T{0}, T{0}};
-    V low = std::numeric_limits<T>::max();
-    V high = std::numeric_limits<T>::lowest();
+    SlopeSums<T, V> sums;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (!points_.is_odd(axis)) continue;
       const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-      const V left = value[-unit];
-      const V right = value[unit];
-      const V near = left + right;
-      const V far = value[-3 * unit] + value[3 * unit];
-      s.slope += fabs(right - left);
-      s.bend += fabs(near - far);
-      const V spline = spline_from(near, far);
-      low = lower(spline, low);
-      high = higher(spline, high);
+      sums.add(value[-unit], value[unit], value[-3 * unit] + value[3 * unit]);
     }
-    s.spread = high - low;
+    V errors = T{0};
     constexpr unsigned slices = same_point - direct;
     for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
       const std::ptrdiff_t slice = plan_.energy_offsets[i];
@@ -213,9 +203,9 @@ class RowEnergy {
         const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
         sum += value[slice - unit] + value[slice + unit];
       }
-      s.errors += fabs(value[slice] - sum * plan_.near_share);
+      errors += fabs(value[slice] - sum * plan_.near_share);
     }
-    return s;
+    return sums.with(errors);
   }
 
   /// The weighted sums of the features of slopes, which are those of core's add_slopes().

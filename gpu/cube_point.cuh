@@ -97,22 +97,12 @@ class CubePoints {
 
   /// core's slopes_of().
   __device__ Slopes<T> slopes(int i) const {
-    T slope = 0;
-    T bend = 0;
-    T lowest = std::numeric_limits<T>::max();
-    T highest = std::numeric_limits<T>::lowest();
+    SlopeSums<T> sums;
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (!Reader::is_odd(a)) continue;
-      const T near = low_[i][a] + high_[i][a];
-      const T far = far_low_[i][a] + far_high_[i][a];
-      slope += std::fabs(high_[i][a] - low_[i][a]);
-      bend += std::fabs(near - far);
-      const T spline = spline_from(near, far);
-      lowest = lower(spline, lowest);
-      highest = higher(spline, highest);
+      if (Reader::is_odd(a)) sums.add(low_[i][a], high_[i][a], far_low_[i][a] + far_high_[i][a]);
     }
-    return {slope, bend, highest - lowest, T{0}};
+    return sums.with(T{0});
   }
 
  private:

@@ -39,25 +39,13 @@ __device__ ValueAt<Values> inner_slice_errors(const ClassView<T>& view, const Va
 /// core's slopes_of() where all neighbours are in the array.
 template <class T, class Values>
 __device__ Slopes<ValueAt<Values>> inner_slopes(const ClassView<T>& view, const Values& value) {
-  using V = ValueAt<Values>;
-  V slope = 0;
-  V bend = 0;
-  V low = std::numeric_limits<T>::max();
-  V high = std::numeric_limits<T>::lowest();
+  SlopeSums<T, ValueAt<Values>> sums;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (!view.plan.points.is_odd(axis)) continue;
     const auto& line = view.line_offsets[axis];
-    const V left = value[line[1]];
-    const V right = value[line[2]];
-    const V near = left + right;
-    const V far = value[line[0]] + value[line[3]];
-    slope += fabs(right - left);
-    bend += fabs(near - far);
-    const V spline = spline_from(near, far);
-    low = lower(spline, low);
-    high = higher(spline, high);
+    sums.add(value[line[1]], value[line[2]], value[line[0]] + value[line[3]]);
   }
-  return {slope, bend, high - low, inner_slice_errors(view, value)};
+  return sums.with(inner_slice_errors(view, value));
 }
 
 /// The weighted sums of the features of points that have all neighbours.
