@@ -1,66 +1,63 @@
 #include "cpu_ref/lorenzo.hpp"
 
+#include <algorithm>
+#include <limits>
+
+#include "core/lorenzo_rounding.hpp"
+#include "core/wide_vectors.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
 
-/// A chunk clipped to the frame.
-struct Chunk {
+/// Chunks side by side along a row of the frame, clipped to it: what a thread works on, so that
+/// loops run along rows.
+struct Slab {
   Extents3 first;
   Extents3 size;
 
   std::uint64_t points() const { return count_of(size); }
+  std::uint64_t width() const { return size[2]; }
 };
 
-Extents3 chunk_grid(const LorenzoParams& params, const Extents3& extents) {
-  return {ceil_div(extents[0], params.chunk[0]), ceil_div(extents[1], params.chunk[1]),
-          ceil_div(extents[2], params.chunk[2])};
+/// The most a slab may be, a cache's share, unless one chunk is more.
+constexpr std::uint64_t slab_points = std::uint64_t{1} << 15;
+
+/// The extents of slabs that are not clipped.
+Extents3 slab_size(const LorenzoParams& params) {
+  const std::uint64_t chunks = std::max<std::uint64_t>(1, slab_points / count_of(params.chunk));
+  return {params.chunk[0], params.chunk[1], chunks * params.chunk[2]};
 }
 
-Chunk chunk_at(const LorenzoParams& params, const Extents3& extents, const Extents3& at) {
-  Chunk chunk{};
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    chunk.first[axis] = at[axis] * params.chunk[axis];
-    chunk.size[axis] = std::min(params.chunk[axis], extents[axis] - chunk.first[axis]);
-  }
-  return chunk;
-}
-
-/// Calls row(point in the frame, offset in the chunk) for every row of a chunk.
+/// Calls row(point in the frame, offset in the slab) for every row of a slab.
 template <class Row>
-void for_each_row(const Chunk& chunk, const Extents3& extents, const Row& row) {
+void for_each_row(const Slab& slab, const Extents3& extents, const Row& row) {
   std::uint64_t offset = 0;
-  for (std::uint64_t z = 0; z < chunk.size[0]; ++z) {
-    for (std::uint64_t y = 0; y < chunk.size[1]; ++y, offset += chunk.size[2]) {
-      row(point_at({chunk.first[0] + z, chunk.first[1] + y, chunk.first[2]}, extents), offset);
+  for (std::uint64_t z = 0; z < slab.size[0]; ++z) {
+    for (std::uint64_t y = 0; y < slab.size[1]; ++y, offset += slab.width()) {
+      row(point_at({slab.first[0] + z, slab.first[1] + y, slab.first[2]}, extents), offset);
     }
   }
 }
 
-/// Runs work(state, chunk) over all chunks, a row of them at a time.
+/// Runs work(state, slab) over all slabs.
 template <class MakeState, class Work, class Finish>
-void for_each_chunk(const LorenzoParams& params, const Extents3& extents,
-                    const MakeState& make_state, const Work& work, const Finish& finish) {
-  const Extents3 grid = chunk_grid(params, extents);
-  const auto row_of_chunks = [&](auto& state, std::uint64_t i) {
-    for (std::uint64_t x = 0; x < grid[2]; ++x) {
-      work(state, chunk_at(params, extents, {i / grid[1], i % grid[1], x}));
+void for_each_slab(const LorenzoParams& params, const Extents3& extents,
+                   const MakeState& make_state, const Work& work, const Finish& finish) {
+  const Extents3 size = slab_size(params);
+  const Extents3 grid{ceil_div(extents[0], size[0]), ceil_div(extents[1], size[1]),
+                      ceil_div(extents[2], size[2])};
+  const auto work_on = [&](auto& state, std::uint64_t i) {
+    const Extents3 at = coordinates_of(i, grid);
+    Slab slab{};
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      slab.first[axis] = at[axis] * size[axis];
+      slab.size[axis] = std::min(size[axis], extents[axis] - slab.first[axis]);
     }
+    with_wide_vectors([&] { work(state, slab); });
   };
-  parallel_for(grid[0] * grid[1], make_state, row_of_chunks, finish);
-}
-
-/// A chunk's integers seen along one axis: in each block, neighbours are `stride` apart.
-struct Lines {
-  std::uint64_t stride;
-  std::uint64_t block;
-};
-
-std::array<Lines, 3> lines_of(const Extents3& size) {
-  const std::uint64_t plane = size[1] * size[2];
-  return {{{1, size[2]}, {size[2], plane}, {plane, size[0] * plane}}};
+  parallel_for(count_of(grid), make_state, work_on, finish);
 }
 
 /// Sums of a damaged archive may leave the range of int64: they wrap.
@@ -68,32 +65,37 @@ std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-/// Replaces values by their differences along each axis, zero outside of the chunk.
-void difference(std::span<std::int64_t> q, const Extents3& size) {
-  for (const auto& [stride, block] : lines_of(size)) {
-    for (std::uint64_t start = 0; start < q.size(); start += block) {
-      for (std::uint64_t i = block; i-- > stride;) q[start + i] -= q[start + i - stride];
+/// Replaces the integers of a slab by their differences along z and y, zero outside of the chunk.
+void difference_rows(std::span<std::int64_t> q, const Slab& slab) {
+  const std::uint64_t width = slab.width();
+  const std::uint64_t plane = slab.size[1] * width;
+  for (std::uint64_t i = q.size(); i-- > plane;) q[i] -= q[i - plane];
+  for (std::uint64_t start = 0; start < q.size(); start += plane) {
+    for (std::uint64_t row = slab.size[1]; row-- > 1;) {
+      std::int64_t* const line = &q[start + row * width];
+      for (std::uint64_t x = 0; x < width; ++x) line[x] -= *(line + x - width);
     }
   }
 }
 
-/// The inverse: partial sums along each axis.
-void accumulate(std::span<std::int64_t> q, const Extents3& size) {
-  for (const auto& [stride, block] : lines_of(size)) {
-    for (std::uint64_t start = 0; start < q.size(); start += block) {
-      for (std::uint64_t i = stride; i < block; ++i) {
-        q[start + i] = wrapping_sum(q[start + i], q[start + i - stride]);
-      }
+/// The inverse: partial sums.
+void accumulate_rows(std::span<std::int64_t> q, const Slab& slab) {
+  const std::uint64_t width = slab.width();
+  const std::uint64_t plane = slab.size[1] * width;
+  for (std::uint64_t i = plane; i < q.size(); ++i) q[i] = wrapping_sum(q[i], q[i - plane]);
+  for (std::uint64_t start = 0; start < q.size(); start += plane) {
+    for (std::uint64_t i = start + width; i < start + plane; ++i) {
+      q[i] = wrapping_sum(q[i], q[i - width]);
     }
   }
 }
 
-/// A thread's work on one chunk after the other of a frame to compress.
+/// A thread's work on one slab after the other of a frame to compress.
 template <class T>
-class ChunkEncoder {
+class SlabEncoder {
  public:
-  ChunkEncoder(const LorenzoParams& params, double bound, const FrameInput<T>& frame,
-               Predicted<T>& out)
+  SlabEncoder(const LorenzoParams& params, double bound, const FrameInput<T>& frame,
+              Predicted<T>& out)
       : frame_(frame),
         out_(out),
         step_(2 * params.half_step),
@@ -101,34 +103,63 @@ class ChunkEncoder {
         bound_(bound),
         min_(static_cast<T>(frame.min)),
         max_(static_cast<T>(frame.max)),
+        certain_fraction_(
+            frame.fills.count != 0 ? 0 : certain_fraction<T>(step_, bound, frame.min, frame.max)),
         radius_(static_cast<std::int32_t>(params.radius)),
-        integers_(count_of(params.chunk)) {}
+        chunk_width_(params.chunk[2]),
+        integers_(count_of(slab_size(params))),
+        deltas_(slab_size(params)[2]) {}
 
-  void encode(const Chunk& chunk) {
-    const std::span<std::int64_t> q = std::span(integers_).first(chunk.points());
-    for_each_row(chunk, frame_.extents, [&](std::uint64_t point, std::uint64_t offset) {
-      prequantise_row(point, q.subspan(offset, chunk.size[2]));
+  void encode(const Slab& slab) {
+    const std::span<std::int64_t> q = std::span(integers_).first(slab.points());
+    const std::uint64_t piece = frame_.mask.any() ? chunk_width_ : sure_points;
+    for_each_row(slab, frame_.extents, [&](std::uint64_t point, std::uint64_t offset) {
+      for (std::uint64_t x = 0; x < slab.width(); x += piece) {
+        const std::uint64_t width = std::min(piece, slab.width() - x);
+        prequantise_row(point + x, q.subspan(offset + x, width));
+      }
     });
-    difference(q, chunk.size);
-    for_each_row(chunk, frame_.extents, [&](std::uint64_t point, std::uint64_t offset) {
-      encode_row(point, q.subspan(offset, chunk.size[2]));
+    difference_rows(q, slab);
+    for_each_row(slab, frame_.extents, [&](std::uint64_t point, std::uint64_t offset) {
+      encode_row(point, q.subspan(offset, slab.width()));
     });
   }
 
-  /// Adds what the codes of all chunks so far cannot say.
+  /// Adds what the codes of all slabs so far cannot say.
   void finish() const {
     append_entries(out_.outliers, outliers_);
     append_entries(out_.patches, patches_);
   }
 
  private:
+  /// How many points are hoped to be certain side by side.
+  static constexpr std::uint64_t sure_points = 64;
+
+  /// Of one chunk, or of any points if none is missing.
   void prequantise_row(std::uint64_t point, std::span<std::int64_t> row) {
+    if (!frame_.mask.any() && prequantise_certainly(point, row)) return;
     std::int64_t last = 0;
     for (std::uint64_t x = 0; x < row.size(); ++x) {
       const bool missing = frame_.mask.any() && frame_.mask(point + x);
       if (!missing) last = prequantise_point(point + x);
       row[x] = last;
     }
+  }
+
+  /// Returns whether all values certainly come back within the bound.
+  bool prequantise_certainly(std::uint64_t point, std::span<std::int64_t> row) const {
+    constexpr double most = 1 << 27;
+    const T* const values = &frame_.values[point];
+    std::int64_t uncertain = 0;
+    for (std::uint64_t x = 0; x < row.size(); ++x) {
+      const double scaled = static_cast<double>(values[x]) * inverse_step_;
+      row[x] = nearest_integer(scaled);
+      const double fraction = magnitude_of(scaled - round_half_even(scaled));
+      // No branches, or the loop does not vectorise.
+      uncertain |= static_cast<std::int64_t>(!(fraction < certain_fraction_)) |
+                   static_cast<std::int64_t>(!(magnitude_of(scaled) < most));
+    }
+    return uncertain == 0;
   }
 
   std::int64_t prequantise_point(std::uint64_t point) {
@@ -141,11 +172,18 @@ class ChunkEncoder {
     return q.value;
   }
 
-  void encode_row(std::uint64_t point, std::span<const std::int64_t> deltas) {
-    for (std::uint64_t x = 0; x < deltas.size(); ++x) {
-      const QuantCode code = code_of_delta(deltas[x], radius_);
-      if (code == outlier_code) outliers_.push_back({point + x, zigzag(deltas[x])});
-      out_.codes[point + x] = code;
+  /// Of integers that are differences along z and y.
+  void encode_row(std::uint64_t point, std::span<const std::int64_t> row) {
+    deltas_[0] = row[0];
+    for (std::uint64_t x = 1; x < row.size(); ++x) deltas_[x] = row[x] - row[x - 1];
+    for (std::uint64_t x = 0; x < row.size(); x += chunk_width_) deltas_[x] = row[x];
+    QuantCode* const codes = &out_.codes[point];
+    for (std::uint64_t x = 0; x < row.size(); ++x) codes[x] = code_of_delta(deltas_[x], radius_);
+    QuantCode least = std::numeric_limits<QuantCode>::max();
+    for (std::uint64_t x = 0; x < row.size(); ++x) least = std::min(least, codes[x]);
+    if (least != outlier_code) return;
+    for (std::uint64_t x = 0; x < row.size(); ++x) {
+      if (codes[x] == outlier_code) outliers_.push_back({point + x, zigzag(deltas_[x])});
     }
   }
 
@@ -156,8 +194,11 @@ class ChunkEncoder {
   double bound_;
   T min_;
   T max_;
+  double certain_fraction_;
   std::int32_t radius_;
+  std::uint64_t chunk_width_;
   std::vector<std::int64_t> integers_;
+  std::vector<std::int64_t> deltas_;
   std::vector<SparseEntry> outliers_;
   std::vector<SparseEntry> patches_;
 };
@@ -167,10 +208,10 @@ class ChunkEncoder {
 template <class T>
 void predict_quantise(const LorenzoParams& params, double bound, const FrameInput<T>& frame,
                       Predicted<T>& out) {
-  for_each_chunk(
-      params, frame.extents, [&] { return ChunkEncoder<T>(params, bound, frame, out); },
-      [](ChunkEncoder<T>& encoder, const Chunk& chunk) { encoder.encode(chunk); },
-      [](const ChunkEncoder<T>& encoder) { encoder.finish(); });
+  for_each_slab(
+      params, frame.extents, [&] { return SlabEncoder<T>(params, bound, frame, out); },
+      [](SlabEncoder<T>& encoder, const Slab& slab) { encoder.encode(slab); },
+      [](const SlabEncoder<T>& encoder) { encoder.finish(); });
   sort_entries(out.outliers);
   sort_entries(out.patches);
 }
@@ -185,26 +226,34 @@ void reconstruct(const LorenzoParams& params, std::span<const QuantCode> codes,
   const T min = static_cast<T>(frame.min);
   const T max = static_cast<T>(frame.max);
   const auto radius = static_cast<std::int32_t>(params.radius);
+  const std::uint64_t chunk_width = params.chunk[2];
 
-  const auto restore_chunk = [&](std::vector<std::int64_t>& integers, const Chunk& chunk) {
-    const std::span<std::int64_t> q = std::span(integers).first(chunk.points());
-    for_each_row(chunk, frame.extents, [&](std::uint64_t point, std::uint64_t offset) {
-      for (std::uint64_t x = 0; x < chunk.size[2]; ++x) {
-        const QuantCode code = codes[point + x];
-        q[offset + x] = code != outlier_code ? delta_of_code(code, radius)
-                                             : unzigzag(outliers.find(point + x).value_or(0));
+  const auto restore_slab = [&](std::vector<std::int64_t>& integers, const Slab& slab) {
+    const std::span<std::int64_t> q = std::span(integers).first(slab.points());
+    for_each_row(slab, frame.extents, [&](std::uint64_t point, std::uint64_t offset) {
+      for (std::uint64_t first = 0; first < slab.width(); first += chunk_width) {
+        const std::uint64_t end = std::min(first + chunk_width, slab.width());
+        std::int64_t sum = 0;
+        for (std::uint64_t x = first; x < end; ++x) {
+          const QuantCode code = codes[point + x];
+          const std::int64_t delta = code != outlier_code
+                                         ? delta_of_code(code, radius)
+                                         : unzigzag(outliers.find(point + x).value_or(0));
+          sum = wrapping_sum(sum, delta);
+          q[offset + x] = sum;
+        }
       }
     });
-    accumulate(q, chunk.size);
-    for_each_row(chunk, frame.extents, [&](std::uint64_t point, std::uint64_t offset) {
-      for (std::uint64_t x = 0; x < chunk.size[2]; ++x) {
+    accumulate_rows(q, slab);
+    for_each_row(slab, frame.extents, [&](std::uint64_t point, std::uint64_t offset) {
+      for (std::uint64_t x = 0; x < slab.width(); ++x) {
         frame.values[point + x] = dequantise<T>(q[offset + x], step, min, max);
       }
     });
   };
-  for_each_chunk(
-      params, frame.extents, [&] { return std::vector<std::int64_t>(count_of(params.chunk)); },
-      restore_chunk, [](const auto&) {});
+  for_each_slab(
+      params, frame.extents, [&] { return std::vector<std::int64_t>(count_of(slab_size(params))); },
+      restore_slab, [](const auto&) {});
   for (const SparseEntry& patch : patches.entries()) {
     frame.values[patch.point] = value_of<T>(patch.value);
   }

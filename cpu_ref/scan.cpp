@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
+#include "core/wide_vectors.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {
@@ -28,8 +30,38 @@ struct BlockRange {
   std::uint64_t missing = 0;
 };
 
+/// The range of values without fill values, by their bits as integers: those are in the values'
+/// order if those below 0 are turned round, and without branches or NaN, so that loops vectorise.
+template <class T>
+BlockRange<T> range_by_bits(std::span<const T> values) {
+  using Bits = std::make_signed_t<BitsOf<T>>;
+  constexpr auto infinite = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+  constexpr Bits least = std::numeric_limits<Bits>::min();
+  constexpr Bits most = std::numeric_limits<Bits>::max();
+  constexpr int sign = std::numeric_limits<Bits>::digits;
+  const auto in_order = [](Bits bits) { return bits ^ ((bits >> sign) & most); };  // and back
+  Bits min = most;
+  Bits max = least;
+  Bits present = 0;
+  for (const T value : values) {
+    const auto bits = std::bit_cast<Bits>(value);
+    const Bits finite = ((bits & most) - infinite) >> sign;  // all bits or none
+    const Bits key = in_order(bits) & finite;
+    min = std::min(min, key | (most & ~finite));
+    max = std::max(max, key | (least & ~finite));
+    present -= finite;
+  }
+  BlockRange<T> range;
+  range.missing = values.size() - static_cast<std::uint64_t>(present);
+  if (present == 0) return range;
+  range.min = std::bit_cast<T>(in_order(min));
+  range.max = std::bit_cast<T>(in_order(max));
+  return range;
+}
+
 template <class T>
 BlockRange<T> range_of(std::span<const T> values, const MissingTest<T>& missing) {
+  if (missing.count == 0) return with_wide_vectors([&] { return range_by_bits(values); });
   BlockRange<T> range;
   for (const T value : values) {
     const bool skip = missing(value);
