@@ -71,10 +71,12 @@ CUSZI_HD inline T round_half_even(T x) {
   return (x + IntegerBits<T>::rounding) - IntegerBits<T>::rounding;
 }
 
-/// The same as an integer: around the addend, doubles are as far apart as their bit patterns.
+/// The same as an integer: around the addend, doubles are as far apart as their bit patterns. Any
+/// other x gives some integer.
 CUSZI_HD inline std::int64_t nearest_integer(double x) {
   constexpr double addend = IntegerBits<double>::rounding;
-  return std::bit_cast<std::int64_t>(x + addend) - std::bit_cast<std::int64_t>(addend);
+  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x + addend) -
+                                   std::bit_cast<std::uint64_t>(addend));
 }
 
 template <class T>

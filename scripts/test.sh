@@ -14,7 +14,7 @@ smoke run of the fuzzers, and the tests of the scripts.
   --quick       only the default build and its tests
   --tidy        also run clang-tidy
 
-The fuzzers run for 80 seconds in all, or CUSZI_FUZZ_SECONDS. Fuzzers and clang-tidy are not run
+The fuzzers run for 40 seconds in all, or CUSZI_FUZZ_SECONDS. Fuzzers and clang-tidy are not run
 again on what has passed before. Where no GPU is, the preset ci takes the place of default: CUDA
 code is compiled, but not optimised.
 USAGE
@@ -42,7 +42,7 @@ fi
 source_folders=(app bindings codec core cpu_ref files gpu include tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
-fuzz_seconds=${CUSZI_FUZZ_SECONDS:-80}
+fuzz_seconds=${CUSZI_FUZZ_SECONDS:-40}
 
 step() { printf '\n== %s\n' "$*"; }
 

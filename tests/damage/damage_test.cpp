@@ -19,7 +19,7 @@ namespace cuszi::test {
 namespace {
 
 // Fewer where each takes ten times as long: the fuzzers go on from there.
-constexpr int changes_per_sample = sanitized ? 200 : 2'000;
+constexpr int changes_per_sample = sanitized ? 100 : 2'000;
 constexpr std::array<unsigned, 4> all_flips{0x55U, 0x01U, 0x80U, 0xFFU};
 constexpr auto flips = std::span(all_flips).first(sanitized ? 1 : 4);
 constexpr std::size_t bytes_cut = sanitized ? 3 : 1;

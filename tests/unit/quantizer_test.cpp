@@ -76,6 +76,9 @@ TEST_CASE("rounding by addition is rounding to the nearest, ties to even") {
                                                        : any_double(random, 21));
     REQUIRE(round_half_even(y) == std::nearbyint(y));
   }
+  for (const double x : {0.5, 1.5, -2.5, 0x1p50, -0x1p50 + 0.5}) {
+    CHECK(nearest_integer(x) == std::llrint(x));
+  }
   CHECK(round_half_even(0.5) == 0);
   CHECK(round_half_even(1.5F) == 2);
   CHECK(round_half_even(-2.5F) == -2);
