@@ -110,6 +110,9 @@ class TrialSession {
   /// How many codings take about the time of one. Where it is more than one, those that may be
   /// asked for next are tried along.
   virtual std::size_t side_by_side() const { return 1; }
+  /// Tells for which parameters the whole frame is likely to be fitted in the end: a backend may
+  /// begin beside the next trials.
+  virtual void expect(const MultilevelParams& /*likely*/) {}
 };
 
 /// A frame that a backend has looked at: it answers questions about it, then codes it. What is

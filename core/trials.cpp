@@ -191,6 +191,9 @@ class FrameTrials {
     if (codings.size() <= trials().side_by_side()) costs(codings);
   }
 
+  /// See TrialSession.
+  void expect(const MultilevelParams& likely) { trials().expect(likely); }
+
   struct CoderCost {
     CoderId coder;
     std::uint64_t bytes;
@@ -308,6 +311,7 @@ class Choice {
   /// leave more of a mean error: so these have to save a little.
   Trial by_open_loops() {
     const std::vector<MultilevelParams> finalists = this->finalists();
+    measured_.expect(likely(finalists.front()));
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
     if (!free_.bounds) return trials_.best();
@@ -317,6 +321,16 @@ class Choice {
     trials_.vary(1, std::vector{middle_bounds}, set_bounds);
     const std::uint64_t saved = best.bytes - trials_.best().bytes;
     return saved > best.bytes / least_saving ? trials_.best() : best;
+  }
+
+  /// The frame's parameters, with the choices of those of a box.
+  MultilevelParams in_frame(const MultilevelParams& chosen) const {
+    MultilevelParams params = params_;
+    params.lattice = Lattice::of(dims_, chosen.lattice.merged, chosen.lattice.roles);
+    params.reach = chosen.reach;
+    params.alpha = chosen.alpha;
+    params.beta = chosen.beta;
+    return params;
   }
 
  private:
@@ -344,6 +358,14 @@ class Choice {
       }
     }
     return all;
+  }
+
+  /// What will mostly be chosen for the frame where this is the first of the finalists: three
+  /// fields of four want equal bounds.
+  MultilevelParams likely(const MultilevelParams& first) const {
+    MultilevelParams params = in_frame(first);
+    if (free_.bounds) set_bounds(params, equal_bounds);
+    return params;
   }
 
   /// All choices of roles and reach for the frame.
@@ -429,10 +451,7 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
   Choice choice(params, free, config.effort, dims, box, rival, trials);
   const Trial best =
       config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
-  params.lattice = Lattice::of(dims, best.params.lattice.merged, best.params.lattice.roles);
-  params.reach = best.params.reach;
-  params.alpha = best.params.alpha;
-  params.beta = best.params.beta;
+  params = choice.in_frame(best.params);
   return best.bytes;
 }
 

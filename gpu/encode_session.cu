@@ -164,14 +164,12 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::unique_ptr<TrialSession> trials(const Selection& box) override {
-    return make_trial_session(work_, box, input());
+    return make_trial_session(work_, box, input(), present_values(), frame_fit());
   }
 
   void fit(PredictorParams& params) override {
     if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
-      const FrameInput<T> frame = input();
-      fit_coefficients(work_, memory_, *multilevel, frame, without_missing(work_, frame),
-                       FitSample::full);
+      frame_fit().finish(*multilevel);
     }
   }
 
@@ -195,6 +193,17 @@ class GpuEncodeSession final : public EncodeSession {
             scan_.min,        scan_.max, shape_.dims,   near_fills_};
   }
 
+  /// The values without those that are missing.
+  const T* present_values() {
+    if (present_values_ == nullptr) present_values_ = without_missing(work_, input());
+    return present_values_;
+  }
+
+  FitAhead<T>& frame_fit() {
+    if (!frame_fit_) frame_fit_.emplace(work_, memory_, input(), present_values());
+    return *frame_fit_;
+  }
+
   Work& work_;
   FrameShape shape_;
   const T* values_ = nullptr;
@@ -202,6 +211,8 @@ class GpuEncodeSession final : public EncodeSession {
   FieldScan scan_;
   MissingPoints<T> missing_;
   MissingTest<T> near_fills_;
+  const T* present_values_ = nullptr;
+  std::optional<FitAhead<T>> frame_fit_;
 };
 
 /// Of tiles.

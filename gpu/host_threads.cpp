@@ -14,6 +14,7 @@ HostThreads::~HostThreads() {
 }
 
 void HostThreads::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+  if (count == 1) return each(0);  // may be called by a thread of these
   Job job{count, each, {}, {}};
   if (count > 1) {
     start();

@@ -7,7 +7,14 @@ namespace cuszi::gpu {
 /// A CUDA stream that ends with its owner.
 class Stream {
  public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream"); }
+  /// Where there is a choice, thread blocks of urgent streams come first.
+  explicit Stream(bool is_urgent = false) {
+    int last = 0;
+    int first = 0;
+    check(cudaDeviceGetStreamPriorityRange(&last, &first), "tell the priorities of streams");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, is_urgent ? first : last),
+          "make a stream");
+  }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() { cudaStreamDestroy(stream_); }

@@ -59,10 +59,12 @@ __global__ void crop_missing(RankedBits missing, BoxInArray box, std::uint64_t p
 template <class T>
 class GpuTrialSession final : public TrialSession {
  public:
-  GpuTrialSession(Work& work, const Selection& box, const FrameInput<T>& frame)
+  GpuTrialSession(Work& work, const Selection& box, const FrameInput<T>& frame, const T* values,
+                  FitAhead<T>& ahead)
       : work_(work),
         whole_(frame),
-        values_(without_missing(work, frame)),
+        values_(values),
+        ahead_(ahead),
         box_(box.all() ? frame : crop_to(box)),
         box_values_(box.all() ? values_ : without_missing(work, box_)) {}
 
@@ -81,17 +83,25 @@ class GpuTrialSession final : public TrialSession {
     int device = 0;
     check(cudaGetDevice(&device), "tell the device in use");
     work_.sync();
-    work_.host().for_each(tracks, [&](std::size_t track) {
-      check(cudaSetDevice(device), "select a device");
+    const auto cost_on = [&](std::size_t track) {
       for (std::size_t i = track; i < candidates.size(); i += tracks) {
         bytes[i] = cost(tracks_[track], candidates[i]);
       }
+    };
+    const std::size_t first = ahead_.is_due() ? 1 : 0;
+    work_.host().for_each(first + tracks, [&](std::size_t i) {
+      check(cudaSetDevice(device), "select a device");
+      i < first ? ahead_.make() : cost_on(i - first);
     });
     return bytes;
   }
 
   std::size_t side_by_side() const override {
     return std::min<std::size_t>(most_tracks, std::thread::hardware_concurrency());
+  }
+
+  void expect(const MultilevelParams& likely) override {
+    if (side_by_side() > 1) ahead_.expect(likely);
   }
 
  private:
@@ -162,6 +172,7 @@ class GpuTrialSession final : public TrialSession {
   Work& work_;
   FrameInput<T> whole_;
   const T* values_;  ///< without those that are missing
+  FitAhead<T>& ahead_;
   FrameInput<T> box_;
   const T* box_values_;  ///< the same of the box
   std::vector<Track> tracks_;
@@ -171,13 +182,16 @@ class GpuTrialSession final : public TrialSession {
 
 template <class T>
 std::unique_ptr<TrialSession> make_trial_session(Work& work, const Selection& box,
-                                                 const FrameInput<T>& frame) {
-  return std::make_unique<GpuTrialSession<T>>(work, box, frame);
+                                                 const FrameInput<T>& frame, const T* values,
+                                                 FitAhead<T>& ahead) {
+  return std::make_unique<GpuTrialSession<T>>(work, box, frame, values, ahead);
 }
 
 template std::unique_ptr<TrialSession> make_trial_session(Work&, const Selection&,
-                                                          const FrameInput<float>&);
+                                                          const FrameInput<float>&, const float*,
+                                                          FitAhead<float>&);
 template std::unique_ptr<TrialSession> make_trial_session(Work&, const Selection&,
-                                                          const FrameInput<double>&);
+                                                          const FrameInput<double>&, const double*,
+                                                          FitAhead<double>&);
 
 }  // namespace cuszi::gpu

@@ -27,7 +27,8 @@ enum Flaw : std::uint32_t {
 class Work {
  public:
   Work() = default;
-  explicit Work(unsigned host_threads) : host_(host_threads) {}
+  /// Beside another, with short steps to be made soon.
+  explicit Work(unsigned host_threads) : stream_(true), host_(host_threads) {}
 
   cudaStream_t stream() const { return stream_.get(); }
   Arena<DeviceMemory>& device() { return device_; }
