@@ -311,7 +311,7 @@ class Choice {
   /// leave more of a mean error: so these have to save a little.
   Trial by_open_loops() {
     const std::vector<MultilevelParams> finalists = this->finalists();
-    measured_.expect(likely(finalists.front()));
+    if (likely_) measured_.expect(*likely_);
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
     if (!free_.bounds) return trials_.best();
@@ -360,14 +360,6 @@ class Choice {
     return all;
   }
 
-  /// What will mostly be chosen for the frame where this is the first of the finalists: three
-  /// fields of four want equal bounds.
-  MultilevelParams likely(const MultilevelParams& first) const {
-    MultilevelParams params = in_frame(first);
-    if (free_.bounds) set_bounds(params, equal_bounds);
-    return params;
-  }
-
   /// All choices of roles and reach for the frame.
   std::vector<MultilevelParams> candidates() const {
     const Axes own{params_.lattice.merged, params_.lattice.roles};
@@ -391,6 +383,30 @@ class Choice {
     MultilevelParams equal = params;
     set_bounds(equal, equal_bounds);
     if (open_loop_cost(equal, loops) < cost) params = std::move(equal);
+  }
+
+  /// The bounds that trials will mostly choose where open loops cost this with the usual ones, if
+  /// that can be told: the usual ones where these cost less, equal ones where codes are not few.
+  std::optional<LevelBounds> likely_bounds(const MultilevelParams& params, Cost cost,
+                                           std::span<const ClassErrors> loops) const {
+    constexpr Cost few = Cost{9} * (Cost{1} << cost_bits) / 10;
+    if (!free_.bounds || !has_bounds(params, usual_bounds)) {
+      return LevelBounds{params.alpha, params.beta};
+    }
+    MultilevelParams equal = params;
+    set_bounds(equal, equal_bounds);
+    if (cost <= open_loop_cost(equal, loops)) return usual_bounds;
+    return cost < dims_.count() * few ? std::nullopt : std::optional(equal_bounds);
+  }
+
+  /// What trials will mostly choose for the frame if this is the first of the finalists.
+  std::optional<MultilevelParams> likely(const MultilevelParams& params, Cost cost,
+                                         std::span<const ClassErrors> loops) const {
+    const auto bounds = likely_bounds(params, cost, loops);
+    if (!bounds) return std::nullopt;
+    MultilevelParams all = in_frame(params);
+    set_bounds(all, *bounds);
+    return all;
   }
 
   /// The best by open loops for each of the best choices of roles, of which there may be more than
@@ -417,6 +433,7 @@ class Choice {
                other.lattice.roles == params.lattice.roles;
       };
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
+      if (best.empty()) likely_ = likely(params, rank.cost, loops[rank.candidate]);
       settle_bounds(params, rank.cost, loops[rank.candidate]);
       const Lattice box = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
       best.push_back(in_box(params, coefficients_for(box, params, loops[rank.candidate])));
@@ -431,6 +448,7 @@ class Choice {
   const Dims& box_;
   const std::optional<LorenzoParams>& rival_;
   FrameTrials& measured_;
+  std::optional<MultilevelParams> likely_;
   TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
     return measured_.costs(candidates);
   };
