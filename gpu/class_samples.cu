@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr unsigned simulating_threads = 512;
+constexpr unsigned simulating_threads = 128;
 
 /// A sample's point.
 template <class T>
@@ -57,6 +57,42 @@ __global__ void __launch_bounds__(threads)
                      sum_lanes));
 }
 
+/// Whether a sample has all its neighbours, and those all theirs.
+template <class T>
+__device__ bool is_amid(const ClassSample<T>& sample, const Index4& at) {
+  Index4 margins = sample.plan->stencil_margins;
+  std::uint64_t most = 0;
+  for (const std::uint64_t margin : margins) most = max(most, margin);
+  for (std::uint64_t& margin : margins) margin += margin != 0 ? most : 0;
+  return is_inner(at, margins, sample.grid->extents);
+}
+
+/// Lists each class's samples, those amid the frame first, in places like those of their keys: the
+/// others take a way of their own, for which whole warps would wait. A block a class.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    list_samples(const ClassSample<T>* samples, std::uint32_t* lists) {
+  __shared__ std::uint32_t counts[2];  // amid, others
+  const ClassSample<T>& sample = samples[blockIdx.x];
+  std::uint32_t* const list = lists + (sample.bend_keys - samples[0].bend_keys);
+  if (threadIdx.x < 2) counts[threadIdx.x] = 0;
+  __syncthreads();
+  const unsigned below = (1U << threadIdx.x % 32) - 1;
+  for (std::uint32_t first = 0; first < sample.samples; first += threads) {
+    const std::uint32_t k = first + threadIdx.x;
+    const bool is_there = k < sample.samples;
+    const bool amid = is_there && is_amid(sample, SamplePoint<T>(sample, is_there ? k : 0).at);
+    for (const bool kind : {true, false}) {
+      const bool is_mine = is_there && amid == kind;
+      const unsigned mine = __ballot_sync(~0U, is_mine);
+      std::uint32_t before = 0;
+      if (threadIdx.x % 32 == 0) before = atomicAdd(&counts[kind ? 0 : 1], __popc(mine));
+      before = __shfl_sync(~0U, before, 0) + static_cast<unsigned>(__popc(mine & below));
+      if (is_mine) list[kind ? before : sample.samples - 1 - before] = k;
+    }
+  }
+}
+
 /// What simulation restores of the neighbours of 32 samples: of those that have all of them, each
 /// tap; of others, which see some twice or extrapolated, the sums of groups.
 template <class T>
@@ -68,8 +104,8 @@ struct SimulatedNeighbours {
 /// Observes samples among simulated values, 32 a thread block. To make a value takes as long as a
 /// prediction, so warps share out the neighbours.
 template <class T>
-__global__ void __launch_bounds__(simulating_threads, 2)
-    observe_simulated_kernel(const ClassSample<T>* samples,
+__global__ void __launch_bounds__(simulating_threads, 8)
+    observe_simulated_kernel(const ClassSample<T>* samples, const std::uint32_t* lists,
                              __grid_constant__ const Simulation<T> simulation) {
   constexpr unsigned warps = simulating_threads / sum_lanes;
   __shared__ SimulatedNeighbours<T> neighbours;
@@ -77,14 +113,21 @@ __global__ void __launch_bounds__(simulating_threads, 2)
   if (blockIdx.x >= sample.blocks()) return;
   const unsigned lane = threadIdx.x % sum_lanes;
   const unsigned warp = threadIdx.x / sum_lanes;
-  const std::uint32_t k = blockIdx.x * sum_lanes + lane;
+  std::uint32_t k = blockIdx.x * sum_lanes + lane;
+  if (k < sample.samples) k = lists[sample.bend_keys - samples[0].bend_keys + k];
   const SamplePoint<T> point(sample, k < sample.samples ? k : 0);
   const ClassPlan<T>& plan = *sample.plan;
   const SimulatedValues<T> values(simulation, point.offset);
   const bool has_all = is_inner(point.at, plan.stencil_margins, sample.grid->extents);
   if (has_all) {
     for (unsigned tap = warp; tap < plan.stencil.all_taps(); tap += warps) {
-      neighbours.taps[tap][lane] = values[plan.stencil_offsets[tap]];
+      Index4 at = point.at;
+      for (unsigned axis = 0; axis < max_axes; ++axis) {
+        at[axis] +=
+            static_cast<std::uint64_t>(plan.stencil.taps[tap][axis]) * plan.points.unit[axis];
+      }
+      neighbours.taps[tap][lane] =
+          simulation.value_at(at, point.offset + plan.stencil_offsets[tap]);
     }
   } else if (!is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) {
     const GroupSums sums(plan, *sample.grid, point.at, values);
@@ -111,17 +154,16 @@ template <class T>
 void ClassSamples<T>::take() {
   const auto blocks_of = [](const ClassSample<T>& s) { return ceil_div(s.samples, sum_lanes); };
   std::uint64_t values = 0;
-  std::uint64_t keys = 0;
   for (const ClassSample<T>& sample : samples_) {
     values += blocks_of(sample) * (sample.unknowns + sample.own_rows) * sum_lanes;
-    keys += blocks_of(sample) * sum_lanes;
+    keys_ += blocks_of(sample) * sum_lanes;
     most_samples_ = std::max(most_samples_, sample.samples);
   }
   plans_on_device_ = work_.take<ClassPlan<T>>(samples_.size());
   work_.copy(plans_on_device_, plans_, samples_.size());
   const Grid* const grids = work_.upload(grids_.data(), grids_.size());
   auto* value = work_.take<double>(values);
-  auto* key = work_.take<std::uint8_t>(keys);
+  auto* key = work_.take<std::uint8_t>(keys_);
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     ClassSample<T>& sample = samples_[i];
     sample.plan = plans_on_device_ + i;
@@ -147,7 +189,12 @@ template <class T>
 void ClassSamples<T>::observe(const Simulation<T>& simulated) {
   if (most_samples_ == 0) return;
   const dim3 grid(blocks_for(most_samples_, sum_lanes), static_cast<unsigned>(samples_.size()));
-  observe_simulated_kernel<<<grid, simulating_threads, 0, work_.stream()>>>(on_device_, simulated);
+  auto* const lists = work_.take<std::uint32_t>(keys_);
+  list_samples<<<static_cast<unsigned>(samples_.size()), threads, 0, work_.stream()>>>(on_device_,
+                                                                                       lists);
+  check_launch("list_samples");
+  observe_simulated_kernel<<<grid, simulating_threads, 0, work_.stream()>>>(on_device_, lists,
+                                                                            simulated);
   check_launch("observe_simulated");
 }
 

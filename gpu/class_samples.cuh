@@ -109,6 +109,7 @@ class ClassSamples {
   std::vector<std::size_t> grid_of_;  ///< a class
   std::vector<ClassSample<T>> samples_;
   std::uint32_t most_samples_ = 0;
+  std::uint64_t keys_ = 0;  ///< of all classes
   ClassPlan<T>* plans_on_device_ = nullptr;
   ClassSample<T>* on_device_ = nullptr;
 };
