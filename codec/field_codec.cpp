@@ -22,15 +22,18 @@ class FrameLoader {
         feed_(backend, field, settings.needs_range()),
         times_(times) {}
 
-  LoadedFrame& load(std::uint64_t i) {
+  /// Frame `i`, for a bound if that is known.
+  LoadedFrame& load(std::uint64_t i, std::optional<double> bound = {}) {
     if (loaded_ == i) return *frame_;
     loaded_.reset();
     frame_.reset();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     const Bytes values = feed_.frame(i);
     times_.measure([&] {
-      frame_ =
-          load_frame(backend_, settings_.frame, shape, values, settings_.fills, times_.steps());
+      frame_ = bound ? load_frame(backend_, settings_.frame, shape, values, settings_.fills, *bound,
+                                  times_.steps())
+                     : load_frame(backend_, settings_.frame, shape, values, settings_.fills,
+                                  times_.steps());
     });
     loaded_ = i;
     return *frame_;
@@ -180,7 +183,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   result.header = archive_header(settings, field, frames);
   ArchiveOutlet outlet(backend, sink, result.header);
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
-    LoadedFrame& loaded = frames.load(i);
+    LoadedFrame& loaded = frames.load(i, result.header.bound_absolute);
     events.frame_loaded(loaded);
     const std::uint64_t points = loaded.shape.points();
     const FrameReport frame = times.measure([&] {
