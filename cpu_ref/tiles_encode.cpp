@@ -180,7 +180,7 @@ class TileEncoder {
 
   /// Where some values are missing or not certain to come back within the bound.
   void look_closer() {
-    std::uint32_t other = 0;
+    std::uint32_t other = 0 - base_;  // 0, if no point has an integer
     bool any = false;
     for (unsigned lane = 0; lane < tile_lanes; ++lane) {
       absent_[lane] = patched_[lane] = 0;
