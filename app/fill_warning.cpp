@@ -25,7 +25,7 @@ std::vector<double> sorted_sample(const LoadedFrame& frame, const FillValues& fi
   for (std::uint64_t k = 0; k < at.size(); ++k) {
     at[k] = at.size() == points ? k : sample_point(k, points);
   }
-  std::vector<double> sample = frame.session->values_at(at);
+  std::vector<double> sample = frame.values_at(at);
   with_type_of(frame.shape.dtype, [&](auto zero) {
     using T = decltype(zero);
     const MissingTest<T> missing(fills);

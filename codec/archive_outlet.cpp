@@ -14,9 +14,9 @@ MutableBytes ArchiveOutlet::take(ByteCount size) {
   frame_ = transfer_ != nullptr ? sink_.device_place(place, size) : sink_.place(place, size);
   in_place_ = !frame_.empty();
   if (in_place_) return frame_;
-  frame_ = transfer_ != nullptr
-               ? transfer_->memory(buffer_for(DeviceBuffer::archive, frames_++), size)
-               : buffer_.resize(size);
+  const std::uint64_t number = frames_++;
+  frame_ = transfer_ != nullptr ? transfer_->memory(buffer_for(DeviceBuffer::archive, number), size)
+                                : buffers_[number % 2].resize(size);
   return frame_;
 }
 
@@ -25,12 +25,13 @@ void ArchiveOutlet::send() {
     writer_.set_aside_frame(frame_.size());
     return;
   }
-  if (transfer_ == nullptr) {
+  if (!sink_.takes_any_order()) {
     writer_.add_frame(frame_);
     return;
   }
   const ByteCount place = writer_.set_aside_frame(frame_.size());
   draining_.start([this, place, frame = frame_] {
+    if (transfer_ == nullptr) return sink_.write_at(place, frame);
     transfer_->drain(frame, [&](ByteCount offset, MutableBytes piece) {
       sink_.write_at(place + offset, piece);
     });

@@ -7,8 +7,8 @@
 
 namespace cuszi {
 
-/// Takes compressed frames to an archive: from a device's memory in the background where the sink
-/// takes any order, else from the host's.
+/// Takes compressed frames to an archive, in the background where the sink takes any order: from a
+/// device's memory or the host's.
 class ArchiveOutlet {
  public:
   ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header);
@@ -27,7 +27,7 @@ class ArchiveOutlet {
   ArchiveWriter writer_;
   Transfer* transfer_;
   std::uint64_t frames_ = 0;
-  Buffer buffer_;
+  Buffer buffers_[2];  ///< of the host: one is filled while the other is written
   MutableBytes frame_;
   bool in_place_ = false;  ///< the frame lies where the sink wants it
   Background draining_;

@@ -32,6 +32,9 @@ class ByteSource {
   /// where the size is known.
   virtual std::size_t read_at(ByteCount offset, MutableBytes out) const = 0;
 
+  /// Whether read_at() takes time that is worth a thread beside the caller's.
+  virtual bool is_read_ahead() const { return false; }
+
   /// Throws InputError if others have changed the bytes since they began to be read.
   virtual void expect_unchanged() const {}
 
@@ -58,6 +61,7 @@ class FileSource final : public ByteSource {
   std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return size_; }
+  bool is_read_ahead() const override { return size_.has_value(); }
   void expect_unchanged() const override;
   void seek(ByteCount offset) override;
   ByteCount skip(ByteCount count) override;

@@ -22,15 +22,18 @@ class FrameLoader {
         feed_(backend, field, settings.needs_range()),
         times_(times) {}
 
-  LoadedFrame& load(std::uint64_t i) {
+  /// Frame `i`, for a bound if that is known.
+  LoadedFrame& load(std::uint64_t i, std::optional<double> bound = {}) {
     if (loaded_ == i) return *frame_;
     loaded_.reset();
     frame_.reset();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     const Bytes values = feed_.frame(i);
     times_.measure([&] {
-      frame_ =
-          load_frame(backend_, settings_.frame, shape, values, settings_.fills, times_.steps());
+      frame_ = bound ? load_frame(backend_, settings_.frame, shape, values, settings_.fills, *bound,
+                                  times_.steps())
+                     : load_frame(backend_, settings_.frame, shape, values, settings_.fills,
+                                  times_.steps());
     });
     loaded_ = i;
     return *frame_;
@@ -70,7 +73,7 @@ ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& f
 }
 
 /// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
-/// are on a device away in the background.
+/// are used part by part away in the background.
 class FrameRestorer {
  public:
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
@@ -115,11 +118,12 @@ class FrameRestorer {
     const Exceptions exceptions = count_exceptions(frame.header, payload, backend);
     summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
     if (!shown_ || in_place) return;
-    if (transfer == nullptr) {
+    if (transfer == nullptr && !(whole && users_.use_part)) {
       users_.use(index, values);
       return;
     }
     draining_.start([this, index, transfer, values] {
+      if (transfer == nullptr) return users_.use_part(index, 0, values);
       transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
         users_.use_part(index, offset, piece);
       });
@@ -135,7 +139,7 @@ class FrameRestorer {
  private:
   MutableBytes memory_for(std::uint64_t index, ByteCount size, Transfer* transfer) {
     return transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
-                               : buffer_.resize(size);
+                               : buffers_[index % 2].resize(size);
   }
 
   /// Reads what was left in the archive, to the device if there is one and it is not there.
@@ -160,7 +164,7 @@ class FrameRestorer {
   Preview& preview_;
   CallTimes& times_;
   const FrameUsers& users_;
-  Buffer buffer_;
+  Buffer buffers_[2];  ///< of the host: one is filled while the other is taken away
   Buffer payload_;
   bool settled_ = false;  ///< the preview is
   std::optional<FramePreview> shown_;
@@ -180,7 +184,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   result.header = archive_header(settings, field, frames);
   ArchiveOutlet outlet(backend, sink, result.header);
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
-    LoadedFrame& loaded = frames.load(i);
+    LoadedFrame& loaded = frames.load(i, result.header.bound_absolute);
     events.frame_loaded(loaded);
     const std::uint64_t points = loaded.shape.points();
     const FrameReport frame = times.measure([&] {

@@ -65,14 +65,14 @@ using FrameMemory = std::function<MutableBytes(std::uint64_t index, ByteCount si
 /// What is done with restored frames.
 struct FrameUsers {
   FrameUser use;
-  PartUser use_part = {};         ///< instead, for frames on a device, if it is given
+  PartUser use_part = {};         ///< instead, in the background, if it is given and they are whole
   FrameMemory place = {};         ///< where frames are to be restored to by the host
   FrameMemory device_place = {};  ///< or by a device, in its memory
 };
 
-/// Restores all of an archive, frame by frame, and checks its footer. Frames that a device restores
-/// are taken away while the next one is being restored. Throws ArchiveError, possibly after some
-/// frames have been used.
+/// Restores all of an archive, frame by frame, and checks its footer. Frames that are used part by
+/// part are taken away while the next one is being restored. Throws ArchiveError, possibly after
+/// some frames have been used.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users);
 

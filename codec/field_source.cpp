@@ -38,13 +38,38 @@ Bytes FieldSource::frame(std::uint64_t i) {
   if (whole_) return buffer_.view().subspan(offset, size);
   if (held_ != i) {
     held_.reset();
-    move_to(layout_.skip_bytes + offset);
-    read(buffer_.resize(size));
-    if (offset + size == layout_.field_bytes()) expect_end();
+    if (!take_ahead(i)) {
+      move_to(layout_.skip_bytes + offset);
+      read(buffer_.resize(size));
+      if (offset + size == layout_.field_bytes()) expect_end();
+    }
+    if (source_->is_read_ahead() && i + 1 < plan_.frames()) read_ahead(i + 1);
     if (!is_stream() && plan_.frames() > 1) recognise(i, block_hash(buffer_.view()));
     held_ = i;
   }
   return buffer_.view();
+}
+
+/// Makes frame `i` that of the buffer if it has been read ahead.
+bool FieldSource::take_ahead(std::uint64_t i) {
+  if (!ahead_) return false;
+  ahead_->reading.wait();
+  if (ahead_->frame != i) return false;
+  ahead_->frame.reset();
+  std::swap(buffer_, ahead_->buffer);
+  require_all(buffer_.view().size() - ahead_->got);
+  to_native(buffer_.view(), layout_.dtype, layout_.byte_order);
+  return true;
+}
+
+void FieldSource::read_ahead(std::uint64_t i) {
+  if (!ahead_) ahead_ = std::make_unique<Ahead>();
+  const MutableBytes values = ahead_->buffer.resize(frame_bytes(i));
+  const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);
+  ahead_->frame = i;
+  ahead_->reading.start([source = source_.get(), ahead = ahead_.get(), offset, values] {
+    ahead->got = source->read_at(offset, values);
+  });
 }
 
 void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {

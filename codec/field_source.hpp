@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "codec/background.hpp"
 #include "codec/buffer.hpp"
 #include "codec/byte_source.hpp"
 #include "codec/field_name.hpp"
@@ -11,9 +12,9 @@
 
 namespace cuszi {
 
-/// A raw field, frame by frame, in memory that holds one: whatever happens to its file meanwhile,
-/// all that is made of a frame is made of the same values. Every function that reads throws
-/// InputError.
+/// A raw field, frame by frame, in memory that holds one, and the next one where a file is read
+/// ahead: whatever happens to its file meanwhile, all that is made of a frame is made of the same
+/// values. Every function that reads throws InputError.
 class FieldSource {
  public:
   /// Refuses a source whose size is not that of the field, unless that may go on.
@@ -50,7 +51,17 @@ class FieldSource {
   void expect_unchanged() const { source_->expect_unchanged(); }
 
  private:
+  /// The next frame on its way from a file.
+  struct Ahead {
+    Buffer buffer;
+    std::optional<std::uint64_t> frame;
+    std::size_t got = 0;
+    Background reading;
+  };
+
   Bytes usable(Bytes values) const;
+  bool take_ahead(std::uint64_t i);
+  void read_ahead(std::uint64_t i);
   void move_to(ByteCount offset);
   void read(MutableBytes values);
   void require_all(ByteCount missing) const;
@@ -60,6 +71,7 @@ class FieldSource {
   FieldLayout layout_;
   FieldCuts plan_;
   Buffer buffer_;
+  std::unique_ptr<Ahead> ahead_;
   std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
   bool whole_ = false;                                ///< the buffer holds the field
   ByteCount position_ = 0;                            ///< in a stream

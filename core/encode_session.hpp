@@ -167,6 +167,8 @@ class OnePassSession {
 
   /// What a sample tells: no more than FieldScan::sampled.
   virtual const FieldScan& sample() const = 0;
+  /// The values at these points.
+  virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// Codes the frame if no point is missing and it can be coded without knowing its range, which
   /// `scan` tells then. The same sections as those of an EncodeSession, valid as long as this one.
   virtual std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,

@@ -12,13 +12,20 @@
 
 namespace cuszi {
 
-/// A frame that a backend has looked at and holds, until it is compressed or goes out of scope.
+/// A frame that a backend has looked at and holds, until it is compressed or goes out of scope. If
+/// its bound needs no range, the backend may have seen but a sample, and reads the frame once, when
+/// it codes it.
 struct LoadedFrame {
   FrameShape shape;
   Bytes values;
   PredictorParams draft;
-  FieldScan scan;
+  FieldScan scan;  ///< nothing yet if there is a `once`
   std::unique_ptr<EncodeSession> session;
+  std::unique_ptr<OnePassSession> once;  ///< instead of a session
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) const {
+    return once ? once->values_at(points) : session->values_at(points);
+  }
 };
 
 /// What there is to tell of a frame that has been compressed.
@@ -40,6 +47,11 @@ using Allocate = std::function<MutableBytes(ByteCount)>;
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times);
 
+/// The same for a frame that is going to be compressed under `bound`: no look at all of it where
+/// the backend can do without.
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, double bound, StepTimes& times);
+
 /// Compresses a frame that `backend` has loaded: passes of predict-quantise and entropy coding. No
 /// restored value that is not missing will differ from the original by more than `bound`. A frame
 /// of one value is no more than that value and its mask. Where coding cannot be done (bound 0,
@@ -51,12 +63,6 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, Load
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times);
-
-/// The same for a frame that no backend has loaded, since its bound needs no range: it is read only
-/// once where the backend can do that.
-FrameReport compress_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                           Bytes values, const FillValues& fills, std::uint64_t index, double bound,
-                           const Allocate& allocate, StepTimes& times);
 
 /// Restores a frame of this shape into `out`. `payload` and `out` may lie in the host's memory or
 /// the backend's. Throws ArchiveError.

@@ -260,24 +260,24 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   return coding_by(config, std::move(method), bound);
 }
 
-/// The frame coded while it is read for the first time. Nothing if the backend cannot do that, or
-/// the frame turns out to need another way.
+/// Whether a frame may be coded while it is read for the first time.
+bool may_be_read_once(const FrameConfig& config, const FillValues& fills, double bound) {
+  return fills.count == 0 && config.lossless == Lossless::none && bound > 0;
+}
+
+/// The frame coded while it is read for the first time. Nothing if it turns out to need another
+/// way.
 std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfig& config,
-                                              LoadedFrame frame, const FillValues& fills,
-                                              std::uint64_t index, double bound,
+                                              LoadedFrame& frame, std::uint64_t index, double bound,
                                               const Allocate& allocate, StepTimes& times) {
-  const bool plain = fills.count == 0 && config.lossless == Lossless::none && bound > 0;
-  if (!plain || !codes_itself(id_of(frame.draft))) return std::nullopt;
-  const auto session = times.measure(
-      "sample", [&] { return backend.encode_at_once(frame.shape, frame.values, frame.draft); });
-  if (!session) return std::nullopt;
+  OnePassSession& session = *frame.once;
   auto predictor =
-      chosen(frame.draft, config.predictor, session->sample(), bound, frame.shape.dtype);
+      chosen(frame.draft, config.predictor, session.sample(), bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   const FrameCoding coding = coding_by(
       config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
   const auto coded = times.measure(
-      "encode", [&] { return session->encode_values(coding.predictor, bound, frame.scan); });
+      "encode", [&] { return session.encode_values(coding.predictor, bound, frame.scan); });
   if (!coded || !can_be_quantised(frame, bound)) return std::nullopt;
   return write_coded_frame(backend, frame, coding, std::span(&*coded, 1),
                            std::span(&coded->sections, 1), index, allocate, times);
@@ -288,7 +288,7 @@ std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfi
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}};
+  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}, {}};
   times.measure("scan", [&] {
     frame.session = backend.encode(shape, values, fills, frame.draft);
     frame.scan = frame.session->scan();
@@ -296,10 +296,27 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
   return frame;
 }
 
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, double bound, StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}, {}};
+  if (may_be_read_once(config, fills, bound) && codes_itself(id_of(frame.draft))) {
+    frame.once =
+        times.measure("sample", [&] { return backend.encode_at_once(shape, values, frame.draft); });
+  }
+  return frame.once ? std::move(frame) : load_frame(backend, config, shape, values, fills, times);
+}
+
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times) {
   const IeeeArithmetic arithmetic;
+  if (frame.once) {
+    auto coded = code_frame_at_once(backend, config, frame, index, bound, allocate, times);
+    if (coded) return *std::move(coded);
+    frame.once.reset();
+    frame = load_frame(backend, config, frame.shape, frame.values, {}, times);
+  }
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }
@@ -308,19 +325,6 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
     if (coded) return *std::move(coded);
   }
   return keep_frame(backend, frame, index, allocate);
-}
-
-FrameReport compress_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                           Bytes values, const FillValues& fills, std::uint64_t index, double bound,
-                           const Allocate& allocate, StepTimes& times) {
-  const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}};
-  if (auto coded = code_frame_at_once(backend, config, std::move(frame), fills, index, bound,
-                                      allocate, times)) {
-    return *std::move(coded);
-  }
-  return compress_frame(backend, config, load_frame(backend, config, shape, values, fills, times),
-                        index, bound, allocate, times);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,

@@ -18,6 +18,11 @@ class CpuBackend final : public Backend {
     return make_encode_session(workspace_, shape, values, fills, draft);
   }
 
+  std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
+                                                 const PredictorParams& draft) override {
+    return make_one_pass_session(workspace_, shape, values, draft);
+  }
+
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {
     return make_decode_session(workspace_, payload);
   }

@@ -193,6 +193,20 @@ SelfCoded encode_values_by(const Params& params, double bound, const FrameInput<
 }
 
 template <class T>
+std::vector<double> pick_values(std::span<const T> values, std::span<const std::uint64_t> points) {
+  std::vector<double> picked(points.size());
+  std::transform(points.begin(), points.end(), picked.begin(),
+                 [&](std::uint64_t point) { return static_cast<double>(values[point]); });
+  return picked;
+}
+
+CodedPass keep(SelfCoded coded, SectionStore& store) {
+  CodedPass result{{}, coded.counts};
+  for (OwnedSection& section : coded.sections) store.keep(std::move(section), result.sections);
+  return result;
+}
+
+template <class T>
 class CpuEncodeSession final : public EncodeSession {
  public:
   CpuEncodeSession(Workspace& workspace, const FrameShape& shape, Bytes values,
@@ -210,10 +224,7 @@ class CpuEncodeSession final : public EncodeSession {
   Mask mask() override { return mask_; }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    std::vector<double> picked(points.size());
-    std::transform(points.begin(), points.end(), picked.begin(),
-                   [&](std::uint64_t point) { return static_cast<double>(values_[point]); });
-    return picked;
+    return pick_values(values_, points);
   }
 
   bool holds(std::uint64_t bits) override {
@@ -239,11 +250,9 @@ class CpuEncodeSession final : public EncodeSession {
   }
 
   CodedPass encode_values(const PredictorParams& params, double bound) override {
-    SelfCoded coded =
-        std::visit([&](const auto& p) { return encode_values_by(p, bound, input()); }, params);
-    CodedPass result{{}, coded.counts};
-    for (OwnedSection& section : coded.sections) store_.keep(std::move(section), result.sections);
-    return result;
+    return keep(
+        std::visit([&](const auto& p) { return encode_values_by(p, bound, input()); }, params),
+        store_);
   }
 
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
@@ -262,7 +271,47 @@ class CpuEncodeSession final : public EncodeSession {
   SectionStore store_;
 };
 
+/// Of tiles.
+template <class T>
+class CpuOnePassSession final : public OnePassSession {
+ public:
+  CpuOnePassSession(Workspace& workspace, const FrameShape& shape, Bytes values)
+      : OnePassSession(workspace.slot), shape_(shape), values_(as_values<T>(values)) {
+    sample_.sampled = sampled_magnitude(values_, MissingTest<T>());
+  }
+
+  const FieldScan& sample() const override { return sample_; }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    return pick_values(values_, points);
+  }
+
+  std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
+                                         FieldScan& scan) override {
+    const FrameInput<T> frame{shape_.extents(), values_, no_mask_, 0, 0, shape_.dims};
+    auto coded = encode_unscanned(std::get<TilesParams>(params), bound, frame, scan);
+    if (!coded) return std::nullopt;
+    scan.sampled = sample_.sampled;
+    return keep(*std::move(coded), store_);
+  }
+
+ private:
+  FrameShape shape_;
+  std::span<const T> values_;
+  Mask no_mask_;
+  FieldScan sample_;
+  SectionStore store_;
+};
+
 }  // namespace
+
+std::unique_ptr<OnePassSession> make_one_pass_session(Workspace& workspace, const FrameShape& shape,
+                                                      Bytes values, const PredictorParams& draft) {
+  if (!std::holds_alternative<TilesParams>(draft)) return nullptr;
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<OnePassSession> {
+    return std::make_unique<CpuOnePassSession<decltype(zero)>>(workspace, shape, values);
+  });
+}
 
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
                                                    Bytes values, const FillValues& fills,

@@ -28,6 +28,12 @@ struct BlockRange {
   T min = std::numeric_limits<T>::max();
   T max = std::numeric_limits<T>::lowest();
   std::uint64_t missing = 0;
+
+  void include(const BlockRange& other) {
+    min = std::min(min, other.min);
+    max = std::max(max, other.max);
+    missing += other.missing;
+  }
 };
 
 /// The range of values without fill values, by their bits as integers: those are in the values'
@@ -72,6 +78,38 @@ BlockRange<T> range_of(std::span<const T> values, const MissingTest<T>& missing)
   return range;
 }
 
+/// The same where only what is not finite is missing: neighbours side by side.
+template <class T>
+BlockRange<T> range_of_finite(std::span<const T> values) {
+  constexpr std::size_t width = 128 / sizeof(T);
+  T low[width];
+  T high[width];
+  BitsOf<T> missing[width] = {};
+  std::ranges::fill(low, BlockRange<T>().min);
+  std::ranges::fill(high, BlockRange<T>().max);
+  const std::size_t whole = values.size() / width * width;
+  for (std::size_t first = 0; first < whole; first += width) {
+    for (std::size_t i = 0; i < width; ++i) {
+      const T value = values[first + i];
+      const T none = value - value;  // not 0 of what is not finite
+      missing[i] += none == 0 ? 0 : 1;
+      const T lower = value < low[i] ? value : low[i];
+      const T higher = value > high[i] ? value : high[i];
+      low[i] = none == 0 ? lower : low[i];
+      high[i] = none == 0 ? higher : high[i];
+    }
+  }
+  BlockRange<T> range = range_of(values.subspan(whole), MissingTest<T>());
+  for (std::size_t i = 0; i < width; ++i) range.include({low[i], high[i], missing[i]});
+  return range;
+}
+
+template <class T>
+BlockRange<T> range_in_frame(std::span<const T> values, const MissingTest<T>& missing) {
+  if (missing.count != 0) return range_of(values, missing);
+  return with_wide_vectors([&] { return range_of_finite(values); });
+}
+
 template <class T>
 void sample_errors(const LorenzoParams& draft, const Extents3& extents, const T* values,
                    const MissingTest<T>& missing, FieldScan& scan) {
@@ -104,12 +142,7 @@ void sample_errors(const InterpParams& draft, const Extents3& extents, const T* 
 template <class T>
 void sample_errors(const TilesParams& /*draft*/, const Extents3& extents, const T* values,
                    const MissingTest<T>& missing, FieldScan& scan) {
-  const std::uint64_t points = count_of(extents);
-  for (std::uint64_t k = 0; k < magnitude_samples(points); ++k) {
-    const T value = values[magnitude_sample(k, points)];
-    if (missing(value)) continue;
-    scan.sampled = std::max(scan.sampled, static_cast<double>(magnitude_of(value)));
-  }
+  scan.sampled = sampled_magnitude(std::span(values, count_of(extents)), missing);
 }
 
 /// The other predictors need none: `multilevel` samples when it fits.
@@ -125,13 +158,9 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
   const MissingTest<T> missing(fills);
   std::vector<BlockRange<T>> ranges(ceil_div(values.size(), block_points));
   parallel_for(ranges.size(),
-               [&](std::uint64_t i) { ranges[i] = range_of(block_of(values, i), missing); });
+               [&](std::uint64_t i) { ranges[i] = range_in_frame(block_of(values, i), missing); });
   BlockRange<T> whole;
-  for (const BlockRange<T>& range : ranges) {
-    whole.min = std::min(whole.min, range.min);
-    whole.max = std::max(whole.max, range.max);
-    whole.missing += range.missing;
-  }
+  for (const BlockRange<T>& range : ranges) whole.include(range);
   FieldScan scan;
   scan.missing = whole.missing;
   if (scan.missing == values.size()) return scan;
@@ -140,6 +169,17 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
   std::visit([&](const auto& d) { sample_errors(d, extents, values.data(), missing, scan); },
              draft);
   return scan;
+}
+
+template <class T>
+double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missing) {
+  const std::uint64_t points = values.size();
+  double largest = 0;
+  for (std::uint64_t k = 0; k < magnitude_samples(points); ++k) {
+    const T value = values[magnitude_sample(k, points)];
+    if (!missing(value)) largest = std::max(largest, static_cast<double>(magnitude_of(value)));
+  }
+  return largest;
 }
 
 template <class T>
@@ -178,6 +218,8 @@ template FieldScan scan_frame(const Extents3&, std::span<const float>, const Fil
                               const PredictorParams&);
 template FieldScan scan_frame(const Extents3&, std::span<const double>, const FillValues&,
                               const PredictorParams&);
+template double sampled_magnitude(std::span<const float>, const MissingTest<float>&);
+template double sampled_magnitude(std::span<const double>, const MissingTest<double>&);
 template bool holds(std::span<const float>, std::uint32_t);
 template bool holds(std::span<const double>, std::uint64_t);
 template Mask build_mask(std::span<const float>, const FillValues&, std::uint64_t);

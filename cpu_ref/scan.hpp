@@ -11,6 +11,10 @@ template <class T>
 FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
                      const PredictorParams& draft);
 
+/// The largest magnitude in a sample of the values, of those that are not missing.
+template <class T>
+double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missing);
+
 /// Whether any of these values has these bits.
 template <class T>
 bool holds(std::span<const T> values, BitsOf<T> bits);

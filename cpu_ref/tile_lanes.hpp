@@ -1,23 +1,41 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 #include "core/tiles.hpp"
 
 namespace cuszi::cpu {
 
-/// A number for each lane of a tile: loops over lanes are what a warp does at once.
+/// A number for each lane of a tile: loops over lanes are what a warp does at once, and what the
+/// compiler makes vectors of.
 using Lanes = std::uint32_t[tile_lanes];
 /// A number for each point of each lane.
-using LanePoints = std::uint32_t[lane_points][tile_lanes];
+template <class T>
+using PointsOf = T[lane_points][tile_lanes];
+using LanePoints = PointsOf<std::uint32_t>;
+
+/// All ones for the lanes that have a neighbour `distance` lower along an axis, else 0.
+template <class Shape, int axis, int distance>
+struct HasLower {
+  Lanes mask;
+
+  constexpr HasLower() : mask{} {
+    for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
+      mask[lane] = Shape::lane_along(lane, axis) >= distance ? ~0U : 0;
+  }
+};
 
 /// What the lanes `distance` lower along an axis hold, 0 in those that have no such neighbour.
-template <class Shape, int axis>
-void shift_lanes(const Lanes& from, int distance, Lanes& to) {
-  const int stride = distance * Shape::lane_stride(axis);
-  for (int lane = 0; lane < stride; ++lane) to[lane] = 0;
+template <class Shape, int axis, int distance>
+void shift_lanes(const Lanes& from, Lanes& to) {
+  static constexpr HasLower<Shape, axis, distance> has_lower;
+  constexpr int stride = distance * Shape::lane_stride(axis);
+  for (int lane = 0; lane < std::min<int>(stride, tile_lanes); ++lane) to[lane] = 0;
   for (int lane = stride; lane < static_cast<int>(tile_lanes); ++lane)
-    to[lane] = Shape::lane_along(lane, axis) >= distance ? from[lane - stride] : 0;
+    to[lane] = from[lane - stride] & has_lower.mask[lane];
 }
 
 /// Calls f with the first point of each line of a lane's block along an axis.
@@ -29,20 +47,32 @@ void for_each_line(const F& f) {
 
 /// Differences to the point before along an axis; before a tile all is 0.
 template <class Shape, int axis>
-void difference(LanePoints& integers) {
+void difference(const LanePoints& from, LanePoints& to) {
   constexpr int stride = Shape::point_stride(axis);
   constexpr int last = (Shape::block(axis) - 1) * stride;
   for_each_line<Shape, axis>([&](int first) {
     Lanes before;
-    shift_lanes<Shape, axis>(integers[first + last], 1, before);
-    for (int point = first + last; point > first; point -= stride)
+    shift_lanes<Shape, axis, 1>(from[first + last], before);
+    for (unsigned lane = 0; lane < tile_lanes; ++lane)
+      to[first][lane] = from[first][lane] - before[lane];
+    for (int point = first + stride; point <= first + last; point += stride)
       for (unsigned lane = 0; lane < tile_lanes; ++lane)
-        integers[point][lane] -= integers[point - stride][lane];
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) integers[first][lane] -= before[lane];
+        to[point][lane] = from[point][lane] - from[point - stride][lane];
   });
 }
 
-/// The inverse: partial sums.
+/// Adds to lanes the sums of all lanes `distance` and farther below.
+template <class Shape, int axis, int distance = 1>
+void sum_lanes(Lanes& sums) {
+  if constexpr (distance < Shape::lanes(axis) - 1) {
+    Lanes farther;
+    shift_lanes<Shape, axis, distance>(sums, farther);
+    for (unsigned lane = 0; lane < tile_lanes; ++lane) sums[lane] += farther[lane];
+    sum_lanes<Shape, axis, 2 * distance>(sums);
+  }
+}
+
+/// The inverse of difference(): partial sums.
 template <class Shape, int axis>
 void sum(LanePoints& integers) {
   constexpr int stride = Shape::point_stride(axis);
@@ -53,34 +83,135 @@ void sum(LanePoints& integers) {
         integers[point][lane] += integers[point - stride][lane];
     if constexpr (Shape::lanes(axis) > 1) {
       Lanes before;  // sums of all lanes before
-      shift_lanes<Shape, axis>(integers[first + last], 1, before);
-      for (int distance = 1; distance < Shape::lanes(axis) - 1; distance *= 2) {
-        Lanes farther;
-        shift_lanes<Shape, axis>(before, distance, farther);
-        for (unsigned lane = 0; lane < tile_lanes; ++lane) before[lane] += farther[lane];
-      }
+      shift_lanes<Shape, axis, 1>(integers[first + last], before);
+      sum_lanes<Shape, axis>(before);
       for (int point = first; point <= first + last; point += stride)
         for (unsigned lane = 0; lane < tile_lanes; ++lane) integers[point][lane] += before[lane];
     }
   });
 }
 
-/// Where the rows of a tile's blocks lie in the field: calls f(first point of the row, lane, its
-/// index in the field, points from there to the end of the field's row). Rows outside the field are
-/// the last one inside.
-template <class Shape, class F>
-void for_each_row(const Extents3& extents, const Extents3& first, const F& f) {
-  for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane) {
-    for (int point = 0; point < static_cast<int>(lane_points); point += Shape::block(2)) {
-      std::uint64_t at[3];
-      for (unsigned axis = 0; axis < 3; ++axis) {
-        const auto step =
-            static_cast<unsigned>(Shape::coordinate(lane, point, static_cast<int>(axis)));
-        at[axis] = std::min(first[axis] + step, extents[axis] - 1);
-      }
-      f(point, lane, (at[0] * extents[1] + at[1]) * extents[2] + at[2], extents[2] - at[2]);
-    }
+/// Transposes 4 x 4 values.
+template <class T>
+[[gnu::always_inline]] inline void transpose_four(T* const (&to)[4], const T* const (&from)[4]) {
+  if constexpr (sizeof(T) == 4) {
+    using Four [[gnu::vector_size(16)]] = T;
+    Four rows[4];
+    for (int i = 0; i < 4; ++i) std::memcpy(&rows[i], from[i], sizeof(Four));
+    const Four low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+    const Four low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+    const Four high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+    const Four high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+    const Four columns[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                             __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                             __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                             __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+    for (int i = 0; i < 4; ++i) std::memcpy(to[i], &columns[i], sizeof(Four));
+  } else {
+    T values[4][4];
+    for (int i = 0; i < 4; ++i) std::memcpy(values[i], from[i], sizeof values[i]);
+    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < 4; ++k) to[i][k] = values[k][i];
   }
 }
+
+/// The values of a tile between the field, row by row, and lanes side by side.
+template <class Shape>
+class TileRows {
+ public:
+  explicit TileRows(const TileGrid& grid) : grid_(grid) {
+    for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
+      lane_[lane] = offset_of(lane, 0);
+    for (int point = 0; point < static_cast<int>(lane_points); ++point)
+      point_[point] = offset_of(0, point);
+  }
+
+  template <class T>
+  void load(const T* field, const Extents3& first, PointsOf<T>& values) const {
+    if (!is_whole(first)) {
+      for_each_place(first, [&](unsigned lane, unsigned point, std::uint64_t index, bool /*own*/) {
+        values[point][lane] = field[index];
+      });
+      return;
+    }
+    for_each_four(field + index_of(first), values,
+                  [](auto& in_field, auto& in_tile) { transpose_four<T>(in_tile, in_field); });
+  }
+
+  template <class T>
+  void store(const PointsOf<T>& values, const Extents3& first, T* field) const {
+    if (!is_whole(first)) {
+      for_each_place(first, [&](unsigned lane, unsigned point, std::uint64_t index, bool own) {
+        if (own) field[index] = values[point][lane];
+      });
+      return;
+    }
+    for_each_four(field + index_of(first), values,
+                  [](auto& in_field, auto& in_tile) { transpose_four<T>(in_field, in_tile); });
+  }
+
+ private:
+  static_assert(Shape::block(2) % 4 == 0);
+
+  std::uint64_t index_of(const Extents3& at) const {
+    return (at[0] * grid_.extents[1] + at[1]) * grid_.extents[2] + at[2];
+  }
+  std::uint64_t offset_of(int lane, int point) const {
+    Extents3 at;
+    for (int axis = 0; axis < 3; ++axis)
+      at[static_cast<unsigned>(axis)] = static_cast<unsigned>(Shape::coordinate(lane, point, axis));
+    return index_of(at);
+  }
+
+  bool is_whole(const Extents3& first) const {
+    bool whole = true;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      whole &= first[axis] + Shape::extents[axis] <= grid_.extents[axis];
+    return whole;
+  }
+
+  /// Calls f with where four points of four lanes are in the field and in the tile.
+  template <class FieldT, class TileT, class F>
+  void for_each_four(FieldT* field, TileT& values, const F& f) const {
+    for (unsigned point = 0; point < lane_points; point += 4) {
+      for (unsigned lane = 0; lane < tile_lanes; lane += 4) {
+        FieldT* const here = field + point_[point];
+        FieldT* const in_field[4] = {here + lane_[lane], here + lane_[lane + 1],
+                                     here + lane_[lane + 2], here + lane_[lane + 3]};
+        auto* const in_tile = &values[point][lane];
+        std::remove_reference_t<decltype(*in_tile)>* const in_tiles[4] = {
+            in_tile, in_tile + tile_lanes, in_tile + 2 * tile_lanes, in_tile + 3 * tile_lanes};
+        f(in_field, in_tiles);
+      }
+    }
+  }
+
+  /// Calls f(lane, point, index in the field, whether that is the point's own): beyond the field,
+  /// its last values are repeated.
+  template <class F>
+  void for_each_place(const Extents3& first, const F& f) const {
+    const auto& [depth, height, width] = grid_.extents;
+    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+      for (unsigned point = 0; point < lane_points; point += 4) {
+        const auto at = [&](int axis) {
+          return first[static_cast<unsigned>(axis)] +
+                 static_cast<unsigned>(
+                     Shape::coordinate(static_cast<int>(lane), static_cast<int>(point), axis));
+        };
+        const std::uint64_t z = std::min(at(0), depth - 1);
+        const std::uint64_t y = std::min(at(1), height - 1);
+        const bool inside = z == at(0) && y == at(1);
+        for (unsigned i = 0; i < 4; ++i) {
+          const std::uint64_t x = std::min(at(2) + i, width - 1);
+          f(lane, point + i, (z * height + y) * width + x, inside && x == at(2) + i);
+        }
+      }
+    }
+  }
+
+  const TileGrid& grid_;
+  std::uint64_t lane_[tile_lanes];    ///< of a lane's first point in the field, from the tile's
+  std::uint64_t point_[lane_points];  ///< of a lane's points, from its first
+};
 
 }  // namespace cuszi::cpu

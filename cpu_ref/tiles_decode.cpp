@@ -1,7 +1,9 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/wide_vectors.hpp"
 #include "cpu_ref/parallel.hpp"
+#include "cpu_ref/tile_bytes.hpp"
 #include "cpu_ref/tile_lanes.hpp"
 #include "cpu_ref/tiles.hpp"
 
@@ -24,34 +26,44 @@ struct TileView {
   }
 };
 
-/// Bytes of a tile, read one after the other; the size has been checked to hold them.
-class ByteCursor {
+/// The bytes of a tile, one after the other.
+class TileBytes {
  public:
-  ByteCursor(const std::byte* bytes, std::uint32_t size) : at_(bytes), end_(bytes + size) {}
+  /// Makes a copy, behind which it is safe to read what no tile has.
+  void hold(const std::byte* bytes, std::uint32_t size) {
+    std::memcpy(bytes_, bytes, size);
+    size_ = size;
+    at_ = 0;
+  }
+
+  /// Up to eight bytes from `offset` on. Behind the last byte there may be anything, for the
+  /// largest base and all planes.
+  std::uint64_t look(std::uint32_t offset = 0, std::uint32_t count = 8) const {
+    std::uint64_t bits;
+    std::memcpy(&bits, bytes_ + at_ + offset, sizeof bits);
+    return count == 8 ? bits : bits & ((std::uint64_t{1} << (8 * count)) - 1);
+  }
+  void skip(std::uint32_t count) { at_ += count; }
 
   std::uint64_t take(std::uint32_t count) {
-    require(count);
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, at_, count);
-    at_ += count;
+    const std::uint64_t bits = look(0, count);
+    skip(count);
     return bits;
   }
-  const std::byte* skip(std::uint32_t count) {
-    require(count);
-    at_ += count;
-    return at_ - count;
+  /// Throws if there are fewer bytes left.
+  void require(std::uint32_t count) const {
+    if (at_ > size_ || count > size_ - at_) throw ArchiveError(damaged);
   }
   void expect_end() const {
-    if (at_ != end_) throw ArchiveError(damaged);
+    if (at_ != size_) throw ArchiveError(damaged);
   }
 
  private:
-  void require(std::uint32_t count) const {
-    if (count > static_cast<std::size_t>(end_ - at_)) throw ArchiveError(damaged);
-  }
+  static constexpr std::uint32_t most_of_planes = TileHead::max_pairs * tile_lanes * (1 + 8);
 
-  const std::byte* at_;
-  const std::byte* end_;
+  std::uint32_t size_ = 0;
+  std::uint32_t at_ = 0;
+  std::byte bytes_[TileHead::max_bytes + 4 + most_of_planes + 8] = {};
 };
 
 template <class T, class Shape>
@@ -59,87 +71,87 @@ class TileDecoder {
  public:
   TileDecoder(const TileGrid& grid, const TilesParams& params, const FrameOutput<T>& frame)
       : grid_(grid),
+        rows_(grid),
         quantizer_(params.half_step),
         min_(static_cast<T>(frame.min)),
         max_(static_cast<T>(frame.max)),
         values_(frame.values.data()) {}
 
   void restore(std::uint64_t tile, const TileView& view) {
-    const Extents3 first = grid_.first(tile);
     if (view.head.raw) {
-      restore_raw(first, view);
-      return;
+      std::memcpy(value_, view.words, sizeof value_);
+    } else {
+      restore_planes(view);
     }
-    ByteCursor bytes(view.bytes, view.head.bytes);
-    const auto base = unzigzag32(static_cast<std::uint32_t>(bytes.take(view.head.base_bytes)));
-    read_planes(view, bytes);
-    make_integers(view.head.pairs);
-    sum_up(view.head.axes);
-    for (unsigned point = 0; point < lane_points; ++point)
-      for (unsigned lane = 0; lane < tile_lanes; ++lane)
-        value_[point][lane] =
-            clamp_restored(quantizer_.restored(integer_[point][lane] + base), min_, max_);
-    if (view.head.patched) put_patches(bytes);
-    bytes.expect_end();
-    store(first);
+    rows_.store(value_, grid_.first(tile), values_);
   }
 
  private:
   using Bits = BitsOf<T>;
 
-  void restore_raw(const Extents3& first, const TileView& view) {
-    static_assert(sizeof value_ == tile_points * sizeof(T));
-    std::memcpy(value_, view.words, sizeof value_);
-    store(first);
+  void restore_planes(const TileView& view) {
+    bytes_.hold(view.bytes, view.head.bytes);
+    const auto base = unzigzag32(static_cast<std::uint32_t>(bytes_.take(view.head.base_bytes)));
+    read_planes(view);
+    make_integers(view.head.pairs);
+    sum_up(view.head.axes);
+    make_values(base);
+    if (view.head.patched) put_patches();
+    bytes_.expect_end();
   }
 
-  void read_planes(const TileView& view, ByteCursor& bytes) {
+  void read_planes(const TileView& view) {
     const TileHead& head = view.head;
-    for (std::uint32_t pair = 0; pair < head.dense; ++pair)
-      std::memcpy(plane_[pair], view.words + std::size_t{pair} * sizeof plane_[pair],
-                  sizeof plane_[pair]);
+    std::memcpy(plane_, view.words, head.dense * sizeof plane_[0]);
+    const std::uint32_t end = (head.pairs + 3) / 4 * 4;
+    std::memset(plane_[head.dense], 0, (end - head.dense) * sizeof plane_[0]);
+    std::uint32_t any = 0;
     for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
       const std::uint32_t lanes = view.word(head.dense * 2 * tile_lanes + pair - head.dense);
-      const std::byte* flags = bytes.skip(static_cast<std::uint32_t>(std::popcount(lanes)));
-      std::memset(flags_[pair], 0, sizeof flags_[pair]);
-      for (std::uint32_t left = lanes; left != 0; left &= left - 1)
-        flags_[pair][std::countr_zero(left)] = static_cast<std::uint8_t>(*flags++);
-    }
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-      for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
-        std::uint64_t word = 0;
-        const std::uint32_t flags = flags_[pair][lane];
-        if (flags != 0) {
-          const std::byte* from = bytes.skip(static_cast<std::uint32_t>(std::popcount(flags)));
-          for (std::uint32_t left = flags; left != 0; left &= left - 1)
-            word |= std::uint64_t{static_cast<std::uint8_t>(*from++)}
-                    << (8 * std::countr_zero(left));
-        }
-        plane_[pair][0][lane] = static_cast<std::uint32_t>(word);
-        plane_[pair][1][lane] = static_cast<std::uint32_t>(word >> 32);
+      any |= lanes;
+      for (unsigned lane = 0; lane < tile_lanes; lane += 8) {
+        const std::uint32_t having = (lanes >> lane) & 255;
+        const std::uint64_t flags = FlaggedBytes::scatter(bytes_.look(), having);
+        std::memcpy(&flags_[pair][lane], &flags, sizeof flags);
+        bytes_.skip(FlaggedBytes::count(having));
       }
     }
-    for (std::uint32_t pair = head.pairs; pair % 4 != 0; ++pair)
-      std::memset(plane_[pair], 0, sizeof plane_[pair]);
+    for (; any != 0; any &= any - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(any));
+      for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
+        const std::uint32_t flags = flags_[pair][lane];
+        const std::uint64_t word = FlaggedBytes::scatter(bytes_.look(), flags);
+        plane_[pair][0][lane] = static_cast<std::uint32_t>(word);
+        plane_[pair][1][lane] = static_cast<std::uint32_t>(word >> 32);
+        bytes_.skip(FlaggedBytes::count(flags));
+      }
+    }
+  }
+
+  /// The bytes that four pairs of planes hold of a group's points.
+  static void take_apart(const Lanes (*pairs)[2], int group, Lanes (&bytes)[8]) {
+    const int shift = 16 * (group % 2);
+    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+      const auto pair = [&](unsigned i) { return (pairs[i][group / 2][lane] >> shift) & 0xFFFF; };
+      std::uint32_t low = pair(0) | pair(1) << 16;
+      std::uint32_t high = pair(2) | pair(3) << 16;
+      transpose_bits(low, high);
+      for (int bit = 0; bit < 8; ++bit)
+        bytes[bit][lane] = ((bit < 4 ? low : high) >> (8 * (bit % 4))) & 255;
+    }
   }
 
   void make_integers(std::uint32_t pairs) {
     if (pairs == 0) std::memset(integer_, 0, sizeof integer_);
     for (unsigned slice = 0; 4 * slice < pairs; ++slice) {
       for (int group = 0; group < 4; ++group) {
-        const int half = group / 2;
-        const int shift = 16 * (group % 2);
-        for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-          const auto pair = [&](unsigned i) {
-            return (plane_[4 * slice + i][half][lane] >> shift) & 0xFFFF;
-          };
-          std::uint32_t low = pair(0) | pair(1) << 16;
-          std::uint32_t high = pair(2) | pair(3) << 16;
-          transpose_bits(low, high);
-          for (int bit = 0; bit < 8; ++bit) {
-            const std::uint32_t byte = ((bit < 4 ? low : high) >> (8 * (bit % 4))) & 255;
-            std::uint32_t& integer = integer_[Shape::point_of(group, bit)][lane];
-            integer = slice == 0 ? byte : integer | byte << (8 * slice);
+        Lanes bytes[8];
+        take_apart(&plane_[4 * slice], group, bytes);
+        for (int bit = 0; bit < 8; ++bit) {
+          Lanes& integers = integer_[Shape::point_of(group, bit)];
+          for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+            const std::uint32_t byte = bytes[bit][lane] << (8 * slice);
+            integers[lane] = slice == 0 ? byte : integers[lane] | byte;
           }
         }
       }
@@ -154,46 +166,38 @@ class TileDecoder {
     if ((axes & 1) != 0) sum<Shape, 2>(integer_);
   }
 
-  void put_patches(ByteCursor& bytes) {
-    const auto count = static_cast<std::uint32_t>(bytes.take(2));
-    const std::byte* positions = bytes.skip(2 * count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint16_t position;
-      std::memcpy(&position, positions + 2 * i, 2);
-      const auto bits = static_cast<Bits>(bytes.take(sizeof(T)));
-      if (position >= tile_points) throw ArchiveError(damaged);
-      value_[position % lane_points][position / lane_points] = std::bit_cast<T>(bits);
-    }
+  void make_values(std::uint32_t base) {
+    const TileQuantizer<T> quantizer = quantizer_;
+    const T min = min_;
+    const T max = max_;
+    for (unsigned point = 0; point < lane_points; ++point)
+      for (unsigned lane = 0; lane < tile_lanes; ++lane)
+        value_[point][lane] =
+            clamp_restored(quantizer.restored(integer_[point][lane] + base), min, max);
   }
 
-  void store(const Extents3& first) {
-    constexpr unsigned width = Shape::block(2);
-    const auto is_whole = [&](unsigned axis) {
-      return first[axis] + Shape::extents[axis] <= grid_.extents[axis];
-    };
-    if (is_whole(0) && is_whole(1) && is_whole(2)) {
-      for_each_row<Shape>(grid_.extents, first,
-                          [&](int point, int lane, std::uint64_t to, std::uint64_t /*left*/) {
-                            for (unsigned x = 0; x < width; ++x)
-                              values_[to + x] = value_[static_cast<unsigned>(point) + x][lane];
-                          });
-      return;
+  void put_patches() {
+    bytes_.require(2);
+    const auto count = static_cast<std::uint32_t>(bytes_.take(2));
+    constexpr std::uint32_t value_bytes = sizeof(T);
+    bytes_.require(count * (2 + value_bytes));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t position = bytes_.look(2 * i, 2);
+      if (position >= tile_points) throw ArchiveError(damaged);
+      const auto bits = static_cast<Bits>(bytes_.look(2 * count + value_bytes * i, value_bytes));
+      value_[position % lane_points][position / lane_points] = std::bit_cast<T>(bits);
     }
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-      for (unsigned point = 0; point < lane_points; ++point) {
-        const auto place =
-            grid_.template place_of<Shape>(first, static_cast<int>(lane), static_cast<int>(point));
-        if (place.inside) values_[place.index] = value_[point][lane];
-      }
-    }
+    bytes_.skip(count * (2 + value_bytes));
   }
 
   const TileGrid& grid_;
+  TileRows<Shape> rows_;
   TileQuantizer<T> quantizer_;
   T min_;
   T max_;
   T* values_;
-  T value_[lane_points][tile_lanes];
+  TileBytes bytes_;
+  PointsOf<T> value_;
   LanePoints integer_;
   Lanes plane_[TileHead::max_pairs][2];
   std::uint8_t flags_[TileHead::max_pairs][tile_lanes];
@@ -249,7 +253,9 @@ void decode_values(const TilesParams& params, const Sections& sections,
           const std::uint64_t tiles = std::min<std::uint64_t>(grid.count - first, chunk_tiles<T>);
           TileView views[chunk_tiles<T>];
           split_chunk<T>(codes.subspan(begin, end - begin), tiles, views);
-          for (std::uint64_t i = 0; i < tiles; ++i) decoder.restore(first + i, views[i]);
+          with_wide_vectors([&] {
+            for (std::uint64_t i = 0; i < tiles; ++i) decoder.restore(first + i, views[i]);
+          });
         },
         [](const Decoder&) {});
   });

@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
+#include "core/wide_vectors.hpp"
 #include "cpu_ref/parallel.hpp"
+#include "cpu_ref/tile_bytes.hpp"
 #include "cpu_ref/tile_lanes.hpp"
 #include "cpu_ref/tiles.hpp"
 
@@ -12,21 +16,20 @@ namespace {
 class ChunkWriter {
  public:
   void add_head(const TileHead& head) { heads_[tiles_++] = head.word(); }
-  void add_word(std::uint32_t word) { words_[word_count_++] = word; }
-  void add_byte(std::uint32_t byte) { bytes_[byte_count_++] = static_cast<std::uint8_t>(byte); }
-  void add_bytes(std::uint64_t bits, unsigned count) {
-    for (unsigned i = 0; i < count; ++i)
-      add_byte(static_cast<std::uint32_t>(bits >> (8 * i)) & 255);
+  void add_words(std::span<const std::uint32_t> words) {
+    std::memcpy(words_.data() + word_count_, words.data(), words.size_bytes());
+    word_count_ += words.size();
   }
-
-  std::uint32_t words() const {
-    return tiles_ + word_count_ + static_cast<std::uint32_t>(ceil_div(byte_count_, 4));
+  /// The lowest `count` bytes.
+  void add_bytes(std::uint64_t bits, std::uint32_t count) {
+    std::memcpy(bytes_.data() + byte_count_, &bits, sizeof bits);
+    byte_count_ += count;
   }
 
   /// Appends the chunk and begins the next one.
   void move_to(std::vector<std::uint32_t>& out) {
     out.insert(out.end(), heads_, heads_ + tiles_);
-    out.insert(out.end(), words_.begin(), words_.begin() + word_count_);
+    out.insert(out.end(), words_.data(), words_.data() + word_count_);
     const std::size_t at = out.size();
     out.resize(at + ceil_div(byte_count_, 4), 0);
     std::memcpy(out.data() + at, bytes_.data(), byte_count_);
@@ -36,99 +39,148 @@ class ChunkWriter {
  private:
   static constexpr std::size_t room = max_chunk_words<float> + chunk_tiles<float>;
   std::uint32_t heads_[chunk_tiles<float>] = {};
-  std::uint32_t tiles_ = 0;
-  std::uint32_t word_count_ = 0;
-  std::uint32_t byte_count_ = 0;
+  std::size_t tiles_ = 0;
+  std::size_t word_count_ = 0;
+  std::size_t byte_count_ = 0;
   std::vector<std::uint32_t> words_ = std::vector<std::uint32_t>(room);
   std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(4 * room);
 };
 
-/// The ones of each lane's unions.
-std::uint32_t count_ones(const Lanes (&unions)[4]) {
-  Lanes ones = {};
-  for (const Lanes& lanes : unions) {
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-      std::uint32_t x = lanes[lane];
-      x -= (x >> 1) & 0x55555555U;
-      x = (x & 0x33333333U) + ((x >> 2) & 0x33333333U);
-      x = (x + (x >> 4)) & 0x0F0F0F0FU;
-      x += x >> 8;
-      ones[lane] += (x + (x >> 16)) & 63;
-    }
-  }
+/// Which bytes of the planes of the groups of each lane are not zero.
+using Unions = Lanes[4];
+
+/// The ones of a number.
+inline std::uint32_t count_ones(std::uint32_t x) {
+  x -= (x >> 1) & 0x55555555U;
+  x = (x & 0x33333333U) + ((x >> 2) & 0x33333333U);
+  x = (x + (x >> 4)) & 0x0F0F0F0FU;
+  x += x >> 8;
+  return (x + (x >> 16)) & 63;
+}
+
+/// The ones of all lanes.
+std::uint32_t count_ones(const Unions& unions) {
   std::uint32_t total = 0;
-  for (const std::uint32_t lane : ones) total += lane;
+  for (const Lanes& lanes : unions)
+    for (const std::uint32_t lane : lanes) total += count_ones(lane);
   return total;
 }
 
-/// The union of the zigzags of each group of each lane: which of its planes' bytes are not zero.
+/// The unions of the zigzags of the groups.
 template <class Shape>
-void unite_groups(const LanePoints& integers, Lanes (&unions)[4]) {
+void unite_groups(const LanePoints& integers, Unions& unions) {
   for (int group = 0; group < 4; ++group) {
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) unions[group][lane] = 0;
-    for (int bit = 0; bit < 8; ++bit) {
-      const Lanes& from = integers[Shape::point_of(group, bit)];
-      for (unsigned lane = 0; lane < tile_lanes; ++lane)
-        unions[group][lane] |= zigzag32(from[lane]);
+    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+      ZigzagUnion all;
+      for (int bit = 0; bit < 8; ++bit) all.add(integers[Shape::point_of(group, bit)][lane]);
+      unions[group][lane] = all.get();
     }
   }
 }
+
+/// The least and the largest of values, lane by lane.
+template <class T>
+struct Extremes {
+  T low[tile_lanes];
+  T high[tile_lanes];
+
+  Extremes() {
+    std::ranges::fill(low, std::numeric_limits<T>::max());
+    std::ranges::fill(high, std::numeric_limits<T>::lowest());
+  }
+  T least() const { return *std::ranges::min_element(low); }
+  T largest() const { return *std::ranges::max_element(high); }
+};
 
 /// Codes the tiles of a frame, one thread's.
 template <class T, class Shape>
 class TileEncoder {
  public:
   TileEncoder(const TileGrid& grid, const FrameInput<T>& frame, double half_step, double bound)
-      : grid_(grid), frame_(frame), quantizer_(half_step, bound, frame.fills) {}
+      : grid_(grid),
+        frame_(frame),
+        rows_(grid),
+        quantizer_(half_step, bound, frame.fills),
+        certain_magnitude_(quantizer_.certain_magnitude()) {}
 
   void code(std::uint64_t tile, ChunkWriter& out) {
     first_ = grid_.first(tile);
-    load();
+    rows_.load(frame_.values.data(), first_, value_);
     quantise();
-    const std::uint32_t axes = choose_axes();
-    write(axes, out);
+    choose_axes();
+    write(out);
   }
 
   std::uint64_t patches() const { return patches_; }
+  /// Of the values so far, if all are finite.
+  const Extremes<T>& extremes() const { return extremes_; }
+  bool all_finite() const { return all_finite_; }
 
  private:
   using Bits = BitsOf<T>;
 
-  void load() {
-    constexpr int width = Shape::block(2);
-    for_each_row<Shape>(grid_.extents, first_,
-                        [&](int point, int lane, std::uint64_t from, std::uint64_t left) {
-                          const T* const row = frame_.values.data() + from;
-                          if (left >= width) {
-                            for (int x = 0; x < width; ++x) value_[point + x][lane] = row[x];
-                          } else {
-                            for (int x = 0; x < width; ++x)
-                              value_[point + x][lane] =
-                                  row[std::min<std::uint64_t>(static_cast<unsigned>(x), left - 1)];
-                          }
-                        });
-  }
-
   /// Makes integers of the values, relative to that of the tile's first point.
   void quantise() {
-    std::uint32_t doubtful = frame_.mask.any() ? 1 : 0;
-    for (unsigned point = 0; point < lane_points; ++point) {
+    patch_count_ = 0;
+    base_ = quantizer_.integer_of(value_[0][0]);
+    if (are_small()) {
+      round_values();
+    } else if (!round_certainly()) {
+      look_closer();
+    }
+  }
+
+  /// Finds the extremes. True if all values are within what certainly comes back.
+  bool are_small() {
+    using Signed = std::make_signed_t<Bits>;
+    constexpr auto no_sign = static_cast<Signed>(~Bits{0} >> 1);
+    Signed largest[tile_lanes] = {};  // magnitude, as bits; those of what is not finite are above
+    for (unsigned point = 0; point < lane_points; point += 4) {
       for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-        const auto result = quantizer_(value_[point][lane]);
-        integer_[point][lane] = result.integer;
-        doubtful |= result.certain ? 0U : 1U;
+        for (unsigned i = 0; i < 4; ++i) {
+          const T value = value_[point + i][lane];
+          const Signed magnitude = std::bit_cast<Signed>(value) & no_sign;
+          extremes_.low[lane] = value < extremes_.low[lane] ? value : extremes_.low[lane];
+          extremes_.high[lane] = value > extremes_.high[lane] ? value : extremes_.high[lane];
+          largest[lane] = magnitude > largest[lane] ? magnitude : largest[lane];
+        }
       }
     }
-    patch_count_ = 0;
-    if (doubtful != 0) look_closer();
-    base_ = integer_[0][0];
-    for (auto& lanes : integer_)
-      for (std::uint32_t& integer : lanes) integer -= base_;
+    return !frame_.mask.any() && certain_magnitude_ >= 0 &&
+           *std::ranges::max_element(largest) <= std::bit_cast<Signed>(certain_magnitude_);
+  }
+
+  void round_values() {
+    const TileQuantizer<T> quantizer = quantizer_;
+    const std::uint32_t base = base_;
+    for (unsigned point = 0; point < lane_points; ++point)
+      for (unsigned lane = 0; lane < tile_lanes; ++lane)
+        integer_[point][lane] = quantizer.integer_of(value_[point][lane]) - base;
+  }
+
+  /// The same; false if any value is missing or not certain to come back within the bound.
+  bool round_certainly() {
+    const TileQuantizer<T> quantizer = quantizer_;
+    const std::uint32_t base = base_;
+    T doubts[tile_lanes] = {};
+    for (unsigned point = 0; point < lane_points; ++point) {
+      for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+        const T value = value_[point][lane];
+        const T scaled = value * quantizer.inverse_step;
+        const T rounded = scaled + IntegerBits<T>::rounding;
+        const T error = value - (rounded - IntegerBits<T>::rounding) * quantizer.step;
+        integer_[point][lane] = quantizer.integer_of(value) - base;
+        doubts[lane] = magnitude_of(error) < quantizer.certain ? doubts[lane] : T(1);
+        if constexpr (sizeof(T) == 8)
+          doubts[lane] = magnitude_of(scaled) < quantizer.reach ? doubts[lane] : T(1);
+      }
+    }
+    return !frame_.mask.any() && std::ranges::count(doubts, T(0)) == tile_lanes;
   }
 
   /// Where some values are missing or not certain to come back within the bound.
   void look_closer() {
-    std::uint32_t other = 0;
+    std::uint32_t other = 0 - base_;  // 0, if no point has an integer
     bool any = false;
     for (unsigned lane = 0; lane < tile_lanes; ++lane) {
       absent_[lane] = patched_[lane] = 0;
@@ -142,6 +194,15 @@ class TileEncoder {
     patches_ += patch_count_;
     for (unsigned lane = 0; lane < tile_lanes; ++lane)
       if (absent_[lane] != 0) fill(lane, other);
+    rebase();
+  }
+
+  /// Makes the first point's integer 0 where that has been filled in.
+  void rebase() {
+    const std::uint32_t first = integer_[0][0];
+    base_ += first;
+    for (auto& lanes : integer_)
+      for (std::uint32_t& integer : lanes) integer -= first;
   }
 
   void look_at(unsigned point, unsigned lane) {
@@ -153,6 +214,7 @@ class TileEncoder {
       return;
     }
     const T value = value_[point][lane];
+    all_finite_ &= value - value == 0;
     const auto result = quantizer_(value);
     if (!result.in_range && !result.certain) absent_[lane] |= bit;
     const bool kept =
@@ -167,31 +229,30 @@ class TileEncoder {
     for (unsigned point = 0; point < lane_points; ++point) integer_[point][lane] = integers[point];
   }
 
-  /// The axes whose differences leave the fewest bytes; integer_ becomes these differences.
-  std::uint32_t choose_axes() {
+  /// The axes whose differences leave the fewest bytes, and these.
+  void choose_axes() {
     std::uint32_t best = ~0U;
-    std::uint32_t axes = 0;
-    const auto attempt = [&](std::uint32_t candidate) {
-      unite_groups<Shape>(integer_, union_);
-      const std::uint32_t ones = count_ones(union_);
+    const auto attempt = [&](std::uint32_t axes, const LanePoints& differences) {
+      Unions unions;
+      unite_groups<Shape>(differences, unions);
+      const std::uint32_t ones = count_ones(unions);
       if (ones > best) return;
       best = ones;
-      axes = candidate;
-      std::memcpy(kept_, integer_, sizeof kept_);
-      std::memcpy(kept_union_, union_, sizeof kept_union_);
+      axes_ = axes;
+      kept_ = &differences;
+      std::memcpy(union_, unions, sizeof unions);
     };
-    if constexpr (Shape::extents[0] == 1) attempt(0);
-    difference<Shape, 2>(integer_);
-    attempt(1);
+    if constexpr (Shape::extents[0] == 1) attempt(0, integer_);
+    difference<Shape, 2>(integer_, along_x_);
+    attempt(1, along_x_);
     if constexpr (Shape::extents[1] > 1) {
-      difference<Shape, 1>(integer_);
-      attempt(3);
+      difference<Shape, 1>(along_x_, along_xy_);
+      attempt(3, along_xy_);
     }
     if constexpr (Shape::extents[0] > 1) {
-      difference<Shape, 0>(integer_);
-      attempt(7);
+      difference<Shape, 0>(along_xy_, along_xyz_);
+      attempt(7, along_xyz_);
     }
-    return axes;
   }
 
   /// The bytes of each pair of planes, lane by lane: four groups of two planes.
@@ -201,7 +262,7 @@ class TileEncoder {
         for (unsigned lane = 0; lane < tile_lanes; ++lane) {
           std::uint32_t halves[2] = {0, 0};
           for (int bit = 0; bit < 8; ++bit) {
-            const std::uint32_t u = zigzag32(kept_[Shape::point_of(group, bit)][lane]);
+            const std::uint32_t u = zigzag32((*kept_)[Shape::point_of(group, bit)][lane]);
             halves[bit / 4] |= ((u >> (8 * slice)) & 255) << (8 * (bit % 4));
           }
           transpose_bits(halves[0], halves[1]);
@@ -215,13 +276,13 @@ class TileEncoder {
     }
   }
 
-  void write(std::uint32_t axes, ChunkWriter& out) {
+  void write(ChunkWriter& out) {
     std::uint32_t all = 0;
-    for (const Lanes& lanes : kept_union_)
+    for (const Lanes& lanes : union_)
       for (const std::uint32_t lane : lanes) all |= lane;
     TileHead head;
     head.pairs = pairs_of(all);
-    head.axes = axes;
+    head.axes = axes_;
     const std::uint32_t base = zigzag32(base_);
     head.base_bytes = base_bytes_of(base);
     head.patched = patch_count_ != 0;
@@ -241,16 +302,10 @@ class TileEncoder {
     }
     out.add_head(head);
     make_planes(head.pairs);
-    for (std::uint32_t pair = 0; pair < head.dense; ++pair)
-      for (const Lanes& lanes : plane_[pair])
-        for (const std::uint32_t word : lanes) out.add_word(word);
-    for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) out.add_word(lanes_[pair]);
+    out.add_words({&plane_[0][0][0], head.dense * 2 * std::size_t{tile_lanes}});
+    out.add_words({&lanes_[head.dense], head.pairs - head.dense});
     out.add_bytes(base, head.base_bytes);
-    for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair)
-      for (const std::uint8_t flags : flags_[pair])
-        if (flags != 0) out.add_byte(flags);
-    for (unsigned lane = 0; lane < tile_lanes; ++lane)
-      for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) write_bytes(pair, lane, out);
+    write_bytes(head, out);
     if (head.patched) write_patches(out);
   }
 
@@ -259,8 +314,8 @@ class TileEncoder {
     std::uint32_t bytes = 0;
     lanes_[pair] = 0;
     for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-      const std::uint32_t unions[4] = {kept_union_[0][lane], kept_union_[1][lane],
-                                       kept_union_[2][lane], kept_union_[3][lane]};
+      const std::uint32_t unions[4] = {union_[0][lane], union_[1][lane], union_[2][lane],
+                                       union_[3][lane]};
       const std::uint32_t flags = flags_of_pair(unions, pair);
       flags_[pair][lane] = static_cast<std::uint8_t>(flags);
       lanes_[pair] |= std::uint32_t{flags != 0} << lane;
@@ -271,10 +326,27 @@ class TileEncoder {
     return bytes;
   }
 
-  void write_bytes(std::uint32_t pair, unsigned lane, ChunkWriter& out) const {
-    const std::uint64_t bytes = plane_[pair][0][lane] | std::uint64_t{plane_[pair][1][lane]} << 32;
-    for (std::uint32_t flags = flags_[pair][lane]; flags != 0; flags &= flags - 1)
-      out.add_byte(static_cast<std::uint32_t>(bytes >> (8 * std::countr_zero(flags))) & 255);
+  /// The bytes of the planes that do not stand whole, without the zeros, and which they are.
+  void write_bytes(const TileHead& head, ChunkWriter& out) const {
+    std::uint32_t any = 0;
+    for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
+      any |= lanes_[pair];
+      for (unsigned lane = 0; lane < tile_lanes; lane += 8) {
+        std::uint64_t flags;
+        std::memcpy(&flags, &flags_[pair][lane], sizeof flags);
+        const std::uint32_t having = (lanes_[pair] >> lane) & 255;
+        out.add_bytes(FlaggedBytes::gather(flags, having), FlaggedBytes::count(having));
+      }
+    }
+    for (; any != 0; any &= any - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(any));
+      for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
+        const std::uint64_t bytes = plane_[pair][0][lane] | std::uint64_t{plane_[pair][1][lane]}
+                                                                << 32;
+        const std::uint32_t flags = flags_[pair][lane];
+        out.add_bytes(FlaggedBytes::gather(bytes, flags), FlaggedBytes::count(flags));
+      }
+    }
   }
 
   void write_patches(ChunkWriter& out) const {
@@ -297,25 +369,29 @@ class TileEncoder {
     TileHead head;
     head.raw = true;
     out.add_head(head);
-    for (const auto& lanes : value_) {
-      for (const T value : lanes) {
-        const auto bits = std::bit_cast<Bits>(value);
-        out.add_word(static_cast<std::uint32_t>(bits));
-        if constexpr (sizeof(T) == 8) out.add_word(static_cast<std::uint32_t>(bits >> 32));
-      }
-    }
+    std::uint32_t words[tile_points * sizeof(T) / 4];
+    static_assert(sizeof words == sizeof value_);
+    std::memcpy(words, value_, sizeof words);
+    out.add_words(words);
   }
 
   const TileGrid& grid_;
   const FrameInput<T>& frame_;
+  TileRows<Shape> rows_;
   TileQuantizer<T> quantizer_;
+  T certain_magnitude_;
   std::uint64_t patches_ = 0;  ///< of all tiles
-  Extents3 first_{};           ///< point of the tile
-  T value_[lane_points][tile_lanes];
+  Extremes<T> extremes_;
+  bool all_finite_ = true;
+  Extents3 first_{};  ///< point of the tile
+  PointsOf<T> value_;
   LanePoints integer_;
-  LanePoints kept_;  ///< the best differences so far
-  Lanes union_[4];
-  Lanes kept_union_[4];
+  LanePoints along_x_;  ///< differences
+  LanePoints along_xy_;
+  LanePoints along_xyz_;
+  const LanePoints* kept_ = nullptr;  ///< the best of these
+  std::uint32_t axes_ = 0;
+  Unions union_;
   std::uint32_t base_ = 0;
   Lanes absent_;
   Lanes patched_;
@@ -370,10 +446,16 @@ std::vector<OwnedSection> join(const std::vector<ChunkRun>& runs, std::uint64_t 
   return sections;
 }
 
-}  // namespace
+/// What a frame has become, and what has been seen of its values.
+struct CodedTiles {
+  SelfCoded coded;
+  double min = std::numeric_limits<double>::max();
+  double max = std::numeric_limits<double>::lowest();
+  bool all_finite = true;
+};
 
 template <class T>
-SelfCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame) {
+CodedTiles code_tiles(const TilesParams& params, double bound, const FrameInput<T>& frame) {
   return with_tile_shape(frame.extents, [&](auto shape) {
     using Encoder = TileEncoder<T, decltype(shape)>;
     struct State {
@@ -382,19 +464,47 @@ SelfCoded encode_values(const TilesParams& params, double bound, const FrameInpu
     };
     const TileGrid grid = TileGrid::of<T, decltype(shape)>(frame.extents);
     std::vector<ChunkRun> runs(ceil_div(grid.chunks, ChunkRun::most_chunks));
-    SelfCoded result;
+    CodedTiles result;
     parallel_for(
         runs.size(), [&] { return State{Encoder(grid, frame, params.half_step, bound)}; },
         [&](State& state, std::uint64_t i) {
-          runs[i] = code_run<T>(grid, i, state.encoder, state.writer);
+          runs[i] =
+              with_wide_vectors([&] { return code_run<T>(grid, i, state.encoder, state.writer); });
         },
-        [&](const State& state) { result.counts.patches += state.encoder.patches(); });
-    result.sections = join(runs, grid.chunks);
+        [&](const State& state) {
+          const Encoder& encoder = state.encoder;
+          result.coded.counts.patches += encoder.patches();
+          result.min = std::min(result.min, static_cast<double>(encoder.extremes().least()));
+          result.max = std::max(result.max, static_cast<double>(encoder.extremes().largest()));
+          result.all_finite &= encoder.all_finite();
+        });
+    result.coded.sections = join(runs, grid.chunks);
     return result;
   });
 }
 
+}  // namespace
+
+template <class T>
+SelfCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame) {
+  return code_tiles(params, bound, frame).coded;
+}
+
+template <class T>
+std::optional<SelfCoded> encode_unscanned(const TilesParams& params, double bound,
+                                          const FrameInput<T>& frame, FieldScan& scan) {
+  CodedTiles tiles = code_tiles(params, bound, frame);
+  if (!tiles.all_finite) return std::nullopt;
+  scan.min = tiles.min + 0.0;  // see scan_frame()
+  scan.max = tiles.max + 0.0;
+  return std::move(tiles.coded);
+}
+
 template SelfCoded encode_values(const TilesParams&, double, const FrameInput<float>&);
 template SelfCoded encode_values(const TilesParams&, double, const FrameInput<double>&);
+template std::optional<SelfCoded> encode_unscanned(const TilesParams&, double,
+                                                   const FrameInput<float>&, FieldScan&);
+template std::optional<SelfCoded> encode_unscanned(const TilesParams&, double,
+                                                   const FrameInput<double>&, FieldScan&);
 
 }  // namespace cuszi::cpu

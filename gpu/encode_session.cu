@@ -33,6 +33,21 @@ __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t
   if (i < count) picked[i] = static_cast<double>(values[points[i]]);
 }
 
+/// See EncodeSession::values_at. Waits.
+template <class T>
+std::vector<double> pick_values(Work& work, const T* values,
+                                std::span<const std::uint64_t> points) {
+  const std::uint64_t count = points.size();
+  if (count == 0) return {};
+  const auto* const at = work.upload(points.data(), count);
+  auto* const picked = work.take<double>(count);
+  pick<<<blocks_for(count, threads), threads, 0, work.stream()>>>(values, at, count, picked);
+  check_launch("pick");
+  const double* const host = work.download(picked, count);
+  work.sync();
+  return {host, host + count};
+}
+
 /// Sets `found` if any of these values has these bits.
 template <class Bits>
 __global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
@@ -140,15 +155,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    const std::uint64_t count = points.size();
-    if (count == 0) return {};
-    const auto* const at = work_.upload(points.data(), count);
-    auto* const picked = work_.take<double>(count);
-    pick<<<blocks_for(count, threads), threads, 0, work_.stream()>>>(values_, at, count, picked);
-    check_launch("pick");
-    const double* const host = work_.download(picked, count);
-    work_.sync();
-    return {host, host + count};
+    return pick_values(work_, values_, points);
   }
 
   bool holds(std::uint64_t bits) override {
@@ -228,6 +235,10 @@ class GpuOnePassSession final : public OnePassSession {
   }
 
   const FieldScan& sample() const override { return sample_; }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    return pick_values(work_, values_, points);
+  }
 
   std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
                                          FieldScan& scan) override {

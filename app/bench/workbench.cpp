@@ -27,7 +27,10 @@ FrameReport Workbench::compress(const FieldSettings& settings, double bound, Cal
   };
   return times.measure([&] {
     LoadedFrame frame =
-        load_frame(backend_, settings.frame, shape_, values_, settings.fills, times.steps());
+        settings.needs_range()
+            ? load_frame(backend_, settings.frame, shape_, values_, settings.fills, times.steps())
+            : load_frame(backend_, settings.frame, shape_, values_, settings.fills, bound,
+                         times.steps());
     FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
                                         allocate, times.steps());
     backend_.settle();

@@ -98,7 +98,9 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
     return allocate(size);
   };
   if (run.bound_is_known) {
-    compress_frame(backend, config, shape, values, {}, 0, run.bound, counted, times);
+    compress_frame(backend, config,
+                   load_frame(backend, config, shape, values, {}, run.bound, times), 0, run.bound,
+                   counted, times);
     return made;
   }
   LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);

@@ -13,14 +13,9 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
 CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
                                  Bytes values) {
   StepTimes times;
-  CompressedFrame result;
-  const Allocate allocate = [&](ByteCount size) {
-    result.bytes.resize(size);
-    return MutableBytes(result.bytes);
-  };
-  static_cast<FrameReport&>(result) = compress_frame(backend, task.config, task.shape, values,
-                                                     task.fills, 0, bound, allocate, times);
-  return result;
+  LoadedFrame loaded =
+      load_frame(backend, task.config, task.shape, values, task.fills, bound, times);
+  return compress_frame(backend, task.config, std::move(loaded), 0, bound, times);
 }
 
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "cpu_ref/tile_bytes.hpp"
 #include "cpu_ref/tiles.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
@@ -41,23 +43,49 @@ void check_shape() {
   }
 }
 
-/// Codes values, restores them and checks each against the bound.
+/// What core makes of one value that is not missing.
+template <class T>
+T restored_alone(T value, const TileQuantizer<T>& quantizer, T low, T high) {
+  const auto result = quantizer(value);
+  const bool kept =
+      result.certain || (result.in_range && quantizer.fits(value, result.integer, {}));
+  return kept ? clamp_restored(quantizer.restored(result.integer), low, high) : value;
+}
+
+void require_same_sections(const cpu::SelfCoded& a, const cpu::SelfCoded& b) {
+  REQUIRE(a.counts.patches == b.counts.patches);
+  REQUIRE(a.sections.size() == b.sections.size());
+  for (std::size_t i = 0; i < a.sections.size(); ++i)
+    REQUIRE(a.sections[i].bytes == b.sections[i].bytes);
+}
+
+/// Codes finite values, with and without their range, restores them and compares each with what
+/// core makes of it alone.
 template <class T>
 cpu::SelfCoded check_round_trip(const Extents3& extents, const std::vector<T>& values,
                                 double bound) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const Mask none;
-  const TilesParams params{bound};
+  const TilesParams params{bound * 0.999};
+  const Dims dims{values.size()};
   cpu::SelfCoded coded = cpu::encode_values(
-      params, bound, cpu::FrameInput<T>{extents, values, none, *low, *high, Dims{values.size()}});
+      params, bound, cpu::FrameInput<T>{extents, values, none, *low, *high, dims});
+  FieldScan scan;
+  const auto at_once = cpu::encode_unscanned(
+      params, bound, cpu::FrameInput<T>{extents, values, none, 0, 0, dims}, scan);
+  require_same_sections(at_once.value(), coded);
+  REQUIRE(scan.min == *low);
+  REQUIRE(scan.max == *high);
   Sections sections;
   for (const cpu::OwnedSection& section : coded.sections) sections.add(section.id, section.bytes);
   std::vector<T> restored(values.size());
-  cpu::decode_values(
-      params, sections,
-      cpu::FrameOutput<T>{extents, restored, none, *low, *high, Dims{values.size()}});
-  for (std::size_t i = 0; i < values.size(); ++i)
+  cpu::decode_values(params, sections,
+                     cpu::FrameOutput<T>{extents, restored, none, *low, *high, dims});
+  const TileQuantizer<T> quantizer(params.half_step, bound);
+  for (std::size_t i = 0; i < values.size(); ++i) {
     REQUIRE(within_bound(values[i], restored[i], bound));
+    REQUIRE(restored[i] == restored_alone(values[i], quantizer, *low, *high));
+  }
   return coded;
 }
 
@@ -147,6 +175,53 @@ TEMPLATE_TEST_CASE("values of a certain magnitude never miss the bound", "", flo
     }
   }
   CHECK(certain > 1500);
+}
+
+TEST_CASE("bytes that flags name are moved together, and back") {
+  Random random(3);
+  for (std::uint32_t flags = 0; flags < 256; ++flags) {
+    std::uint64_t spread = 0;
+    std::uint64_t together = 0;
+    std::uint32_t count = 0;
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      if (((flags >> byte) & 1) == 0) continue;
+      const std::uint64_t value = 1 + random.below(255);
+      spread |= value << (8 * byte);
+      together |= value << (8 * count++);
+    }
+    CHECK(cpu::FlaggedBytes::count(flags) == count);
+    CHECK(cpu::FlaggedBytes::gather(spread, flags) == together);
+    const std::uint64_t behind = count == 8 ? 0 : random.next() << (8 * count);
+    CHECK(cpu::FlaggedBytes::scatter(together | behind, flags) == spread);
+  }
+}
+
+TEMPLATE_TEST_CASE("values near and far from zero are what core makes of them", "", float, double) {
+  Random random(4);
+  for (const Extents3 extents :
+       {Extents3{1, 1, 5000}, Extents3{1, 70, 100}, Extents3{17, 19, 37}}) {
+    for (const double offset : {0.0, 300.0, 1e6}) {
+      std::vector<TestType> values(count_of(extents));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<TestType>(offset + std::sin(0.01 * static_cast<double>(i)) +
+                                          0.01 * random.uniform());
+      for (const double bound : {1e-1, 1e-3, 1e-5}) check_round_trip(extents, values, bound);
+    }
+  }
+}
+
+TEST_CASE("a frame with a value that is not finite is not coded unseen") {
+  const Mask none;
+  for (const float odd : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    for (const std::size_t at : {0, 777, 1999}) {
+      std::vector<float> values(2000, 1.0F);
+      values[at] = odd;
+      FieldScan scan;
+      CHECK_FALSE(cpu::encode_unscanned(
+          TilesParams{1e-3}, 1e-3,
+          cpu::FrameInput<float>{{1, 1, 2000}, values, none, 0, 0, Dims{2000}}, scan));
+    }
+  }
 }
 
 TEST_CASE("a field of one slope takes next to nothing") {
