@@ -24,9 +24,8 @@ class FrameLoader {
 
   LoadedFrame& load(std::uint64_t i) {
     if (loaded_ == i) return *frame_;
-    loaded_.reset();
-    frame_.reset();
-    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
+    forget();
+    const FrameShape shape = shape_of(i);
     const Bytes values = feed_.frame(i);
     times_.measure([&] {
       frame_ =
@@ -36,7 +35,35 @@ class FrameLoader {
     return *frame_;
   }
 
+  /// Compresses a frame, which is loaded only where it has to be.
+  FrameReport compress(std::uint64_t i, double bound, const Allocate& allocate) {
+    if (loaded_ == i) return compress_loaded(i, bound, allocate);
+    forget();
+    const Bytes values = feed_.frame(i);
+    return times_.measure([&] {
+      return compress_frame(backend_, settings_.frame, shape_of(i), values, settings_.fills, i,
+                            bound, allocate, times_.steps());
+    });
+  }
+
  private:
+  FrameReport compress_loaded(std::uint64_t i, double bound, const Allocate& allocate) {
+    loaded_.reset();
+    return times_.measure([&] {
+      return compress_frame(backend_, settings_.frame, std::move(*frame_), i, bound, allocate,
+                            times_.steps());
+    });
+  }
+
+  FrameShape shape_of(std::uint64_t i) const {
+    return {field_.layout().dtype, field_.plan().frame_dims(i)};
+  }
+
+  void forget() {
+    loaded_.reset();
+    frame_.reset();
+  }
+
   Backend& backend_;
   const FieldSettings& settings_;
   FieldSource& field_;
@@ -76,7 +103,7 @@ class FrameRestorer {
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
                 const FrameUsers& users)
       : backends_(backends), archive_(archive), preview_(preview), times_(times), users_(users) {
-    if (users.use_part || users.device_place) archive.leave_payloads();
+    if (users.use_part || users.device_place || archive.is_in_memory()) archive.leave_payloads();
   }
 
   /// How much of frame `i` of the plan is wanted, the first time of the first frame.
@@ -141,6 +168,9 @@ class FrameRestorer {
   /// Reads what was left in the archive, to the device if there is one and it is not there.
   Bytes payload_of(const ArchiveFrame& frame, Transfer* transfer) {
     if (!frame.place) return frame.payload;
+    if (const Bytes here = archive_.host_payload(frame); transfer == nullptr && !here.empty()) {
+      return here;
+    }
     const ByteCount size = frame.header.payload_bytes();
     const auto read = [&](ByteCount offset, MutableBytes piece) {
       archive_.read_payload(frame, offset, piece);
@@ -180,15 +210,11 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   result.header = archive_header(settings, field, frames);
   ArchiveOutlet outlet(backend, sink, result.header);
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
-    LoadedFrame& loaded = frames.load(i);
-    events.frame_loaded(loaded);
-    const std::uint64_t points = loaded.shape.points();
-    const FrameReport frame = times.measure([&] {
-      return compress_frame(
-          backend, settings.frame, std::move(loaded), i, result.header.bound_absolute,
-          [&](ByteCount size) { return outlet.take(size); }, times.steps());
-    });
-    result.summary.add(frame.header, points, frame.outliers, frame.patches);
+    if (events.frame_loaded) events.frame_loaded(frames.load(i));
+    const FrameReport frame = frames.compress(i, result.header.bound_absolute,
+                                              [&](ByteCount size) { return outlet.take(size); });
+    result.summary.add(frame.header, field.plan().frame_dims(i).count(), frame.outliers,
+                       frame.patches);
     outlet.send();
     events.frame_done();
   }

@@ -36,7 +36,7 @@ class FieldSource {
   Bytes frame(std::uint64_t i);
 
   /// The values of frame `i` where the source has them in a device's memory; else none.
-  Bytes device_frame(std::uint64_t i);
+  Bytes device_frame(std::uint64_t i) const;
 
   /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
   /// for several threads at once. Not in a stream.
@@ -50,7 +50,7 @@ class FieldSource {
   void expect_unchanged() const { source_->expect_unchanged(); }
 
  private:
-  Bytes usable(Bytes values) const;
+  Bytes usable(Bytes all, std::uint64_t i) const;
   void move_to(ByteCount offset);
   void read(MutableBytes values);
   void require_all(ByteCount missing) const;
