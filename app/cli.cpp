@@ -16,6 +16,7 @@
 #include "codec/byte_source.hpp"
 #include "core/archive.hpp"
 #include "files/field_path.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -60,18 +61,21 @@ struct Parsed {
   std::optional<Command> command;
 };
 
-bool is_input_name(const std::string& path) {
-  return is_field_name(path) || format_in_name(path) == Format::npy;
+std::vector<std::string> wanted_fields(const std::string& file) {
+  const bool is_input = is_field_name(file) || format_in_name(file) != Format::raw;
+  return is_input ? fields_in(file) : std::vector<std::string>{};
 }
 
-bool is_archive_name(const std::string& path) { return path.ends_with(".cuszi"); }
+std::vector<std::string> wanted_archives(const std::string& file) {
+  return file.ends_with(".cuszi") ? std::vector{file} : std::vector<std::string>{};
+}
 
 /// Makes `options` the command when all of them and the names of its archives have been read.
 template <class Options>
 void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
   add_inputs(app, "ARCHIVE", parsed.inputs, "Archives; - for standard input");
   app.callback([&parsed, &options] {
-    FoundFiles found = files_of(parsed.inputs, is_archive_name);
+    FoundFiles found = files_of(parsed.inputs, wanted_archives);
     options.archives = std::move(found.files);
     if constexpr (requires { options.folders; }) options.folders = std::move(found.folders);
     parsed.command = options;
@@ -151,7 +155,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_device_options(app, options.run);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
-    FoundFiles found = files_of(parsed.inputs, is_input_name);
+    FoundFiles found = files_of(parsed.inputs, wanted_fields);
     options.inputs = std::move(found.files);
     options.folders = std::move(found.folders);
     options.is_copy = is_copy(options);
@@ -269,7 +273,9 @@ void add_bench(CLI::App& program, Parsed& parsed) {
                   "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
                   "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
                   "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index");
-  app.add_option("INPUT", options.inputs, "Raw fields")->required()->type_name("");
+  app.add_option("INPUT", options.inputs, "Fields, named as for compress")
+      ->required()
+      ->type_name("");
   add_bound_options(app, parsed.bound, options.settings.mode)->required();
   add_field_options(app, options.field);
   app.add_option("--iterations", options.iterations, "Times to repeat; the median counts")

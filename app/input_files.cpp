@@ -33,29 +33,31 @@ void add_list(const std::string& list, std::vector<std::string>& names) {
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-void add_folder(const std::string& folder, const std::function<bool(const std::string&)>& wanted,
-                std::vector<std::string>& files) {
+void add_folder(const std::string& folder, const Wanted& wanted, std::vector<std::string>& files) {
   std::vector<std::string> found;
   try {
     for (auto at = fs::recursive_directory_iterator(folder); at != fs::end(at); ++at) {
       if (at->is_directory()) {
         if (is_hidden(at->path())) at.disable_recursion_pending();
-      } else if (!is_hidden(at->path()) && wanted(at->path().string())) {
+      } else if (!is_hidden(at->path())) {
         found.push_back(at->path().string());
       }
     }
   } catch (const fs::filesystem_error& error) {
     throw InputError(folder + ": cannot be read: " + error.code().message());
   }
-  if (found.empty()) throw InputError(folder + ": has no file of the kind that is wanted");
   std::sort(found.begin(), found.end());
-  files.insert(files.end(), found.begin(), found.end());
+  const std::size_t before = files.size();
+  for (const std::string& file : found) {
+    const std::vector<std::string> parts = wanted(file);
+    files.insert(files.end(), parts.begin(), parts.end());
+  }
+  if (files.size() == before) throw InputError(folder + ": has no file of the kind that is wanted");
 }
 
 }  // namespace
 
-FoundFiles files_of(const InputFiles& inputs,
-                    const std::function<bool(const std::string&)>& wanted) {
+FoundFiles files_of(const InputFiles& inputs, const Wanted& wanted) {
   std::vector<std::string> names = inputs.names;
   for (const std::string& list : inputs.lists) add_list(list, names);
   if (names.empty()) throw UsageError("no input; name files, or a list of them by --filelist");

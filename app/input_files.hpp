@@ -19,10 +19,12 @@ struct FoundFiles {
   std::vector<std::string> folders;  ///< that files were found in
 };
 
-/// The files in their order, those of a folder sorted by name. Of a folder's files only those that
-/// are `wanted`, and none that are hidden. Throws InputError if a list or folder cannot be read or
+/// What is wanted of a file in a folder: it, nothing, or several parts of it.
+using Wanted = std::function<std::vector<std::string>(const std::string& file)>;
+
+/// The files in their order, those of a folder sorted by name. Of a folder's files only what is
+/// `wanted`, and none that are hidden. Throws InputError if a list or folder cannot be read or
 /// has none, UsageError if there are no files at all.
-FoundFiles files_of(const InputFiles& inputs,
-                    const std::function<bool(const std::string&)>& wanted);
+FoundFiles files_of(const InputFiles& inputs, const Wanted& wanted);
 
 }  // namespace cuszi::app

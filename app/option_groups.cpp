@@ -148,8 +148,9 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
 void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
                 const std::string& help) {
   app.add_option(name, inputs.names, help)->type_name("");
-  app.add_flag("-r,--recursive", inputs.recursive,
-               "Take the files in folders and in theirs; -o OUT gets the same folders");
+  app.add_flag(
+      "-r,--recursive", inputs.recursive,
+      "Take the files in folders and in theirs, of each all fields; -o OUT gets the same folders");
   app.add_option("--filelist", inputs.lists, "Take the names in a file, one a line, too")
       ->type_name("FILE")
       ->allow_extra_args(false);

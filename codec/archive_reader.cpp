@@ -18,6 +18,12 @@ ArchiveError truncated(const char* what) {
   return ArchiveError(fmt::format("{} is truncated", what));
 }
 
+/// A frame's payload in the bytes of all the archive, if those are there.
+Bytes payload_in(Bytes archive, const ArchiveFrame& frame) {
+  if (archive.empty()) return {};
+  return archive.subspan(frame.place.value(), frame.header.payload_bytes());
+}
+
 }  // namespace
 
 ArchiveReader::ArchiveReader(ByteSource& source) : source_(source) {
@@ -44,7 +50,7 @@ ArchiveFrame ArchiveReader::next_frame(const LevelsWanted& wanted) {
   std::vector<LevelEntry>& levels = frame.header.levels;
   levels.resize(std::min(wanted(frame), levels.size()));
   if (leaves_payloads_) {
-    frame.place = leave(frame.payload_bytes, "a frame");
+    frame.place = leave(frame.header.payload_bytes(), frame.payload_bytes, "a frame");
   } else {
     frame.payload = take(frame.header.payload_bytes(), "a frame");
     skip(frame.payload_bytes - frame.payload.size());
@@ -127,11 +133,13 @@ std::vector<std::byte> ArchiveReader::take(ByteCount size, const char* what) {
   return bytes;
 }
 
-/// Passes over the next `size` bytes, which will be read from where they start.
-ByteCount ArchiveReader::leave(ByteCount size, const char* what) {
+/// Passes over the next `size` bytes, of which the first `wanted` will be read from where they
+/// start.
+ByteCount ArchiveReader::leave(ByteCount wanted, ByteCount size, const char* what) {
   const ByteCount start = position_;
   if (size > *source_.size() - start) throw truncated(what);
-  bytes_read_ += size;
+  bytes_read_ += wanted;
+  bytes_skipped_ += size - wanted;
   move_to(start + size);
   return start;
 }
@@ -141,10 +149,12 @@ void ArchiveReader::move_to(ByteCount position) {
   position_ = position;
 }
 
+Bytes ArchiveReader::host_payload(const ArchiveFrame& frame) const {
+  return payload_in(source_.view(), frame);
+}
+
 Bytes ArchiveReader::device_payload(const ArchiveFrame& frame) const {
-  const Bytes archive = source_.device_view();
-  return archive.empty() ? archive
-                         : archive.subspan(frame.place.value(), frame.header.payload_bytes());
+  return payload_in(source_.device_view(), frame);
 }
 
 void ArchiveReader::read_payload(const ArchiveFrame& frame, ByteCount offset,

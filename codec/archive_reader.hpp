@@ -18,8 +18,8 @@ struct ArchiveFrame {
   FrameHeader header;
   ByteCount table_bytes = 0;       ///< in front of the payload
   ByteCount payload_bytes = 0;     ///< in the archive
-  std::vector<std::byte> payload;  ///< as much of it as was asked for
-  std::optional<ByteCount> place;  ///< where the payload starts, if it was left in the archive
+  std::vector<std::byte> payload;  ///< as much of it as was asked for,
+  std::optional<ByteCount> place;  ///< or where it starts, if it was left in the archive
 
   ByteCount size() const { return table_bytes + payload_bytes; }
 };
@@ -43,11 +43,16 @@ class ArchiveReader {
   /// From now on leaves payloads where they are, if they can be read from there later.
   void leave_payloads() { leaves_payloads_ = source_.size().has_value(); }
 
+  /// Whether the host has the archive in its memory.
+  bool is_in_memory() const { return !source_.view().empty(); }
+
   /// Fills `part` with a payload that was left in the archive, from byte `offset` of it on. For
   /// several threads at once.
   void read_payload(const ArchiveFrame& frame, ByteCount offset, MutableBytes part) const;
 
-  /// A payload that was left in the archive, if that lies in a device's memory.
+  /// A payload that was left in the archive, if that lies in the host's memory; else none.
+  Bytes host_payload(const ArchiveFrame& frame) const;
+  /// The same of a device's memory.
   Bytes device_payload(const ArchiveFrame& frame) const;
 
   /// The frame after the last one read. Its header lists the wanted levels alone.
@@ -70,7 +75,7 @@ class ArchiveReader {
 
  private:
   std::vector<std::byte> take(ByteCount size, const char* what);
-  ByteCount leave(ByteCount size, const char* what);
+  ByteCount leave(ByteCount wanted, ByteCount size, const char* what);
   void move_to(ByteCount position);
   void skip(ByteCount size);
   const std::vector<ByteCount>& footer();

@@ -38,9 +38,12 @@ class ByteSource {
   /// Throws InputError if others have changed the bytes since they began to be read.
   virtual void expect_unchanged() const {}
 
-  /// All the bytes where they lie in a device's memory, which its backend alone can look at; else
-  /// none.
-  virtual Bytes device_view() { return {}; }
+  /// All the bytes where they lie in the host's memory, if they do and others do not change them;
+  /// else none.
+  virtual Bytes view() const { return {}; }
+
+  /// The same in a device's memory, which its backend alone can look at.
+  virtual Bytes device_view() const { return {}; }
 
   /// Goes on reading at `offset`. Only where the size is known.
   virtual void seek(ByteCount offset) = 0;
@@ -79,8 +82,8 @@ class FileSource final : public ByteSource {
   ByteCount at_ = 0;
 };
 
-/// Bytes in memory, which must stay valid.
-class MemorySource : public ByteSource {
+/// Bytes in memory, which must stay valid and as they are.
+class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(Bytes bytes) : bytes_(bytes) {}
 
@@ -88,6 +91,7 @@ class MemorySource : public ByteSource {
   std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return bytes_.size(); }
+  Bytes view() const override { return bytes_; }
   void seek(ByteCount offset) override { at_ = offset; }
   ByteCount skip(ByteCount count) override;
 

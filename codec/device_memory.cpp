@@ -47,11 +47,38 @@ DeviceScope::~DeviceScope() = default;
 
 #endif
 
-std::size_t DeviceSource::read_at(ByteCount offset, MutableBytes out) const {
-  const Bytes rest = bytes_.subspan(std::min<ByteCount>(offset, bytes_.size()));
-  const std::size_t count = std::min(out.size(), rest.size());
-  copy_memory(rest.first(count), out.first(count));
+Bytes DeviceSource::rest(ByteCount offset) const {
+  return bytes_.subspan(std::min<ByteCount>(offset, bytes_.size()));
+}
+
+std::size_t DeviceSource::read(MutableBytes out) {
+  constexpr ByteCount window_bytes = 4096;
+  const std::size_t count = std::min(out.size(), rest(at_).size());
+  if (count > window_bytes) {
+    read_at(at_, out);
+  } else if (count != 0) {
+    if (at_ < window_at_ || at_ + count > window_at_ + window_.size()) {
+      window_at_ = at_;
+      window_.resize(std::min(window_bytes, rest(at_).size()));
+      read_at(at_, window_);
+    }
+    std::copy_n(window_.begin() + static_cast<std::ptrdiff_t>(at_ - window_at_), count,
+                out.begin());
+  }
+  at_ += count;
   return count;
+}
+
+std::size_t DeviceSource::read_at(ByteCount offset, MutableBytes out) const {
+  const std::size_t count = std::min(out.size(), rest(offset).size());
+  copy_memory(rest(offset).first(count), out.first(count));
+  return count;
+}
+
+ByteCount DeviceSource::skip(ByteCount count) {
+  const ByteCount skipped = std::min<ByteCount>(count, rest(at_).size());
+  at_ += skipped;
+  return skipped;
 }
 
 std::unique_ptr<ByteSource> make_memory_source(Bytes bytes) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "codec/byte_sink.hpp"
 #include "codec/byte_source.hpp"
@@ -30,16 +31,28 @@ class DeviceScope {
   std::optional<int> before_;
 };
 
-/// Bytes in a device's memory, which must stay valid.
-class DeviceSource final : public MemorySource {
+/// Bytes in a device's memory, which must stay valid and as they are.
+class DeviceSource final : public ByteSource {
  public:
-  explicit DeviceSource(Bytes bytes) : MemorySource(bytes), bytes_(bytes) {}
+  explicit DeviceSource(Bytes bytes) : bytes_(bytes) {}
 
+  std::string name() const override { return "memory"; }
+  std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
-  Bytes device_view() override { return bytes_; }
+  std::optional<ByteCount> size() const override { return bytes_.size(); }
+  Bytes device_view() const override { return bytes_; }
+  void seek(ByteCount offset) override { at_ = offset; }
+  ByteCount skip(ByteCount count) override;
 
  private:
+  Bytes rest(ByteCount offset) const;
+
   Bytes bytes_;
+  ByteCount at_ = 0;
+  /// What stands from `window_at_` on: an archive's headers are read in small steps, and each copy
+  /// from a device takes longer than all of them.
+  std::vector<std::byte> window_;
+  ByteCount window_at_ = 0;
 };
 
 /// A source for bytes in anybody's memory.

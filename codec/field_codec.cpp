@@ -25,9 +25,8 @@ class FrameLoader {
   /// Frame `i`, for a bound if that is known.
   LoadedFrame& load(std::uint64_t i, std::optional<double> bound = {}) {
     if (loaded_ == i) return *frame_;
-    loaded_.reset();
-    frame_.reset();
-    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
+    forget();
+    const FrameShape shape = shape_of(i);
     const Bytes values = feed_.frame(i);
     times_.measure([&] {
       frame_ = bound ? load_frame(backend_, settings_.frame, shape, values, settings_.fills, *bound,
@@ -40,6 +39,15 @@ class FrameLoader {
   }
 
  private:
+  FrameShape shape_of(std::uint64_t i) const {
+    return {field_.layout().dtype, field_.plan().frame_dims(i)};
+  }
+
+  void forget() {
+    loaded_.reset();
+    frame_.reset();
+  }
+
   Backend& backend_;
   const FieldSettings& settings_;
   FieldSource& field_;
@@ -79,7 +87,7 @@ class FrameRestorer {
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
                 const FrameUsers& users)
       : backends_(backends), archive_(archive), preview_(preview), times_(times), users_(users) {
-    if (users.use_part || users.device_place) archive.leave_payloads();
+    if (users.use_part || users.device_place || archive.is_in_memory()) archive.leave_payloads();
   }
 
   /// How much of frame `i` of the plan is wanted, the first time of the first frame.
@@ -145,6 +153,9 @@ class FrameRestorer {
   /// Reads what was left in the archive, to the device if there is one and it is not there.
   Bytes payload_of(const ArchiveFrame& frame, Transfer* transfer) {
     if (!frame.place) return frame.payload;
+    if (const Bytes here = archive_.host_payload(frame); transfer == nullptr && !here.empty()) {
+      return here;
+    }
     const ByteCount size = frame.header.payload_bytes();
     const auto read = [&](ByteCount offset, MutableBytes piece) {
       archive_.read_payload(frame, offset, piece);
@@ -185,7 +196,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   ArchiveOutlet outlet(backend, sink, result.header);
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
     LoadedFrame& loaded = frames.load(i, result.header.bound_absolute);
-    events.frame_loaded(loaded);
+    if (events.frame_loaded) events.frame_loaded(loaded);
     const std::uint64_t points = loaded.shape.points();
     const FrameReport frame = times.measure([&] {
       return compress_frame(

@@ -33,7 +33,7 @@ struct FieldSettings {
 
 /// What a caller may want to know while a field is being compressed.
 struct CompressionEvents {
-  std::function<void(const LoadedFrame&)> frame_loaded = [](const LoadedFrame&) {};
+  std::function<void(const LoadedFrame&)> frame_loaded;
   std::function<void()> frame_done = [] {};
 };
 

@@ -36,6 +36,7 @@ Bytes FieldSource::frame(std::uint64_t i) {
   const ByteCount offset = plan_.first_value(i) * size_of(layout_.dtype);
   const ByteCount size = frame_bytes(i);
   if (whole_) return buffer_.view().subspan(offset, size);
+  if (const Bytes there = usable(source_->view(), i); !there.empty()) return there;
   if (held_ != i) {
     held_.reset();
     if (!take_ahead(i)) {
@@ -79,11 +80,7 @@ void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {
   throw InputError(source_->name() + ": was changed while it was being read; wait for its writer");
 }
 
-Bytes FieldSource::device_frame(std::uint64_t i) {
-  const Bytes all = source_->device_view();
-  const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);
-  return all.empty() ? all : usable(all.subspan(offset, frame_bytes(i)));
-}
+Bytes FieldSource::device_frame(std::uint64_t i) const { return usable(source_->device_view(), i); }
 
 void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const {
   const ByteCount at = plan_.first_value(i) * size_of(layout_.dtype) + offset;
@@ -97,11 +94,14 @@ void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part
   to_native(part, layout_.dtype, layout_.byte_order);
 }
 
-/// None unless these values of the source are in the machine's byte order and where values may lie.
-Bytes FieldSource::usable(Bytes values) const {
+/// The values of frame `i` among all bytes of the source, if it has them in memory. None unless
+/// they are in the machine's byte order and where values may lie.
+Bytes FieldSource::usable(Bytes all, std::uint64_t i) const {
+  if (all.empty() || layout_.byte_order != ByteOrder::little) return {};
+  const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);
+  const Bytes values = all.subspan(offset, frame_bytes(i));
   const auto address = reinterpret_cast<std::uintptr_t>(values.data());
-  const bool aligned = address % size_of(layout_.dtype) == 0;
-  return aligned && layout_.byte_order == ByteOrder::little ? values : Bytes{};
+  return address % size_of(layout_.dtype) == 0 ? values : Bytes{};
 }
 
 void FieldSource::move_to(ByteCount offset) {

@@ -37,7 +37,7 @@ class FieldSource {
   Bytes frame(std::uint64_t i);
 
   /// The values of frame `i` where the source has them in a device's memory; else none.
-  Bytes device_frame(std::uint64_t i);
+  Bytes device_frame(std::uint64_t i) const;
 
   /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
   /// for several threads at once. Not in a stream.
@@ -59,7 +59,7 @@ class FieldSource {
     Background reading;
   };
 
-  Bytes usable(Bytes values) const;
+  Bytes usable(Bytes all, std::uint64_t i) const;
   bool take_ahead(std::uint64_t i);
   void read_ahead(std::uint64_t i);
   void move_to(ByteCount offset);

@@ -78,38 +78,6 @@ BlockRange<T> range_of(std::span<const T> values, const MissingTest<T>& missing)
   return range;
 }
 
-/// The same where only what is not finite is missing: neighbours side by side.
-template <class T>
-BlockRange<T> range_of_finite(std::span<const T> values) {
-  constexpr std::size_t width = 128 / sizeof(T);
-  T low[width];
-  T high[width];
-  BitsOf<T> missing[width] = {};
-  std::ranges::fill(low, BlockRange<T>().min);
-  std::ranges::fill(high, BlockRange<T>().max);
-  const std::size_t whole = values.size() / width * width;
-  for (std::size_t first = 0; first < whole; first += width) {
-    for (std::size_t i = 0; i < width; ++i) {
-      const T value = values[first + i];
-      const T none = value - value;  // not 0 of what is not finite
-      missing[i] += none == 0 ? 0 : 1;
-      const T lower = value < low[i] ? value : low[i];
-      const T higher = value > high[i] ? value : high[i];
-      low[i] = none == 0 ? lower : low[i];
-      high[i] = none == 0 ? higher : high[i];
-    }
-  }
-  BlockRange<T> range = range_of(values.subspan(whole), MissingTest<T>());
-  for (std::size_t i = 0; i < width; ++i) range.include({low[i], high[i], missing[i]});
-  return range;
-}
-
-template <class T>
-BlockRange<T> range_in_frame(std::span<const T> values, const MissingTest<T>& missing) {
-  if (missing.count != 0) return range_of(values, missing);
-  return with_wide_vectors([&] { return range_of_finite(values); });
-}
-
 template <class T>
 void sample_errors(const LorenzoParams& draft, const Extents3& extents, const T* values,
                    const MissingTest<T>& missing, FieldScan& scan) {
@@ -158,7 +126,7 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
   const MissingTest<T> missing(fills);
   std::vector<BlockRange<T>> ranges(ceil_div(values.size(), block_points));
   parallel_for(ranges.size(),
-               [&](std::uint64_t i) { ranges[i] = range_in_frame(block_of(values, i), missing); });
+               [&](std::uint64_t i) { ranges[i] = range_of(block_of(values, i), missing); });
   BlockRange<T> whole;
   for (const BlockRange<T>& range : ranges) whole.include(range);
   FieldScan scan;

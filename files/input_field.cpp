@@ -149,6 +149,20 @@ FieldSource open_alike(const std::string& name, const FieldLayout& layout, const
                                layout.dims.to_string(), name_of(layout.dtype)));
 }
 
+std::vector<std::string> fields_in(const std::string& file) {
+  const FieldPath path = field_path(file);
+  if (!path.holds_variables()) return {file};
+  std::vector<std::string> names;
+  try {
+    for (const Variable& variable : open_container(path.format, path.file)->variables()) {
+      if (is_field(variable) && variable.values() != 0) names.push_back(file + ':' + variable.name);
+    }
+  } catch (const Error&) {
+    return {file};
+  }
+  return names;
+}
+
 std::string file_of(const std::string& name) { return field_path(name).file; }
 
 FillValues joined(FillValues fills, const FillValues& more) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "codec/field_source.hpp"
 #include "core/mask.hpp"
@@ -36,6 +37,11 @@ InputField open_variable(const std::string& name, std::shared_ptr<Container> con
 /// taken to be laid out so, but often lacks what is in front of and behind the values. Throws as
 /// open_input() does, InputError too for a file whose dims or type are others.
 FieldSource open_alike(const std::string& name, const FieldLayout& layout, const FieldCuts& plan);
+
+/// The fields that a file holds, by the names that open_input() takes: of a container each variable
+/// of f32 or f64 that has values and is no coordinate, else the file itself. That also if it cannot
+/// be read, so that who opens it tells why.
+std::vector<std::string> fields_in(const std::string& file);
 
 /// The file that a name stands for.
 std::string file_of(const std::string& name);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Names the functions that read archives and that a fuzzing corpus has never reached.
+# Names the functions that read archives and .npy files and that a fuzzing corpus has never reached.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,11 +8,11 @@ usage() {
 Usage: scripts/fuzz_coverage.sh [CORPUS...]
 
 Replays the archives of these folders (default: the seeds, the golden archives, and what
-scripts/test.sh has left in build/asan/corpus/archive) in a build that counts, and names the reader's
-functions that none of them reached, with file and line. Exit code 1 if there is one that
+scripts/test.sh has left in build/asan/corpus/archive) in a build that counts, then headers of .npy
+files, and names the readers' functions that none of them reached, with file and line. Exit code 1 if there is one that
 tests/fuzz/not_reached.txt does not excuse, or an excuse that is no longer needed.
 
-The line-by-line report is build/coverage/archive.txt. Needs clang and llvm (Debian: clang, llvm).
+The line-by-line report is build/coverage/lines.txt. Needs clang and llvm (Debian: clang, llvm).
 
 Example:
   scripts/fuzz_coverage.sh /tmp/corpus
@@ -35,7 +35,7 @@ cov=$(tool llvm-cov)
 cxxfilt=$(tool llvm-cxxfilt)
 
 mkdir -p build
-scripts/build.sh coverage replay_archive make_seeds >build/coverage.log 2>&1 || {
+scripts/build.sh coverage replay_archive replay_npy make_seeds >build/coverage.log 2>&1 || {
     cat build/coverage.log
     exit 1
 }
@@ -49,12 +49,18 @@ if [[ $# -eq 0 ]]; then
     [[ ! -d build/asan/corpus/archive ]] || corpora+=(build/asan/corpus/archive)
 fi
 
-profile=build/coverage/archive.profraw
-merged=build/coverage/archive.profdata
-LLVM_PROFILE_FILE=$profile build/coverage/tests/replay_archive "${corpora[@]}"
-"$profdata" merge -sparse "$profile" -o "$merged"
-rooms=(core cpu_ref codec)
-"$cov" show build/coverage/tests/replay_archive -instr-profile="$merged" "${rooms[@]}" \
-    >build/coverage/archive.txt
-"$cov" export build/coverage/tests/replay_archive -instr-profile="$merged" "${rooms[@]}" |
+# What fuzz_npy chooses headers by: any bytes do.
+headers=(build/coverage/headers)
+mkdir -p "${headers[0]}"
+for i in {1..300}; do sha256sum <<<"$i" >"${headers[0]}/$i"; done
+[[ ! -d build/asan/corpus/npy ]] || headers+=(build/asan/corpus/npy)
+
+programs=(build/coverage/tests/replay_archive -object build/coverage/tests/replay_npy)
+merged=build/coverage/merged.profdata
+LLVM_PROFILE_FILE=build/coverage/archive.profraw build/coverage/tests/replay_archive "${corpora[@]}"
+LLVM_PROFILE_FILE=build/coverage/npy.profraw build/coverage/tests/replay_npy "${headers[@]}"
+"$profdata" merge -sparse build/coverage/archive.profraw build/coverage/npy.profraw -o "$merged"
+rooms=(core cpu_ref codec files)
+"$cov" show "${programs[@]}" -instr-profile="$merged" "${rooms[@]}" >build/coverage/lines.txt
+"$cov" export "${programs[@]}" -instr-profile="$merged" "${rooms[@]}" |
     scripts/unreached.py --excuses tests/fuzz/not_reached.txt --demangle "$cxxfilt"

@@ -14,7 +14,7 @@
 #include "app/file_identity.hpp"
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
-#include "codec/field_source.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -119,7 +119,7 @@ Measurement measure(const BenchOptions& options, Backends& backends, const std::
   all.report = report_on(result.header, result.summary, result.archive_bytes);
   all.report.input = input;
   all.report.device = backend.name();
-  FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
+  FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
   all.parts = measure_parts(options, backend.transfer(), field, result.archive_bytes);
   field.hold();
   measure_in_memory(options, backend, result.header, field, all);
@@ -190,12 +190,24 @@ std::string text_of(Measurement& all, int iterations) {
                             all.compress_share(), all.decompress_share());
 }
 
+/// With what the file says is missing.
+BenchOptions options_for(const std::string& input, const BenchOptions& all) {
+  BenchOptions options = all;
+  if (field_path(input).holds_variables()) {
+    options.settings.fills = joined(all.settings.fills, open_input(input, all.field).fills);
+  }
+  return options;
+}
+
 }  // namespace
 
-ExitCode execute(const BenchOptions& options) {
-  refuse_among(identities_of(options.inputs), "-");
-  Backends backends(options.run.device, tell_notice);
-  return for_each_file(options.inputs, [&](const std::string& input) {
+ExitCode execute(const BenchOptions& all) {
+  std::vector<std::string> files(all.inputs.size());
+  std::ranges::transform(all.inputs, files.begin(), file_of);
+  refuse_among(identities_of(files), "-");
+  Backends backends(all.run.device, tell_notice);
+  return for_each_file(all.inputs, [&](const std::string& input) {
+    const BenchOptions options = options_for(input, all);
     if (options.study) {
       const Json rows = run_study(*options.study, options, backends, input);
       const std::string lines = input + '\n' + table_of(rows);

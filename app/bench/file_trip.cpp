@@ -2,7 +2,7 @@
 
 #include "app/bench/scratch_file.hpp"
 #include "codec/archive_reader.hpp"
-#include "codec/field_source.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -12,7 +12,7 @@ FileTrip make_file_trip(const BenchOptions& options, Backends& backends, const s
   ScratchFile archive;
   {
     const Stopwatch clock;
-    FieldSource field = open_field(input, options.field, options.settings.frame_bytes);
+    FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
     trip.field = compress_field(backends.for_config(options.settings.frame), options.settings,
                                 field, archive, times);
     trip.compress_seconds = clock.seconds();

@@ -10,8 +10,8 @@
 #include "app/bench/workbench.hpp"
 #include "app/names.hpp"
 #include "app/report.hpp"
-#include "codec/field_source.hpp"
 #include "cpu_ref/cpu_backend.hpp"
+#include "files/input_field.hpp"
 
 namespace cuszi::app {
 
@@ -49,7 +49,7 @@ class FrameStudy {
   FrameStudy(const BenchOptions& options, Backends& backends, const std::string& input)
       : options_(options),
         bench_(backends.for_config(options.settings.frame)),
-        field_(open_field(input, options.field, options.settings.frame_bytes)),
+        field_(open_input(input, options.field, options.settings.frame_bytes).source),
         shape_{field_.layout().dtype, field_.plan().frame_dims(0)} {
     if (options.settings.frame.coder != CoderId::huffman) {
       throw UsageError("--study is about the coder huffman; choose --preset cuszi or cusz");

@@ -3,7 +3,8 @@
  * A field is an array of 1 to 4 dimensions, slowest first as in NumPy and HDF5, of f32 or f64 in
  * the machine's byte order. An archive is what the tool `cuszi` writes and reads too. Values and
  * archives lie in the caller's memory: the host's, or that of a CUDA device, which is found out
- * from the pointer. Calls are complete on return.
+ * from the pointer. They are read where they lie: nobody may change them during a call. Calls are
+ * complete on return.
  *
  * Every function may be called from any thread, with one context used by one thread at a time.
  * None throws, prints or ends the process.

@@ -100,9 +100,11 @@ TEST_CASE("the library takes memory of the host and of the device", "[gpu]") {
   const DeviceBytes device_values(field_bytes);
   device_values.set(values.data(), field_bytes);
   const Context context;
-  for (const int preset : {CUSZI_PRESET_CUSZI, CUSZI_PRESET_CUSZ, CUSZI_PRESET_RATIO}) {
+  for (const int preset :
+       {CUSZI_PRESET_CUSZI, CUSZI_PRESET_CUSZ, CUSZI_PRESET_RATIO, CUSZI_PRESET_FAST}) {
     for (const std::uint64_t frame_bytes : {std::uint64_t{0}, field_bytes / 3}) {
       cuszi_options options = options_of(preset, frame_bytes);
+      if (frame_bytes != 0) options.mode = CUSZI_ABS;
       const std::size_t room = cuszi_bound(&field, &options);
       std::vector<std::byte> expected(room);
       options.device = CUSZI_DEVICE_CPU;

@@ -82,6 +82,7 @@ class InstalledTest(unittest.TestCase):
     def test_examples(self):
         """Those of README.md and docs/library.md, of a smaller field."""
         for page, language, standard in [("README.md", "c++", "-std=c++17"),
+                                         ("README.md", "c", "-std=c11"),
                                          ("docs/library.md", "c++", "-std=c++17"),
                                          ("docs/library.md", "c", "-std=c11")]:
             with self.subTest(page=page, language=language):

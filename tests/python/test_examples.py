@@ -108,7 +108,9 @@ class Examples(unittest.TestCase):
 
     def test_commands_for_hdf5(self):
         parameters = ",".join(map(str, cuszi.H5(abs=0.01).parameters))
+        short, = examples("README.md", "export HDF5_PLUGIN_PATH")
         commands, = examples("docs/library.md", "export HDF5_PLUGIN_PATH")
+        self.assertIn(short, commands)
         self.assertEqual(commands.count(parameters), 2)
         with h5py.File("plain.h5", "w") as file:
             file["T"] = self.a

@@ -7,7 +7,7 @@ Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
 ``__cuda_array_interface__`` or DLPack, are used where they lie. The GIL is released meanwhile.
 """
 
-from ._codec import Info, compress, decompress, info
+from ._codec import Info, compress, decompress, info, room
 from ._h5 import H5, h5_plugin_path
 from ._library import (ArchiveError, BoundError, DeviceError, Error, InputError, RoomError,
                        TargetWarning, UsageError, version)
@@ -24,4 +24,4 @@ def __getattr__(name: str):
 __version__ = version()
 __all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "H5", "Info", "InputError",
            "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress", "decompress",
-           "h5_plugin_path", "info"]
+           "h5_plugin_path", "info", "room"]

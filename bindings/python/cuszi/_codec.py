@@ -155,9 +155,10 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     threads : int
         Of the CPU; all by default.
     stream : int
-        The CUDA stream (its address) whose work makes the values.
+        The CUDA stream (its address) whose work makes the values; by default the stream that the
+        array's library is working on.
     out : writable buffer, or array on a GPU, of bytes
-        For the archive, instead of new memory.
+        For the archive, instead of new memory; ``room(a)`` bytes are always enough.
     **method
         What else the tool can be told: predictor, coder, effort, axes with axis, reach, alpha,
         beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
@@ -172,7 +173,7 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     ------
     UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect
     """
-    values = _memory.of_values(a)
+    values = _memory.of_values(a, stream)
     options = Options()
     _set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
     options.preset = _number("preset", preset)
@@ -181,9 +182,9 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     _set_method(options, method)
     field = _field(values)
     if out is not None:
-        room = _memory.of_output(out)
-        _set_device(options, device, threads, stream, (values, room))
-        size = _library.compress(options, field, values.address, room.address, room.nbytes)
+        target = _memory.of_output(out, stream)
+        _set_device(options, device, threads, stream, (values, target))
+        size = _library.compress(options, field, values.address, target.address, target.nbytes)
         _warn_if_missed(options)
         return size
     _set_device(options, device, threads, stream, (values,))
@@ -192,6 +193,25 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
     _warn_if_missed(options)
     return archive[:size].tobytes()
+
+
+def room(a: Any, *, fill: float | str | Iterable[float | str] = (),
+         frame_bytes: int = 0) -> int:
+    """The most bytes that an archive of a field can have, whatever its values: what ``out`` takes.
+
+    Parameters
+    ----------
+    a, fill, frame_bytes
+        As of ``compress``; of ``a`` only its type and shape matter.
+
+    Raises
+    ------
+    UsageError
+    """
+    options = Options()
+    options.frame_bytes = frame_bytes
+    _set_fills(options, fill)
+    return _library.bound(_field(_memory.of_values(a)), options)
 
 
 def info(archive: Any) -> Info:
@@ -278,15 +298,13 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | N
         part.stride = stride
     else:
         raise UsageError("give one of box= and frame=, a number of at least 0")
-    field = _library.part_field(memory.address, memory.nbytes, part)
-    if out is None:
-        values = np.empty(field.shape, _dtype(field))
-        room = _memory.of_output(values)
-    else:
-        room = _memory.of_output(out)
-        if room.dtype != _dtype(field):
-            raise UsageError(f"out is of {room.dtype}; the field is of {_dtype(field)}")
+    if box is not None or stride != 1 or frame is not None:
+        field = _library.part_field(memory.address, memory.nbytes, part)
+    values = np.empty(field.shape, _dtype(field)) if out is None else out
+    target = _memory.of_output(values, stream)
+    if target.dtype != _dtype(field):
+        raise UsageError(f"out is of {target.dtype}; the field is of {_dtype(field)}")
     options = Options()
-    _set_device(options, device, threads, stream, (memory, room))
-    _library.decompress(options, memory.address, memory.nbytes, part, room.address, room.nbytes)
+    _set_device(options, device, threads, stream, (memory, target))
+    _library.decompress(options, memory.address, memory.nbytes, part, target.address, target.nbytes)
     return values.squeeze(axis=single) if out is None else out

@@ -10,7 +10,8 @@ import numpy as np
 
 from ._library import UsageError
 
-_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # devices of DLPack
+_CUDA, _CUDA_HOST, _CUDA_MANAGED = 2, 3, 13  # devices of DLPack
+_DEFAULT_STREAM = 1  # as DLPack and CUDA number it
 
 
 @dataclass
@@ -21,7 +22,7 @@ class Memory:
     shape: tuple[int, ...]
     dtype: np.dtype
     owner: Any
-    stream: int = 0
+    stream: int = 0  #: whose work fills it; 0 is the default stream
 
     @property
     def nbytes(self) -> int:
@@ -47,8 +48,7 @@ def _require_contiguous(shape, strides) -> None:
         step *= extent
 
 
-def from_cuda_interface(array: Any) -> Memory:
-    interface = array.__cuda_array_interface__
+def from_cuda_interface(interface: dict[str, Any], array: Any) -> Memory:
     dtype = np.dtype(interface["typestr"])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
@@ -57,8 +57,9 @@ def from_cuda_interface(array: Any) -> Memory:
     return Memory(interface["data"][0], shape, dtype, array, stream)
 
 
-def from_dlpack(array: Any) -> Memory:
-    capsule = array.__dlpack__()
+def from_dlpack(array: Any, stream: int | None) -> Memory:
+    """The array's library makes ``stream``, or the default stream, wait for what fills the array."""
+    capsule = array.__dlpack__(stream=stream or _DEFAULT_STREAM)
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     tensor = _Tensor.from_address(get_pointer(capsule, b"dltensor"))
@@ -68,7 +69,7 @@ def from_dlpack(array: Any) -> Memory:
     shape = tuple(tensor.shape[:tensor.ndim])
     _require_contiguous(shape, tensor.strides[:tensor.ndim] if tensor.strides else None)
     dtype = np.dtype(f"{kinds[tensor.code]}{tensor.bits // 8}")
-    return Memory((tensor.data or 0) + tensor.byte_offset, shape, dtype, (array, capsule))
+    return Memory((tensor.data or 0) + tensor.byte_offset, shape, dtype, (array, capsule), stream or 0)
 
 
 def _on_device(array: Any) -> bool:
@@ -76,18 +77,19 @@ def _on_device(array: Any) -> bool:
     return device is not None and device()[0] in (_CUDA, _CUDA_HOST, _CUDA_MANAGED)
 
 
-def of_device_array(array: Any) -> Memory | None:
+def of_device_array(array: Any, stream: int | None = None) -> Memory | None:
     """None for an array that is not on a device."""
     if isinstance(array, (np.ndarray, bytes, bytearray, memoryview)):
         return None
-    if hasattr(array, "__cuda_array_interface__"):
-        return from_cuda_interface(array)
-    return from_dlpack(array) if _on_device(array) else None
+    if _on_device(array):
+        return from_dlpack(array, stream)
+    interface = getattr(array, "__cuda_array_interface__", None)
+    return None if interface is None else from_cuda_interface(interface, array)
 
 
-def of_values(array: Any) -> Memory:
+def of_values(array: Any, stream: int | None = None) -> Memory:
     """Of an array to be read; what is not contiguous or not in the machine's byte order is copied."""
-    memory = of_device_array(array)
+    memory = of_device_array(array, stream)
     if memory is not None:
         return memory
     values = np.asarray(array)
@@ -96,7 +98,8 @@ def of_values(array: Any) -> Memory:
 
 
 def of_bytes(data: Any) -> Memory:
-    """Of an archive: anything with a buffer, or an array of bytes on a device."""
+    """Of an archive: anything with a buffer, or an array of bytes on a device, whose headers are
+    copied by the default stream."""
     memory = of_device_array(data)
     if memory is not None:
         return memory
@@ -104,10 +107,13 @@ def of_bytes(data: Any) -> Memory:
     return Memory(values.ctypes.data, values.shape, values.dtype, values)
 
 
-def of_output(array: Any) -> Memory:
+def of_output(array: Any, stream: int | None = None) -> Memory:
     """Of an array to be filled, which is not copied."""
-    memory = of_device_array(array)
+    memory = of_device_array(array, stream)
     if memory is not None:
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is not None and interface["data"][1]:
+            raise UsageError("out is read-only, as the arrays of JAX are: give one of CuPy or PyTorch")
         return memory
     if not isinstance(array, np.ndarray):
         array = np.frombuffer(array, np.uint8)

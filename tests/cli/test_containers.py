@@ -1,0 +1,97 @@
+"""Tests of files of NetCDF and HDF5 as ncgen makes them; tests/python/test_files.py has those that
+take other libraries.
+
+CUSZI and MAKE_FIELD in the environment say where the executables are.
+"""
+
+import array
+import shutil
+import subprocess
+import unittest
+
+from cli_test import INPUT, USAGE, CliTest, also_sanitized
+
+BOUND = ["-e", "1e-3", "--preset", "fast"]
+SHAPE = (6, 8, 10)
+CLASSIC, HDF5 = 3, 4  # kinds of files, as ncgen counts
+
+
+@unittest.skipUnless(shutil.which("ncgen"), "ncgen is missing")
+class Containers(CliTest):
+
+    def setUp(self):
+        super().setUp()
+        self.values = array.array("f", self.field("raw_6x8x10.f32", dims="6x8x10"))
+        self.values[80:160] = array.array("f", [-999] * 80)
+        self.path("raw_6x8x10.f32").write_bytes(self.values.tobytes())
+
+    def make(self, name, kind):
+        listed = ", ".join(f"{value:.9g}" for value in self.values)
+        times = ", ".join(map(str, range(SHAPE[0])))
+        self.path("t.cdl").write_text(f"""netcdf t {{
+            dimensions: time = UNLIMITED; y = 8; x = 10;
+            variables: double time(time); float T(time, y, x); T:_FillValue = -999.f;
+                       T:units = "K"; double U(y, x); short packed(x); packed:scale_factor = 0.5f;
+            :title = "a file";
+            data: time = {times}; T = {listed}; U = {", ".join(map(str, range(80)))}; }}""")
+        subprocess.run(["ncgen", f"-{kind}", "-o", self.path(name), self.path("t.cdl")], check=True)
+
+    def dump(self, *options):
+        return subprocess.run(["ncdump", "-n", "t", *options], cwd=self.folder, check=True,
+                              capture_output=True, text=True).stdout
+
+    def archive(self, name, *options):
+        self.cuszi("compress", name, *BOUND, *options, "-q", "-f", "-o", "out.cuszi")
+        return self.path("out.cuszi").read_bytes()
+
+    @also_sanitized
+    def test_fields_are_read(self):
+        expected = self.archive("raw_6x8x10.f32", "--fill-value", "-999")
+        for name, kind in [("t.nc", CLASSIC), ("t4.nc", HDF5), ("t.h5", HDF5)]:
+            with self.subTest(name=name):
+                self.make(name, kind)
+                self.assertEqual(self.archive(f"{name}:T"), expected)
+                self.cuszi("compress", f"{name}:/U", "-e", "0", "--verify", "-f")
+        self.assertIn(b"packed by", self.cuszi("compress", "t.nc:packed", *BOUND, code=INPUT).stderr)
+        self.assertIn(b"T, U", self.cuszi("compress", "t.nc", *BOUND, code=USAGE).stderr)
+        self.path("cut.h5").write_bytes(self.path("t.h5").read_bytes()[:2000])
+        self.cuszi("compress", "cut.h5:T", *BOUND, code=INPUT)
+
+    @also_sanitized
+    def test_copies(self):
+        for name, kind in [("t.nc", CLASSIC), ("t4.nc", HDF5)]:
+            with self.subTest(name=name):
+                self.make(name, kind)
+                self.cuszi("compress", name, "-e", "1e-3", "--bound", "U=abs:0", "--verify", "-f",
+                           "-o", "copy.nc")
+                self.assertEqual(self.dump("-h", "copy.nc"), self.dump("-h", name))
+                self.assertEqual(self.dump("-v", "time,packed", "copy.nc"),
+                                 self.dump("-v", "time,packed", name))
+                self.cuszi("compare", f"{name}:U", "copy.nc:U", "-e", "0")
+                self.cuszi("compare", "raw_6x8x10.f32", "copy.nc:T", "--fill-value", "-999",
+                           "-e", "1e-3")
+
+    def test_folders(self):
+        self.path("in/deep").mkdir(parents=True)
+        self.make("in/deep/t.nc", CLASSIC)
+        self.make("in/s.h5", HDF5)
+        self.path("in/text.h5").write_text("no container")
+        shutil.copy(self.path("raw_6x8x10.f32"), self.path("in"))
+        self.assertIn(b"text.h5: is no file of HDF5",
+                      self.cuszi("compress", "-r", "in", *BOUND, "-o", "out", code=INPUT).stderr)
+        archives = ["deep/t.T", "deep/t.U", "raw_6x8x10.f32", "s.T", "s.U"]
+        self.assertEqual([name for name in self.files() if name.startswith("out/")],
+                         [f"out/{name}.cuszi" for name in archives])
+        self.cuszi("compress", "-r", "in", *BOUND, "--verify", "--rm", code=USAGE)
+
+    def test_bench(self):
+        self.make("t.nc", CLASSIC)
+        report, = self.report("bench", "t.nc:T", *BOUND, "--iterations", "1")
+        self.assertEqual((report["input"], report["masked"]), ("t.nc:T", 80))
+        rows, = self.report("bench", "t.nc:T", "-e", "1e-3", "--preset", "cusz", "--study", "index",
+                            "--iterations", "1")
+        self.assertGreater(len(rows["rows"]), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
