@@ -108,14 +108,20 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   return result;
 }
 
-/// The bits that all points have that are not missing, if they have the same.
+/// The bits that all points have that are not missing, if they have the same: any if there are no
+/// such points.
 std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
   const FieldScan& scan = frame.scan;
-  if (scan.min != scan.max || scan.missing == frame.shape.points()) return std::nullopt;
   const DType dtype = frame.shape.dtype;
+  const std::uint64_t zero = bits_of(0.0, dtype);
+  if (scan.missing == frame.shape.points()) return zero;
+  if (scan.min != scan.max) return std::nullopt;
+  if (scan.min != 0) return bits_of(scan.min, dtype);
   // The scan does not tell -0 from 0.
-  if (scan.min == 0 && frame.session->holds(bits_of(-0.0, dtype))) return std::nullopt;
-  return bits_of(scan.min, dtype);
+  const std::uint64_t negative_zero = bits_of(-0.0, dtype);
+  if (!frame.session->holds(negative_zero)) return zero;
+  if (!frame.session->holds(zero)) return negative_zero;
+  return std::nullopt;
 }
 
 /// The frame as the only value of its points. Nothing if they have several or it does not pay.

@@ -31,23 +31,36 @@ __global__ void write_index(IndexLayout layout, unsigned head, unsigned length_b
   }
 }
 
-/// A thread per offset and the chunks that follow it.
+/// A warp per offset and the chunks that follow it.
 __global__ void read_offsets(IndexLayout layout, unsigned head, unsigned length_bytes,
                              const std::byte* index, std::uint64_t chunks, BitCount stream_bits,
                              BitCount* starts, std::uint32_t* flaws) {
-  const std::uint64_t run = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t run = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  const unsigned lane = threadIdx.x % 32;
   const std::uint64_t first = run * layout.chunks_per_offset;
   if (first >= chunks) return;
   const std::byte* const offset = index + head + run * sizeof(BitCount);
   const std::uint64_t end =
       first + layout.chunks_per_offset < chunks ? first + layout.chunks_per_offset : chunks;
   BitCount at = get_bytes(offset, sizeof(BitCount));
-  for (std::uint64_t i = first; i < end; ++i) {
-    starts[i] = at < stream_bits ? at : stream_bits;
-    if (at > stream_bits) atomicOr(flaws, bad_chunk_index);
-    if (i + 1 < end)
-      at += get_bytes(index + layout.lengths_at + (i - run) * length_bytes, length_bytes);
+  for (std::uint64_t some = first; some < end; some += 32) {
+    const std::uint64_t i = some + lane;
+    const BitCount own =
+        i + 1 < end ? get_bytes(index + layout.lengths_at + (i - run) * length_bytes, length_bytes)
+                    : 0;
+    BitCount sum = own;
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+      const BitCount left = __shfl_up_sync(~0U, sum, distance);
+      if (lane >= distance) sum += left;
+    }
+    const BitCount start = at + sum - own;
+    if (i < end) {
+      starts[i] = start < stream_bits ? start : stream_bits;
+      if (start > stream_bits) atomicOr(flaws, bad_chunk_index);
+    }
+    at += __shfl_sync(~0U, sum, 31);
   }
+  if (lane != 0) return;
   if (end < chunks && get_bytes(offset + sizeof(BitCount), sizeof(BitCount)) < at) {
     atomicOr(flaws, bad_chunk_index);
   }
@@ -110,7 +123,7 @@ const BitCount* decode_index(Work& work, IndexKind kind, std::uint32_t partition
     close_starts<<<1, threads, 0, work.stream()>>>(1, stream_bits, starts, work.flaws());
   } else if (layout.has_offsets) {
     const std::uint64_t runs = ceil_div(chunks, layout.chunks_per_offset);
-    read_offsets<<<blocks_for(runs, threads), threads, 0, work.stream()>>>(
+    read_offsets<<<blocks_for(32 * runs, threads), threads, 0, work.stream()>>>(
         layout, has_lengths ? 1 : 0, length_bytes, index.data(), chunks, stream_bits, starts,
         work.flaws());
   } else {

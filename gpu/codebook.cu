@@ -92,15 +92,18 @@ class TreeMaker {
   /// The sum of the two lightest nodes left.
   __device__ std::uint64_t next_weight() const {
     constexpr std::uint64_t none = std::uint64_t{1} << 62;
-    const auto leaf = [&](unsigned i) {
-      return leaf_ + i < leaves_ ? leaf_weight(leaf_ + i) : none;
+    // Loads without branches do not wait for each other.
+    const auto leaf = [&](std::uint32_t i) {
+      const std::uint64_t weight = leaf_weight(min(i, leaves_ - 1));
+      return i < leaves_ ? weight : none;
     };
-    const auto inner = [&](unsigned i) {
-      return inner_ + i < made_ ? tree_.inner_weights[inner_ + i] : none;
+    const auto inner = [&](std::uint32_t i) {
+      const std::uint64_t weight = tree_.inner_weights[i < made_ ? i : 0];
+      return i < made_ ? weight : none;
     };
-    const std::uint64_t mixed = leaf(0) + inner(0);
-    const std::uint64_t alike = min(leaf(0) + leaf(1), inner(0) + inner(1));
-    return min(mixed, alike);
+    const std::uint64_t leaves[] = {leaf(leaf_), leaf(leaf_ + 1)};
+    const std::uint64_t inners[] = {inner(inner_), inner(inner_ + 1)};
+    return min(leaves[0] + inners[0], min(leaves[0] + leaves[1], inners[0] + inners[1]));
   }
 
   /// How many leaves are no heavier: mostly few.
@@ -135,7 +138,8 @@ class TreeMaker {
       take(i + count_below<false>(weight, inners, inner_at), weight, tree_.leaf_parents + leaf_ + i,
            true);
     }
-    for (std::uint32_t i = threadIdx.x; i < inners; i += blockDim.x) {
+    // By the last warps first, beside those that are at leaves.
+    for (std::uint32_t i = blockDim.x - 1 - threadIdx.x; i < inners; i += blockDim.x) {
       const std::uint64_t weight = inner_at(i);
       take(i + count_below<true>(weight, leaves, leaf_at), weight, tree_.inner_parents + inner_ + i,
            false);

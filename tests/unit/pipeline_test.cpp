@@ -98,6 +98,14 @@ TEST_CASE("a frame of one value and of zeros of both signs is not the same") {
   CHECK(restore(*cpu::make_backend(), task.shape, frame.bytes) == to_vector(bytes_of(values)));
 }
 
+TEST_CASE("a frame of negative zeros is one of one value") {
+  const std::vector<float> values(1000, -0.0F);
+  const FrameTask task = task_for({1000}, DType::f32, PredictorId::interp, 1e-3);
+  const auto frame = check_frame(*cpu::make_backend(), task, bytes_of(values));
+  CHECK(frame.header.kind == FrameKind::constant);
+  CHECK(restore(*cpu::make_backend(), task.shape, frame.bytes) == to_vector(bytes_of(values)));
+}
+
 TEST_CASE("a frame of fewer bytes than its table is stored though it has one value") {
   const std::vector<float> values(5, 1.0F);
   const FrameTask task = task_for({5}, DType::f32, PredictorId::interp, 1e-3);
@@ -128,7 +136,10 @@ TEST_CASE("fields of nothing but missing values come back") {
   const std::vector<float> values(1000, std::numeric_limits<float>::quiet_NaN());
   for (const PredictorId predictor : predictors) {
     const FrameTask task = task_for({1000}, DType::f32, predictor, 1e-3);
-    CHECK(header_of(task, to_vector(bytes_of(values))).missing == 1000);
+    const auto frame = check_frame(*cpu::make_backend(), task, bytes_of(values));
+    CHECK(frame.header.missing == 1000);
+    CHECK(frame.header.kind == FrameKind::constant);
+    CHECK(restore(*cpu::make_backend(), task.shape, frame.bytes) == to_vector(bytes_of(values)));
   }
 }
 
