@@ -25,8 +25,9 @@ class FrameLoader {
   /// Frame `i`, for a bound if that is known.
   LoadedFrame& load(std::uint64_t i, std::optional<double> bound = {}) {
     if (loaded_ == i) return *frame_;
-    forget();
-    const FrameShape shape = shape_of(i);
+    loaded_.reset();
+    frame_.reset();
+    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     const Bytes values = feed_.frame(i);
     times_.measure([&] {
       frame_ = bound ? load_frame(backend_, settings_.frame, shape, values, settings_.fills, *bound,
@@ -39,15 +40,6 @@ class FrameLoader {
   }
 
  private:
-  FrameShape shape_of(std::uint64_t i) const {
-    return {field_.layout().dtype, field_.plan().frame_dims(i)};
-  }
-
-  void forget() {
-    loaded_.reset();
-    frame_.reset();
-  }
-
   Backend& backend_;
   const FieldSettings& settings_;
   FieldSource& field_;

@@ -214,8 +214,9 @@ ExitCode execute(const BenchOptions& all) {
       print_out(options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
       return;
     }
-    Measurement all = measure(options, backends, input);
-    print_out(options.run.json ? line_of(json_of(all)) : text_of(all, options.iterations));
+    const Measurement measured = measure(options, backends, input);
+    print_out(options.run.json ? line_of(json_of(measured))
+                               : text_of(measured, options.iterations));
   });
 }
 
