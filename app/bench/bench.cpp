@@ -191,23 +191,23 @@ std::string text_of(Measurement& all, int iterations) {
 }
 
 /// With what the file says is missing.
-BenchOptions options_for(const std::string& input, const BenchOptions& all) {
-  BenchOptions options = all;
+BenchOptions options_for(const std::string& input, const BenchOptions& asked) {
+  BenchOptions options = asked;
   if (field_path(input).holds_variables()) {
-    options.settings.fills = joined(all.settings.fills, open_input(input, all.field).fills);
+    options.settings.fills = joined(asked.settings.fills, open_input(input, asked.field).fills);
   }
   return options;
 }
 
 }  // namespace
 
-ExitCode execute(const BenchOptions& all) {
-  std::vector<std::string> files(all.inputs.size());
-  std::ranges::transform(all.inputs, files.begin(), file_of);
+ExitCode execute(const BenchOptions& asked) {
+  std::vector<std::string> files(asked.inputs.size());
+  std::ranges::transform(asked.inputs, files.begin(), file_of);
   refuse_among(identities_of(files), "-");
-  Backends backends(all.run.device, tell_notice);
-  return for_each_file(all.inputs, [&](const std::string& input) {
-    const BenchOptions options = options_for(input, all);
+  Backends backends(asked.run.device, tell_notice);
+  return for_each_file(asked.inputs, [&](const std::string& input) {
+    const BenchOptions options = options_for(input, asked);
     if (options.study) {
       const Json rows = run_study(*options.study, options, backends, input);
       const std::string lines = input + '\n' + table_of(rows);
