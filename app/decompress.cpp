@@ -79,12 +79,15 @@ class Decompression {
     const ArchiveHeader& header = reader_.header();
     const ByteCount frame_bytes = header.plan.frame_dims(0).count() * size_of(header.dtype);
     times_.steps().watch([&](double share) { progress.within(part_of(share, frame_bytes)); });
+    FrameUsers users;
+    users.use = write;
+    users.counts_exceptions = true;
     if (options_.frame) {
-      summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, {write},
+      summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, users,
                                archive_bytes_);
     } else {
-      summary_ =
-          restore_field(backends_, reader_, preview_, times_, {write, part_writer(file, progress)});
+      users.use_part = part_writer(file, progress);
+      summary_ = restore_field(backends_, reader_, preview_, times_, users);
       archive_bytes_ = source_.size().value_or(reader_.bytes_read() + reader_.bytes_skipped());
     }
   }

@@ -21,10 +21,10 @@ Report restored(const std::string& archive, Backends& backends, const RunOptions
   const FieldCuts& plan = reader.header().plan;
   Progress progress(archive, plan.dims.count() * size_of(reader.header().dtype), !run.quiet);
   CallTimes times;
-  const FrameUser forget = [&](std::uint64_t /*i*/, MutableBytes values) {
-    progress.advance(values.size());
-  };
-  const FieldSummary summary = restore_field(backends, reader, times, {forget});
+  FrameUsers forget;
+  forget.use = [&](std::uint64_t /*i*/, MutableBytes values) { progress.advance(values.size()); };
+  forget.counts_exceptions = true;
+  const FieldSummary summary = restore_field(backends, reader, times, forget);
   Report report = report_on(reader.header(), summary, reader.bytes_read());
   report.archive = archive;
   report.device = backends.last_name();

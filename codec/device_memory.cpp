@@ -11,17 +11,16 @@
 
 namespace cuszi {
 
-void copy_memory(Bytes from, MutableBytes to) {
 #ifdef CUSZI_HAS_CUDA
-  if (gpu::device_of(from.data()) || gpu::device_of(to.data())) {
-    gpu::copy(from, to);
-    return;
-  }
-#endif
-  std::copy(from.begin(), from.end(), to.begin());
-}
 
-#ifdef CUSZI_HAS_CUDA
+namespace {
+
+/// From or to a device, or both.
+void copy_by_device(Bytes from, MutableBytes to) { gpu::copy(from, to); }
+
+void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }
+
+}  // namespace
 
 std::optional<int> device_of(const void* memory) { return gpu::device_of(memory); }
 
@@ -37,6 +36,14 @@ DeviceScope::~DeviceScope() {
 
 #else
 
+namespace {
+
+void copy_by_device(Bytes /*from*/, MutableBytes /*to*/) {}
+
+void copy_ends(Bytes /*from*/, MutableBytes /*ends*/) {}
+
+}  // namespace
+
 std::optional<int> device_of(const void* /*memory*/) { return std::nullopt; }
 
 void wait_for_stream(void* /*stream*/) {}
@@ -47,23 +54,37 @@ DeviceScope::~DeviceScope() = default;
 
 #endif
 
+void copy_memory(Bytes from, MutableBytes to) {
+  if (device_of(from.data()) || device_of(to.data())) {
+    copy_by_device(from, to);
+  } else {
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+}
+
 Bytes DeviceSource::rest(ByteCount offset) const {
   return bytes_.subspan(std::min<ByteCount>(offset, bytes_.size()));
 }
 
+Bytes DeviceSource::held(ByteCount offset, std::size_t count) {
+  constexpr ByteCount end_bytes = 4096;
+  const ByteCount width = std::min<ByteCount>(end_bytes, bytes_.size());
+  if (count == 0 || count > width) return {};
+  if (ends_.empty()) {
+    ends_.resize(2 * width);
+    copy_ends(bytes_, ends_);
+  }
+  const ByteCount last = bytes_.size() - width;
+  if (offset + count <= width) return Bytes(ends_).subspan(offset, count);
+  return offset >= last ? Bytes(ends_).subspan(width + offset - last, count) : Bytes{};
+}
+
 std::size_t DeviceSource::read(MutableBytes out) {
-  constexpr ByteCount window_bytes = 4096;
   const std::size_t count = std::min(out.size(), rest(at_).size());
-  if (count > window_bytes) {
+  if (const Bytes here = held(at_, count); !here.empty()) {
+    std::copy(here.begin(), here.end(), out.begin());
+  } else {
     read_at(at_, out);
-  } else if (count != 0) {
-    if (at_ < window_at_ || at_ + count > window_at_ + window_.size()) {
-      window_at_ = at_;
-      window_.resize(std::min(window_bytes, rest(at_).size()));
-      read_at(at_, window_);
-    }
-    std::copy_n(window_.begin() + static_cast<std::ptrdiff_t>(at_ - window_at_), count,
-                out.begin());
   }
   at_ += count;
   return count;
@@ -71,7 +92,7 @@ std::size_t DeviceSource::read(MutableBytes out) {
 
 std::size_t DeviceSource::read_at(ByteCount offset, MutableBytes out) const {
   const std::size_t count = std::min(out.size(), rest(offset).size());
-  copy_memory(rest(offset).first(count), out.first(count));
+  if (count != 0) copy_by_device(rest(offset).first(count), out.first(count));
   return count;
 }
 
@@ -92,7 +113,12 @@ void BufferSink::write(Bytes bytes) {
 }
 
 void BufferSink::write_at(ByteCount offset, Bytes bytes) {
-  copy_memory(bytes, part(offset, bytes.size()));
+  const MutableBytes to = part(offset, bytes.size());
+  if (on_device_) {
+    copy_by_device(bytes, to);
+  } else {
+    copy_memory(bytes, to);
+  }
 }
 
 MutableBytes BufferSink::place(ByteCount offset, ByteCount size) {

@@ -46,13 +46,14 @@ class DeviceSource final : public ByteSource {
 
  private:
   Bytes rest(ByteCount offset) const;
+  /// What stands there, if that is among the ends.
+  Bytes held(ByteCount offset, std::size_t count);
 
   Bytes bytes_;
   ByteCount at_ = 0;
-  /// What stands from `window_at_` on: an archive's headers are read in small steps, and each copy
-  /// from a device takes longer than all of them.
-  std::vector<std::byte> window_;
-  ByteCount window_at_ = 0;
+  /// The first and the last bytes, once they are asked for. An archive's headers are read in small
+  /// steps, and each copy from a device takes longer than all of them.
+  std::vector<std::byte> ends_;
 };
 
 /// A source for bytes in anybody's memory.

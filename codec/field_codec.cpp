@@ -115,7 +115,8 @@ class FrameRestorer {
                          times_.steps());
       });
     }
-    const Exceptions exceptions = count_exceptions(frame.header, payload, backend);
+    const Exceptions exceptions =
+        users_.counts_exceptions ? count_exceptions(frame.header, payload, backend) : Exceptions{};
     summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
     if (!shown_ || in_place) return;
     if (transfer == nullptr && !(whole && users_.use_part)) {

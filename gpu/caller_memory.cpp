@@ -16,6 +16,21 @@ std::optional<int> device_of(const void* memory) {
 
 void copy(Bytes from, MutableBytes to) {
   check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyDefault), "copy");
+  // Small copies from the host may still be on their way.
+  check(cudaStreamSynchronize(nullptr), "copy");
+}
+
+void copy_ends(Bytes from, MutableBytes ends) {
+  const ByteCount width = ends.size() / 2;
+  const ByteCount apart = from.size() - width;
+  constexpr ByteCount most_pitch = 0x7FFFFFFF;  // of CUDA
+  if (apart < width || apart > most_pitch) {
+    copy(from.first(width), ends.first(width));
+    copy(from.last(width), ends.last(width));
+  } else {  // as the rows of a matrix
+    check(cudaMemcpy2D(ends.data(), width, from.data(), apart, width, 2, cudaMemcpyDeviceToHost),
+          "copy");
+  }
 }
 
 void wait_for_stream(void* stream) {

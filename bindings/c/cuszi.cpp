@@ -38,17 +38,27 @@ T& required(std::string_view argument, T* address) {
   return *address;
 }
 
-/// Where a call works on memory of the caller's: on the device that has it, if any.
-DeviceChoice place_of(DeviceChoice choice, std::initializer_list<const void*> memory) {
+/// The device that has any of the caller's memory.
+std::optional<int> device_with(std::initializer_list<const void*> memory) {
+  std::optional<int> found;
   for (const void* const address : memory) {
     const std::optional<int> device = device_of(address);
-    if (!device || choice.kind == Kind::cpu) continue;
-    if (choice.kind == Kind::cuda && choice.index != *device) {
-      throw UsageError(
-          fmt::format("memory of GPU number {} for work on number {}", *device, choice.index));
+    if (found && device && *found != *device) {
+      throw UsageError(fmt::format("memory of GPUs number {} and {} in one call", *found, *device));
     }
-    choice.index = *device;
+    if (device) found = device;
   }
+  return found;
+}
+
+/// Where a call works on memory of the caller's: on the device that has it, if any.
+DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
+  if (!device || choice.kind == Kind::cpu) return choice;
+  if (choice.kind == Kind::cuda && choice.index != *device) {
+    throw UsageError(
+        fmt::format("memory of GPU number {} for work on number {}", *device, choice.index));
+  }
+  choice.index = *device;
   return choice;
 }
 
@@ -56,20 +66,16 @@ DeviceChoice place_of(DeviceChoice choice, std::initializer_list<const void*> me
 class Run {
  public:
   Run(const RunSettings& settings, std::initializer_list<const void*> memory)
-      : choice_(place_of(settings.device, memory)),
-        device_(choice_.kind == Kind::cpu ? std::nullopt : device_of_any(memory)),
-        threads_(settings.threads) {
-    if (settings.stream != nullptr || device_of_any(memory)) wait_for_stream(settings.stream);
-  }
+      : Run(settings, device_with(memory)) {}
 
   const DeviceChoice& choice() const { return choice_; }
 
  private:
-  static std::optional<int> device_of_any(std::initializer_list<const void*> memory) {
-    for (const void* const address : memory) {
-      if (const auto device = device_of(address)) return device;
-    }
-    return std::nullopt;
+  Run(const RunSettings& settings, std::optional<int> device)
+      : choice_(place_of(settings.device, device)),
+        device_(choice_.kind == Kind::cpu ? std::nullopt : device),
+        threads_(settings.threads) {
+    if (settings.stream != nullptr || device) wait_for_stream(settings.stream);
   }
 
   DeviceChoice choice_;

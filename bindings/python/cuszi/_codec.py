@@ -27,6 +27,7 @@ _NAMES = {
     "index": {"none": 1, "offset": 2, "length": 3, "hybrid": 4},
     "interp_cubic": {"not-a-knot": 1, "natural": 2},
 }
+_DTYPES = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
 _MODES = {"rel": 0, "abs": 1, "psnr": 2, "ratio": 3}
 _NUMBERS = {"frame_bytes", "radius", "axis", "reach", "alpha", "beta", "interp_alpha",
             "interp_anchor", "chunk", "partition", "huffman_width"}
@@ -83,6 +84,8 @@ def _set_method(options: Options, method: dict[str, Any]) -> None:
 
 
 def _set_fills(options: Options, fill: float | str | Iterable[float | str]) -> None:
+    if isinstance(fill, tuple) and not fill:
+        return
     fills = [fill] if isinstance(fill, (str, float, int)) else list(fill)
     values = [NETCDF_FILL if value == "netcdf" else float(value) for value in fills]
     values = [value for value in values if value == value]  # NaN is missing anyway
@@ -93,13 +96,13 @@ def _set_fills(options: Options, fill: float | str | Iterable[float | str]) -> N
 
 
 def _field(memory: _memory.Memory) -> _library.Field:
-    types = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
-    if memory.dtype not in types:
+    dtype = _DTYPES.get(memory.dtype)
+    if dtype is None:
         raise UsageError(f"values of {memory.dtype}; float32 and float64 can be compressed")
     shape = memory.shape or (1,)
     if len(shape) > MAX_RANK:
         raise UsageError(f"{len(shape)} dimensions; reshape to at most {MAX_RANK}, slowest first")
-    return _library.Field(types[memory.dtype], len(shape), (ctypes.c_uint64 * MAX_RANK)(*shape))
+    return _library.Field(dtype, len(shape), shape)
 
 
 def _set_quality(options: Options, asked: dict[str, float | None],
@@ -290,15 +293,19 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | N
     ArchiveError, UsageError, DeviceError, RoomError
     """
     memory = _memory.of_bytes(archive)
-    if frame is None:
-        field = _library.read_info(memory.address, memory.nbytes).field
-        part, single = _part(Ellipsis if box is None else box, stride, field.shape)
-    elif box is None and frame >= 0:
-        part, single = _library.frame_part(memory.address, memory.nbytes, frame), ()
-        part.stride = stride
-    else:
+    if frame is not None and (box is not None or frame < 0):
         raise UsageError("give one of box= and frame=, a number of at least 0")
-    if box is not None or stride != 1 or frame is not None:
+    part, single = Part(), ()
+    part.stride = stride
+    if box is None and frame is None and stride == 1:
+        field = _library.read_info(memory.address, memory.nbytes).field
+    else:
+        if box is not None:
+            shape = _library.read_info(memory.address, memory.nbytes).field.shape
+            part, single = _part(box, stride, shape)
+        elif frame is not None:
+            part = _library.frame_part(memory.address, memory.nbytes, frame)
+            part.stride = stride
         field = _library.part_field(memory.address, memory.nbytes, part)
     values = np.empty(field.shape, _dtype(field)) if out is None else out
     target = _memory.of_output(values, stream)

@@ -12,6 +12,11 @@ from ._library import UsageError
 
 _CUDA, _CUDA_HOST, _CUDA_MANAGED = 2, 3, 13  # devices of DLPack
 _DEFAULT_STREAM = 1  # as DLPack and CUDA number it
+_TYPES = {(code, bits): np.dtype(f"{kind}{bits // 8}")  # by DLPack's code and bits
+          for code, kind in enumerate("iuf") for bits in (8, 16, 32, 64) if (kind, bits) != ("f", 8)}
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
 @dataclass
@@ -60,15 +65,12 @@ def from_cuda_interface(interface: dict[str, Any], array: Any) -> Memory:
 def from_dlpack(array: Any, stream: int | None) -> Memory:
     """The array's library makes ``stream``, or the default stream, wait for what fills the array."""
     capsule = array.__dlpack__(stream=stream or _DEFAULT_STREAM)
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _Tensor.from_address(get_pointer(capsule, b"dltensor"))
-    kinds = {0: "i", 1: "u", 2: "f"}
-    if tensor.lanes != 1 or tensor.code not in kinds:
+    tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    dtype = _TYPES.get((tensor.code, tensor.bits))
+    if tensor.lanes != 1 or dtype is None:
         raise UsageError("an array of no plain numbers")
     shape = tuple(tensor.shape[:tensor.ndim])
     _require_contiguous(shape, tensor.strides[:tensor.ndim] if tensor.strides else None)
-    dtype = np.dtype(f"{kinds[tensor.code]}{tensor.bits // 8}")
     return Memory((tensor.data or 0) + tensor.byte_offset, shape, dtype, (array, capsule), stream or 0)
 
 

@@ -48,6 +48,9 @@ std::optional<int> device_of(const void* memory);
 /// Copies from and to the memory of hosts and devices; complete on return. Throws DeviceError.
 void copy(Bytes from, MutableBytes to);
 
+/// Copies the first and the last bytes of memory on a device at once: one half of `ends` each.
+void copy_ends(Bytes from, MutableBytes ends);
+
 /// Waits for a stream (cudaStream_t), the default one if it is nullptr. Throws DeviceError.
 void wait_for_stream(void* stream);
 
