@@ -214,7 +214,7 @@ ExitCode execute(const BenchOptions& asked) {
       print_out(options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
       return;
     }
-    const Measurement measured = measure(options, backends, input);
+    Measurement measured = measure(options, backends, input);
     print_out(options.run.json ? line_of(json_of(measured))
                                : text_of(measured, options.iterations));
   });
