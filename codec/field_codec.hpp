@@ -68,6 +68,7 @@ struct FrameUsers {
   PartUser use_part = {};         ///< instead, for frames on a device, if it is given
   FrameMemory place = {};         ///< where frames are to be restored to by the host
   FrameMemory device_place = {};  ///< or by a device, in its memory
+  FrameUser use_there = {};       ///< instead of use_part, for frames in a device's memory
 };
 
 /// Restores all of an archive, frame by frame, and checks its footer. Frames that a device restores
