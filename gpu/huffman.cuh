@@ -13,9 +13,9 @@ struct HuffmanStream {
   Bytes codes;
 };
 
-/// Codes `count` symbols by a code, for which it waits: in-register reduction of a thread's codewords,
-/// shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21, IV-C), in one pass.
-/// Throws UsageError if a codeword does not fit the width.
+/// Codes `count` symbols by a code, for which it waits: in-register reduction of a thread's
+/// codewords, shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21, IV-C), in
+/// one pass. Throws UsageError if a codeword does not fit the width.
 HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
                              const QuantCode* symbols, std::uint64_t count,
                              const DeviceCodebook& book);
