@@ -17,4 +17,16 @@ QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSourc
   return meter;
 }
 
+QualityMeter measure_errors(Backends& backends, ByteSource& archive, FieldSource& field,
+                            CallTimes& times) {
+  ArchiveReader reader(archive);
+  QualityMeter meter(field, reader.header().fills, reader.header().bound_absolute);
+  FrameUsers users{[&](std::uint64_t i, MutableBytes values) { meter.add_errors(i, values); }};
+  if (!field.device_frame(0).empty()) {
+    users.use_there = [&](std::uint64_t i, Bytes values) { meter.add_errors_there(i, values); };
+  }
+  restore_field(backends, reader, times, users);
+  return meter;
+}
+
 }  // namespace cuszi

@@ -15,4 +15,8 @@ QualityMeter measure_archive(
     Backends& backends, ByteSource& archive, FieldSource& field, CallTimes& times,
     const std::function<void(ByteCount)>& measured = [](ByteCount) {});
 
+/// The same without the fidelity. A field in a device's memory is compared there.
+QualityMeter measure_errors(Backends& backends, ByteSource& archive, FieldSource& field,
+                            CallTimes& times);
+
 }  // namespace cuszi

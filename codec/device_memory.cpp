@@ -24,6 +24,12 @@ void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }
 
 std::optional<int> device_of(const void* memory) { return gpu::device_of(memory); }
 
+Quality measure_quality_there(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                              double bound) {
+  const DeviceScope scope(device_of(original.data()));
+  return gpu::measure_quality(dtype, original, restored, fills, bound);
+}
+
 void wait_for_stream(void* stream) { gpu::wait_for_stream(stream); }
 
 DeviceScope::DeviceScope(std::optional<int> device) {
@@ -45,6 +51,11 @@ void copy_ends(Bytes /*from*/, MutableBytes /*ends*/) {}
 }  // namespace
 
 std::optional<int> device_of(const void* /*memory*/) { return std::nullopt; }
+
+Quality measure_quality_there(DType /*dtype*/, Bytes /*original*/, Bytes /*restored*/,
+                              const FillValues& /*fills*/, double /*bound*/) {
+  throw DeviceError("this build knows no device whose memory it could compare");
+}
 
 void wait_for_stream(void* /*stream*/) {}
 

@@ -6,6 +6,9 @@
 
 #include "codec/byte_sink.hpp"
 #include "codec/byte_source.hpp"
+#include "core/dtype.hpp"
+#include "core/mask.hpp"
+#include "core/metrics.hpp"
 
 namespace cuszi {
 
@@ -14,6 +17,11 @@ std::optional<int> device_of(const void* memory);
 
 /// Copies from and to the memory of the host or of devices; complete on return. Throws DeviceError.
 void copy_memory(Bytes from, MutableBytes to);
+
+/// Measures restored values against the original ones, both in a device's memory. Throws
+/// DeviceError.
+Quality measure_quality_there(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                              double bound);
 
 /// Waits for what a CUDA stream has been given to do; the default stream if it is none (nullptr).
 /// Throws DeviceError.

@@ -79,7 +79,7 @@ class FrameRestorer {
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
                 const FrameUsers& users)
       : backends_(backends), archive_(archive), preview_(preview), times_(times), users_(users) {
-    if (users.use_part || users.device_place || archive.is_in_memory()) archive.leave_payloads();
+    if (may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
   }
 
   /// How much of frame `i` of the plan is wanted, the first time of the first frame.
@@ -100,8 +100,7 @@ class FrameRestorer {
     const std::uint64_t index = frame.header.index;
     Backend& backend = backends_.for_frame(frame.header);
     const bool whole = shown_ && shown_->shown.all();
-    const bool stays_there = whole && (users_.use_part || users_.device_place);
-    Transfer* const transfer = stays_there ? backend.transfer() : nullptr;
+    Transfer* const transfer = whole && may_stay_there() ? backend.transfer() : nullptr;
     const Bytes payload = payload_of(frame, transfer);
     const std::uint64_t points = shown_ ? shown_->shown.points() : 0;
     const ByteCount size = points * size_of(frame.shape.dtype);
@@ -123,6 +122,10 @@ class FrameRestorer {
       users_.use(index, values);
       return;
     }
+    if (users_.use_there) {
+      users_.use_there(index, values);
+      return;
+    }
     draining_.start([this, index, transfer, values] {
       if (transfer == nullptr) return users_.use_part(index, 0, values);
       transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
@@ -138,6 +141,9 @@ class FrameRestorer {
   }
 
  private:
+  /// Whether frames that a device restores may stay in its memory.
+  bool may_stay_there() const { return users_.use_part || users_.use_there || users_.device_place; }
+
   MutableBytes memory_for(std::uint64_t index, ByteCount size, Transfer* transfer) {
     return transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
                                : buffers_[index % 2].resize(size);

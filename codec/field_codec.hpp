@@ -68,6 +68,7 @@ struct FrameUsers {
   PartUser use_part = {};         ///< instead, in the background, if it is given and they are whole
   FrameMemory place = {};         ///< where frames are to be restored to by the host
   FrameMemory device_place = {};  ///< or by a device, in its memory
+  FrameUser use_there = {};       ///< instead of use_part, for frames in a device's memory
   bool counts_exceptions = false;  ///< the summary has outliers and patches
 };
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "codec/device_memory.hpp"
 #include "codec/field_source.hpp"
 #include "core/error.hpp"
 #include "cpu_ref/fidelity.hpp"
@@ -29,6 +30,16 @@ void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored) {
   const DType dtype = original_->layout().dtype;
   quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
   fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, fills_));
+}
+
+void QualityMeter::add_errors(std::uint64_t i, Bytes restored) {
+  quality_.merge(cpu::measure_quality(original_->layout().dtype, original_->frame(i), restored,
+                                      fills_, bound_));
+}
+
+void QualityMeter::add_errors_there(std::uint64_t i, Bytes restored) {
+  quality_.merge(measure_quality_there(original_->layout().dtype, original_->device_frame(i),
+                                       restored, fills_, bound_));
 }
 
 void QualityMeter::add(std::uint64_t i, Bytes restored) {

@@ -23,6 +23,11 @@ class QualityMeter {
   /// The selected points of frame `i`.
   void add(std::uint64_t i, const Selection& selection, Bytes restored);
 
+  /// Frame `i` without its fidelity.
+  void add_errors(std::uint64_t i, Bytes restored);
+  /// The same in a device's memory, where the original is too.
+  void add_errors_there(std::uint64_t i, Bytes restored);
+
   const Quality& quality() const { return quality_; }
   const Fidelity& fidelity() const { return fidelity_; }
   double bound() const { return bound_; }

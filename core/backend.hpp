@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,9 @@
 #include "core/transfer.hpp"
 
 namespace cuszi {
+
+/// Hashes that are being made: waits for them and tells them.
+using PendingHashes = std::function<std::vector<std::uint64_t>()>;
 
 /// Who computes: it makes the sessions in which frames go from values to sections and back, one at
 /// a time, on one thread, and keeps the memory that it used for the next ones.
@@ -50,6 +54,9 @@ class Backend {
 
   /// The block_hash of each string.
   virtual std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) = 0;
+  /// The same beside what the session in use is asked for next, to be told before that ends. None
+  /// where nothing goes on beside; hashes() is the other way.
+  virtual PendingHashes start_hashes(std::span<const Bytes> /*strings*/) { return {}; }
   /// Copies `from` to `to`, of the same size; complete on return.
   virtual void copy(Bytes from, MutableBytes to) = 0;
   /// Copies sections one after the other to `out`, of exactly their size.

@@ -247,8 +247,7 @@ std::vector<std::uint64_t> host_hashes(std::span<const Bytes> strings) {
   return hashes;
 }
 
-std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,
-                               const HashStrings& hashes) {
+std::vector<Bytes> cut_levels(const FrameHeader& header, std::size_t levels, Bytes payload) {
   if (levels > header.levels.size()) throw ArchiveError("a frame lacks a level");
   std::vector<Bytes> all;
   for (std::size_t i = 0; i < levels; ++i) {
@@ -257,13 +256,22 @@ std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, By
     all.push_back(payload.first(size));
     payload = payload.subspan(size);
   }
-  const std::vector<std::uint64_t> found = hashes(all);
-  for (std::size_t i = 0; i < levels; ++i) {
-    if (found[i] != header.levels[i].hash) {
+  return all;
+}
+
+void check_levels(const FrameHeader& header, std::span<const std::uint64_t> hashes) {
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (hashes[i] != header.levels[i].hash) {
       throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(i) +
                          " does not match)");
     }
   }
+}
+
+std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,
+                               const HashStrings& hashes) {
+  std::vector<Bytes> all = cut_levels(header, levels, payload);
+  check_levels(header, hashes(all));
   return all;
 }
 

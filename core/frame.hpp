@@ -132,6 +132,12 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype);
 using HashStrings = std::function<std::vector<std::uint64_t>(std::span<const Bytes>)>;
 std::vector<std::uint64_t> host_hashes(std::span<const Bytes> strings);
 
+/// The bytes of the first `levels` levels of `payload`. Throws ArchiveError if they are truncated.
+std::vector<Bytes> cut_levels(const FrameHeader& header, std::size_t levels, Bytes payload);
+
+/// Throws ArchiveError unless these are the hashes of the first levels.
+void check_levels(const FrameHeader& header, std::span<const std::uint64_t> hashes);
+
 /// The bytes of the first `levels` levels of `payload`, whose hashes are checked, all at once.
 /// Throws ArchiveError.
 std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,

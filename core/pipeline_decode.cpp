@@ -31,13 +31,32 @@ HashStrings hashes_by(Backend& backend) {
   return [&backend](std::span<const Bytes> strings) { return backend.hashes(strings); };
 }
 
+/// The check of a frame's levels. Where a backend makes hashes beside what it restores, the check
+/// ends with that: nothing that was restored may be used before finish(). Where many waits follow
+/// one more costs little, and damage is told at once.
+class LevelCheck {
+ public:
+  LevelCheck(Backend& backend, const FrameHeader& header, std::span<const Bytes> levels)
+      : header_(header) {
+    if (!uses_contexts(*header.coder)) pending_ = backend.start_hashes(levels);
+    if (!pending_) check_levels(header, backend.hashes(levels));
+  }
+
+  /// Throws ArchiveError if a level is not what the header says.
+  void finish() const {
+    if (pending_) check_levels(header_, pending_());
+  }
+
+ private:
+  const FrameHeader& header_;
+  PendingHashes pending_;
+};
+
 /// The sections of the passes of a frame's first levels, one after the other.
-std::vector<Sections> read_sections(Backend& backend, const FrameHeader& header,
-                                    std::span<const int> pass_levels, std::size_t levels,
-                                    Bytes payload) {
-  const std::vector<Bytes> bytes = read_levels(header, levels, payload, hashes_by(backend));
+std::vector<Sections> read_sections(const FrameHeader& header, std::span<const int> pass_levels,
+                                    std::span<const Bytes> bytes) {
   std::vector<Sections> all;
-  for (std::size_t level = 0; level < levels; ++level) {
+  for (std::size_t level = 0; level < bytes.size(); ++level) {
     const auto passes = std::count(pass_levels.begin(), pass_levels.end(), static_cast<int>(level));
     auto sections =
         read_passes(header.levels[level], static_cast<std::size_t>(passes), bytes[level]);
@@ -121,14 +140,12 @@ void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
   times.measure("finish", [&] { decoder.finish(); });
 }
 
-/// Some of a coded frame's points.
-void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
-                         const FrameHeader& header, const FramePreview& preview, MutableBytes out,
-                         StepTimes& times) {
+/// Some of a coded frame's points, given the levels that hold them.
+void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                    const FrameHeader& header, const FramePreview& preview,
+                    std::span<const Bytes> levels, MutableBytes out, StepTimes& times) {
   const std::vector<int> pass_levels = level_of_pass(*header.predictor);
-  std::vector<Sections> passes = times.measure("check", [&] {
-    return read_sections(backend, header, pass_levels, preview.levels, session.payload());
-  });
+  std::vector<Sections> passes = read_sections(header, pass_levels, levels);
   if (header.is_packed()) {
     times.measure("unpack", [&] {
       for (Sections& sections : passes) session.unpack(sections);
@@ -147,6 +164,20 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
     restore_passes(*decoder, coded_levels(pass_levels, shapes, passes), shapes,
                    std::span(passes).first(preview.passes), uses_contexts(*header.coder), times);
   }
+}
+
+void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                         const FrameHeader& header, const FramePreview& preview, MutableBytes out,
+                         StepTimes& times) {
+  const std::vector<Bytes> levels = cut_levels(header, preview.levels, session.payload());
+  const auto check = times.measure("check", [&] { return LevelCheck(backend, header, levels); });
+  try {
+    restore_levels(backend, session, shape, header, preview, levels, out, times);
+  } catch (...) {
+    check.finish();  // what failed may be no more than the damage
+    throw;
+  }
+  times.measure("check", [&] { check.finish(); });
 }
 
 void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,

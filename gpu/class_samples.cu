@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr unsigned simulating_threads = 128;
+constexpr unsigned simulating_threads = 512;
 
 /// A sample's point.
 template <class T>
@@ -104,7 +104,7 @@ struct SimulatedNeighbours {
 /// Observes samples among simulated values, 32 a thread block. To make a value takes as long as a
 /// prediction, so warps share out the neighbours.
 template <class T>
-__global__ void __launch_bounds__(simulating_threads, 8)
+__global__ void __launch_bounds__(simulating_threads, 2)
     observe_simulated_kernel(const ClassSample<T>* samples, const std::uint32_t* lists,
                              __grid_constant__ const Simulation<T> simulation) {
   constexpr unsigned warps = simulating_threads / sum_lanes;

@@ -20,9 +20,11 @@ Sections encode_by(Work& work, const HuffmanParams& params, const HuffmanTuning&
   return sections;
 }
 
-void decode_by(Work& work, const HuffmanParams& params, const Sections& sections,
-               std::span<QuantCode> symbols, std::uint64_t /*points*/) {
-  huffman_decode(work, params, sections, symbols.data(), symbols.size());
+PendingSymbols start_by(Work& work, const HuffmanParams& params, const Sections& sections,
+                        std::uint64_t /*points*/) {
+  return [pending = PendingHuffman(work, params, sections)](std::span<QuantCode> symbols) {
+    pending.decode(symbols.data(), symbols.size());
+  };
 }
 
 Sections encode_by(Work& work, const AnsParams& params, const HuffmanTuning& /*tuning*/,
@@ -36,12 +38,14 @@ Sections encode_by(Work& work, const AnsParams& params, const HuffmanTuning& /*t
   return sections;
 }
 
-void decode_by(Work& work, const AnsParams& params, const Sections& sections,
-               std::span<QuantCode> symbols, std::uint64_t points) {
-  const PassShape shape{points, 1};
-  const CodedLevel level{std::span(&shape, 1), std::span(&sections, 1)};
-  const AnsCodes decoded(work, params, std::span(&level, 1));
-  decoded.place(0, nullptr, symbols.size(), symbols.data());
+PendingSymbols start_by(Work& work, const AnsParams& params, const Sections& sections,
+                        std::uint64_t points) {
+  return [=, &work, &sections](std::span<QuantCode> symbols) {
+    const PassShape shape{points, 1};
+    const CodedLevel level{std::span(&shape, 1), std::span(&sections, 1)};
+    const AnsCodes decoded(work, params, std::span(&level, 1));
+    decoded.place(0, nullptr, symbols.size(), symbols.data());
+  };
 }
 
 [[noreturn]] void refuse_codes() { throw std::logic_error("quant-codes need a coder"); }
@@ -52,8 +56,8 @@ Sections encode_by(Work& /*work*/, const NoCoderParams& /*params*/, const Huffma
   refuse_codes();
 }
 
-void decode_by(Work& /*work*/, const NoCoderParams& /*params*/, const Sections& /*sections*/,
-               std::span<QuantCode> /*symbols*/, std::uint64_t /*points*/) {
+PendingSymbols start_by(Work& /*work*/, const NoCoderParams& /*params*/,
+                        const Sections& /*sections*/, std::uint64_t /*points*/) {
   refuse_codes();
 }
 
@@ -76,13 +80,19 @@ Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuni
                         std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
                         std::uint64_t points) {
   const auto book = start_codebook(work, params, histogram);
-  work.sync();
   return encode_symbols(work, params, tuning, symbols, book, points);
+}
+
+PendingSymbols start_decoding(Work& work, const CoderParams& params, const Sections& sections,
+                              std::uint64_t points) {
+  return std::visit([&](const auto& p) { return start_by(work, p, sections, points); }, params);
 }
 
 void decode_symbols(Work& work, const CoderParams& params, const Sections& sections,
                     std::span<QuantCode> symbols, std::uint64_t points) {
-  std::visit([&](const auto& p) { decode_by(work, p, sections, symbols, points); }, params);
+  const PendingSymbols pending = start_decoding(work, params, sections, points);
+  work.sync();
+  pending(symbols);
 }
 
 }  // namespace cuszi::gpu

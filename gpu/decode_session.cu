@@ -50,13 +50,17 @@ class GpuPassDecoder final : public PassDecoder {
     });
     const std::uint64_t count = points - left_out;
     codes_ = work_.take<QuantCode>(count);
-    decode_symbols(work_, coder_, sections, {codes_, count}, points);
-    if (left_out == 0) return;
-    const QuantCode* const symbols = codes_;
-    codes_ = work_.take<QuantCode>(points);
-    insert_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
-        symbols, points, frame.missing, codes_);
-    check_launch("insert_missing");
+    work_.flaws();  // before what sets them beside
+    const bool has_patches = std::holds_alternative<LorenzoParams>(predictor_);
+    const PendingSparse lists(work_,
+                              {sections.find(SectionId::outliers),
+                               has_patches ? sections.find(SectionId::patches) : Bytes{}},
+                              points);
+    const PendingSymbols symbols = start_decoding(work_, coder_, sections, points);
+    work_.sync();
+    if (lists.any()) work_.beside([&] { exceptions_ = unpack(lists); });
+    symbols({codes_, count});
+    if (left_out != 0) insert_missing_codes(points);
   }
 
   void contexts(int /*pass*/, const Sections& /*sections*/) override {}
@@ -64,19 +68,34 @@ class GpuPassDecoder final : public PassDecoder {
   void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
+    work_.join();
     visit_one_pass(predictor_, [&](const auto& params) {
-      gpu::reconstruct(work_, params, codes_, sections, restoration_.output());
+      gpu::reconstruct(work_, params, codes_, sections, exceptions_, restoration_.output());
     });
   }
 
   void finish() override { restoration_.finish(); }
 
  private:
+  static ExceptionLists unpack(const PendingSparse& lists) {
+    const std::vector<SparseView> views = lists.unpack();
+    return {views[0], views[1]};
+  }
+
+  void insert_missing_codes(std::uint64_t points) {
+    const QuantCode* const symbols = codes_;
+    codes_ = work_.take<QuantCode>(points);
+    insert_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
+        symbols, points, restoration_.output().missing, codes_);
+    check_launch("insert_missing");
+  }
+
   Work& work_;
   const PredictorParams& predictor_;
   const CoderParams& coder_;
   Restoration<T> restoration_;
   QuantCode* codes_ = nullptr;
+  ExceptionLists exceptions_;  ///< made beside the codes
 };
 
 template <class Params, class T>

@@ -72,6 +72,7 @@ class GpuPassEncoder final : public PassEncoder {
     codes_ = {work_.take<QuantCode>(points), points};
     visit_one_pass(coding_.predictor, [&](const auto& params) {
       started_ = start_prediction(work_, params, coding_.room.bound, frame_, codes_.data());
+      work_.mark();
       if (frame_.missing_points != 0 && !params.codes_missing_points) leave_out_missing();
     });
     book_ = start_codebook(work_, coding_.coder, started_.histogram);
@@ -80,14 +81,16 @@ class GpuPassEncoder final : public PassEncoder {
   void fit_contexts(PassRange /*passes*/) override {}
 
   void encode() override {
-    work_.sync();
-    const Predicted predicted = started_.finish();
+    Predicted predicted;
+    work_.wait_for_mark();
+    work_.beside_since_mark([&] { predicted = started_.finish(); });  // while the codebook is made
     pass_.counts = predicted.counts;
     add_section(SectionId::anchors, predicted.anchors, pass_.sections);
     add_section(SectionId::outliers, predicted.outliers, pass_.sections);
     add_section(SectionId::patches, predicted.patches, pass_.sections);
     const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, book_,
                                           count_of(frame_.extents));
+    work_.join();
     for (const Section& section : coded.list()) pass_.sections.add(section);
   }
 

@@ -49,6 +49,12 @@ struct StartedPrediction {
   std::function<Predicted()> finish;         ///< after the next sync()
 };
 
+/// The points of a frame that its codes could not say, as kernels read them.
+struct ExceptionLists {
+  SparseView outliers;
+  SparseView patches;
+};
+
 /// What a predictor that codes itself makes of a frame.
 using SelfCoded = CodedPass;
 

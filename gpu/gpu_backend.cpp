@@ -52,10 +52,19 @@ class GpuBackend final : public Backend {
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
     use_device();
-    const bool on_host = std::all_of(strings.begin(), strings.end(), [](Bytes string) {
-      return string.empty() || !is_on_device(string.data());
-    });
-    return on_host ? host_hashes(strings) : block_hashes(*work_, strings);
+    return are_on_host(strings) ? host_hashes(strings) : block_hashes(*work_, strings);
+  }
+
+  PendingHashes start_hashes(std::span<const Bytes> strings) override {
+    use_device();
+    if (are_on_host(strings)) return {};
+    PendingHashes hashes;
+    work_->beside([&] { hashes = start_block_hashes(*work_, strings); });
+    return [this, hashes] {
+      use_device();
+      work_->sync_all();
+      return hashes();
+    };
   }
 
   void copy(Bytes from, MutableBytes to) override {
@@ -83,6 +92,11 @@ class GpuBackend final : public Backend {
  private:
   static constexpr ByteCount small_copy = 4096;
 
+  static bool are_on_host(std::span<const Bytes> strings) {
+    return std::all_of(strings.begin(), strings.end(),
+                       [](Bytes string) { return string.empty() || !is_on_device(string.data()); });
+  }
+
   /// Copies from and to page-locked memory need no second one.
   void copy_by_staging(Bytes from, MutableBytes to) {
     if (staging_ == nullptr) staging_ = pinned_.take<std::byte>(small_copy);
@@ -90,8 +104,8 @@ class GpuBackend final : public Backend {
     const bool to_device = !to.empty() && is_on_device(to.data());
     if (!from_device) std::copy(from.begin(), from.end(), to_device ? staging_ : to.data());
     if (from_device || to_device) {
-      work_->copy(to_device ? to.data() : staging_, from_device ? from.data() : staging_,
-                  from.size());
+      work_->copy_pinned(to_device ? to.data() : staging_, from_device ? from.data() : staging_,
+                         from.size());
       work_->sync();
     }
     if (from_device && !to_device) std::copy_n(staging_, from.size(), to.begin());

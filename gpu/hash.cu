@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "gpu/bytes.cuh"
 #include "gpu/hash.cuh"
@@ -26,41 +27,76 @@ __device__ std::uint64_t round_of(std::uint64_t accumulator, std::uint64_t input
   return rotated(accumulator + input * prime2, 31) * prime1;
 }
 
-/// The 8 bytes at `shift` bits into `words`: strings may start at any byte. Reads no word that has
-/// none of them.
+/// The words of a thread's stripes as they lie in memory: strings may start at any byte, and then
+/// the 8 bytes of one stripe end in the word that the next lane has.
 template <bool aligned>
-__device__ std::uint64_t word_at(const std::uint64_t* words, int shift) {
-  return aligned ? words[0] : (words[0] >> shift) | (words[1] << (64 - shift));
-}
+class StripeWords {
+ public:
+  static constexpr unsigned few = 32;  ///< stripes at once
+
+  __device__ StripeWords(const std::byte* bytes, unsigned lane)
+      : words_(reinterpret_cast<const std::uint64_t*>(bytes -
+                                                      reinterpret_cast<std::uintptr_t>(bytes) % 8) +
+               lane),
+        shift_(8 * static_cast<int>(reinterpret_cast<std::uintptr_t>(bytes) % 8)),
+        lane_(lane),
+        group_(0xFU << (threadIdx.x % 32 & ~3U)) {}
+
+  /// Asks for the words of the next stripes.
+  __device__ void load() {
+#pragma unroll
+    for (unsigned i = 0; i < few; ++i) next_[i] = words_[i * lanes];
+    if (!aligned) last_ = lane_ == 0 ? words_[few * lanes] : 0;
+    words_ += few * lanes;
+  }
+  /// The 8 bytes of each of the stripes that were asked for.
+  __device__ void take(std::uint64_t (&input)[few]) const {
+#pragma unroll
+    for (unsigned i = 0; i < few; ++i)
+      input[i] = aligned ? next_[i] : joined(next_[i], i + 1 < few ? next_[i + 1] : last_);
+  }
+  /// Those of the next stripe. Reads no word that has none of them.
+  __device__ std::uint64_t take_one() {
+    const std::uint64_t first = words_[0];
+    const std::uint64_t result = aligned ? first : (first >> shift_) | (words_[1] << (64 - shift_));
+    words_ += lanes;
+    return result;
+  }
+
+ private:
+  /// `behind`: the same lane's word of the stripe behind.
+  __device__ std::uint64_t joined(std::uint64_t word, std::uint64_t behind) const {
+    const std::uint64_t shown = lane_ == 0 ? behind : word;
+    const std::uint64_t rest = __shfl_sync(group_, shown, (lane_ + 1) % lanes, lanes);
+    return (word >> shift_) | (rest << (64 - shift_));
+  }
+
+  const std::uint64_t* words_;
+  int shift_;
+  unsigned lane_;
+  unsigned group_;
+  std::uint64_t next_[few];
+  std::uint64_t last_;
+};
 
 /// A thread's accumulator after all stripes; the words of the next few are on their way while
 /// those of the last few are added.
 template <bool aligned>
 __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, unsigned lane,
                                      unsigned stripes) {
-  constexpr unsigned few = 32;
-  const auto address = reinterpret_cast<std::uintptr_t>(bytes);
-  const int shift = 8 * static_cast<int>(address % 8);
-  const auto* words = reinterpret_cast<const std::uint64_t*>(address - address % 8) + lane;
-  std::uint64_t next[few] = {};
-#pragma unroll
-  for (unsigned i = 0; i < few && few <= stripes; ++i)
-    next[i] = word_at<aligned>(words + i * lanes, shift);
+  using Words = StripeWords<aligned>;
+  constexpr unsigned few = Words::few;
+  Words words(bytes, lane);
+  if (few <= stripes) words.load();
   unsigned done = 0;
   for (; done + few <= stripes; done += few) {
     std::uint64_t input[few];
-#pragma unroll
-    for (unsigned i = 0; i < few; ++i) input[i] = next[i];
-    words += few * lanes;
-    if (done + 2 * few <= stripes) {
-#pragma unroll
-      for (unsigned i = 0; i < few; ++i) next[i] = word_at<aligned>(words + i * lanes, shift);
-    }
+    words.take(input);
+    if (done + 2 * few <= stripes) words.load();
 #pragma unroll
     for (unsigned i = 0; i < few; ++i) sum = round_of(sum, input[i]);
   }
-  for (; done < stripes; ++done, words += lanes)
-    sum = round_of(sum, word_at<aligned>(words, shift));
+  for (; done < stripes; ++done) sum = round_of(sum, words.take_one());
   return sum;
 }
 
@@ -142,23 +178,32 @@ std::uint64_t block_hash(Work& work, Bytes bytes) {
   return block_hashes(work, std::span(&bytes, 1)).front();
 }
 
-std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings) {
-  std::uint64_t blocks = 0;
-  for (const Bytes string : strings) blocks += blocks_of(string);
+std::function<std::vector<std::uint64_t>()> start_block_hashes(Work& work,
+                                                               std::span<const Bytes> strings) {
+  std::vector<std::uint64_t> counts;
+  for (const Bytes string : strings) counts.push_back(blocks_of(string));
+  const std::uint64_t blocks = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   auto* const hashes = work.take_pinned<std::uint64_t>(blocks);  // which the device reaches too
   std::uint64_t* next = hashes;
   for (std::size_t i = 0; i < strings.size(); i += most_strings) {
     const std::size_t count = std::min<std::size_t>(strings.size() - i, most_strings);
     next = start_to_hash(work, strings.subspan(i, count), next);
   }
-  const std::uint64_t* found = hashes;
-  if (blocks != 0) work.sync();
-  std::vector<std::uint64_t> result;
-  for (const Bytes string : strings) {
-    result.push_back(combine_block_hashes({found, blocks_of(string)}));
-    found += blocks_of(string);
-  }
-  return result;
+  return [hashes, counts] {
+    std::vector<std::uint64_t> result;
+    const std::uint64_t* found = hashes;
+    for (const std::uint64_t count : counts) {
+      result.push_back(combine_block_hashes({found, count}));
+      found += count;
+    }
+    return result;
+  };
+}
+
+std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings) {
+  const auto pending = start_block_hashes(work, strings);
+  work.sync();
+  return pending();
 }
 
 }  // namespace cuszi::gpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,10 @@ namespace cuszi::gpu {
 /// host. Waits.
 std::uint64_t block_hash(Work& work, Bytes bytes);
 
-/// Those of several strings at once.
+/// Starts to make those of several strings at once, told after the next sync().
+std::function<std::vector<std::uint64_t>()> start_block_hashes(Work& work,
+                                                               std::span<const Bytes> strings);
+/// The same; waits.
 std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings);
 
 }  // namespace cuszi::gpu

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "gpu/async_copy.cuh"
 #include "gpu/chunk_index.cuh"
@@ -8,16 +9,16 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 128;
+constexpr unsigned most_threads = 512;  ///< of a block, twice on a multiprocessor
 
 /// The first symbols of a window of the stream's next bits: all whose codewords lie in it, as far
 /// as there is room. One word: symbols from the lowest bits on, then lengths.
 class SymbolRun {
  public:
-  static constexpr int window_bits = 10;
+  static constexpr int window_bits = 12;
   static constexpr unsigned most = 3;
 
-  void append(const DecodedSymbol& next) {
+  CUSZI_HD void append(const DecodedSymbol& next) {
     if (count() == 0) bits_ |= std::uint64_t{next.length} << first_length_at;
     bits_ |= std::uint64_t{next.symbol} << (16 * count());
     bits_ += std::uint64_t{next.length} << length_at;
@@ -38,7 +39,6 @@ class SymbolRun {
 
   std::uint64_t bits_ = 0;
 };
-constexpr unsigned run_entries = 1U << SymbolRun::window_bits;
 
 /// Symbols whose codewords are longer than a run's window, by more bits: canonical codes put them
 /// behind all others.
@@ -48,10 +48,17 @@ struct LongSymbols {
   const DecodedSymbol* entries;  ///< length 0: the codeword is still longer
   std::uint32_t first;           ///< the window of the first entry
 
+  /// In one access.
   __device__ DecodedSymbol find(std::uint64_t window) const {
-    return entries[static_cast<std::uint32_t>(window >> (64 - window_bits)) - first];
+    static_assert(sizeof(DecodedSymbol) == sizeof(std::uint32_t));
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(entries);
+    const std::uint32_t entry =
+        words[static_cast<std::uint32_t>(window >> (64 - window_bits)) - first];
+    return {static_cast<QuantCode>(entry), static_cast<std::uint8_t>(entry >> 16)};
   }
 };
+
+constexpr unsigned run_entries = 1U << SymbolRun::window_bits;
 
 /// What a thread decodes before it stores it, in words of two symbols: the last run may go beyond
 /// the end of a line.
@@ -69,7 +76,8 @@ struct DecodeTask {
   BitCount skip;               ///< bits from `words` to the stream
   const BitCount* starts;
   std::uint64_t chunks;
-  std::uint64_t chunk;  ///< symbols
+  unsigned warp_chunks;  ///< that a warp takes, a lane each
+  std::uint64_t chunk;   ///< symbols
   std::uint64_t count;
   QuantCode* symbols;
   std::uint32_t* flaws;
@@ -98,7 +106,13 @@ class ChunkReader {
   __device__ void top_up() {
     wait_for_copies();
     arrived_ = requested_;
-    for (; requested_ < next_ + ring_words; ++requested_) {
+    const std::uint32_t end = next_ + ring_words;
+    if (end <= whole_words_) {  // as nearly always
+      for (; requested_ < end; ++requested_)
+        copy_async<4>(ring_ + requested_ % ring_words, words_ + requested_);
+      return;
+    }
+    for (; requested_ < end; ++requested_) {
       const std::uint32_t size =
           requested_ < whole_words_ ? 4 : (requested_ == whole_words_ ? last_bytes_ : 0);
       copy_word_async(ring_ + requested_ % ring_words, words_ + (size != 0 ? requested_ : 0), size);
@@ -182,10 +196,9 @@ __device__ QuantCode decode_long(const SharedCode& code, ChunkReader& reader) {
   return entry.symbol;
 }
 
-/// Appends the next symbols, at most `left`, to a thread's line; returns how many.
-template <bool Long>
-__device__ unsigned decode_run(const SharedCode& code, ChunkReader& reader, unsigned left,
-                               QuantCode* line) {
+/// Appends the next symbols to a thread's line; returns how many. `whole`: all of a run, else one.
+template <bool Long, bool whole>
+__device__ unsigned decode_run(const SharedCode& code, ChunkReader& reader, QuantCode* line) {
   reader.refill();
   const SymbolRun run = code.runs[reader.window() >> (64 - SymbolRun::window_bits)];
 #pragma unroll
@@ -194,7 +207,6 @@ __device__ unsigned decode_run(const SharedCode& code, ChunkReader& reader, unsi
     line[0] = decode_long<Long>(code, reader);
     return 1;
   }
-  const bool whole = left >= SymbolRun::most;
   reader.skip(whole ? run.length() : run.first_length());
   return whole ? run.count() : 1;
 }
@@ -221,14 +233,15 @@ __device__ void decode_chunk(const DecodeTask& task, const SharedCode& code, std
   unsigned filled = 0;
   for (std::uint64_t left = all < task.chunk ? all : task.chunk; left != 0;) {
     reader.top_up();
-    unsigned near = left < most_near ? static_cast<unsigned>(left) : most_near;
+    const unsigned near = left < most_near ? static_cast<unsigned>(left) : most_near;
     left -= near;
-    while (filled < line_symbols && near != 0) {
-      const unsigned count = decode_run<Long>(code, reader, near, line_codes + filled);
-      filled += count;
-      near -= count;
-    }
-    left += near;
+    const unsigned end = filled + near;
+    const unsigned whole_end = end < SymbolRun::most ? 0 : end - (SymbolRun::most - 1);
+    const unsigned limit = min(line_symbols, whole_end);
+    while (filled < limit) filled += decode_run<Long, true>(code, reader, line_codes + filled);
+    while (filled < line_symbols && filled < end)
+      filled += decode_run<Long, false>(code, reader, line_codes + filled);
+    left += end - filled;
     if (filled < line_symbols) break;
     store_line(line, out);
     out += line_symbols;
@@ -239,30 +252,45 @@ __device__ void decode_chunk(const DecodeTask& task, const SharedCode& code, std
   if (start / 32 * 32 + reader.position() > end) atomicOr(task.flaws, codes_leave_chunk);
 }
 
-/// Which of a block's chunks a thread takes: sorted by length, so that the threads of a warp have
-/// about as much to do.
-__device__ unsigned chunk_by_length(const BitCount* starts, unsigned chunks) {
-  __shared__ std::uint32_t lengths[threads];
-  __shared__ std::uint32_t order[threads];
-  const unsigned self = threadIdx.x;
+constexpr unsigned group_threads = 128;  ///< that share out their chunks
+
+/// Which of a group's chunks a thread takes, beyond them if none: sorted by length, so that the
+/// threads of a warp have about as much to do. `lengths` and `order` have a place per thread.
+__device__ unsigned chunk_by_length(const BitCount* starts, unsigned chunks, unsigned warp_chunks,
+                                    std::uint32_t* lengths, std::uint32_t* order) {
+  const unsigned self = threadIdx.x % group_threads;
+  lengths += threadIdx.x - self;
+  order += threadIdx.x - self;
   lengths[self] = self < chunks ? static_cast<std::uint32_t>(starts[self + 1] - starts[self]) : ~0U;
   __syncthreads();
   unsigned rank = 0;
-  for (unsigned i = 0; i < threads; ++i) {
+  for (unsigned i = 0; i < group_threads; ++i) {
     const bool before = lengths[i] < lengths[self] || (lengths[i] == lengths[self] && i < self);
     rank += before ? 1 : 0;
   }
   order[rank] = self;
   __syncthreads();
-  return order[self];
+  const unsigned lane = self % 32;
+  return lane < warp_chunks ? order[self / 32 * warp_chunks + lane] : group_threads;
 }
 
-/// A thread per chunk.
+/// A thread's ring and its line.
+constexpr unsigned thread_words = ChunkReader::ring_stride + most_line_words;
+
+constexpr unsigned decode_bytes(unsigned threads) {
+  return run_entries * sizeof(SymbolRun) + threads * thread_words * sizeof(std::uint32_t);
+}
+
+extern __shared__ __align__(8) std::byte decode_memory[];
+
+/// A thread per chunk; of warps that take few chunks most threads have none.
 template <bool Long>
-__global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__ DecodeTask task) {
-  __shared__ SymbolRun runs[run_entries];
-  __shared__ std::uint32_t rings[threads * ChunkReader::ring_stride];
-  __shared__ std::uint32_t lines[threads * most_line_words];
+__global__ void __launch_bounds__(most_threads, 2)
+    decode_chunks(const __grid_constant__ DecodeTask task) {
+  const unsigned threads = blockDim.x;
+  auto* const runs = reinterpret_cast<SymbolRun*>(decode_memory);
+  auto* const rings = reinterpret_cast<std::uint32_t*>(runs + run_entries);
+  std::uint32_t* const lines = rings + threads * ChunkReader::ring_stride;
   __shared__ std::uint64_t first_code[max_code_length + 1];
   __shared__ std::uint32_t first_index[max_code_length + 1];
   __shared__ std::uint32_t count[max_code_length + 1];
@@ -275,99 +303,187 @@ __global__ void __launch_bounds__(threads) decode_chunks(const __grid_constant__
   const SharedCode code{runs,
                         task.long_symbols,
                         {first_code, first_index, count, task.code.symbols, task.code.longest}};
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * threads;
-  const auto chunks =
-      static_cast<unsigned>(task.chunks - first < threads ? task.chunks - first : threads);
-  const unsigned own = chunk_by_length(task.starts + first, chunks);
+  const unsigned most = group_threads / 32 * task.warp_chunks;
+  const std::uint64_t group = blockIdx.x * (threads / group_threads) + threadIdx.x / group_threads;
+  const std::uint64_t first = group * most;
+  const std::uint64_t left = first < task.chunks ? task.chunks - first : 0;
+  const auto chunks = static_cast<unsigned>(left < most ? left : most);
+  const unsigned own = chunk_by_length(task.starts + first, chunks, task.warp_chunks, rings, lines);
+  __syncthreads();
   if (own < chunks) {
     decode_chunk<Long>(task, code, first + own, rings + threadIdx.x * ChunkReader::ring_stride,
                        lines + threadIdx.x * most_line_words);
   }
 }
 
-/// All runs, by the bits of their window.
-std::vector<SymbolRun> symbol_runs(const HuffmanDecoder& decoder) {
-  constexpr int extra_bits = HuffmanDecoder::lookup_bits - SymbolRun::window_bits;
-  static_assert(extra_bits >= 0);
-  constexpr std::size_t mask = (std::size_t{1} << HuffmanDecoder::lookup_bits) - 1;
-  std::vector<SymbolRun> runs(run_entries, SymbolRun{});
-  for (std::size_t window = 0; window < run_entries; ++window) {
-    SymbolRun& run = runs[window];
-    while (run.count() < SymbolRun::most) {
-      const DecodedSymbol next = decoder.table()[(window << (extra_bits + run.length())) & mask];
-      if (next.length == 0 || run.length() + next.length > SymbolRun::window_bits) break;
-      run.append(next);
-    }
-  }
-  return runs;
-}
+/// The lengths and symbols of a code as they go to the device: these, then all symbols.
+struct PackedCode {
+  std::uint64_t first_code[max_code_length + 1];
+  std::uint32_t first_index[max_code_length + 1];
+  std::uint32_t count[max_code_length + 1];
 
-LongSymbols upload_long_symbols(Work& work, const CanonicalCode& code) {
-  constexpr int bits = LongSymbols::window_bits;
-  constexpr std::uint32_t end = 1U << bits;
-  constexpr auto shorter = static_cast<std::size_t>(SymbolRun::window_bits);
-  const std::uint64_t first_long = code.first_code[shorter] + code.count[shorter];
-  const auto first = static_cast<std::uint32_t>(first_long << (bits - SymbolRun::window_bits));
-  std::vector<DecodedSymbol> entries(first < end ? end - first : 0, DecodedSymbol{0, 0});
-  for (int length = SymbolRun::window_bits + 1; length <= bits; ++length) {
-    const auto l = static_cast<std::size_t>(length);
-    const std::size_t copies = std::size_t{1} << (bits - length);
-    auto at = entries.begin() + static_cast<std::ptrdiff_t>(code.first_code[l] * copies - first);
-    for (std::uint32_t i = 0; i < code.count[l]; ++i) {
-      const QuantCode symbol = code.symbols[code.first_index[l] + i];
-      at = std::fill_n(at, copies, DecodedSymbol{symbol, static_cast<std::uint8_t>(length)});
-    }
-  }
-  return {work.upload(entries.data(), entries.size()), first};
-}
+  const QuantCode* symbols() const { return reinterpret_cast<const QuantCode*>(this + 1); }
+};
 
 CanonicalCodeView upload_code(Work& work, const CanonicalCode& code) {
-  return {work.upload(code.first_code.data(), code.first_code.size()),
-          work.upload(code.first_index.data(), code.first_index.size()),
-          work.upload(code.count.data(), code.count.size()),
-          work.upload(code.symbols.data(), code.symbols.size()), code.longest};
+  const ByteCount size = sizeof(PackedCode) + code.symbols.size() * sizeof(QuantCode);
+  auto* const staged = work.take_pinned<std::byte>(size);
+  PackedCode packed;
+  std::copy(code.first_code.begin(), code.first_code.end(), packed.first_code);
+  std::copy(code.first_index.begin(), code.first_index.end(), packed.first_index);
+  std::copy(code.count.begin(), code.count.end(), packed.count);
+  std::memcpy(staged, &packed, sizeof packed);
+  std::memcpy(staged + sizeof packed, code.symbols.data(), size - sizeof packed);
+  auto* const there = work.take<std::byte>(size);
+  work.copy_pinned(there, staged, size);
+  const auto* const on_device = reinterpret_cast<const PackedCode*>(there);
+  return {on_device->first_code, on_device->first_index, on_device->count, on_device->symbols(),
+          code.longest};
+}
+
+/// The symbol whose codeword, of `shortest` bits or more, the lowest `bits` bits of `window` begin
+/// with; length 0 if it has more than these.
+__device__ DecodedSymbol find_within(const CanonicalCodeView& code, std::uint64_t window, int bits,
+                                     int shortest) {
+  for (int length = shortest; length <= bits; ++length) {
+    const std::uint64_t offset = (window >> (bits - length)) - code.first_code[length];
+    if (offset < code.count[length]) {
+      return {code.symbols[code.first_index[length] + offset], static_cast<std::uint8_t>(length)};
+    }
+  }
+  return {0, 0};
+}
+
+/// What chunks are decoded by.
+struct DecodeTables {
+  SymbolRun* runs;
+  DecodedSymbol* long_symbols;
+  std::uint32_t first_long;  ///< see LongSymbols
+  std::uint32_t long_count;
+  bool has_one_symbol;  ///< which any bit stands for
+};
+
+__device__ SymbolRun make_run(const CanonicalCodeView& code, bool has_one_symbol,
+                              std::uint32_t window) {
+  SymbolRun run;
+  while (run.count() < SymbolRun::most) {
+    const int left = SymbolRun::window_bits - run.length();
+    const std::uint32_t rest = window & ((1U << left) - 1);
+    const DecodedSymbol next = has_one_symbol
+                                   ? DecodedSymbol{code.symbols[0], static_cast<std::uint8_t>(1)}
+                                   : find_within(code, rest, left, 1);
+    if (next.length == 0 || next.length > left) break;
+    run.append(next);
+  }
+  return run;
+}
+
+constexpr unsigned table_threads = 128;
+
+/// A thread per entry.
+__global__ void __launch_bounds__(table_threads)
+    make_tables(const __grid_constant__ CanonicalCodeView code,
+                const __grid_constant__ DecodeTables tables) {
+  const std::uint32_t i = blockIdx.x * table_threads + threadIdx.x;
+  if (i < run_entries) {
+    tables.runs[i] = make_run(code, tables.has_one_symbol, i);
+  } else if (i - run_entries < tables.long_count) {
+    const std::uint32_t entry = i - run_entries;
+    tables.long_symbols[entry] = find_within(code, tables.first_long + entry,
+                                             LongSymbols::window_bits, SymbolRun::window_bits + 1);
+  }
+}
+
+DecodeTables start_tables(Work& work, const CanonicalCode& code, const CanonicalCodeView& view) {
+  constexpr std::uint32_t end = 1U << LongSymbols::window_bits;
+  constexpr auto shorter = static_cast<std::size_t>(SymbolRun::window_bits);
+  const std::uint64_t first_long = (code.first_code[shorter] + code.count[shorter])
+                                   << (LongSymbols::window_bits - SymbolRun::window_bits);
+  DecodeTables tables{};
+  tables.has_one_symbol = code.symbols.size() == 1;
+  tables.first_long = tables.has_one_symbol ? end : static_cast<std::uint32_t>(first_long);
+  tables.long_count = end - tables.first_long;
+  tables.runs = work.take<SymbolRun>(run_entries);
+  tables.long_symbols = work.take<DecodedSymbol>(tables.long_count);
+  const unsigned blocks = blocks_for(run_entries + tables.long_count, table_threads);
+  make_tables<<<blocks, table_threads, 0, work.stream()>>>(view, tables);
+  check_launch("make_tables");
+  return tables;
+}
+
+/// As many threads of a block as shared memory of the device in use allows.
+unsigned threads_of_block() {
+  int device = 0;
+  int most = 0;
+  check(cudaGetDevice(&device), "tell the device in use");
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "tell its shared memory");
+  constexpr int for_others = 2048;  // what decode_chunks has beside rings and lines
+  unsigned threads = most_threads;
+  while (threads > group_threads && static_cast<int>(decode_bytes(threads)) > most - for_others)
+    threads /= 2;
+  return threads;
+}
+
+/// Makes the tables of a code and decodes by them.
+void launch_decode(Work& work, const CanonicalCode& code, DecodeTask task) {
+  task.code = upload_code(work, code);
+  const DecodeTables tables = start_tables(work, code, task.code);
+  task.runs = tables.runs;
+  task.long_symbols = {tables.long_symbols, tables.first_long};
+  auto* const kernel = code.longest > 32 ? decode_chunks<true> : decode_chunks<false>;
+  const unsigned threads = threads_of_block();
+  const unsigned bytes = decode_bytes(threads);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        "set aside shared memory");
+  const unsigned blocks = blocks_for(task.chunks, threads / 32 * task.warp_chunks);
+  kernel<<<blocks, threads, bytes, work.stream()>>>(task);
+  check_launch("decode_chunks");
+}
+
+/// As many as it takes to give every multiprocessor some warps: a warp goes on as slowly as the
+/// slowest of its lanes, and through the branches of all.
+unsigned chunks_per_warp(std::uint64_t chunks) {
+  constexpr std::uint64_t enough_warps = 132 * 16;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(ceil_div(chunks, enough_warps), 1, 32));
 }
 
 }  // namespace
 
-void huffman_decode(Work& work, const HuffmanParams& params, const Sections& sections,
-                    QuantCode* symbols, std::uint64_t count) {
-  const Bytes codes = sections.find(SectionId::codes);
-  const Bytes index = sections.find(SectionId::index);
-  const Bytes codebook = sections.at(SectionId::codebook);
+PendingHuffman::PendingHuffman(Work& work, const HuffmanParams& params, const Sections& sections)
+    : work_(work),
+      params_(params),
+      stream_{sections.at(SectionId::codebook), sections.find(SectionId::index),
+              sections.find(SectionId::codes)},
+      book_{work.download(stream_.codebook.data(), stream_.codebook.size()),
+            stream_.codebook.size()},
+      index_head_(work.download(stream_.index.data(), stream_.index.empty() ? 0 : 1)) {}
+
+void PendingHuffman::decode(QuantCode* symbols, std::uint64_t count) const {
   if (count == 0) return;
+  const Bytes codes = stream_.codes;
   const BitCount stream_bits = BitCount{codes.size()} * 8;
   if (stream_bits < count) throw ArchiveError("the quant-codes are truncated");
-  const std::byte* const book = work.download(codebook.data(), codebook.size());
-  const std::byte* const index_head = work.download(index.data(), index.empty() ? 0 : 1);
-  work.sync();
-
-  const CanonicalCode code(read_lengths({book, codebook.size()}));
-  const std::vector<SymbolRun> runs = symbol_runs(HuffmanDecoder(code));
-  const bool parallel = params.index != IndexKind::none;
-  const std::uint64_t chunks = ceil_div(count, params.chunk);
+  const bool parallel = params_.index != IndexKind::none;
+  const std::uint64_t chunks = ceil_div(count, params_.chunk);
   DecodeTask task{};
-  task.runs = work.upload(runs.data(), runs.size());
-  task.long_symbols = upload_long_symbols(work, code);
-  task.code = upload_code(work, code);
+  task.starts =
+      decode_index(work_, params_.index, params_.partition, stream_.index,
+                   stream_.index.empty() ? std::byte{} : *index_head_, chunks, stream_bits);
+  const CanonicalCode code(read_lengths(book_));
   const std::uintptr_t misalignment =
       reinterpret_cast<std::uintptr_t>(codes.data()) % sizeof(std::uint32_t);
   task.words = reinterpret_cast<const std::uint32_t*>(codes.data() - misalignment);
   task.stream_end = misalignment + codes.size();
   task.skip = 8 * misalignment;
-  task.starts = decode_index(work, params.index, params.partition, index,
-                             index.empty() ? std::byte{} : *index_head, chunks, stream_bits);
   task.chunks = parallel ? chunks : 1;
-  task.chunk = parallel ? params.chunk : count;
+  task.warp_chunks = chunks_per_warp(task.chunks);
+  task.chunk = parallel ? params_.chunk : count;
   task.count = count;
   task.symbols = symbols;
-  task.flaws = work.flaws();
-  const unsigned blocks = blocks_for(task.chunks, threads);
-  if (code.longest > 32)
-    decode_chunks<true><<<blocks, threads, 0, work.stream()>>>(task);
-  else
-    decode_chunks<false><<<blocks, threads, 0, work.stream()>>>(task);
-  check_launch("decode_chunks");
+  task.flaws = work_.flaws();
+  launch_decode(work_, code, task);
 }
 
 }  // namespace cuszi::gpu

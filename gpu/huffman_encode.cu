@@ -47,7 +47,7 @@ struct EncodeTask {
   std::uint32_t* stream;
   BitCount* chunk_starts;
   unsigned long long* tile_states;
-  unsigned* next_tile;
+  unsigned long long* next_tile;
 };
 
 /// Sets bits of a word in shared memory that other threads set bits of.
@@ -300,19 +300,20 @@ class TileEncoder {
   std::uint32_t start_[packs];
 };
 
-/// Blocks take one tile after the other.
+/// Blocks take one tile after the other. Taken before it is begun, a tile would keep those behind
+/// it waiting.
 template <bool SharedUnits, int merge>
 __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     encode_tiles(const __grid_constant__ EncodeTask task) {
-  __shared__ unsigned next;
+  __shared__ unsigned long long next;
   __shared__ std::uint32_t warp_bits[warps];
   __shared__ BitCount tile_start;
   __shared__ std::uint32_t in_front;
   TileEncoder<SharedUnits, merge>::prepare(task);
   for (;;) {
-    if (threadIdx.x == 0) next = atomicAdd(task.next_tile, 1U);
+    if (threadIdx.x == 0) next = atomicAdd(task.next_tile, 1ULL);
     __syncthreads();
-    const unsigned tile = next;
+    const auto tile = static_cast<unsigned>(next);
     if (tile >= task.tiles) return;
     const bool last = tile + 1 == task.tiles;
     TileEncoder<SharedUnits, merge> encoder(task, tile);
@@ -330,15 +331,16 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
       atomicExch(task.tile_states + tile, (std::uint64_t{own_bits} << state_shift) | tile_bits);
     }
     encoder.write(warp_start);
-    if (threadIdx.x < 32) {
-      const std::uint32_t front = bits_in_front(task, std::uint64_t{tile} * tile_symbols<merge>);
+    if (threadIdx.x / 32 == 0) {
       const BitCount before = bits_before(task.tile_states, tile, tile_bits);
       if (threadIdx.x == 0) {
         tile_start = before;
-        in_front = front;
         const std::uint64_t chunks = ((task.count - 1) >> task.log_chunk) + 1;
         if (last) task.chunk_starts[chunks] = before + tile_bits;
       }
+    } else if (threadIdx.x / 32 == 1) {
+      const std::uint32_t front = bits_in_front(task, std::uint64_t{tile} * tile_symbols<merge>);
+      if (threadIdx.x % 32 == 0) in_front = front;
     }
     __syncthreads();
     encoder.mark_chunks(tile_start);
@@ -367,8 +369,13 @@ struct Coding {
   std::uint64_t count;
   std::uint32_t chunk;
   const DeviceCodebook& book;
-  BitCount* starts;  ///< of the chunks, and the end of the last
+  BitCount* starts;                 ///< of the chunks, and the end of the last
+  unsigned long long* tile_states;  ///< zeros: the next tile, then all of them
 };
+
+std::uint64_t tiles_of(std::uint64_t count, int merge) {
+  return ceil_div(count, std::uint64_t{warps * 32 * packs} << merge);
+}
 
 /// Codewords of all chunks without gaps; sets coding.starts.
 template <int merge>
@@ -376,7 +383,7 @@ Bytes encode_chunks(Work& work, const Coding& coding) {
   const DeviceCodebook& book = coding.book;
   auto* const stream = work.take<std::uint32_t>(ceil_div(*book.total, 32));
   EncodeTask task{};
-  task.tiles = blocks_for(coding.count, tile_symbols<merge>);
+  task.tiles = grid_of(tiles_of(coding.count, merge));
   task.symbols = coding.symbols;
   task.count = coding.count;
   task.units = book.units;
@@ -387,8 +394,8 @@ Bytes encode_chunks(Work& work, const Coding& coding) {
   while ((1U << task.log_chunk) < coding.chunk) ++task.log_chunk;
   task.stream = stream;
   task.chunk_starts = coding.starts;
-  task.tile_states = work.take_zeroed<unsigned long long>(task.tiles);
-  task.next_tile = work.take_zeroed<unsigned>(1);
+  task.next_tile = coding.tile_states;
+  task.tile_states = coding.tile_states + 1;
   if (task.bins <= most_shared_units)
     launch<true, merge>(work, task);
   else
@@ -420,6 +427,9 @@ void check_longest(const DeviceCodebook& book, HuffmanWidth width) {
 HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
                              const QuantCode* symbols, std::uint64_t count,
                              const DeviceCodebook& book) {
+  const int merge = tuning.merge.value_or(usual_merge);
+  auto* const tile_states = work.take_zeroed<unsigned long long>(tiles_of(count, merge) + 1);
+  work.sync();  // for the codebook
   HuffmanStream result;
   const auto codebook = count == 0 ? empty_codebook() : write_lengths({book.lengths, book.symbols});
   auto* const kept = work.take_pinned<std::byte>(codebook.size());
@@ -430,8 +440,8 @@ HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const Huff
   check_longest(book, tuning.width);
   const std::uint64_t chunks = ceil_div(count, params.chunk);
   auto* const starts = work.take<BitCount>(chunks + 1);
-  const Coding coding{symbols, count, params.chunk, book, starts};
-  result.codes = encode_chunks(work, tuning.merge.value_or(usual_merge), coding);
+  const Coding coding{symbols, count, params.chunk, book, starts, tile_states};
+  result.codes = encode_chunks(work, merge, coding);
   const std::uint64_t most_bits = std::uint64_t{params.chunk} * *book.longest;
   result.index = encode_index(work, params.index, params.partition, starts, chunks, most_bits);
   return result;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gpu/exception_sets.cuh"
 #include "gpu/histogram.cuh"
 #include "gpu/interp.cuh"
 #include "gpu/interp_cube_decode.cuh"
@@ -410,8 +411,7 @@ StartedPrediction start_prediction(Work& work, const InterpParams& params, doubl
   complete(work, anchors, missing, frame.min, frame.max, all);
 
   const std::uint64_t points = count_of(frame.extents);
-  const ExceptionSets exceptions{make_bits(work, points), RankedBits{},
-                                 work.take_zeroed<PassCounts>(1)};
+  const ExceptionSets exceptions = make_exceptions(work, points, false);
   auto interp = interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max,
                                 all, frame.fills);
   const bool cubes = with_cube(interp, [&](auto turn) {
@@ -444,7 +444,8 @@ StartedPrediction start_prediction(Work& work, const InterpParams& params, doubl
 
 template <class T>
 void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
-                 const Sections& sections, const FrameOutput<T>& frame) {
+                 const Sections& sections, const ExceptionLists& exceptions,
+                 const FrameOutput<T>& frame) {
   const AnchorGrid anchors{frame.extents, anchor_grid(params, frame.extents), params.anchor};
   const std::uint64_t anchor_count = count_of(anchors.grid);
   const RankedBits missing = missing_anchors(work, anchors, frame.missing);
@@ -459,8 +460,7 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
   complete(work, anchors, missing, frame.min, frame.max, all);
 
   constexpr double no_bound = 0;
-  const SparseView outliers =
-      decode_sparse(work, {sections.find(SectionId::outliers)}, count_of(frame.extents))[0];
+  const SparseView& outliers = exceptions.outliers;
   auto interp =
       interp_frame<T>(params, no_bound, frame.extents, frame.missing, frame.min, frame.max, all);
   const bool cubes = with_cube(interp, [&](auto turn) {
@@ -484,8 +484,8 @@ template StartedPrediction start_prediction(Work&, const InterpParams&, double,
 template StartedPrediction start_prediction(Work&, const InterpParams&, double,
                                             const FrameInput<double>&, QuantCode*);
 template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,
-                          const FrameOutput<float>&);
+                          const ExceptionLists&, const FrameOutput<float>&);
 template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,
-                          const FrameOutput<double>&);
+                          const ExceptionLists&, const FrameOutput<double>&);
 
 }  // namespace cuszi::gpu

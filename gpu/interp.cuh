@@ -13,6 +13,7 @@ StartedPrediction start_prediction(Work& work, const InterpParams& params, doubl
 /// The same predictions from restored values.
 template <class T>
 void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
-                 const Sections& sections, const FrameOutput<T>& frame);
+                 const Sections& sections, const ExceptionLists& exceptions,
+                 const FrameOutput<T>& frame);
 
 }  // namespace cuszi::gpu

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gpu/exception_sets.cuh"
 #include "gpu/histogram.cuh"
 #include "gpu/lorenzo.cuh"
 #include "gpu/lorenzo_runs.cuh"
@@ -236,8 +237,7 @@ StartedPrediction start_prediction(Work& work, const LorenzoParams& params, doub
   const std::uint64_t points = count_of(frame.extents);
   const LorenzoFrame<T> lorenzo(params, bound, frame.extents, frame.min, frame.max, frame.missing,
                                 frame.fills);
-  const ExceptionSets exceptions{make_bits(work, points), make_bits(work, points),
-                                 work.take_zeroed<PassCounts>(1)};
+  const ExceptionSets exceptions = make_exceptions(work, points, true);
   auto histogram = launch_runs(work, lorenzo, frame.values, codes, exceptions);
   if (histogram.empty()) {
     launch_encode(work, lorenzo, frame.values, codes, exceptions);
@@ -258,20 +258,18 @@ StartedPrediction start_prediction(Work& work, const LorenzoParams& params, doub
 
 template <class T>
 void reconstruct(Work& work, const LorenzoParams& params, const QuantCode* codes,
-                 const Sections& sections, const FrameOutput<T>& frame) {
+                 const Sections& /*sections*/, const ExceptionLists& exceptions,
+                 const FrameOutput<T>& frame) {
   constexpr double no_bound = 0;
   const LorenzoFrame<T> lorenzo(params, no_bound, frame.extents, frame.min, frame.max,
                                 frame.missing);
-  const auto lists =
-      decode_sparse(work, {sections.find(SectionId::outliers), sections.find(SectionId::patches)},
-                    count_of(frame.extents));
-  launch_decode(work, lorenzo, codes, lists[0], frame.values);
-  if (lists[1].bits.words == nullptr) return;
-  for_each_bit(
-      work, lists[1].bits,
-      [list = lists[1], values = frame.values] __device__(std::uint64_t point, std::uint64_t rank) {
-        values[point] = value_of<T>(list.value(rank));
-      });
+  launch_decode(work, lorenzo, codes, exceptions.outliers, frame.values);
+  if (exceptions.patches.bits.words == nullptr) return;
+  for_each_bit(work, exceptions.patches.bits,
+               [list = exceptions.patches, values = frame.values] __device__(std::uint64_t point,
+                                                                             std::uint64_t rank) {
+                 values[point] = value_of<T>(list.value(rank));
+               });
 }
 
 template StartedPrediction start_prediction(Work&, const LorenzoParams&, double,
@@ -279,8 +277,8 @@ template StartedPrediction start_prediction(Work&, const LorenzoParams&, double,
 template StartedPrediction start_prediction(Work&, const LorenzoParams&, double,
                                             const FrameInput<double>&, QuantCode*);
 template void reconstruct(Work&, const LorenzoParams&, const QuantCode*, const Sections&,
-                          const FrameOutput<float>&);
+                          const ExceptionLists&, const FrameOutput<float>&);
 template void reconstruct(Work&, const LorenzoParams&, const QuantCode*, const Sections&,
-                          const FrameOutput<double>&);
+                          const ExceptionLists&, const FrameOutput<double>&);
 
 }  // namespace cuszi::gpu

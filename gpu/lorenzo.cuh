@@ -21,6 +21,7 @@ Predicted predict_quantise(Work& work, const LorenzoParams& params, double bound
 /// Partial sums of all chunks at once, then the exact patches.
 template <class T>
 void reconstruct(Work& work, const LorenzoParams& params, const QuantCode* codes,
-                 const Sections& sections, const FrameOutput<T>& frame);
+                 const Sections& sections, const ExceptionLists& exceptions,
+                 const FrameOutput<T>& frame);
 
 }  // namespace cuszi::gpu

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cub/block/block_scan.cuh>
 
 #include "gpu/sparse_list.cuh"
@@ -100,7 +101,7 @@ Bytes encode_entries(Work& work, const SparseEntries& entries, std::uint64_t cou
   auto* const list = work.take<std::byte>(size);
   auto* const staged = work.take_pinned<std::byte>(head.size());
   std::copy(head.begin(), head.end(), staged);
-  work.copy(list, staged, head.size());
+  work.copy_pinned(list, staged, head.size());
   pack_counts<<<blocks_for(entries.bits.blocks, threads), threads, 0, work.stream()>>>(
       entries.bits, list + head.size());
   check_launch("pack_counts");
@@ -110,22 +111,35 @@ Bytes encode_entries(Work& work, const SparseEntries& entries, std::uint64_t cou
   return {list, size};
 }
 
-std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> lists,
-                                      std::uint64_t points) {
-  std::vector<Bytes> heads;
+PendingSparse::PendingSparse(Work& work, std::initializer_list<Bytes> lists, std::uint64_t points)
+    : work_(work), points_(points) {
   for (const Bytes list : lists) {
     const ByteCount size = std::min<ByteCount>(list.size(), SparseList::max_head_bytes);
-    heads.push_back({work.download(list.data(), size), size});
+    lists_.push_back({list, {work.download(list.data(), size), size}});
   }
-  work.sync();
+}
+
+bool PendingSparse::any() const {
+  return std::any_of(lists_.begin(), lists_.end(),
+                     [](const List& list) { return !list.bytes.empty(); });
+}
+
+std::vector<SparseView> PendingSparse::unpack() const {
   std::vector<SparseView> views;
-  for (const Bytes list : lists) {
-    const Bytes head = heads[views.size()];
+  for (const auto& [bytes, head] : lists_) {
     views.push_back(
-        list.empty() ? SparseView{}
-                     : unpack(work, list, SparseList::layout(head, list.size(), points), points));
+        bytes.empty()
+            ? SparseView{}
+            : gpu::unpack(work_, bytes, SparseList::layout(head, bytes.size(), points_), points_));
   }
   return views;
+}
+
+std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> lists,
+                                      std::uint64_t points) {
+  const PendingSparse pending(work, lists, points);
+  if (pending.any()) work.sync();
+  return pending.unpack();
 }
 
 }  // namespace cuszi::gpu

@@ -56,8 +56,29 @@ struct SparseView {
   }
 };
 
-/// Reads lists that lie in the device's memory, for a frame of `points` points; waits once. Throws
-/// ArchiveError, or sets a flaw, if they are damaged.
+/// Lists in the device's memory, of a frame of `points` points, on their way to what kernels read.
+class PendingSparse {
+ public:
+  /// Asks for the heads of the lists.
+  PendingSparse(Work& work, std::initializer_list<Bytes> lists, std::uint64_t points);
+
+  /// Whether there is any list.
+  bool any() const;
+  /// After the next sync(). Throws ArchiveError, or sets a flaw, if the lists are damaged.
+  std::vector<SparseView> unpack() const;
+
+ private:
+  struct List {
+    Bytes bytes;
+    Bytes head;  ///< in page-locked memory
+  };
+
+  Work& work_;
+  std::vector<List> lists_;
+  std::uint64_t points_;
+};
+
+/// The same; waits once.
 std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> lists,
                                       std::uint64_t points);
 

@@ -25,4 +25,26 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// A CUDA event, without times, that ends with its owner.
+class Event {
+ public:
+  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event"); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { cudaEventDestroy(event_); }
+
+  /// Happens when all is done that the stream has been given so far.
+  void record(const Stream& stream) const {
+    check(cudaEventRecord(event_, stream.get()), "mark a point in a stream");
+  }
+  /// What the stream is given from now on begins after the event.
+  void hold(const Stream& stream) const {
+    check(cudaStreamWaitEvent(stream.get(), event_), "wait for another stream");
+  }
+  void wait() const { check(cudaEventSynchronize(event_), "finish its work"); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 }  // namespace cuszi::gpu

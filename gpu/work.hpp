@@ -22,15 +22,20 @@ enum Flaw : std::uint32_t {
   wrong_code_counts = 64,
 };
 
-/// Where a step runs and takes its memory from: one stream, one arena on the device, one of
-/// page-locked memory for what travels, threads of the host.
+/// Copies up to so many bytes by a kernel, which needs no hand-over to a copy engine and back.
+inline constexpr ByteCount most_kernel_copy = 16384;
+/// By a thread block. Each side is the device's memory or page-locked.
+void copy_by_kernel(void* to, const void* from, ByteCount size, cudaStream_t stream);
+
+/// Where a step runs and takes its memory from: one stream, and another for what goes on beside it,
+/// one arena on the device, one of page-locked memory for what travels, threads of the host.
 class Work {
  public:
   Work() = default;
   /// Beside another, with short steps to be made soon.
   explicit Work(unsigned host_threads) : stream_(true), host_(host_threads) {}
 
-  cudaStream_t stream() const { return stream_.get(); }
+  cudaStream_t stream() const { return (is_beside_ ? side_ : main_).get(); }
   Arena<DeviceMemory>& device() { return device_; }
   /// For what the host decides between kernels.
   HostThreads& host() { return host_; }
@@ -38,13 +43,39 @@ class Work {
   /// Forgets the last frame.
   void reset() {
     for (const auto& other : others_) other->reset();
-    sync();
+    sync_all();
     device_.reset();
     pinned_.reset();
     flaws_ = nullptr;
   }
 
   void sync() const { check(cudaStreamSynchronize(stream()), "finish its work"); }
+  /// Also for what goes on beside.
+  void sync_all() const {
+    check(cudaStreamSynchronize(main_.get()), "finish its work");
+    check(cudaStreamSynchronize(side_.get()), "finish its work");
+  }
+
+  /// Remembers what the device has been given so far, for wait_for_mark().
+  void mark() const { marked_.record(is_beside_ ? side_ : main_); }
+  void wait_for_mark() const { marked_.wait(); }
+
+  /// What `give` gives the device goes on beside all that follows, until join(). It begins after
+  /// all that was given before, or before the mark.
+  template <class F>
+  void beside(const F& give) {
+    forked_.record(main_);
+    beside_since(forked_, give);
+  }
+  template <class F>
+  void beside_since_mark(const F& give) {
+    beside_since(marked_, give);
+  }
+  /// What follows begins after all that goes on beside.
+  void join() const {
+    forked_.record(side_);
+    forked_.hold(main_);
+  }
 
   template <class T>
   T* take(ByteCount count) {
@@ -69,7 +100,7 @@ class Work {
     T* const staged = pinned_.take<T>(count);
     std::copy_n(values, count, staged);
     T* const memory = take<T>(count);
-    copy(memory, staged, count);
+    copy_pinned(memory, staged, count);
     return memory;
   }
 
@@ -77,8 +108,17 @@ class Work {
   template <class T>
   const T* download(const T* values, ByteCount count) {
     T* const host = pinned_.take<T>(count);
-    copy(host, values, count);
+    copy_pinned(host, values, count);
     return host;
+  }
+
+  /// A copy between the device's memory and page-locked one.
+  template <class T>
+  void copy_pinned(T* to, const T* from, ByteCount count) {
+    if (count * sizeof(T) > most_kernel_copy)
+      copy(to, from, count);
+    else if (count != 0)
+      copy_by_kernel(to, from, count * sizeof(T), stream());
   }
 
   template <class T>
@@ -101,7 +141,22 @@ class Work {
   }
 
  private:
-  Stream stream_;
+  template <class F>
+  void beside_since(const Event& event, const F& give) {
+    struct Return {
+      bool& is_beside;
+      ~Return() { is_beside = false; }
+    };
+    event.hold(side_);
+    const Return at_the_end{is_beside_ = true};
+    give();
+  }
+
+  Stream main_;
+  Stream side_;
+  Event marked_;
+  Event forked_;
+  bool is_beside_ = false;
   Arena<DeviceMemory> device_;
   Arena<PinnedMemory> pinned_;
   std::uint32_t* flaws_ = nullptr;
