@@ -122,7 +122,7 @@ class FrameRestorer {
       users_.use(index, values);
       return;
     }
-    if (users_.use_there) {
+    if (transfer != nullptr && users_.use_there) {
       users_.use_there(index, values);
       return;
     }
