@@ -61,18 +61,14 @@ void difference(const LanePoints& from, LanePoints& to) {
   });
 }
 
-/// The lines of a lane's block along an axis, behind a row that is not used.
-template <class Shape, int axis>
-inline constexpr int line_rows = 1 + static_cast<int>(lane_points) / Shape::block(axis);
-
-/// Adds to each lane of each line what the lanes `distance`, 2 `distance` .. lower hold. Step by
-/// step for all lines: what has just been written cannot be read at once.
-template <class Shape, int axis, int distance = 1>
-void add_lower_lanes(Lanes (&lines)[line_rows<Shape, axis>]) {
+/// Adds to each lane of lines, behind a row that is not used, what the lanes `distance`, 2
+/// `distance` .. lower hold. Step by step for all lines: what has just been written cannot be read
+/// at once.
+template <class Shape, int axis, int distance = 1, std::size_t rows>
+void add_lower_lanes(Lanes (&lines)[rows]) {
   if constexpr (distance < Shape::lanes(axis) - 1) {
-    constexpr int rows = line_rows<Shape, axis>;
     Lanes sums[rows];
-    for (int row = 1; row < rows; ++row)
+    for (std::size_t row = 1; row < rows; ++row)
       for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
         sums[row][lane] = lines[row][lane] + lower<Shape, axis, distance>(lines[row], lane);
     std::memcpy(lines[1], sums[1], (rows - 1) * sizeof(Lanes));
@@ -91,8 +87,9 @@ void sum(LanePoints& integers) {
         integers[point][lane] += integers[point - stride][lane];
   });
   if constexpr (Shape::lanes(axis) > 1) {
-    Lanes before[line_rows<Shape, axis>] = {};  // of each line, what all lanes before sum up to
-    int row = 0;
+    constexpr std::size_t lines = lane_points / Shape::block(axis);
+    Lanes before[1 + lines] = {};  // what all lanes before sum up to, of each line
+    std::size_t row = 0;
     for_each_line<Shape, axis>([&](int first) {
       ++row;
       for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
