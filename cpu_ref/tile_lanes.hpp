@@ -27,15 +27,16 @@ struct HasLower {
       mask[lane] = Shape::lane_along(lane, axis) >= distance ? ~0U : 0;
   }
 };
-
-/// What the lanes `distance` lower along an axis hold, 0 in those that have no such neighbour.
 template <class Shape, int axis, int distance>
-void shift_lanes(const Lanes& from, Lanes& to) {
-  static constexpr HasLower<Shape, axis, distance> has_lower;
-  constexpr int stride = distance * Shape::lane_stride(axis);
-  for (int lane = 0; lane < std::min<int>(stride, tile_lanes); ++lane) to[lane] = 0;
-  for (int lane = stride; lane < static_cast<int>(tile_lanes); ++lane)
-    to[lane] = from[lane - stride] & has_lower.mask[lane];
+inline constexpr HasLower<Shape, axis, distance> has_lower;
+
+/// What the lane `distance` lower along an axis holds, 0 if there is none. In front of `lanes`
+/// there must be a row, whatever it holds: so all lanes are read alike.
+template <class Shape, int axis, int distance>
+std::uint32_t lower(const Lanes& lanes, int lane) {
+  const std::uint32_t* const first = lanes;
+  return first[lane - distance * Shape::lane_stride(axis)] &
+         has_lower<Shape, axis, distance>.mask[lane];
 }
 
 /// Calls f with the first point of each line of a lane's block along an axis.
@@ -50,25 +51,28 @@ template <class Shape, int axis>
 void difference(const LanePoints& from, LanePoints& to) {
   constexpr int stride = Shape::point_stride(axis);
   constexpr int last = (Shape::block(axis) - 1) * stride;
+  static_assert(last > 0);  // so that there is a row in front
   for_each_line<Shape, axis>([&](int first) {
-    Lanes before;
-    shift_lanes<Shape, axis, 1>(from[first + last], before);
-    for (unsigned lane = 0; lane < tile_lanes; ++lane)
-      to[first][lane] = from[first][lane] - before[lane];
+    for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
+      to[first][lane] = from[first][lane] - lower<Shape, axis, 1>(from[first + last], lane);
     for (int point = first + stride; point <= first + last; point += stride)
       for (unsigned lane = 0; lane < tile_lanes; ++lane)
         to[point][lane] = from[point][lane] - from[point - stride][lane];
   });
 }
 
-/// Adds to lanes the sums of all lanes `distance` and farther below.
-template <class Shape, int axis, int distance = 1>
-void sum_lanes(Lanes& sums) {
+/// Adds to each lane of lines, behind a row that is not used, what the lanes `distance`, 2
+/// `distance` .. lower hold. Step by step for all lines: what has just been written cannot be read
+/// at once.
+template <class Shape, int axis, int distance = 1, std::size_t rows>
+void add_lower_lanes(Lanes (&lines)[rows]) {
   if constexpr (distance < Shape::lanes(axis) - 1) {
-    Lanes farther;
-    shift_lanes<Shape, axis, distance>(sums, farther);
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) sums[lane] += farther[lane];
-    sum_lanes<Shape, axis, 2 * distance>(sums);
+    Lanes sums[rows];
+    for (std::size_t row = 1; row < rows; ++row)
+      for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
+        sums[row][lane] = lines[row][lane] + lower<Shape, axis, distance>(lines[row], lane);
+    std::memcpy(lines[1], sums[1], (rows - 1) * sizeof(Lanes));
+    add_lower_lanes<Shape, axis, 2 * distance>(lines);
   }
 }
 
@@ -81,14 +85,25 @@ void sum(LanePoints& integers) {
     for (int point = first + stride; point <= first + last; point += stride)
       for (unsigned lane = 0; lane < tile_lanes; ++lane)
         integers[point][lane] += integers[point - stride][lane];
-    if constexpr (Shape::lanes(axis) > 1) {
-      Lanes before;  // sums of all lanes before
-      shift_lanes<Shape, axis, 1>(integers[first + last], before);
-      sum_lanes<Shape, axis>(before);
-      for (int point = first; point <= first + last; point += stride)
-        for (unsigned lane = 0; lane < tile_lanes; ++lane) integers[point][lane] += before[lane];
-    }
   });
+  if constexpr (Shape::lanes(axis) > 1) {
+    constexpr std::size_t lines = lane_points / Shape::block(axis);
+    Lanes before[1 + lines] = {};  // what all lanes before sum up to, of each line
+    std::size_t row = 0;
+    for_each_line<Shape, axis>([&](int first) {
+      ++row;
+      for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
+        before[row][lane] = lower<Shape, axis, 1>(integers[first + last], lane);
+    });
+    add_lower_lanes<Shape, axis>(before);
+    row = 0;
+    for_each_line<Shape, axis>([&](int first) {
+      ++row;
+      for (int point = first; point <= first + last; point += stride)
+        for (unsigned lane = 0; lane < tile_lanes; ++lane)
+          integers[point][lane] += before[row][lane];
+    });
+  }
 }
 
 /// Transposes 4 x 4 values.
@@ -170,7 +185,8 @@ class TileRows {
     return whole;
   }
 
-  /// Calls f with where four points of four lanes are in the field and in the tile.
+  /// Calls f with where four points of four lanes are in the field and in the tile. Those of the
+  /// next tile will be wanted: no processor sees that coming in so many rows.
   template <class FieldT, class TileT, class F>
   void for_each_four(FieldT* field, TileT& values, const F& f) const {
     for (unsigned point = 0; point < lane_points; point += 4) {
@@ -181,6 +197,7 @@ class TileRows {
         auto* const in_tile = &values[point][lane];
         std::remove_reference_t<decltype(*in_tile)>* const in_tiles[4] = {
             in_tile, in_tile + tile_lanes, in_tile + 2 * tile_lanes, in_tile + 3 * tile_lanes};
+        __builtin_prefetch(in_field[0] + Shape::extents[2], !std::is_const_v<FieldT>);
         f(in_field, in_tiles);
       }
     }

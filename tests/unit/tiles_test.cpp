@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "cpu_ref/scan.hpp"
 #include "cpu_ref/tile_bytes.hpp"
 #include "cpu_ref/tiles.hpp"
 #include "test_data/random.hpp"
@@ -208,6 +210,19 @@ TEMPLATE_TEST_CASE("values near and far from zero are what core makes of them", 
       for (const double bound : {1e-1, 1e-3, 1e-5}) check_round_trip(extents, values, bound);
     }
   }
+}
+
+TEST_CASE("a tile whose points are all missing is no more than its head") {
+  std::vector<float> values(2 * tile_points, std::nanf(""));
+  for (std::size_t i = 0; i < tile_points; ++i) values[i] = static_cast<float>(i % 7);
+  const Mask mask = cpu::build_mask(std::span<const float>(values), {}, tile_points);
+  const cpu::SelfCoded coded = cpu::encode_values(
+      TilesParams{0.1}, 0.1,
+      cpu::FrameInput<float>{{1, 1, values.size()}, values, mask, 0, 6, Dims{values.size()}});
+  std::uint32_t word = 0;
+  std::memcpy(&word, coded.sections.back().bytes.data() + sizeof word, sizeof word);
+  const TileHead head = TileHead::from(word);
+  CHECK((head.pairs == 0 && head.base_bytes == 0 && head.bytes == 0 && !head.raw));
 }
 
 TEST_CASE("a frame with a value that is not finite is not coded unseen") {
