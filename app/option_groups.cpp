@@ -108,8 +108,9 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   apply(ratio_preset, frame);
   // Their values are taken in this order, so that --predictor has the last word.
   add_choice(app, "--preset", frame, preset_names,
-             "ratio (default), for storage: auto + auto; cuszi: interp + huffman; cusz: lorenzo + "
-             "huffman; fast, where a simulation waits for every step: tiles; zfp: zfp");
+             "ratio (default), for storage: auto + auto; fast, where a simulation waits for every "
+             "step: tiles; between them, as published, cuszi, for smooth fields: interp + huffman, "
+             "and cusz: lorenzo + huffman; zfp, for readers of its streams: zfp");
   add_choice(app, "--predictor", predictor, predictor_names,
              "Instead of the preset's; auto tries lorenzo against multilevel");
   add_multilevel_options(app, predictor.multilevel);

@@ -93,17 +93,20 @@ bool succeeds(const Read& read) {
   }
 }
 
-/// The whole field as a tool restores it whose device might take frames away in parts.
+/// The whole field as a tool restores it that lets frames be taken away in parts.
 std::vector<std::byte> restore_in_place(Bytes archive) {
   FileSource source = file_of(archive);
   ArchiveReader reader(source);
   CallTimes times;
   Backends backends({DeviceChoice::Kind::cpu, 0});
   std::vector<std::byte> values;
-  restore_field(
-      backends, reader, times,
-      {[&](std::uint64_t, Bytes frame) { values.insert(values.end(), frame.begin(), frame.end()); },
-       [](std::uint64_t, ByteCount, Bytes) { require(false, "a CPU has parts of frames"); }});
+  const auto append = [&](Bytes part) { values.insert(values.end(), part.begin(), part.end()); };
+  restore_field(backends, reader, times,
+                {[](std::uint64_t, Bytes) { require(false, "a frame is not used in parts"); },
+                 [&](std::uint64_t, ByteCount offset, Bytes frame) {
+                   require(offset == 0, "a CPU cuts frames into parts");
+                   append(frame);
+                 }});
   source.expect_unchanged();
   return values;
 }

@@ -19,8 +19,8 @@
 ///     const double bound = share_of_range(1e-3, frame.scan.min, frame.scan.max);
 ///     compress_frame(*backend, config, std::move(frame), 0, bound, allocate, times);
 ///
-///     // with a bound that needs no range, `fast` reads the field only once:
-///     compress_frame(*backend, config, shape, field, {}, 0, bound, allocate, times);
+///     // with a bound that needs no range, `fast` reads the field only once, in compress_frame():
+///     LoadedFrame frame = load_frame(*backend, config, shape, field, {}, bound, times);
 ///
 ///     decompress_frame(*backend, shape, compressed, restored, times);
 ///
