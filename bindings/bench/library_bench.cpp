@@ -1,0 +1,225 @@
+// What the library and the HDF5 filter take beside the tool's in-memory times, which are those of
+// `cuszi bench`: in turn, so that a machine that is not idle treats all alike.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/bench/workbench.hpp"
+#include "codec/device_buffers.hpp"
+#include "codec/field_source.hpp"
+#include "codec/presets.hpp"
+#include "core/error.hpp"
+#include "cuszi/cuszi.h"
+#ifdef CUSZI_HAS_HDF5
+#include "bindings/bench/chunk_file.hpp"
+#endif
+
+namespace cuszi::bench {
+
+namespace {
+
+/// In the order of cuszi_preset.
+constexpr std::array<std::string_view, presets.size()> preset_names{"ratio", "cuszi", "cusz",
+                                                                    "fast", "zfp"};
+
+/// The least time of several runs, by the clock and of the processors.
+class Least {
+ public:
+  template <class Work>
+  void measure(const Work& work) {
+    const Stopwatch clock;
+    const std::clock_t start = std::clock();
+    work();
+    const auto ticks = static_cast<double>(std::clock() - start);
+    elapsed_ = std::min(elapsed_, clock.seconds());
+    processors_ = std::min(processors_, ticks / CLOCKS_PER_SEC);
+  }
+
+  std::string beside(const Least& other) const {
+    return fmt::format("{:10.3f} {:+7.1f} % {:12.3f} {:+7.1f} %", 1e3 * elapsed_,
+                       100 * (elapsed_ / other.elapsed_ - 1), 1e3 * processors_,
+                       100 * (processors_ / other.processors_ - 1));
+  }
+
+ private:
+  double elapsed_ = std::numeric_limits<double>::infinity();
+  double processors_ = std::numeric_limits<double>::infinity();
+};
+
+struct Times {
+  Least tool;
+  Least library;
+  std::optional<Least> filter;
+
+  void print(const char* what) const {
+    const auto line = [&](const char* who, const Least& least) {
+      fmt::print("{:<11} {:<12} {}\n", what, who, least.beside(tool));
+    };
+    line("tool", tool);
+    line("C API", library);
+    if (filter) line("HDF5 filter", *filter);
+  }
+};
+
+struct Asked {
+  std::string field;
+  double bound = 0;  ///< relative
+  std::uint32_t preset = 0;
+  int runs = 0;
+  DeviceChoice device;
+};
+
+/// The C API, from and to memory where the tool's backend works.
+class Library {
+ public:
+  Library(const Asked& asked, const FrameShape& shape, Bytes values, Backend& backend)
+      : context_(::cuszi_context_create()) {
+    const auto extents = shape.dims.extents();
+    field_.dtype = shape.dtype == DType::f32 ? CUSZI_F32 : CUSZI_F64;
+    field_.rank = shape.dims.rank();
+    std::copy(extents.begin(), extents.end(), std::begin(field_.dims));
+    options_.bound = asked.bound;
+    options_.preset = static_cast<std::int32_t>(asked.preset);
+    Transfer* const transfer = backend.transfer();
+    options_.device = transfer != nullptr ? CUSZI_DEVICE_CUDA : CUSZI_DEVICE_CPU;
+    values_ = values;
+    const ByteCount room = ::cuszi_bound(&field_, &options_);
+    if (transfer == nullptr) {
+      archive_ = archive_room_.resize(room);
+      restored_ = restored_room_.resize(values.size());
+      return;
+    }
+    const MutableBytes there = transfer->memory(first_kept_buffer, values.size());
+    backend.copy(values, there);
+    values_ = there;
+    archive_ = transfer->memory(first_kept_buffer + 1, room);
+    restored_ = transfer->memory(first_kept_buffer + 2, values.size());
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() { ::cuszi_context_destroy(context_); }
+
+  void compress() {
+    check(::cuszi_compress(context_, &options_, &field_, values_.data(), archive_.data(),
+                           archive_.size(), &size_));
+  }
+
+  void decompress() {
+    check(::cuszi_decompress(context_, &options_, archive_.data(), size_, restored_.data(),
+                             restored_.size()));
+  }
+
+ private:
+  void check(cuszi_status status) const {
+    if (status != CUSZI_OK) throw UsageError(::cuszi_last_error(context_));
+  }
+
+  cuszi_context* context_;
+  cuszi_field field_{};
+  cuszi_options options_ = cuszi_default_options();
+  Buffer archive_room_;
+  Buffer restored_room_;
+  Bytes values_;
+  MutableBytes archive_;
+  MutableBytes restored_;
+  std::size_t size_ = 0;
+};
+
+/// A field of one frame, as a chunk is.
+struct Field {
+  explicit Field(const std::string& path) : source(open_field(path, {})) {
+    if (source.plan().frames() != 1) throw UsageError(path + ": is too large; give one frame");
+  }
+
+  FrameShape shape() const { return {source.layout().dtype, source.layout().dims}; }
+
+  FieldSource source;
+};
+
+/// The bound in the field's unit.
+double absolute(Backend& backend, const FieldSettings& settings, const FrameShape& shape,
+                Bytes values) {
+  StepTimes times;
+  const LoadedFrame frame = load_frame(backend, settings.frame, shape, values, {}, times);
+  return settings.bound * (frame.scan.max - frame.scan.min);
+}
+
+void measure(const Asked& asked) {
+  FieldSettings settings;
+  settings.bound = asked.bound;
+  apply(presets.at(asked.preset), settings.frame);
+  Field field(asked.field);
+  const FrameShape shape = field.shape();
+  const Bytes values = field.source.frame(0);
+  Backends backends(asked.device);
+  Backend& backend = backends.for_config(settings.frame);
+  const double bound = absolute(backend, settings, shape, values);
+  app::Workbench tool(backend);
+  tool.put(shape, values);
+  Library library(asked, shape, values, backend);
+  Times compressing;
+  Times restoring;
+  CallTimes steps;
+#ifdef CUSZI_HAS_HDF5
+  std::optional<ChunkFile> file;
+  Buffer read;
+  if (backend.transfer() == nullptr) {  // a filter's chunks lie on the host
+    file.emplace(shape, bound, asked.preset);
+    compressing.filter.emplace();
+    restoring.filter.emplace();
+    read.resize(values.size());
+  }
+#endif
+  for (int run = 0; run < asked.runs; ++run) {
+    compressing.tool.measure([&] { tool.compress(settings, bound, steps); });
+    compressing.library.measure([&] { library.compress(); });
+    restoring.tool.measure([&] { tool.restore(shape, tool.archive(), steps); });
+    restoring.library.measure([&] { library.decompress(); });
+#ifdef CUSZI_HAS_HDF5
+    if (!file) continue;
+    compressing.filter->measure([&] { file->write(values); });
+    restoring.filter->measure([&] { file->read(read.view()); });
+#endif
+  }
+  fmt::print("{}: {}, {:g}, {}, least of {}\n", asked.field, preset_names.at(asked.preset),
+             asked.bound, backend.name(), asked.runs);
+  fmt::print("{:<24} {:>10} {:>9} {:>12}\n", "", "ms", "", "CPU ms");
+  compressing.print("compress");
+  restoring.print("decompress");
+}
+
+Asked read_arguments(int argc, char** argv) {
+  if (argc < 4) {
+    throw UsageError("library_bench FIELD BOUND PRESET [RUNS] [cpu]: a field of one frame");
+  }
+  Asked asked{argv[1], std::stod(argv[2]), 0, argc > 4 ? std::stoi(argv[4]) : 15, {}};
+  const auto* const preset = std::find(preset_names.begin(), preset_names.end(), argv[3]);
+  if (preset == preset_names.end()) {
+    throw UsageError(
+        fmt::format("PRESET {} is none of {}", argv[3], fmt::join(preset_names, ", ")));
+  }
+  asked.preset = static_cast<std::uint32_t>(preset - preset_names.begin());
+  if (argc > 5 && std::string_view(argv[5]) == "cpu") asked.device.kind = DeviceChoice::Kind::cpu;
+  return asked;
+}
+
+}  // namespace
+
+}  // namespace cuszi::bench
+
+int main(int argc, char** argv) {
+  try {
+    cuszi::bench::measure(cuszi::bench::read_arguments(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "library_bench: {}\n", error.what());
+    return 1;
+  }
+}
