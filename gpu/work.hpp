@@ -33,7 +33,7 @@ class Work {
  public:
   Work() = default;
   /// Beside another, with short steps to be made soon.
-  explicit Work(unsigned host_threads) : stream_(true), host_(host_threads) {}
+  explicit Work(unsigned host_threads) : main_(true), side_(true), host_(host_threads) {}
 
   cudaStream_t stream() const { return (is_beside_ ? side_ : main_).get(); }
   Arena<DeviceMemory>& device() { return device_; }
