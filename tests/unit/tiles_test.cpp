@@ -228,7 +228,7 @@ TEST_CASE("a tile whose points are all missing is no more than its head") {
 TEST_CASE("a frame with a value that is not finite is not coded unseen") {
   const Mask none;
   for (const float odd : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
-    for (const std::size_t at : {0, 777, 1999}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{777}, std::size_t{1999}}) {
       std::vector<float> values(2000, 1.0F);
       values[at] = odd;
       FieldScan scan;
