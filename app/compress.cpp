@@ -190,7 +190,7 @@ void remove_input(const std::string& input) {
 
 ExitCode execute(const CompressOptions& options) {
   if (options.is_copy) return copy_file(options);
-  Backends backends(options.run.device, tell_notice);
+  Backends backends(options.run.device);
   std::vector<std::string> files;
   for (const std::string& input : options.inputs) {
     files.push_back(file_of(input));

@@ -149,7 +149,7 @@ ExitCode execute(const DecompressOptions& options) {
   if (options.frame && options.box != Box{}) {
     throw UsageError("--box and --frame exclude each other; a box can be a frame's indices");
   }
-  Backends backends(options.run.device, tell_notice);
+  Backends backends(options.run.device);
   std::vector<std::string> originals;
   if (options.original) originals.push_back(file_of(*options.original));
   OutputPlan outputs(options.archives, options.folders, options.output, originals);

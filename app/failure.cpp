@@ -31,7 +31,6 @@ Remedy remedy_for(Setting setting) {
     case Setting::none: break;
     case Setting::alpha: return {"--alpha", {}};
     case Setting::axes: return {"--axes", {}};
-    case Setting::backend: return {{}, "use --device cpu, or --preset cuszi or cusz"};
     case Setting::beta: return {"--beta", {}};
     case Setting::fill_values: return {"--fill-value", "leave one of them out"};
     case Setting::frame_size: return {{}, "a smaller --frame-size needs less when compressing"};
@@ -68,7 +67,5 @@ void tell_warning(std::string_view line) noexcept {
   print_error(line);
   print_error("\n");
 }
-
-void tell_notice(std::string_view line) { spdlog::info("{}", line); }
 
 }  // namespace cuszi::app

@@ -14,9 +14,6 @@ namespace cuszi::app {
 /// that the exception stands for.
 ExitCode tell_failure(std::string_view subject) noexcept;
 
-/// Tells the user, unless all is to be quiet, what happened otherwise than was asked for.
-void tell_notice(std::string_view line);
-
 /// Tells the user, even if all is to be quiet, that the result is not what was asked for.
 void tell_warning(std::string_view line) noexcept;
 

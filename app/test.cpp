@@ -44,7 +44,7 @@ std::string line_on(const Report& report) {
 
 ExitCode execute(const TestOptions& options) {
   refuse_among(identities_of(options.archives), "-");
-  Backends backends(options.run.device, tell_notice);
+  Backends backends(options.run.device);
   Totals totals(options.archives.size());
   const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
     const Report report = restored(archive, backends, options.run);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,35 +18,26 @@ struct DeviceChoice {
   friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
 };
 
-/// The backends of a run, each made when it is first needed. What the device asked for cannot do
-/// yet goes to the CPU if the choice is automatic, which `Notice` is told once.
+/// The backends of a run, each made when it is first needed.
 class Backends {
  public:
-  /// Takes one line of text for the user.
-  using Notice = std::function<void(std::string_view)>;
-
   /// Throws DeviceError if a device asked for is not there.
-  explicit Backends(
-      const DeviceChoice& choice, Notice notice = [](std::string_view) {});
+  explicit Backends(const DeviceChoice& choice);
 
   /// The backend that makes frames with these settings. Throws DeviceError.
   Backend& for_config(const FrameConfig& config);
-  /// The backend that restores this frame. Throws DeviceError.
-  Backend& for_frame(const FrameHeader& header);
+  /// The backend that restores frames.
+  Backend& for_frames() { return choose(); }
 
   /// The name of the backend that was used last.
   std::string last_name() const;
 
  private:
-  void require_bitcomp(bool device_can, std::string_view method) const;
-  Backend& choose(bool device_can, std::string_view what);
+  Backend& choose();
 
-  DeviceChoice choice_;
-  Notice notice_;
   std::unique_ptr<Backend> cpu_;
   std::unique_ptr<Backend> device_;
   const Backend* last_ = nullptr;
-  bool noticed_ = false;
 };
 
 /// What this tool was built for: "CPU only" or "CUDA".

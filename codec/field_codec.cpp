@@ -98,7 +98,7 @@ class FrameRestorer {
   /// Restores the frame that was asked about last.
   void restore(const ArchiveFrame& frame) {
     const std::uint64_t index = frame.header.index;
-    Backend& backend = backends_.for_frame(frame.header);
+    Backend& backend = backends_.for_frames();
     const bool whole = shown_ && shown_->shown.all();
     Transfer* const transfer = whole && may_stay_there() ? backend.transfer() : nullptr;
     const Bytes payload = payload_of(frame, transfer);

@@ -13,7 +13,6 @@ enum class Setting {
   none,
   alpha,
   axes,
-  backend,
   beta,
   fill_values,
   frame_size,

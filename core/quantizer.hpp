@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "core/dtype.hpp"
 #include "core/hd.hpp"
@@ -35,7 +36,9 @@ CUSZI_HD inline bool within_bound(double original, double restored, double bound
 /// where a fill value might be restored.
 template <class T>
 inline T certainly_within(double bound, const MissingTest<T>& fills) {
-  return fills.count != 0 ? 0 : static_cast<T>(bound) * static_cast<T>(1 - 1.0 / (1 << 20));
+  constexpr double most = std::numeric_limits<T>::max();
+  const T nearest = static_cast<T>(bound < most ? bound : most);
+  return fills.count != 0 ? 0 : nearest * static_cast<T>(1 - 1.0 / (1 << 20));
 }
 
 /// Whether a value that is not missing may come back as `restored`: within the bound, and not as a

@@ -69,16 +69,28 @@ CUSZI_HD constexpr int zfp_block_values(int rank) { return 1 << (2 * rank); }
 /// exponent. What is wrong, or nothing.
 std::optional<std::string> zfp_fault(const ZfpParams& params, int head_bits);
 
-/// The most bits that a block can take.
+/// The most bits that a block takes where max_bits does not cut it off.
 template <class T>
-constexpr BitCount zfp_most_block_bits(const ZfpParams& params, int rank) {
+constexpr BitCount zfp_uncut_block_bits(const ZfpParams& params, int rank) {
   const auto values = static_cast<BitCount>(zfp_block_values(rank));
   constexpr BitCount type_planes = ZfpType<T>::bits;
   const BitCount planes =
       params.max_precision < type_planes ? BitCount{params.max_precision} : type_planes;
-  const BitCount all = static_cast<BitCount>(ZfpType<T>::head_bits(params.is_reversible())) +
-                       values * planes + values - 1;
-  const BitCount capped = all < params.max_bits ? all : BitCount{params.max_bits};
+  return static_cast<BitCount>(ZfpType<T>::head_bits(params.is_reversible())) + values * planes +
+         values - 1;
+}
+
+/// Whether blocks may be cut off, so that what they are decoded to is known from their bits alone.
+template <class T>
+constexpr bool zfp_cuts_blocks(const ZfpParams& params, int rank) {
+  return zfp_uncut_block_bits<T>(params, rank) > params.max_bits;
+}
+
+/// The most bits that a block can take.
+template <class T>
+constexpr BitCount zfp_most_block_bits(const ZfpParams& params, int rank) {
+  const BitCount uncut = zfp_uncut_block_bits<T>(params, rank);
+  const BitCount capped = uncut < params.max_bits ? uncut : BitCount{params.max_bits};
   return capped > params.min_bits ? capped : BitCount{params.min_bits};
 }
 

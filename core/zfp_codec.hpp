@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/zfp_bits.hpp"
 #include "core/zfp_block.hpp"
@@ -23,6 +24,9 @@ struct ZfpHead {
   }
 };
 
+/// Where nobody wants to see what a block is restored to.
+struct NobodySees {};
+
 /// A block of 4^rank values of type T, to bits and back, as zfp has it.
 template <class T, int rank>
 struct ZfpBlock {
@@ -34,9 +38,13 @@ struct ZfpBlock {
   static constexpr int values = Layout::values;
 
   /// Transforms a block into bit planes, which are valid if the head says that there are any.
-  CUSZI_HD static ZfpHead to_planes(const ZfpParams& params, const T* block, Word* planes) {
+  /// Unless the block is reversible, see(restored) gets the values that it comes back as where
+  /// max_bits cuts nothing off.
+  template <class See = NobodySees>
+  CUSZI_HD static ZfpHead to_planes(const ZfpParams& params, const T* block, Word* planes,
+                                    const See& see = {}) {
     return params.is_reversible() ? to_planes_reversibly(params, block, planes)
-                                  : to_planes_lossily(params, block, planes);
+                                  : to_planes_lossily(params, block, planes, see);
   }
 
   /// Writes a block's head and planes, cut to what the parameters allow, but not what it may have
@@ -163,17 +171,22 @@ struct ZfpBlock {
     });
   }
 
-  CUSZI_HD static ZfpHead to_planes_lossily(const ZfpParams& params, const T* block, Word* planes) {
+  template <class See>
+  CUSZI_HD static ZfpHead to_planes_lossily(const ZfpParams& params, const T* block, Word* planes,
+                                            const See& see) {
     ZfpHead head;
     Int fixed[values];
+    int exponent = 0;
     if constexpr (Type::is_float) {
       const zfp::BlockExponent common = zfp::block_exponent<T, values>(block);
-      const unsigned precision = precision_at(params, common.exponent);
-      if (precision == 0 || common.exponent == -Type::exponent_bias) {
+      exponent = common.exponent;
+      const unsigned precision = precision_at(params, exponent);
+      if (precision == 0 || exponent == -Type::exponent_bias) {
         head.put(0, 1);
+        show_zeros(see);
         return head;
       }
-      head.put(1 | biased(common.exponent) << 1, 1 + Type::exponent_bits);
+      head.put(1 | biased(exponent) << 1, 1 + Type::exponent_bits);
       set_planes(head, precision);
       zfp::to_fixed_point<T, values>(block, common, fixed);
     } else {
@@ -181,10 +194,39 @@ struct ZfpBlock {
       for_each_of<values>([&](int i) { fixed[i] = block[i]; });
     }
     zfp::transform<zfp::Lifting, rank>(fixed);
+    show(fixed, head.first_plane, exponent, see);
     const UInt ones = to_words(fixed, planes);
     head.end_plane = significant_bits(ones);
     Layout::transpose(planes);
     return head;
+  }
+
+  template <class See>
+  CUSZI_HD static void show_zeros(const See& see) {
+    if constexpr (!std::is_same_v<See, NobodySees>) {
+      T restored[values];
+      for_each_of<values>([&](int i) { restored[i] = 0; });
+      see(restored);
+    }
+  }
+
+  /// Shows what is made of coefficients without their planes below the first.
+  template <class See>
+  CUSZI_HD static void show(const Int* coefficients, int first_plane, int exponent,
+                            const See& see) {
+    if constexpr (!std::is_same_v<See, NobodySees>) {
+      const UInt coded = ~UInt{0} << first_plane;
+      Int fixed[values];
+      for_each_of<values>([&](int i) {
+        const UInt coefficient =
+            (static_cast<UInt>(coefficients[i]) + Type::negabinary) ^ Type::negabinary;
+        fixed[i] = static_cast<Int>(((coefficient & coded) ^ Type::negabinary) - Type::negabinary);
+      });
+      zfp::undo_transform<zfp::Lifting, rank>(fixed);
+      T restored[values];
+      zfp::from_fixed_point<T, values>(fixed, exponent, restored);
+      see(restored);
+    }
   }
 
   CUSZI_HD static ZfpHead to_planes_reversibly(const ZfpParams& params, const T* block,

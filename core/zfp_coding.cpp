@@ -17,6 +17,13 @@ std::uint32_t read_small(ByteReader& in) {
 
 }  // namespace
 
+void ZfpCoding::check_stream(ByteCount bytes, std::uint64_t blocks) const {
+  const std::uint64_t fewest_bits = std::max(zfp.min_bits, 1U);  // of a block
+  if (bytes % 8 != 0 || blocks > bytes * 8 / fewest_bits) {
+    throw ArchiveError("a zfp stream is truncated");
+  }
+}
+
 void ZfpCoding::write(ByteWriter& out) const {
   out.varint(zfp.min_bits);
   out.varint(zfp.max_bits);

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bound.hpp"
 #include "core/bytes.hpp"
 #include "core/config.hpp"
 #include "core/dims.hpp"
@@ -36,6 +37,16 @@ struct ZfpCoding {
   /// One pass: every point at once.
   std::vector<int> level_of_pass() const { return {0}; }
   bool is_usable(DType /*dtype*/) const { return true; }
+
+  /// A fixed rate needs no index.
+  IndexKind index_kind() const { return zfp.has_fixed_rate() ? IndexKind::none : index; }
+  /// Whether restored values must be looked at: not if all come back bit for bit, or if there is
+  /// neither a bound nor any of `fills` fill values that they could become.
+  bool needs_check(double bound, std::size_t fills) const {
+    return !zfp.is_reversible() && (bound != no_bound || fills != 0);
+  }
+  /// Throws ArchiveError if so many bytes cannot be a stream of `blocks` blocks.
+  void check_stream(ByteCount bytes, std::uint64_t blocks) const;
 
   void write(ByteWriter& out) const;
   /// Throws ArchiveError.

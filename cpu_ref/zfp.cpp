@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/zfp_codec.hpp"
 #include "core/zfp_grid.hpp"
+#include "cpu_ref/frame_work.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {
@@ -48,27 +49,62 @@ decltype(auto) with_rank(int rank, const F& f) {
   }
 }
 
-template <class T, int rank>
-void encode_block(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t block, const T* field,
-                  Writer& out) {
-  using Block = ZfpBlock<T, rank>;
-  const ZfpPlace<rank> place(grid, block);
-  T values[Block::values];
-  gather_block<rank>(grid, place, field, values);
-  typename Block::Word planes[Block::Layout::words];
-  const ZfpHead head = Block::to_planes(params, values, planes);
-  Block::write(params, head, planes, out);
+/// A field on its way to a stream.
+template <class T>
+struct EncodeTask {
+  ZfpParams params;
+  ZfpGrid grid;
+  const T* field;
+  std::uint64_t blocks;
+  std::uint32_t chunk;
+  const ZfpPatches<T>* patches;  ///< that are looked for while blocks are coded; or none
+
+  void look_at(std::uint64_t point, T decoded, std::vector<SparseEntry>& found) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (patches->check.accepts(field[point], decoded)) return;
+      if (patches->missing.any() && patches->missing(point)) return;
+      found.push_back(exact_value(point, field[point]));
+    }
+  }
+};
+
+template <int rank, class T>
+void look_at_block(const EncodeTask<T>& task, const ZfpPlace<rank>& place, const T* decoded,
+                   std::vector<SparseEntry>& found) {
+  zfp::for_rows<rank>(task.grid, place, [&](unsigned at, std::uint64_t offset, bool inside) {
+    if (!inside) return;
+    for (unsigned x = 0; x < place.extents[0]; ++x) {
+      task.look_at(offset + x, decoded[at + x], found);
+    }
+  });
 }
 
 template <class T, int rank>
-void decode_block(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t block, Reader& in,
-                  T* field) {
+void encode_block(const EncodeTask<T>& task, std::uint64_t block, Writer& out,
+                  std::vector<SparseEntry>& found) {
+  using Block = ZfpBlock<T, rank>;
+  const ZfpPlace<rank> place(task.grid, block);
+  T values[Block::values];
+  gather_block<rank>(task.grid, place, task.field, values);
+  typename Block::Word planes[Block::Layout::words];
+  const ZfpHead head = task.patches == nullptr
+                           ? Block::to_planes(task.params, values, planes)
+                           : Block::to_planes(task.params, values, planes, [&](const T* decoded) {
+                               look_at_block<rank>(task, place, decoded, found);
+                             });
+  Block::write(task.params, head, planes, out);
+}
+
+template <class T, int rank>
+void decode_block(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t block,
+                  const ZfpLimits<T>& limits, Reader& in, T* field) {
   using Block = ZfpBlock<T, rank>;
   typename Block::Word planes[Block::Layout::words] = {};
   int exponent = 0;
   const ZfpHead head = Block::read(params, in, exponent, planes);
   T values[Block::values];
   Block::from_planes(params, head, exponent, planes, values);
+  for (T& value : values) value = limits(value);
   scatter_block<rank>(grid, ZfpPlace<rank>(grid, block), values, field);
 }
 
@@ -92,81 +128,124 @@ void put_bits(std::span<const std::uint64_t> from, BitCount bits, BitCount at,
   }
 }
 
-struct Task {
+/// What a thread makes of some chunks.
+struct Part {
   std::vector<std::uint64_t> words;
   BitCount bits = 0;
+  std::vector<SparseEntry> patches;
 };
 
 template <class T, int rank>
-Task encode_task(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t first,
-                 std::uint64_t end, std::uint32_t chunk, const T* field,
+Part encode_part(const EncodeTask<T>& task, std::uint64_t first, std::uint64_t end,
                  std::vector<std::uint64_t>& scratch, std::uint32_t* chunk_bits) {
+  Part part;
   Writer out(scratch.data());
   for (std::uint64_t block = first; block < end;) {
-    const std::uint64_t chunk_end = std::min(end, block + chunk);
+    const std::uint64_t chunk_end = std::min(end, block + task.chunk);
     const BitCount start = out.position();
-    for (; block < chunk_end; ++block) encode_block<T, rank>(params, grid, block, field, out);
+    for (; block < chunk_end; ++block) encode_block<T, rank>(task, block, out, part.patches);
     *chunk_bits++ = static_cast<std::uint32_t>(out.position() - start);
   }
   out.flush();
-  const BitCount bits = out.position();
-  return {{scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(ceil_div(bits, 64))},
-          bits};
+  part.bits = out.position();
+  part.words.assign(scratch.begin(),
+                    scratch.begin() + static_cast<std::ptrdiff_t>(ceil_div(part.bits, 64)));
+  return part;
 }
 
-ZfpStream join(const std::vector<Task>& tasks) {
+ZfpStream join(const std::vector<Part>& parts) {
   ZfpStream stream;
   std::vector<BitCount> starts;
-  for (const Task& task : tasks) {
+  for (const Part& part : parts) {
     starts.push_back(stream.bits);
-    stream.bits += task.bits;
+    stream.bits += part.bits;
   }
   std::vector<std::uint64_t> words(ceil_div(stream.bits, 64));
-  parallel_for(tasks.size(), [&](std::uint64_t i) {
-    put_bits(tasks[i].words, tasks[i].bits, starts[i], words.data());
+  parallel_for(parts.size(), [&](std::uint64_t i) {
+    put_bits(parts[i].words, parts[i].bits, starts[i], words.data());
   });
   const Bytes bytes = std::as_bytes(std::span(words));
   stream.bytes.assign(bytes.begin(), bytes.end());
   return stream;
 }
 
+/// Looks for patches in what a stream whose blocks were cut is decoded to.
+template <class T>
+void look_at_stream(const EncodeTask<T>& task, const Dims& dims, const ZfpStream& stream,
+                    ZfpPatches<T>& patches) {
+  std::vector<BitCount> starts;
+  BitCount at = 0;
+  for (const std::uint32_t bits : stream.chunk_bits) {
+    starts.push_back(at);
+    at += bits;
+  }
+  std::vector<T> decoded(dims.count());
+  zfp_decode<T>(task.params, dims, stream.bytes, starts, task.chunk, decoded);
+  EncodeTask<T> look = task;
+  look.patches = &patches;
+  constexpr std::uint64_t piece_points = std::uint64_t{1} << 16;
+  std::vector<std::vector<SparseEntry>> found(ceil_div(decoded.size(), piece_points));
+  parallel_for(found.size(), [&](std::uint64_t piece) {
+    const std::uint64_t end = std::min(decoded.size(), (piece + 1) * piece_points);
+    for (std::uint64_t i = piece * piece_points; i < end; ++i) {
+      look.look_at(i, decoded[i], found[piece]);
+    }
+  });
+  for (const std::vector<SparseEntry>& some : found) append_entries(patches.found, some);
+}
+
 }  // namespace
 
 template <class T>
 ZfpStream zfp_encode(const ZfpParams& params, const Dims& dims, std::span<const T> values,
-                     std::uint32_t chunk) {
+                     std::uint32_t chunk, ZfpPatches<T>* patches) {
   const ZfpGrid grid(dims);
-  const std::uint64_t blocks = grid.count();
-  const std::uint64_t chunks_per_task = ceil_div(task_blocks, chunk);
-  const std::uint64_t blocks_per_task = chunks_per_task * chunk;
+  const bool is_cut = zfp_cuts_blocks<T>(params, grid.rank);
+  const EncodeTask<T> task{params,       grid,  values.data(),
+                           grid.count(), chunk, is_cut ? nullptr : patches};
+  const std::uint64_t chunks_per_part = ceil_div(task_blocks, chunk);
+  const std::uint64_t blocks_per_part = chunks_per_part * chunk;
   const std::uint64_t scratch_words =
-      ceil_div(std::min(blocks, blocks_per_task) * zfp_most_block_bits<T>(params, grid.rank), 64) +
+      ceil_div(std::min(task.blocks, blocks_per_part) * zfp_most_block_bits<T>(params, grid.rank),
+               64) +
       slack_words;
 
-  std::vector<std::uint32_t> chunk_bits(ceil_div(blocks, chunk));
-  std::vector<Task> tasks(ceil_div(blocks, blocks_per_task));
+  std::vector<std::uint32_t> chunk_bits(ceil_div(task.blocks, chunk));
+  std::vector<Part> parts(ceil_div(task.blocks, blocks_per_part));
   with_rank(grid.rank, [&](auto rank) {
     parallel_for(
-        tasks.size(), [&] { return std::vector<std::uint64_t>(scratch_words); },
+        parts.size(), [&] { return std::vector<std::uint64_t>(scratch_words); },
         [&](std::vector<std::uint64_t>& scratch, std::uint64_t i) {
-          const std::uint64_t first = i * blocks_per_task;
-          tasks[i] = encode_task<T, rank>(
-              params, grid, first, std::min(blocks, first + blocks_per_task), chunk, values.data(),
-              scratch, chunk_bits.data() + i * chunks_per_task);
+          const std::uint64_t first = i * blocks_per_part;
+          parts[i] =
+              encode_part<T, rank>(task, first, std::min(task.blocks, first + blocks_per_part),
+                                   scratch, chunk_bits.data() + i * chunks_per_part);
         },
         [](std::vector<std::uint64_t>&) {});
   });
-  ZfpStream stream = join(tasks);
+  ZfpStream stream = join(parts);
   stream.chunk_bits = std::move(chunk_bits);
+  if (patches == nullptr) return stream;
+  if (is_cut) {
+    look_at_stream(task, dims, stream, *patches);
+  } else {
+    for (const Part& part : parts) append_entries(patches->found, part.patches);
+    sort_entries(patches->found);
+  }
   return stream;
 }
 
 template <class T>
 BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
-                    std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values) {
+                    std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values,
+                    const ZfpLimits<T>& limits) {
   const ZfpGrid grid(dims);
   const std::uint64_t blocks = grid.count();
-  const std::uint64_t chunks = starts.size();
+  const bool is_fixed = params.has_fixed_rate();
+  const std::uint64_t chunks = is_fixed ? ceil_div(blocks, chunk) : starts.size();
+  const auto start_of = [&](std::uint64_t c) {
+    return is_fixed ? c * chunk * params.max_bits : starts[c];
+  };
   const BitCount stream_bits = BitCount{stream.size() / 8} * 64;
   const std::uint64_t chunks_per_task = chunks == 1 ? 1 : ceil_div(task_blocks, chunk);
   std::atomic<bool> is_damaged = false;
@@ -175,15 +254,15 @@ BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
     parallel_for(ceil_div(chunks, chunks_per_task), [&](std::uint64_t task) {
       for (std::uint64_t c = task * chunks_per_task;
            c < std::min(chunks, (task + 1) * chunks_per_task) && !is_damaged; ++c) {
-        const std::uint64_t last = c + 1 == chunks ? blocks : (c + 1) * chunk;
-        Reader in(StreamWords(stream), stream.size() / 8, starts[c]);
+        const bool is_last = c + 1 == chunks;
+        const std::uint64_t last = is_last ? blocks : (c + 1) * chunk;
+        Reader in(StreamWords(stream), stream.size() / 8, start_of(c));
         for (std::uint64_t block = c * chunk; block < last && in.position() <= stream_bits;
              ++block) {
-          decode_block<T, rank>(params, grid, block, in, values.data());
+          decode_block<T, rank>(params, grid, block, limits, in, values.data());
         }
-        const bool is_last = c + 1 == chunks;
         if (is_last) end = in.position();
-        if (is_last ? end > stream_bits : in.position() != starts[c + 1]) is_damaged = true;
+        if (is_last ? end > stream_bits : in.position() != start_of(c + 1)) is_damaged = true;
       }
     });
   });
@@ -217,11 +296,12 @@ std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, B
   return chunk_bits;
 }
 
-#define CUSZI_INSTANTIATE(T)                                                                       \
-  template ZfpStream zfp_encode(const ZfpParams&, const Dims&, std::span<const T>, std::uint32_t); \
-  template BitCount zfp_decode(const ZfpParams&, const Dims&, Bytes, std::span<const BitCount>,    \
-                               std::uint32_t, std::span<T>);                                       \
-  template std::vector<std::uint32_t> zfp_walk<T>(const ZfpParams&, const Dims&, Bytes, BitCount,  \
+#define CUSZI_INSTANTIATE(T)                                                                      \
+  template ZfpStream zfp_encode(const ZfpParams&, const Dims&, std::span<const T>, std::uint32_t, \
+                                ZfpPatches<T>*);                                                  \
+  template BitCount zfp_decode(const ZfpParams&, const Dims&, Bytes, std::span<const BitCount>,   \
+                               std::uint32_t, std::span<T>, const ZfpLimits<T>&);                 \
+  template std::vector<std::uint32_t> zfp_walk<T>(const ZfpParams&, const Dims&, Bytes, BitCount, \
                                                   std::uint32_t)
 CUSZI_INSTANTIATE(float);
 CUSZI_INSTANTIATE(double);

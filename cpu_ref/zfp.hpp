@@ -5,10 +5,21 @@
 #include <vector>
 
 #include "core/dims.hpp"
+#include "core/mask.hpp"
+#include "core/sparse_list.hpp"
 #include "core/units.hpp"
 #include "core/zfp.hpp"
+#include "core/zfp_check.hpp"
 
 namespace cuszi::cpu {
+
+/// Finds the points of a frame that must be patched.
+template <class T>
+struct ZfpPatches {
+  ZfpCheck<T> check;
+  const Mask& missing;  ///< points that do not matter
+  std::vector<SparseEntry> found;
+};
 
 /// A field as zfp codes it: a string of bits, block by block, ended with a whole word.
 struct ZfpStream {
@@ -18,17 +29,20 @@ struct ZfpStream {
 };
 
 /// Codes a field, `chunk` blocks to a chunk. The stream is the zfp library's, bit for bit; threads
-/// change nothing. T is float, double, std::int32_t or std::int64_t.
+/// change nothing. T is float, double, std::int32_t or std::int64_t. If there are `patches`, of
+/// floating-point types, they get to see all points, and those found are in their order.
 template <class T>
 ZfpStream zfp_encode(const ZfpParams& params, const Dims& dims, std::span<const T> values,
-                     std::uint32_t chunk);
+                     std::uint32_t chunk, ZfpPatches<T>* patches = nullptr);
 
 /// Restores a field from a stream whose chunks of `chunk` blocks begin at the bits `starts`; one
-/// start is enough where there is no index. Returns the bit after the last block. Throws
+/// start is enough where there is no index; at fixed rate none is needed. Values are brought within
+/// `limits`. Returns the bit after the last block. Throws
 /// ArchiveError if a chunk does not end where the next one begins, or the stream ends before it.
 template <class T>
 BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
-                    std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values);
+                    std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values,
+                    const ZfpLimits<T>& limits = {});
 
 /// Passes over the blocks of a stream, from bit `at` on, and tells the bits of each chunk of
 /// `chunk` blocks: what an index needs. Throws ArchiveError if the stream ends before.

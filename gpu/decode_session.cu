@@ -7,6 +7,7 @@
 #include "gpu/restoration.cuh"
 #include "gpu/sessions.hpp"
 #include "gpu/tiles.cuh"
+#include "gpu/zfp_coding.cuh"
 
 namespace cuszi::gpu {
 
@@ -101,10 +102,10 @@ class GpuPassDecoder final : public PassDecoder {
 template <class Params, class T>
 void decode_values_by(Work& work, const Params& params, const Sections& sections,
                       const FrameOutput<T>& frame) {
-  if constexpr (has_kernels<Params> && Params::codes_itself) {
+  if constexpr (Params::codes_itself) {
     decode_values(work, params, sections, frame);
   } else {
-    refuse_predictor(Params::name);
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
   }
 }
 

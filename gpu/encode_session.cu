@@ -11,6 +11,7 @@
 #include "gpu/sessions.hpp"
 #include "gpu/tiles.cuh"
 #include "gpu/trials.cuh"
+#include "gpu/zfp_coding.cuh"
 
 namespace cuszi::gpu {
 
@@ -121,10 +122,10 @@ class GpuPassEncoder final : public PassEncoder {
 template <class Params, class T>
 SelfCoded encode_values_by(Work& work, const Params& params, double bound,
                            const FrameInput<T>& frame) {
-  if constexpr (has_kernels<Params> && Params::codes_itself) {
+  if constexpr (Params::codes_itself) {
     return encode_values(work, params, bound, frame);
   } else {
-    refuse_predictor(Params::name);
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
   }
 }
 

@@ -198,9 +198,7 @@ void launch_samples(Work& work, const Extents3& extents, const T* values,
                     ScanResult<T>* result) {
   std::visit(
       [&]<class Params>(const Params& d) {
-        if constexpr (!has_kernels<Params>) {
-          refuse_predictor(Params::name);
-        } else if constexpr (has_one_pass<Params>) {
+        if constexpr (has_one_pass<Params>) {
           static_assert(sample_points % threads == 0);
           sample_errors<T><<<sample_points / threads, threads, 0, work.stream()>>>(
               d, extents, values, missing, result);

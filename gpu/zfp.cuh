@@ -2,7 +2,8 @@
 
 #include "core/dims.hpp"
 #include "core/zfp.hpp"
-#include "gpu/work.hpp"
+#include "core/zfp_check.hpp"
+#include "gpu/frame_work.cuh"
 
 namespace cuszi::gpu {
 
@@ -14,22 +15,37 @@ struct ZfpStream {
   std::uint64_t blocks = 0;
 };
 
+/// Finds the points of a frame that must be patched.
+template <class T>
+struct ZfpPatches {
+  ZfpCheck<T> check;
+  RankedBits missing;  ///< points that do not matter; no words if there are none
+  ExceptionSets exceptions;
+
+  __device__ void look_at(std::uint64_t point, T original, T decoded) const {
+    if (check.accepts(original, decoded)) return;
+    if (missing.words != nullptr && missing.test(point)) return;
+    exceptions.add_patch(point);
+  }
+};
+
 /// Codes a field on the device. A thread per block leaves its bits in a slot of its own, then sums
 /// over the blocks' lengths tell where they go; at fixed rate that is known before. The host waits
-/// once, for the number of bits.
+/// once, for the number of bits. If there are `patches`, they get to see all points.
 template <class T>
-ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values);
+ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
+                     const ZfpPatches<T>* patches = nullptr);
 
 /// The first bit of every chunk of `chunk` blocks of a stream of variable rate, and the end of the
 /// last.
 const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint32_t chunk);
 
-/// Restores a field on the device from a stream of `count` words. `starts` has the first bit of
+/// Restores a field on the device from a stream, at any address. `starts` has the first bit of
 /// every chunk of `chunk` blocks and the end of the last; at fixed rate it is not used. A thread
 /// per chunk finds its blocks, then a thread per block decodes it. Sets a flaw if a chunk does not
 /// end where the next one begins.
 template <class T>
-void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, const std::uint64_t* words,
-                std::uint64_t count, const BitCount* starts, std::uint32_t chunk, T* values);
+void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes stream,
+                const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits, T* values);
 
 }  // namespace cuszi::gpu

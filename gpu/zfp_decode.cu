@@ -6,20 +6,41 @@ namespace cuszi::gpu {
 
 namespace {
 
+/// The words of 64 bits from any address on.
+class StreamWords {
+ public:
+  explicit StreamWords(const std::byte* from)
+      : words_(reinterpret_cast<const std::uint64_t*>(from - misalignment(from))),
+        shift_(8 * misalignment(from)) {}
+
+  __device__ std::uint64_t operator[](std::uint64_t i) const {
+    const std::uint64_t word = words_[i];
+    return shift_ == 0 ? word : word >> shift_ | words_[i + 1] << (64 - shift_);
+  }
+
+ private:
+  static unsigned misalignment(const std::byte* from) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % sizeof(std::uint64_t));
+  }
+
+  const std::uint64_t* words_;
+  unsigned shift_;  ///< in bits
+};
+
 /// A stream and where its chunks or blocks begin; none at fixed rate.
 struct Source {
   ZfpParams params;
-  const std::uint64_t* words;
+  StreamWords words;
   std::uint64_t count;
   const BitCount* starts;
 
-  using Reader = ZfpBitReader<const std::uint64_t*>;
+  using Reader = ZfpBitReader<StreamWords>;
   __device__ Reader reader_at(BitCount bit) const { return Reader(words, count, bit); }
 };
 
 /// Passes over the blocks of a chunk a thread and tells where they begin.
 template <class T, int rank>
-__global__ void find_blocks(const __grid_constant__ Source source, std::uint32_t chunk,
+__global__ void find_blocks(const __grid_constant__ Source source, std::uint64_t chunk,
                             std::uint64_t chunks, std::uint64_t blocks, BitCount* starts,
                             std::uint32_t* flaws) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -46,6 +67,7 @@ struct DecodeTask {
   ZfpGrid grid;
   bool aligned;
   std::uint64_t blocks;
+  ZfpLimits<T> limits;
   T* values;
   std::uint32_t* flaws;
 };
@@ -80,11 +102,12 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
   for_each_of<words>([&](int i) { planes[i] = slot[i]; });
   T values[Block::values];
   Block::from_planes(source.params, head, exponent, planes, values);
+  for_each_of<Block::values>([&](int i) { values[i] = task.limits(values[i]); });
   store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values, task.values);
 }
 
 template <class T, int rank>
-void launch(Work& work, DecodeTask<T>& task, std::uint32_t chunk) {
+void launch(Work& work, DecodeTask<T>& task, std::uint64_t chunk) {
   if (task.source.starts != nullptr && chunk > 1) {
     const std::uint64_t chunks = ceil_div(task.blocks, chunk);
     auto* const starts = work.take<BitCount>(task.blocks + 1);
@@ -106,21 +129,24 @@ void launch(Work& work, DecodeTask<T>& task, std::uint32_t chunk) {
 }  // namespace
 
 template <class T>
-void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, const std::uint64_t* words,
-                std::uint64_t count, const BitCount* starts, std::uint32_t chunk, T* values) {
+void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes stream,
+                const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits,
+                T* values) {
   const ZfpGrid grid(dims);
-  DecodeTask<T> task{{params, words, count, params.has_fixed_rate() ? nullptr : starts},
+  DecodeTask<T> task{{params, StreamWords(stream.data()), stream.size() / sizeof(std::uint64_t),
+                      params.has_fixed_rate() ? nullptr : starts},
                      grid,
                      has_aligned_rows(grid, values),
                      grid.count(),
+                     limits,
                      values,
                      work.flaws()};
   with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(work, task, chunk); });
 }
 
-template void zfp_decode(Work&, const ZfpParams&, const Dims&, const std::uint64_t*, std::uint64_t,
-                         const BitCount*, std::uint32_t, float*);
-template void zfp_decode(Work&, const ZfpParams&, const Dims&, const std::uint64_t*, std::uint64_t,
-                         const BitCount*, std::uint32_t, double*);
+template void zfp_decode(Work&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
+                         std::uint64_t, const ZfpLimits<float>&, float*);
+template void zfp_decode(Work&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
+                         std::uint64_t, const ZfpLimits<double>&, double*);
 
 }  // namespace cuszi::gpu

@@ -81,10 +81,25 @@ struct EncodeTask {
   std::uint64_t* stream;    ///< of zeros, if all blocks have one length
   std::uint64_t* scratch;   ///< else the slots of all threads
   std::uint32_t* unpadded;  ///< bits in each slot
+  ZfpPatches<T> patches;    ///< for kernels that look for them
 };
 
+/// Shows a block as it is decoded to what finds patches.
+template <int rank, class T>
+__device__ void look_at_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* values,
+                              const T* decoded, const ZfpPatches<T>& patches) {
+  zfp::for_rows<rank>(grid, place, [&](unsigned at, std::uint64_t offset, bool inside) {
+    if (!inside) return;
+#pragma unroll
+    for (unsigned x = 0; x < 4; ++x) {
+      const std::uint64_t point = offset + x;
+      if (x < place.extents[0]) patches.look_at(point, values[point], decoded[at + x]);
+    }
+  });
+}
+
 /// Transforms and codes a block a thread.
-template <class T, int rank>
+template <class T, int rank, bool patching>
 __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
     encode_blocks(const __grid_constant__ EncodeTask<T> task) {
   using Block = ZfpBlock<T, rank>;
@@ -96,11 +111,17 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
   ZfpHead head;
   const PlanesInSlot<T, rank> slot{shared + threadIdx.x};
   {
+    const ZfpPlace<rank> place(task.grid, block);
     T values[Block::values];
-    load_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, task.values,
-                     values);
+    load_block<rank>(task.grid, place, task.aligned, task.values, values);
     typename Block::Word planes[Block::Layout::words];
-    head = Block::to_planes(task.params, values, planes);
+    if constexpr (patching) {
+      head = Block::to_planes(task.params, values, planes, [&](const T* decoded) {
+        look_at_block<rank>(task.grid, place, task.values, decoded, task.patches);
+      });
+    } else {
+      head = Block::to_planes(task.params, values, planes);
+    }
     for_each_of<Block::Layout::words>([&](int i) { slot[i] = planes[i]; });
   }
   const StridedWords<std::uint64_t> words{shared + threadIdx.x, threads};
@@ -194,7 +215,7 @@ __global__ void pick_starts(const BitCount* starts, std::uint64_t blocks, std::u
   if (i <= chunks) out[i] = starts[i < chunks ? i * chunk : blocks];
 }
 
-template <class T, int rank>
+template <class T, int rank, bool patching>
 void launch(Work& work, EncodeTask<T>& task) {
   constexpr unsigned threads = zfp_threads<rank>;
   constexpr unsigned words = Slot<T, rank>::words;
@@ -203,7 +224,7 @@ void launch(Work& work, EncodeTask<T>& task) {
     task.scratch = work.take<std::uint64_t>(std::uint64_t{tiles} * threads * words);
     task.unpadded = work.take<std::uint32_t>(task.blocks);
   }
-  auto* const kernel = encode_blocks<T, rank>;
+  auto* const kernel = encode_blocks<T, rank, patching>;
   constexpr int shared = threads * words * 8;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
         "set aside shared memory");
@@ -233,10 +254,33 @@ ZfpStream join(Work& work, JoinTask task, unsigned threads) {
   return {task.stream, bits, task.starts, task.blocks};
 }
 
+template <class T>
+__global__ void look_at_points(const T* values, const T* decoded, std::uint64_t points,
+                               const __grid_constant__ ZfpPatches<T> patches) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < points;
+       i += all) {
+    patches.look_at(i, values[i], decoded[i]);
+  }
+}
+
+/// Shows what a stream whose blocks were cut is decoded to.
+template <class T>
+void look_at_stream(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
+                    const T* values, const ZfpPatches<T>& patches) {
+  auto* const decoded = work.take<T>(dims.count());
+  const Bytes bytes{reinterpret_cast<const std::byte*>(stream.words),
+                    zfp_stream_bytes(stream.bits)};
+  zfp_decode<T>(work, params, dims, bytes, stream.starts, 1, {}, decoded);
+  look_at_points<<<1024, 256, 0, work.stream()>>>(values, decoded, dims.count(), patches);
+  check_launch("look_at_points");
+}
+
 }  // namespace
 
 template <class T>
-ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values) {
+ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
+                     const ZfpPatches<T>* patches) {
   const ZfpGrid grid(dims);
   EncodeTask<T> task{};
   task.params = params;
@@ -244,22 +288,31 @@ ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, cons
   task.aligned = has_aligned_rows(grid, values);
   task.values = values;
   task.blocks = grid.count();
+  const bool is_cut = zfp_cuts_blocks<T>(params, grid.rank);
+  const bool looks_here = patches != nullptr && !is_cut;
+  if (looks_here) task.patches = *patches;
   const BitCount fixed_bits = params.has_fixed_rate() ? task.blocks * params.max_bits : 0;
   if (fixed_bits > 0) task.stream = work.take_zeroed<std::uint64_t>(ceil_div(fixed_bits, 64));
 
   JoinTask joined{};
   unsigned threads = 0;
   with_zfp_rank(grid.rank, [&](auto rank) {
-    launch<T, rank>(work, task);
+    with_flag(looks_here, [&](auto patching) { launch<T, rank, patching>(work, task); });
     threads = zfp_threads<rank>;
     joined.slot_words = Slot<T, rank>::words;
   });
-  if (fixed_bits > 0) return {task.stream, fixed_bits, nullptr, task.blocks};
-  joined.scratch = task.scratch;
-  joined.unpadded = task.unpadded;
-  joined.min_bits = params.min_bits;
-  joined.blocks = task.blocks;
-  return join(work, joined, threads);
+  ZfpStream stream{task.stream, fixed_bits, nullptr, task.blocks};
+  if (fixed_bits == 0) {
+    joined.scratch = task.scratch;
+    joined.unpadded = task.unpadded;
+    joined.min_bits = params.min_bits;
+    joined.blocks = task.blocks;
+    stream = join(work, joined, threads);
+  }
+  if (patches != nullptr && is_cut) {
+    look_at_stream(work, params, dims, stream, values, *patches);
+  }
+  return stream;
 }
 
 const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint32_t chunk) {
@@ -272,7 +325,9 @@ const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint3
   return starts;
 }
 
-template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const float*);
-template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const double*);
+template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const float*,
+                              const ZfpPatches<float>*);
+template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const double*,
+                              const ZfpPatches<double>*);
 
 }  // namespace cuszi::gpu

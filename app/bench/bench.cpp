@@ -205,7 +205,7 @@ ExitCode execute(const BenchOptions& asked) {
   std::vector<std::string> files(asked.inputs.size());
   std::ranges::transform(asked.inputs, files.begin(), file_of);
   refuse_among(identities_of(files), "-");
-  Backends backends(asked.run.device, tell_notice);
+  Backends backends(asked.run.device);
   return for_each_file(asked.inputs, [&](const std::string& input) {
     const BenchOptions options = options_for(input, asked);
     if (options.study) {

@@ -43,7 +43,6 @@ std::string_view member_of(Setting setting) {
     case Setting::none: return "";
     case Setting::alpha: return "alpha";
     case Setting::axes: return "axes";
-    case Setting::backend: return "device";
     case Setting::beta: return "beta";
     case Setting::fill_values: return "fills";
     case Setting::frame_size: return "frame_bytes";

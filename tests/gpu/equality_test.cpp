@@ -13,20 +13,6 @@ namespace cuszi::test {
 
 namespace {
 
-/// The first of the frames from `make` whose predictor and coder have kernels.
-template <class Make>
-RandomFrame with_kernels(const Make& make) {
-  for (;;) {
-    RandomFrame frame = make();
-    const FrameConfig& config = frame.task.config;
-    if (gpu::has_steps(config.predictor.id, config.coder)) return frame;
-  }
-}
-
-RandomFrame random_gpu_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
-  return with_kernels([&] { return random_frame(random, min_points, max_points); });
-}
-
 /// What became of a frame: its bytes, or the error's message.
 struct Outcome {
   std::vector<std::byte> bytes;
@@ -65,7 +51,7 @@ void check_frames(std::uint64_t seed, int frames, std::uint64_t min_points,
   const auto cpu = cpu::make_backend();
   Random random(seed);
   for (int i = 0; i < frames; ++i) {
-    check_equality(*cpu, *gpu, random_gpu_frame(random, min_points, max_points));
+    check_equality(*cpu, *gpu, random_frame(random, min_points, max_points));
   }
 }
 
@@ -75,8 +61,7 @@ void check_constant_frames(std::uint64_t seed, int frames, std::uint64_t max_poi
   const auto cpu = cpu::make_backend();
   Random random(seed);
   for (int i = 0; i < frames; ++i) {
-    check_equality(*cpu, *gpu,
-                   with_kernels([&] { return random_constant_frame(random, 1, max_points); }));
+    check_equality(*cpu, *gpu, random_constant_frame(random, 1, max_points));
   }
 }
 
@@ -88,7 +73,7 @@ TEST_CASE("every step of a frame gives the same on both backends", "[gpu]") {
   const auto cpu = cpu::make_backend();
   Random random(11);
   for (int i = 0; i < 300; ++i) {
-    RandomFrame frame = random_gpu_frame(random, 1, 100'000);
+    RandomFrame frame = random_frame(random, 1, 100'000);
     if (codes_itself(frame.task.config.predictor.id)) continue;  // in one step
     frame.task.config.huffman.width = HuffmanWidth::automatic;   // so that every book fits
     INFO(frame.to_string());
@@ -123,7 +108,7 @@ TEST_CASE("no merge factor or unit of the encoder changes a byte", "[gpu]") {
   if (gpu == nullptr) return;
   Random random(7);
   for (int i = 0; i < 100; ++i) {
-    RandomFrame frame = random_gpu_frame(random, 1000, 200000);
+    RandomFrame frame = random_frame(random, 1000, 200000);
     frame.task.config.huffman.width = HuffmanWidth::automatic;
     INFO(frame.to_string());
     const std::vector<std::byte> values = frame.values();
@@ -140,7 +125,7 @@ TEST_CASE("damaged frames are refused by the GPU", "[gpu]") {
   const auto cpu = cpu::make_backend();
   Random random(5);
   for (int i = 0; i < 200; ++i) {
-    const RandomFrame frame = random_gpu_frame(random, 1000, 20000);
+    const RandomFrame frame = random_frame(random, 1000, 20000);
     INFO(frame.to_string());
     const Outcome made =
         outcome_of([&] { return compress(*cpu, frame.task, frame.values()).frame.bytes; });
@@ -172,7 +157,7 @@ TEST_CASE("a backend that ran out of device memory can be used again", "[gpu]") 
   REQUIRE_THROWS_AS(load_frame(*gpu, task.config, task.shape, claimed, {}, times), DeviceError);
   Random random(6);
   const auto cpu = cpu::make_backend();
-  check_equality(*cpu, *gpu, random_gpu_frame(random, 3000, 30000));
+  check_equality(*cpu, *gpu, random_frame(random, 3000, 30000));
 }
 
 TEST_CASE("a fill value within the range is patched around in the same way", "[gpu]") {
@@ -181,7 +166,7 @@ TEST_CASE("a fill value within the range is patched around in the same way", "[g
   const auto cpu = cpu::make_backend();
   Random random(12);
   for (int i = 0; i < 100; ++i) {
-    RandomFrame frame = random_gpu_frame(random, 3000, 100000);
+    RandomFrame frame = random_frame(random, 3000, 100000);
     frame.task.fills = {};
     for (const double fill : {0.0, 0.25, -1.0}) frame.task.fills.add(fill);
     check_equality(*cpu, *gpu, frame);
@@ -193,7 +178,7 @@ TEST_CASE("another thread than the one that made it can use a backend", "[gpu]")
   const auto cpu = cpu::make_backend();
   const auto gpu = gpu::make_backend(gpu::device_count() - 1);
   Random random(13);
-  const RandomFrame frame = random_gpu_frame(random, 3000, 100000);
+  const RandomFrame frame = random_frame(random, 3000, 100000);
   std::exception_ptr failure;
   std::thread([&] {
     try {

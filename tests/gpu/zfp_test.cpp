@@ -31,7 +31,8 @@ void check_stream(gpu::Work& work, const ZfpCase<T>& given, std::uint32_t chunk)
   const BitCount* const starts =
       stream.starts == nullptr ? nullptr : gpu::zfp_chunk_starts(work, stream, chunk);
   T* const out = work.take<T>(given.values.size());
-  gpu::zfp_decode<T>(work, given.params, given.dims, stream.words, words, starts, chunk, out);
+  const Bytes bytes = std::as_bytes(std::span(stream.words, words));
+  gpu::zfp_decode<T>(work, given.params, given.dims, bytes, starts, chunk, {}, out);
   const T* const found = work.download(out, given.values.size());
   const std::uint32_t& flaws = *work.download(work.flaws(), 1);
   work.sync();
@@ -70,14 +71,10 @@ TEST_CASE("a damaged zfp stream sets a flaw or gives other values on the device"
                      stream.chunk_bits.size(), bytes.size() * 8);
     starts.push_back(bytes.size() * 8);
     work.reset();
-    const std::vector<std::uint64_t> words = [&] {
-      std::vector<std::uint64_t> copy(bytes.size() / 8);
-      std::memcpy(copy.data(), bytes.data(), bytes.size());
-      return copy;
-    }();
     float* const out = work.take<float>(given.values.size());
-    gpu::zfp_decode<float>(work, given.params, given.dims, work.upload(words.data(), words.size()),
-                           words.size(), work.upload(starts.data(), starts.size()), 4, out);
+    const Bytes there{work.upload(bytes.data(), bytes.size()), bytes.size()};
+    gpu::zfp_decode<float>(work, given.params, given.dims, there,
+                           work.upload(starts.data(), starts.size()), 4, {}, out);
     const std::uint32_t& flaws = *work.download(work.flaws(), 1);
     work.sync();
     flawed += flaws != 0 ? 1 : 0;

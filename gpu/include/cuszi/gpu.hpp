@@ -31,11 +31,6 @@ namespace cuszi::gpu {
 /// How many devices there are; none without a driver.
 int device_count();
 
-/// Whether this predictor and this coder have kernels.
-constexpr bool has_steps(PredictorId predictor, CoderId /*coder*/) {
-  return predictor != PredictorId::zfp;
-}
-
 /// A backend on the device of this number (as nvidia-smi counts them). Throws DeviceError if there
 /// is none.
 ///
