@@ -3,7 +3,7 @@
 #include "core/dims.hpp"
 #include "core/zfp.hpp"
 #include "core/zfp_check.hpp"
-#include "gpu/frame_work.cuh"
+#include "gpu/work.hpp"
 
 namespace cuszi::gpu {
 
@@ -15,19 +15,8 @@ struct ZfpStream {
   std::uint64_t blocks = 0;
 };
 
-/// Finds the points of a frame that must be patched.
 template <class T>
-struct ZfpPatches {
-  ZfpCheck<T> check;
-  RankedBits missing;  ///< points that do not matter; no words if there are none
-  ExceptionSets exceptions;
-
-  __device__ void look_at(std::uint64_t point, T original, T decoded) const {
-    if (check.accepts(original, decoded)) return;
-    if (missing.words != nullptr && missing.test(point)) return;
-    exceptions.add_patch(point);
-  }
-};
+struct ZfpPatches;
 
 /// Codes a field on the device. A thread per block leaves its bits in a slot of its own, then sums
 /// over the blocks' lengths tell where they go; at fixed rate that is known before. The host waits

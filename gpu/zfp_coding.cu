@@ -4,6 +4,7 @@
 #include "gpu/exception_sets.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_coding.cuh"
+#include "gpu/zfp_patches.cuh"
 
 namespace cuszi::gpu {
 

@@ -2,6 +2,7 @@
 #include "gpu/ranked_bits.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_block.cuh"
+#include "gpu/zfp_patches.cuh"
 
 namespace cuszi::gpu {
 
