@@ -14,6 +14,7 @@
 #include "app/option_text.hpp"
 #include "app/standard_streams.hpp"
 #include "codec/byte_source.hpp"
+#include "codec/limits.hpp"
 #include "core/archive.hpp"
 #include "files/field_path.hpp"
 #include "files/input_field.hpp"
@@ -104,11 +105,36 @@ void check_copy(const CLI::App& app, Parsed& parsed, CompressOptions& options) {
   if (options.bounds_alone) parsed.bound = 0;
 }
 
+/// A mode of zfp that needs no bound has its own, unless it is given one.
+void check_own_bound(const CLI::App& app, bool has_target, double own, Parsed& parsed,
+                     FieldSettings& settings) {
+  if (has_target) {
+    throw UsageError("--target finds a bound; it goes with --zfp-mode accuracy");
+  }
+  if (parsed.bound && own == 0) {
+    throw UsageError(
+        "--error-bound has no effect with --zfp-mode reversible, which loses nothing; leave it "
+        "out");
+  }
+  if (parsed.bound) return;
+  for (const char* option : {"--mode", "--value-range"}) {
+    if (app.count(option) == 0) continue;
+    throw UsageError(fmt::format("{} goes with --error-bound, which is not given", option));
+  }
+  parsed.bound = own;
+  settings.mode = ErrorMode::absolute;
+}
+
 /// A bound, or for compress a target instead, and only what goes with it.
 void check_quality(const CLI::App& app, bool has_target, Parsed& parsed, FieldSettings& settings) {
+  if (const auto own = own_bound(settings.frame.predictor)) {
+    check_own_bound(app, has_target, *own, parsed, settings);
+  }
   if (has_target == parsed.bound.has_value()) {
     throw UsageError(has_target ? "--target and --error-bound exclude each other; give one of them"
-                                : "--error-bound or --target is required, like -e 1e-3");
+                     : app.get_option_no_throw("--target") == nullptr
+                         ? "--error-bound is required, like -e 1e-3"
+                         : "--error-bound or --target is required, like -e 1e-3");
   }
   for (const char* option : {"--mode", "--value-range"}) {
     if (has_target && app.count(option) != 0) {
@@ -132,6 +158,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
       "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
+      "  cuszi compress U_100x500x500.f32 --preset zfp --zfp-mode rate:8\n"
       "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
       "  cuszi compress file.nc:TEMPERATURE -e 1e-3 -o T.cuszi\n"
       "  cuszi compress file.nc -e 1e-3 --bound T=abs:0.01 -o file.cuszi.nc\n"
@@ -276,7 +303,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");
-  add_bound_options(app, parsed.bound, options.settings.mode)->required();
+  add_bound_options(app, parsed.bound, options.settings.mode);
   add_field_options(app, options.field);
   app.add_option("--iterations", options.iterations, "Times to repeat; the median counts")
       ->type_name("N")

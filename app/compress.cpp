@@ -148,7 +148,7 @@ class Compression {
     report.compress_seconds = compress_times_.seconds();
     report.total_seconds = clock_.seconds();
     if (meter_) {
-      report.measured = {meter_->quality(), meter_->bound(), meter_->fidelity()};
+      report.measured = measured_by(*meter_);
       report.decompress_seconds = decompress_times_.seconds();
     }
     print(report, options_.run, is_standard_stream(output_));

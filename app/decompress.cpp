@@ -116,7 +116,7 @@ class Decompression {
     report.device = backends_.last_name();
     report.decompress_seconds = times_.seconds();
     report.total_seconds = clock_.seconds();
-    if (meter_) report.measured = {meter_->quality(), meter_->bound(), meter_->fidelity()};
+    if (meter_) report.measured = measured_by(*meter_);
     print(report, options_.run, is_standard_stream(output));
     if (meter_) {
       require_within_bound(*meter_, report.dims,

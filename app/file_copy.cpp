@@ -189,7 +189,7 @@ class FileCopy {
       meter.add(i, restored.source.frame(i));
       progress.advance(original.source.frame_bytes(i));
     }
-    each.report.measured = {meter.quality(), meter.bound(), meter.fidelity()};
+    each.report.measured = measured_by(meter);
     require_within_bound(meter, each.report.dims,
                          "no copy was written; this is a bug, please report it");
     require_same_missing(meter, each.report.dims);

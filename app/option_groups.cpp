@@ -103,6 +103,30 @@ void add_multilevel_options(CLI::App& app, MultilevelConfig& multilevel) {
             "Time spent on trials: none, those that usually matter (default), or more");
 }
 
+void add_zfp_options(CLI::App& app, ZfpConfig& zfp) {
+  add_parsed(app, "--zfp-mode", zfp.mode, parse_zfp_mode,
+             "accuracy|precision:PLANES|rate:BITS|reversible",
+             "zfp: what is kept of each block, the bit planes that the bound needs (default), so "
+             "many (up to 64), so many bits per value (up to 64), or all; only accuracy needs -e");
+  add_parsed(
+      app, "--zfp-chunk", zfp.chunk,
+      [](const std::string& option, const std::string& text) {
+        return static_cast<std::uint32_t>(parse_count(option, text, 1, most_zfp_chunk));
+      },
+      "C", fmt::format("zfp: blocks per chunk, 1 to {} (default 16)", most_zfp_chunk));
+}
+
+void add_index_options(CLI::App& app, IndexConfig& index) {
+  add_named(app, "--index", index.kind, index_names,
+            "What lets chunks be decoded in parallel (default hybrid)");
+  add_parsed(
+      app, "--partition", index.partition,
+      [](const std::string& option, const std::string& text) {
+        return static_cast<std::uint32_t>(parse_count(option, text, 1, most_partition));
+      },
+      "P", "Chunks per offset of the hybrid index, 1 to 1048576 (default 32)");
+}
+
 void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   PredictorConfig& predictor = frame.predictor;
   apply(ratio_preset, frame);
@@ -120,6 +144,7 @@ void add_predictor_options(CLI::App& app, FrameConfig& frame) {
   add_parsed(
       app, "--radius", predictor.radius, parse_radius, "N|auto",
       fmt::format("Quantisation codes on either side of 0, 1 to {} (default auto)", max_radius));
+  add_zfp_options(app, predictor.zfp);
 }
 
 void add_coder_options(CLI::App& app, FrameConfig& frame) {
@@ -128,20 +153,13 @@ void add_coder_options(CLI::App& app, FrameConfig& frame) {
              "How quantisation codes are written, instead of the preset's");
   add_named(app, "--huffman-width", huffman.width, huffman_width_names,
             "Bits of a codeword unit while encoding (default auto)");
-  add_named(app, "--index", frame.index.kind, index_names,
-            "What lets chunks be decoded in parallel (default hybrid)");
+  add_index_options(app, frame.index);
   add_parsed(
       app, "--chunk", huffman.chunk,
       [](const std::string& option, const std::string& text) {
         return parse_power_of_two(option, text, least_chunk, most_chunk);
       },
       "N", "Symbols per chunk, a power of two, 64 to 1048576 (default 1024)");
-  add_parsed(
-      app, "--partition", frame.index.partition,
-      [](const std::string& option, const std::string& text) {
-        return static_cast<std::uint32_t>(parse_count(option, text, 1, most_partition));
-      },
-      "P", "Chunks per offset of the hybrid index, 1 to 1048576 (default 32)");
 }
 
 }  // namespace
@@ -199,16 +217,14 @@ void add_fill_options(CLI::App& app, FillValues& fills) {
       ->allow_extra_args(false);
 }
 
-CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode) {
-  CLI::Option* const option =
-      app.add_option_function<std::string>(
-             "-e,--error-bound",
-             [&bound](const std::string& text) { bound = parse_number("--error-bound", text); },
-             "What no value's error exceeds: from 0, which is lossless, with -m rel to below 1")
-          ->type_name("BOUND");
+void add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode) {
+  app.add_option_function<std::string>(
+         "-e,--error-bound",
+         [&bound](const std::string& text) { bound = parse_number("--error-bound", text); },
+         "What no value's error exceeds: from 0, which is lossless, with -m rel to below 1")
+      ->type_name("BOUND");
   add_parsed(app, "-m,--mode", mode, parse_error_mode, list_of_names(error_mode_names),
              "Bound as a share of the value range (default) or absolute");
-  return option;
 }
 
 void add_variable_bounds(CLI::App& app, std::vector<VariableBound>& bounds) {
@@ -231,7 +247,8 @@ void check_copy_options(const CLI::App& app) {
         "--skip-bytes", "--byte-order",    "--predictor", "--axes",      "--reach",
         "--alpha",      "--beta",          "--effort",    "--interp",    "--radius",
         "--coder",      "--huffman-width", "--index",     "--chunk",     "--partition",
-        "--lossless",   "--frame-size",    "--device",    "--recursive", "--rm"}) {
+        "--lossless",   "--frame-size",    "--device",    "--recursive", "--rm",
+        "--zfp-mode",   "--zfp-chunk"}) {
     if (app.count(option) == 0) continue;
     throw UsageError(fmt::format("{} has no effect on the copy of a file; leave it out", option));
   }
@@ -247,6 +264,11 @@ void add_study_option(CLI::App& app, std::optional<Study>& study) {
          "(default), or the variants of the side-channel index")
       ->type_name("[huffman|index]")
       ->expected(0, 1);
+}
+
+void add_zfp_stream_options(CLI::App& app, ZfpConfig& zfp, IndexConfig& index) {
+  add_zfp_options(app, zfp);
+  add_index_options(app, index);
 }
 
 void add_target_option(CLI::App& app, std::optional<Target>& target) {
@@ -300,6 +322,8 @@ void check_method_options(const CLI::App& app, const FieldSettings& settings) {
   refuse_unless(predictor == PredictorId::multilevel,
                 {"--axes", "--reach", "--alpha", "--beta", "--effort"},
                 "it needs --predictor multilevel or auto");
+  refuse_unless(predictor == PredictorId::zfp, {"--zfp-mode", "--zfp-chunk"},
+                "it needs --preset zfp");
   const bool may_be_huffman =
       settings.frame.coder == CoderId::huffman || settings.frame.automatic_coder;
   refuse_unless(may_be_huffman, {"--huffman-width", "--chunk"}, "it needs --coder huffman or auto");

@@ -27,8 +27,8 @@ void add_byte_order_option(CLI::App& app, ByteOrder& order);
 /// --fill-value.
 void add_fill_options(CLI::App& app, FillValues& fills);
 
-/// --error-bound, which is returned, and --mode. check_bound() is left to the caller.
-CLI::Option* add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode);
+/// --error-bound and --mode. check_bound() is left to the caller.
+void add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode);
 
 /// --bound.
 void add_variable_bounds(CLI::App& app, std::vector<VariableBound>& bounds);
@@ -38,6 +38,9 @@ void check_copy_options(const CLI::App& app);
 
 /// --study.
 void add_study_option(CLI::App& app, std::optional<Study>& study);
+
+/// --zfp-mode, --zfp-chunk, --index, --partition: of a zfp stream.
+void add_zfp_stream_options(CLI::App& app, ZfpConfig& zfp, IndexConfig& index);
 
 /// --target.
 void add_target_option(CLI::App& app, std::optional<Target>& target);

@@ -131,6 +131,21 @@ Target parse_target(std::string_view option, std::string_view text) {
   refuse(option, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
 }
 
+ZfpMode parse_zfp_mode(std::string_view option, std::string_view text) {
+  using Kind = ZfpMode::Kind;
+  if (text == "accuracy") return {Kind::accuracy, 0};
+  if (text == "reversible") return {Kind::reversible, 0};
+  std::string_view rest = text;
+  const std::string_view kind = cut(rest, ':');
+  const auto amount = number_in<double>(rest);
+  if (amount && (kind == "precision" || kind == "rate")) {
+    const ZfpMode mode{kind == "rate" ? Kind::rate : Kind::precision, *amount};
+    if (is_possible(mode)) return mode;
+  }
+  refuse(option, text,
+         "accuracy, precision:PLANES (1 to 64), rate:BITS (per value, up to 64) or reversible");
+}
+
 VariableBound parse_variable_bound(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "NAME=BOUND, like T=0.01, T=abs:0.01 or T=rel:1e-3";
   const std::size_t at = text.rfind('=');

@@ -40,6 +40,9 @@ void check_bound(double bound, ErrorMode mode, std::string_view option = "--erro
 /// "psnr:DB" or "ratio:FACTOR".
 Target parse_target(std::string_view option, std::string_view text);
 
+/// "accuracy", "precision:PLANES", "rate:BITS" or "reversible".
+ZfpMode parse_zfp_mode(std::string_view option, std::string_view text);
+
 /// "NAME=0.01", "NAME=abs:0.01" or "NAME=rel:1e-3".
 VariableBound parse_variable_bound(std::string_view option, std::string_view text);
 

@@ -162,6 +162,7 @@ std::string fidelity_text(const Report& report) {
 }
 
 std::string bound_text(const Report& report) {
+  if (!report.has_bound()) return "none";
   const std::string asked =
       fmt::format("{} {:.6g}: ", name_in(error_mode_names, *report.mode), *report.bound_asked);
   if (*report.bound_absolute == 0) return asked + "lossless";
@@ -192,6 +193,12 @@ std::string title_of(const Report& report) {
 }
 
 }  // namespace
+
+MeasuredQuality measured_by(const QualityMeter& meter) {
+  MeasuredQuality measured{meter.quality(), std::nullopt, meter.fidelity()};
+  if (meter.bound() != no_bound) measured.bound = meter.bound();
+  return measured;
+}
 
 Report report_on(const ArchiveHeader& header, const FieldSummary& summary,
                  ByteCount archive_bytes) {
@@ -230,9 +237,11 @@ Json to_json(const Report& report) {
   json["read_bytes"] = or_null(report.read_bytes);
   json["ratio"] = or_null(ratio_of(report));
   json["bit_rate"] = or_null(bit_rate(report));
-  json["error_mode"] = report.mode ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
-  json["error_bound"] = or_null(report.bound_asked);
-  json["error_bound_abs"] = or_null(report.bound_absolute);
+  const bool has_bound = report.has_bound();
+  json["error_mode"] =
+      report.mode && has_bound ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
+  json["error_bound"] = has_bound ? or_null(report.bound_asked) : Json(nullptr);
+  json["error_bound_abs"] = has_bound ? Json(*report.bound_absolute) : Json(nullptr);
   json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);
   json["target_met"] = or_null(report.target_met);
   add_quality(json, report.measured);

@@ -6,6 +6,7 @@
 #include "app/json.hpp"
 #include "app/options.hpp"
 #include "codec/quality_meter.hpp"
+#include "core/bound.hpp"
 #include "core/metrics.hpp"
 
 namespace cuszi::app {
@@ -16,6 +17,9 @@ struct MeasuredQuality {
   std::optional<double> bound;  ///< absolute
   std::optional<Fidelity> fidelity = {};
 };
+
+/// What a meter has measured.
+MeasuredQuality measured_by(const QualityMeter& meter);
 
 /// What is told of one file. What a command has not measured is not there: null in JSON, no line in
 /// text.
@@ -34,7 +38,7 @@ struct Report {
   std::optional<double> bound_asked;
   std::optional<Target> target;
   std::optional<bool> target_met;
-  std::optional<double> bound_absolute;
+  std::optional<double> bound_absolute;  ///< or no_bound
   std::optional<FieldSummary> summary;
   std::optional<MeasuredQuality> measured;
   std::string device = "cpu";
@@ -42,6 +46,7 @@ struct Report {
   std::optional<double> decompress_seconds;
   std::optional<double> total_seconds;  ///< from the opening of the input to the output in place
 
+  bool has_bound() const { return bound_absolute && *bound_absolute != no_bound; }
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };
 

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
+#include "core/bound.hpp"
 #include "core/config.hpp"
 
 namespace cuszi {
@@ -19,6 +21,30 @@ inline constexpr std::uint64_t most_stride = 1 << 20;  ///< of a preview; a powe
 inline constexpr int most_threads = 4096;
 inline constexpr double most_psnr = 400;  ///< dB
 inline constexpr double most_ratio = 1e9;
+
+inline constexpr std::uint32_t most_zfp_planes = 64;
+inline constexpr double most_zfp_rate = 64;             ///< bits per value
+inline constexpr std::uint32_t most_zfp_chunk = 65536;  ///< blocks
+
+/// Whether there can be so many bit planes, or bits per value.
+inline bool is_possible(const ZfpMode& mode) {
+  switch (mode.kind) {
+    case ZfpMode::Kind::precision:
+      return mode.amount >= 1 && mode.amount <= most_zfp_planes &&
+             mode.amount == std::floor(mode.amount);
+    case ZfpMode::Kind::rate: return mode.amount > 0 && mode.amount <= most_zfp_rate;
+    default: return true;
+  }
+}
+
+/// The absolute bound of what needs none to be asked for: 0 where values come back bit for bit, and
+/// `no_bound` for so many bit planes or bits of zfp.
+inline std::optional<double> own_bound(const PredictorConfig& predictor) {
+  if (predictor.is_reversible()) return 0;
+  const bool has_own =
+      predictor.id == PredictorId::zfp && predictor.zfp.mode.kind != ZfpMode::Kind::accuracy;
+  return has_own ? std::optional(no_bound) : std::nullopt;
+}
 
 /// A relative bound is a share of the value range, below 1.
 inline bool is_possible_bound(double bound, ErrorMode mode) {

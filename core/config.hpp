@@ -82,12 +82,34 @@ struct MultilevelConfig {
   double slack = 1;  ///< the bound over the half step: more than 1 is room for zones without error
 };
 
+/// What zfp keeps of its blocks (zfp's compression modes).
+struct ZfpMode {
+  enum class Kind : std::uint8_t {
+    accuracy,   ///< the bit planes that the bound needs
+    precision,  ///< so many bit planes
+    rate,       ///< so many bits per value
+    reversible  ///< all: values come back bit for bit
+  };
+  Kind kind = Kind::accuracy;
+  double amount = 0;  ///< bit planes, or bits per value
+};
+
+struct ZfpConfig {
+  ZfpMode mode;
+  std::uint32_t chunk = 16;  ///< blocks per chunk of the side-channel index
+};
+
 struct PredictorConfig {
   PredictorId id = PredictorId::interp;
   bool automatic = false;  ///< lorenzo instead of multilevel where a trial finds it better
   std::optional<std::uint32_t> radius;  ///< half the number of quant-codes; chosen from a sample
   InterpConfig interp;
   MultilevelConfig multilevel;
+  ZfpConfig zfp;
+
+  bool is_reversible() const {
+    return id == PredictorId::zfp && zfp.mode.kind == ZfpMode::Kind::reversible;
+  }
 };
 
 /// How an encoder works, on which no archive depends.

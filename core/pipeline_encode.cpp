@@ -14,10 +14,11 @@ namespace cuszi {
 namespace {
 
 /// A relative bound below which the range's own rounding would decide; such a frame is lossless.
-bool can_be_quantised(const LoadedFrame& frame, double bound) {
+bool can_be_coded(const LoadedFrame& frame, const PredictorConfig& config, double bound) {
   const FieldScan& scan = frame.scan;
   const double range = scan.max - scan.min;
-  return bound > 0 && range > 0 && std::isfinite(range) && scan.missing < frame.shape.points();
+  return (bound > 0 || config.is_reversible()) && range > 0 && std::isfinite(range) &&
+         scan.missing < frame.shape.points();
 }
 
 /// The table entry of a level that holds the given passes, its hash yet unknown.
@@ -256,7 +257,7 @@ FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
 /// How the frame is to be coded. Nothing if it cannot be.
 std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
                                          double bound, StepTimes& times) {
-  if (!can_be_quantised(frame, bound)) return std::nullopt;
+  if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   auto predictor = chosen(frame.draft, config.predictor, frame.scan, bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   Method method{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
@@ -284,7 +285,7 @@ std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfi
       config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
   const auto coded = times.measure(
       "encode", [&] { return session.encode_values(coding.predictor, bound, frame.scan); });
-  if (!coded || !can_be_quantised(frame, bound)) return std::nullopt;
+  if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   return write_coded_frame(backend, frame, coding, std::span(&*coded, 1),
                            std::span(&coded->sections, 1), index, allocate, times);
 }
@@ -294,7 +295,7 @@ std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfi
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}, {}};
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}};
   times.measure("scan", [&] {
     frame.session = backend.encode(shape, values, fills, frame.draft);
     frame.scan = frame.session->scan();
@@ -305,7 +306,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, double bound, StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config.predictor, shape.dims), {}, {}, {}};
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}};
   if (may_be_read_once(config, fills, bound) && codes_itself(id_of(frame.draft))) {
     frame.once =
         times.measure("sample", [&] { return backend.encode_at_once(shape, values, frame.draft); });

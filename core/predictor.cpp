@@ -20,10 +20,20 @@ auto with_predictor(PredictorId id, const F& f) {
 /// A frame's geometry as a predictor takes it.
 template <class Params>
 auto shape_for(const Dims& dims) {
-  if constexpr (std::is_same_v<Params, MultilevelParams>) {
+  if constexpr (std::is_same_v<Params, MultilevelParams> || std::is_same_v<Params, ZfpCoding>) {
     return dims;
   } else {
     return dims.as_3d();
+  }
+}
+
+/// What a predictor chooses by: one that codes itself in chunks also by the settings of its index.
+template <class Params>
+const auto& choices_for(const FrameConfig& config) {
+  if constexpr (std::is_same_v<Params, ZfpCoding>) {
+    return config;
+  } else {
+    return config.predictor;
   }
 }
 
@@ -74,9 +84,10 @@ double slack_of(const PredictorParams& params, const PredictorConfig& config) {
   return std::holds_alternative<MultilevelParams>(params) ? config.multilevel.slack : 1;
 }
 
-PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims) {
-  return with_predictor(config.id, [&](auto row) -> PredictorParams {
-    return decltype(row)::draft(config, shape_for<decltype(row)>(dims));
+PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims) {
+  return with_predictor(config.predictor.id, [&](auto row) -> PredictorParams {
+    using Params = decltype(row);
+    return Params::draft(choices_for<Params>(config), shape_for<Params>(dims));
   });
 }
 

@@ -67,7 +67,7 @@ std::uint32_t centre_of(const PredictorParams& params);
 double slack_of(const PredictorParams& params, const PredictorConfig& config);
 
 /// What is known of the parameters before the field is looked at: its geometry.
-PredictorParams draft_predictor(const PredictorConfig& config, const Dims& dims);
+PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims);
 
 /// For each pass the level of the payload that it belongs to, ascending from 0.
 std::vector<int> level_of_pass(const PredictorParams& params);

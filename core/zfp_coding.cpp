@@ -10,12 +10,41 @@ namespace {
 
 constexpr std::uint64_t max_chunk = std::uint64_t{1} << 16;
 
+/// The most bits in front of the planes of a block that is not reversible.
+std::uint32_t exponent_bits(DType dtype) {
+  return with_type_of(dtype, [](auto zero) {
+    return static_cast<std::uint32_t>(ZfpType<decltype(zero)>::exponent_bits);
+  });
+}
+
 /// A number that no parameter reaches stands for all larger ones.
 std::uint32_t read_small(ByteReader& in) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(in.varint(), 1U << 31));
 }
 
 }  // namespace
+
+ZfpCoding ZfpCoding::draft(const FrameConfig& config, const Dims& dims) {
+  ZfpCoding coding;
+  coding.rank = zfp_dims(dims).rank();
+  coding.index = config.index.kind;
+  coding.chunk = config.predictor.zfp.chunk;
+  coding.partition = config.index.partition;
+  return coding;
+}
+
+void ZfpCoding::choose(const PredictorConfig& config, const FieldScan& /*scan*/, double bound,
+                       DType dtype) {
+  const double amount = config.zfp.mode.amount;
+  switch (config.zfp.mode.kind) {
+    case ZfpMode::Kind::accuracy: zfp = ZfpParams::accuracy(bound); break;
+    case ZfpMode::Kind::precision:
+      zfp = ZfpParams::precision(static_cast<std::uint32_t>(amount));
+      break;
+    case ZfpMode::Kind::rate: zfp = ZfpParams::rate(amount, rank, exponent_bits(dtype)); break;
+    case ZfpMode::Kind::reversible: zfp = ZfpParams::reversible(); break;
+  }
+}
 
 void ZfpCoding::check_stream(ByteCount bytes, std::uint64_t blocks) const {
   const std::uint64_t fewest_bits = std::max(zfp.min_bits, 1U);  // of a block
@@ -33,7 +62,7 @@ void ZfpCoding::write(ByteWriter& out) const {
   write_index_params(index, partition, out);
 }
 
-ZfpCoding ZfpCoding::read(ByteReader& in, const Extents3& /*extents*/, DType dtype) {
+ZfpCoding ZfpCoding::read(ByteReader& in, const Dims& dims, DType dtype) {
   ZfpCoding coding;
   coding.zfp.min_bits = read_small(in);
   coding.zfp.max_bits = read_small(in);
@@ -55,6 +84,7 @@ ZfpCoding ZfpCoding::read(ByteReader& in, const Extents3& /*extents*/, DType dty
   if (chunk == 0 || chunk > max_chunk) {
     throw ArchiveError("a zfp frame has chunks of " + std::to_string(chunk) + " blocks");
   }
+  coding.rank = zfp_dims(dims).rank();
   coding.chunk = static_cast<std::uint32_t>(chunk);
   read_index_params(in, coding.index, coding.partition);
   return coding;

@@ -15,24 +15,20 @@ namespace cuszi {
 
 /// A frame as a zfp stream (core/zfp_codec.hpp) with a side-channel index: chunks of blocks can be
 /// decoded at once. zfp's tolerance is the largest power of two within the bound; what its
-/// fixed-point arithmetic breaks is patched.
+/// fixed-point arithmetic breaks is patched, and so is what other modes leave beyond a bound.
 struct ZfpCoding {
   static constexpr PredictorId id = PredictorId::zfp;
   static constexpr std::string_view name = "zfp";
   static constexpr bool codes_itself = true;
 
+  int rank = 1;  ///< of blocks; follows from the dims
   ZfpParams zfp;
   IndexKind index = IndexKind::hybrid;
   std::uint32_t chunk = 16;  ///< blocks per chunk
   std::uint32_t partition = 32;
 
-  static ZfpCoding draft(const PredictorConfig& /*config*/, const Extents3& /*extents*/) {
-    return {};
-  }
-  void choose(const PredictorConfig& /*config*/, const FieldScan& /*scan*/, double bound,
-              DType /*dtype*/) {
-    zfp = ZfpParams::accuracy(bound);
-  }
+  static ZfpCoding draft(const FrameConfig& config, const Dims& dims);
+  void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
   /// One pass: every point at once.
   std::vector<int> level_of_pass() const { return {0}; }
@@ -50,7 +46,7 @@ struct ZfpCoding {
 
   void write(ByteWriter& out) const;
   /// Throws ArchiveError.
-  static ZfpCoding read(ByteReader& in, const Extents3& extents, DType dtype);
+  static ZfpCoding read(ByteReader& in, const Dims& dims, DType dtype);
 
   friend bool operator==(const ZfpCoding&, const ZfpCoding&) = default;
 };

@@ -104,7 +104,8 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Arch
     all.compress.add(std::move(run.compress));
     all.decompress.add(std::move(run.decompress));
   }
-  all.report.measured = {meter.quality(), meter.bound()};
+  all.report.measured = measured_by(meter);
+  all.report.measured->fidelity.reset();
   if (warm_up == 0) return;
   FieldRun settled{CallTimes(), bench.settled_times(), bench.settled_times()};
   run_once(settled, nullptr);

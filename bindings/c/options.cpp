@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -21,7 +22,7 @@ namespace cuszi::api {
 namespace {
 
 /// The options of the first version end here.
-constexpr std::size_t least_options_size = sizeof(cuszi_options);
+constexpr std::size_t least_options_size = offsetof(cuszi_options, zfp_mode);
 
 template <class Number>
 [[noreturn]] void refuse(std::string_view member, Number value, std::string_view accepted) {
@@ -58,7 +59,21 @@ std::optional<double> level_factor(std::string_view member, double factor) {
   return within(member, factor, 1.0, max_level_factor);
 }
 
+void set_own_bound(const cuszi_options& options, double own, FieldSettings& settings) {
+  if (target_of(options)) refuse("mode", options.mode, "for zfp_mode CUSZI_ZFP_ACCURACY alone");
+  if (own == 0 && options.bound != 0) {
+    refuse("bound", options.bound, "0, which CUSZI_ZFP_REVERSIBLE comes to");
+  }
+  settings.mode = ErrorMode::absolute;
+  settings.bound = own;
+}
+
 void set_bound(const cuszi_options& options, FieldSettings& settings) {
+  const auto own = own_bound(settings.frame.predictor);
+  if (own && (options.bound == 0 || *own == 0 || target_of(options))) {
+    set_own_bound(options, *own, settings);
+    return;
+  }
   if (target_of(options)) return;
   settings.mode =
       choose("mode", options.mode, std::array{ErrorMode::relative, ErrorMode::absolute});
@@ -135,6 +150,25 @@ void set_multilevel(const cuszi_options& options, MultilevelConfig& multilevel) 
   multilevel.beta = level_factor("beta", options.beta);
 }
 
+void set_zfp(const cuszi_options& options, PredictorConfig& predictor) {
+  using Kind = ZfpMode::Kind;
+  if (options.zfp_mode != CUSZI_ZFP_ACCURACY && predictor.id != PredictorId::zfp) {
+    refuse("zfp_mode", options.zfp_mode, "0, which other predictors than zfp have");
+  }
+  ZfpConfig& zfp = predictor.zfp;
+  zfp.mode.kind = choose("zfp_mode", options.zfp_mode,
+                         std::array{Kind::accuracy, Kind::precision, Kind::rate, Kind::reversible});
+  zfp.mode.amount = options.zfp_amount;
+  if (!is_possible(zfp.mode)) {
+    refuse("zfp_amount", options.zfp_amount,
+           zfp.mode.kind == Kind::rate ? "above 0 and up to 64 bits per value"
+                                       : "a whole number of bit planes from 1 to 64");
+  }
+  if (options.zfp_chunk != 0) {
+    zfp.chunk = within<std::uint32_t>("zfp_chunk", options.zfp_chunk, 1, most_zfp_chunk);
+  }
+}
+
 void set_coding(const cuszi_options& options, HuffmanConfig& huffman, IndexConfig& index) {
   if (options.index != 0) {
     index.kind = choose(
@@ -181,6 +215,7 @@ void set_method(const cuszi_options& options, FrameConfig& frame) {
   }
   set_multilevel(options, frame.predictor.multilevel);
   set_interp(options, frame.predictor.interp);
+  set_zfp(options, frame.predictor);
   set_coding(options, frame.huffman, frame.index);
 }
 
@@ -230,10 +265,10 @@ std::optional<Target> target_of(const cuszi_options& options) {
 
 FieldSettings field_settings(const cuszi_options& options) {
   FieldSettings settings;
+  set_method(options, settings.frame);
   set_bound(options, settings);
   set_fills(options, settings.fills);
   if (options.frame_bytes != 0) settings.frame_bytes = options.frame_bytes;
-  set_method(options, settings.frame);
   return settings;
 }
 

@@ -110,6 +110,14 @@ typedef enum cuszi_index {
   CUSZI_INDEX_HYBRID = 4
 } cuszi_index;
 
+/* What zfp keeps of each block of values; all but accuracy need no bound. */
+typedef enum cuszi_zfp_mode {
+  CUSZI_ZFP_ACCURACY = 0,  /* the bit planes that `bound` needs */
+  CUSZI_ZFP_PRECISION = 1, /* zfp_amount bit planes, 1 to 64 */
+  CUSZI_ZFP_RATE = 2,      /* zfp_amount bits per value, above 0 and up to 64 */
+  CUSZI_ZFP_REVERSIBLE = 3 /* all: values come back bit for bit */
+} cuszi_zfp_mode;
+
 typedef enum cuszi_cubic { CUSZI_CUBIC_NOT_A_KNOT = 1, CUSZI_CUBIC_NATURAL = 2 } cuszi_cubic;
 
 /* How to compress, and where to work. Begin with cuszi_default_options(), which are lossless under
@@ -158,6 +166,10 @@ typedef struct cuszi_options {
   uint32_t partition;
   int32_t huffman_width; /* 32 or 64 */
   int32_t verify;        /* if not 0, the archive is restored and compared: CUSZI_BAD_BOUND */
+
+  int32_t zfp_mode;   /* of zfp, as the next two; where `bound` is 0, only accuracy has one */
+  uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536 */
+  double zfp_amount;
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -178,7 +190,7 @@ typedef struct cuszi_info {
   int32_t mode; /* CUSZI_REL, or CUSZI_ABS, which targets come to */
   uint32_t fill_count;
   double bound_asked;
-  double bound_absolute; /* what no value's error exceeds */
+  double bound_absolute; /* what no value's error exceeds; the largest double if there is none */
   double fills[CUSZI_MAX_FILLS];
   uint64_t frames;       /* contiguous parts of the field, slow axes first */
   uint64_t frame_height; /* slices of `frame_axis` in a frame, but in the last */

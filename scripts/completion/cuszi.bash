@@ -7,7 +7,8 @@ _cuszi() {
     local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
     local target='--target --bound'
     local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
-        --radius --coder --huffman-width --index --chunk --partition --lossless --frame-size'
+        --radius --zfp-mode --zfp-chunk --coder --huffman-width --index --chunk --partition --lossless
+        --frame-size'
     local output='--output --stdout --force --keep'
     local device='--device --threads'
     local report='--json --quiet'
@@ -19,6 +20,7 @@ _cuszi() {
         -t | --type) words='f32 f64' ;;
         --preset) words='ratio cuszi cusz fast zfp' ;;
         --predictor) words='auto lorenzo interp multilevel tiles zfp' ;;
+        --zfp-mode) words='accuracy precision: rate: reversible' ;;
         --axes) words='auto lattice layered:0 independent:0' ;;
         --reach) words='auto 3 5 7' ;;
         --alpha | --beta) words='auto' ;;
@@ -33,7 +35,8 @@ _cuszi() {
         --device) words='auto cpu cuda' ;;
         --radius) words='auto' ;;
         --fill-value) words='netcdf' ;;
-        -e | --error-bound | --bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --chunk | --partition | \
+        -e | --error-bound | --bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --zfp-chunk | --chunk | \
+            --partition | \
             --frame-size | --threads | --frame | --stride | --box | --iterations) return ;;
     esac
 

@@ -27,7 +27,7 @@ class OnADevice(CliTest):
 
     def test_files_are_those_of_the_cpu(self):
         self.field("u_20x30x40.f32")
-        for preset in ["cusz", "cuszi", "fast"]:
+        for preset in ["cusz", "cuszi", "fast", "zfp"]:
             for more in [[], ["-m", "abs"], ["--frame-size", "40K"], ["--index", "none"],
                          ["--frame-size", "40K", "-m", "abs"], ["--value-range", "-3,3"]]:
                 with self.subTest(preset=preset, more=more):
@@ -103,7 +103,7 @@ class OnADevice(CliTest):
 
     def test_bench_and_studies(self):
         self.field("u_20x30x40.f32")
-        for preset in ["cusz", "cuszi", "fast"]:
+        for preset in ["cusz", "cuszi", "fast", "zfp"]:
             options = ["u_20x30x40.f32", "--preset", preset, "--iterations", "2", *self.options]
             report, = self.report("bench", *options)
             for key in ["compress_gb_per_s", "decompress_gb_per_s", "copy_gb_per_s",

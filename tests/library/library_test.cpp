@@ -150,6 +150,9 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::chunk, 100U, "chunk");
   check_refused(&cuszi_options::partition, 1U << 21, "partition");
   check_refused(&cuszi_options::huffman_width, 16, "huffman_width");
+  check_refused(&cuszi_options::zfp_mode, 4, "zfp_mode");
+  check_refused(&cuszi_options::zfp_mode, CUSZI_ZFP_RATE, "zfp_mode");  // not of the preset
+  check_refused(&cuszi_options::zfp_chunk, 65537U, "zfp_chunk");
   check_refused(&cuszi_options::fill_count, 17U, "fill_count");
   check_refused(&cuszi_options::fill_count, 1U, "fills");
   check_refused(&cuszi_options::version, 2U, "options");

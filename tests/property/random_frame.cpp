@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "core/bound.hpp"
+
 namespace cuszi::test {
 
 namespace {
@@ -64,6 +66,19 @@ MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
   return multilevel;
 }
 
+ZfpConfig random_zfp(Random& random) {
+  using Kind = ZfpMode::Kind;
+  ZfpConfig zfp;
+  zfp.chunk = random.pick({1U, 3U, 16U, 16U, 1000U});
+  switch (random.below(6)) {
+    case 0: zfp.mode = {Kind::precision, static_cast<double>(1 + random.below(64))}; break;
+    case 1: zfp.mode = {Kind::rate, 0.01 + 40 * random.uniform()}; break;
+    case 2: zfp.mode = {Kind::reversible, 0}; break;
+    default: break;
+  }
+  return zfp;
+}
+
 PredictorConfig random_predictor(Random& random, const Dims& dims) {
   const Extents3 extents = dims.as_3d();
   PredictorConfig predictor;
@@ -71,6 +86,7 @@ PredictorConfig random_predictor(Random& random, const Dims& dims) {
                               PredictorId::tiles, PredictorId::zfp});
   predictor.automatic = random.one_in(2);
   predictor.multilevel = random_multilevel(random, dims);
+  predictor.zfp = random_zfp(random);
   if (random.one_in(2)) predictor.radius = random.pick({1U, 2U, 7U, 64U, 512U, max_radius});
   if (predictor.id == PredictorId::interp) predictor.interp = random_interp(random, extents);
   return predictor;
@@ -170,7 +186,9 @@ std::string RandomFrame::to_string() const {
        << predictor.multilevel.reach.value_or(0) << " slack " << predictor.multilevel.slack
        << " radius " << predictor.radius.value_or(0) << " width " << static_cast<int>(huffman.width)
        << " index " << static_cast<int>(task.config.index.kind) << " chunk " << huffman.chunk
-       << " partition " << task.config.index.partition;
+       << " partition " << task.config.index.partition << " zfp mode "
+       << static_cast<int>(predictor.zfp.mode.kind) << ' ' << predictor.zfp.mode.amount << " chunk "
+       << predictor.zfp.chunk;
   if (only) text << " only " << *only << (signed_zeros ? " of any sign" : "");
   if (const auto& axes = predictor.multilevel.axes) {
     text << " axes " << static_cast<int>(axes->role) << ':' << axes->axis;
@@ -201,6 +219,12 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   task.fills = random_fills(random, frame.kind);
   task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;
   task.bound = random_bound(random);
+  const ZfpMode::Kind kind = task.config.predictor.zfp.mode.kind;
+  if (task.config.predictor.id == PredictorId::zfp && kind != ZfpMode::Kind::accuracy &&
+      random.one_in(2)) {
+    task.mode = ErrorMode::absolute;
+    task.bound = kind == ZfpMode::Kind::reversible ? 0 : no_bound;
+  }
   return frame;
 }
 

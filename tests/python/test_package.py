@@ -134,6 +134,24 @@ class RoundTrips(unittest.TestCase):
         a = waves()
         self.assertEqual(cuszi.compress(a, rel=1e-3, verify=True), cuszi.compress(a, rel=1e-3))
 
+    def test_modes_of_zfp(self):
+        a = waves()
+        exact = cuszi.compress(a, preset="zfp", zfp_mode="reversible")
+        np.testing.assert_array_equal(cuszi.decompress(exact), a)
+        self.assertEqual(cuszi.info(exact).bound, 0)
+        coarse = cuszi.compress(a, preset="zfp", zfp_mode="precision:12", zfp_chunk=3)
+        self.assertEqual(cuszi.info(coarse).bound, np.inf)
+        self.assertLess(len(coarse), len(exact))
+        strict = cuszi.compress(a, abs=1e-3, preset="zfp", zfp_mode="rate:4", verify=True)
+        self.assertEqual(cuszi.info(strict).bound, 1e-3)
+        for wrong in ({"zfp_mode": "rate"}, {"zfp_mode": "rate:x"}, {"zfp_mode": "rate:65"},
+                      {"zfp_mode": "reversible", "abs": 1}, {"zfp_mode": "accuracy"},
+                      {"zfp_mode": "rate:8", "psnr": 60}):
+            with self.subTest(**wrong), self.assertRaises(cuszi.UsageError):
+                cuszi.compress(a, preset="zfp", **wrong)
+        with self.assertRaises(cuszi.UsageError):
+            cuszi.compress(a, preset="fast", zfp_mode="rate:8")
+
     def test_any_layout(self):
         a = waves()
         expected = cuszi.compress(a, abs=1e-2)

@@ -57,7 +57,7 @@ std::optional<Start> start_of(const EncodeSession& session, const FrameTask& tas
   if (!(bound > 0 && range > 0 && std::isfinite(range)) || scan.missing == task.shape.points()) {
     return std::nullopt;
   }
-  Method method{draft_predictor(task.config.predictor, task.shape.dims), task.config.coder};
+  Method method{draft_predictor(task.config, task.shape.dims), task.config.coder};
   const bool usable = std::visit(
       [&](auto& p) {
         p.choose(task.config.predictor, scan, bound, task.shape.dtype);
@@ -211,7 +211,7 @@ std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const 
 }  // namespace
 
 void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Bytes values) {
-  const PredictorParams draft = draft_predictor(task.config.predictor, task.shape.dims);
+  const PredictorParams draft = draft_predictor(task.config, task.shape.dims);
   auto session = expected.encode(task.shape, values, task.fills, draft);
   auto session_made = made.encode(task.shape, values, task.fills, draft);
   compare_looks(*session, *session_made, task.shape);

@@ -21,12 +21,12 @@ TEST_CASE("a predictor is read as what it was written") {
   const Dims dims{20, 30, 40};
   for (const PredictorId id : {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel,
                                PredictorId::tiles, PredictorId::zfp}) {
-    PredictorConfig config;
-    config.id = id;
+    FrameConfig config;
+    config.predictor.id = id;
     PredictorParams params = draft_predictor(config, dims);
     FieldScan scan;
     scan.max = 1;
-    std::visit([&](auto& p) { p.choose(config, scan, 1e-3, DType::f32); }, params);
+    std::visit([&](auto& p) { p.choose(config.predictor, scan, 1e-3, DType::f32); }, params);
     if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
       multilevel->coefficients.resize(make_schedule(multilevel->lattice).classes.size());
     }

@@ -17,8 +17,8 @@ const Dims dims{20, 31, 42};
 constexpr double frame_bound = 1e-3;
 
 PredictorParams draft_of(PredictorId id) {
-  PredictorConfig config;
-  config.id = id;
+  FrameConfig config;
+  config.predictor.id = id;
   return draft_predictor(config, dims);
 }
 

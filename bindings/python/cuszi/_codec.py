@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import Any, Iterable
@@ -30,7 +32,8 @@ _NAMES = {
 _DTYPES = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
 _MODES = {"rel": 0, "abs": 1, "psnr": 2, "ratio": 3}
 _NUMBERS = {"frame_bytes", "radius", "axis", "reach", "alpha", "beta", "interp_alpha",
-            "interp_anchor", "chunk", "partition", "huffman_width"}
+            "interp_anchor", "chunk", "partition", "huffman_width", "zfp_chunk"}
+_ZFP_MODES = {"accuracy": 0, "precision": 1, "rate": 2, "reversible": 3}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Info:
 
     shape: tuple[int, ...]  #: slowest first
     dtype: np.dtype
-    bound: float  #: what no value's error exceeds, in the field's unit
+    bound: float  #: what no value's error exceeds, in the field's unit; infinite if there is none
     mode: str  #: "rel" or "abs": how the bound was asked for,
     bound_asked: float  #: and which
     fill: tuple[float, ...]  #: values that mean "missing" besides NaN and the infinities
@@ -69,12 +72,27 @@ def _set_device(options: Options, device: str, threads: int | None, stream: int 
     options.stream = stream
 
 
+def _set_zfp_mode(options: Options, mode: str) -> None:
+    name, colon, amount = mode.partition(":")
+    takes_amount = name in ("precision", "rate")
+    try:
+        options.zfp_mode = _ZFP_MODES[name]
+        options.zfp_amount = float(amount) if takes_amount else 0
+    except (KeyError, ValueError):
+        name = ""
+    if not name or bool(colon) != takes_amount:
+        raise UsageError(f"zfp_mode {mode!r} is not accuracy, precision:PLANES, rate:BITS or "
+                         "reversible")
+
+
 def _set_method(options: Options, method: dict[str, Any]) -> None:
     for option, value in method.items():
         if option in _NAMES:
             setattr(options, option, _number(option, value))
         elif option in _NUMBERS:
             setattr(options, option, value)
+        elif option == "zfp_mode":
+            _set_zfp_mode(options, value)
         elif option == "interp_tile":
             options.interp_tile = (1,) * (3 - len(value)) + tuple(value)
         elif option == "interp_order":
@@ -108,6 +126,8 @@ def _field(memory: _memory.Memory) -> _library.Field:
 def _set_quality(options: Options, asked: dict[str, float | None],
                  value_range: tuple[float, float] | None) -> None:
     given = {mode: value for mode, value in asked.items() if value is not None}
+    if not given and options.zfp_mode:
+        given = {"abs": 0}  # none is needed
     if len(given) != 1:
         raise UsageError("give one of rel=, abs=, psnr= and ratio=, like rel=1e-3")
     (mode, options.bound), = given.items()
@@ -165,7 +185,8 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     **method
         What else the tool can be told: predictor, coder, effort, axes with axis, reach, alpha,
         beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
-        interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order.
+        interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order, zfp_mode, zfp_chunk.
+        A zfp_mode like "rate:8", "precision:20" or "reversible" needs no bound.
 
     Returns
     -------
@@ -178,11 +199,11 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     """
     values = _memory.of_values(a, stream)
     options = Options()
+    _set_method(options, method)
     _set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
     options.preset = _number("preset", preset)
     options.verify = verify
     _set_fills(options, fill)
-    _set_method(options, method)
     field = _field(values)
     if out is not None:
         target = _memory.of_output(out, stream)
@@ -226,11 +247,15 @@ def info(archive: Any) -> Info:
     """
     memory = _memory.of_bytes(archive)
     found = _library.read_info(memory.address, memory.nbytes)
-    return Info(shape=found.field.shape, dtype=_dtype(found.field), bound=found.bound_absolute,
+    return Info(shape=found.field.shape, dtype=_dtype(found.field), bound=_bound(found.bound_absolute),
                 mode="abs" if found.mode == 1 else "rel", bound_asked=found.bound_asked,
                 fill=tuple(found.fills[:found.fill_count]), frames=found.frames,
                 frame_axis=found.frame_axis, frame_height=found.frame_height,
                 format_version=found.format_version)
+
+
+def _bound(absolute: float) -> float:
+    return math.inf if absolute == sys.float_info.max else absolute
 
 
 def _dtype(field: _library.Field) -> np.dtype:

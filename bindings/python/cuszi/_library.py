@@ -74,7 +74,8 @@ class Options(Structure):
         ("interp_tile", c_uint64 * 3), ("interp_alpha", c_double), ("interp_anchor", c_uint32),
         ("interp_cubic", c_int32), ("interp_order", c_char * 4),
         ("index", c_int32), ("chunk", c_uint32), ("partition", c_uint32),
-        ("huffman_width", c_int32), ("verify", c_int32)]
+        ("huffman_width", c_int32), ("verify", c_int32),
+        ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double)]
 
     def __init__(self):
         super().__init__(size=ctypes.sizeof(Options), version=1)
