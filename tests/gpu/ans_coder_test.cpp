@@ -62,7 +62,7 @@ Pass random_pass(Random& random, std::uint64_t most_codes, std::uint32_t centre)
   return pass;
 }
 
-std::vector<Level> random_frame(Random& random, std::uint64_t most_codes, std::uint32_t centre) {
+std::vector<Level> random_levels(Random& random, std::uint64_t most_codes, std::uint32_t centre) {
   std::vector<Level> levels(1 + random.below(4));
   for (Level& level : levels) {
     const std::uint64_t passes = 1 + random.below(4);
@@ -198,7 +198,7 @@ void check_frames(std::uint64_t seed, int frames, std::uint64_t most_codes) {
   for (int i = 0; i < frames; ++i) {
     INFO("frame " << i << " of seed " << seed);
     const AnsParams params = random_params(random);
-    const std::vector<Level> levels = random_frame(random, most_codes, params.centre);
+    const std::vector<Level> levels = random_levels(random, most_codes, params.centre);
     const auto expected = encode_on_cpu(params, levels);
     work.reset();
     const auto symbols = upload(work, levels);
@@ -229,7 +229,7 @@ void check_damaged(std::uint64_t seed, int frames, std::uint64_t most_codes) {
   for (int i = 0; i < frames; ++i) {
     INFO("frame " << i << " of seed " << seed);
     const AnsParams params = random_params(random);
-    std::vector<Level> levels = random_frame(random, most_codes, params.centre);
+    std::vector<Level> levels = random_levels(random, most_codes, params.centre);
     auto streams = encode_on_cpu(params, levels);
     if (random.one_in(4)) {
       Level& level = levels[random.below(levels.size())];
