@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "core/bound.hpp"
 #include "core/pipeline.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
@@ -79,7 +80,10 @@ struct Run {
   bool compare = false;
   bool bound_is_known = false;  ///< without looking at the range
   Lossless lossless = Lossless::none;
+  ZfpMode zfp;  ///< of zfp; a rate has no bound
   std::string field;
+
+  bool has_rate() const { return zfp.kind == ZfpMode::Kind::rate; }
 };
 
 /// Returns the compressed frame's size.
@@ -91,6 +95,7 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   if (run.predictor == PredictorId::multilevel) config.coder = CoderId::ans;
   config.automatic_coder = run.automatic;
   config.lossless = run.lossless;
+  config.predictor.zfp.mode = run.zfp;
   const FrameShape shape{run.dtype, run.dims};
   ByteCount made = 0;
   const Allocate counted = [&](ByteCount size) {
@@ -104,7 +109,7 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
     return made;
   }
   LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
-  const double bound = run.bound * (frame.scan.max - frame.scan.min);
+  const double bound = run.has_rate() ? no_bound : run.bound * (frame.scan.max - frame.scan.min);
   compress_frame(backend, config, std::move(frame), 0, bound, counted, times);
   return made;
 }
@@ -201,14 +206,15 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp]; FIELD is a file or
-/// "waves:NOISE", PREDICTOR one of them or "auto", as the preset `ratio`. With abs, the bound that
-/// BOUND would make of the range is known before.
+/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp] [rate:BITS]; FIELD is a
+/// file or "waves:NOISE", PREDICTOR one of them or "auto", as the preset `ratio`. With abs, the
+/// bound that BOUND would make of the range is known before; a rate is zfp's, without a bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
-      throw UsageError("gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp]");
+      throw UsageError(
+          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp] [rate:BITS]");
     }
     Run run;
     run.field = argv[1];
@@ -222,6 +228,9 @@ int main(int argc, char** argv) {
       run.compare |= extra == "compare";
       run.bound_is_known |= extra == "abs";
       if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
+      if (extra.starts_with("rate:")) {
+        run.zfp = {ZfpMode::Kind::rate, std::stod(extra.substr(5))};
+      }
     }
     std::vector<std::byte> values(run.dims.count() * size_of(run.dtype));
     if (run.field.starts_with("waves:")) {
