@@ -57,6 +57,9 @@ struct Parsed {
   BenchOptions bench;
   TestOptions test;
   ListOptions list;
+  ZfpImportOptions zfp_import;
+  ZfpExportOptions zfp_export;
+  ToldZfpStream told;           ///< of zfp-import
   InputFiles inputs;            ///< of the command that is given
   std::optional<double> bound;  ///< of compress or bench
   std::optional<Command> command;
@@ -320,6 +323,49 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   });
 }
 
+void add_zfp_import(CLI::App& program, Parsed& parsed) {
+  ZfpImportOptions& options = parsed.zfp_import;
+  CLI::App& app = add_command(
+      program, "zfp-import", "Make an archive of a stream of zfp",
+      fmt::format(
+          "The stream is kept bit for bit; what lets it be decoded in parallel is added. It "
+          "begins with\nzfp's header (zfp -h), or the options say what that would. {}",
+          dims_order),
+      "  zfp -f -3 500 500 100 -a 1e-3 -h -i U_100x500x500.f32 -z U.zfp\n"
+      "  cuszi zfp-import U.zfp -o U.cuszi\n"
+      "  cuszi zfp-import plain.zfp -d 100x500x500 -t f32 -e 1e-3 -o U.cuszi\n"
+      "  cuszi zfp-import plain.zfp -d 100x500x500 -t f32 --zfp-mode rate:8 -o U.cuszi");
+  app.add_option("FILE", options.input, "The stream; - for standard input")
+      ->required()
+      ->type_name("");
+  add_import_options(app, parsed.told, options.how);
+  add_output_options(app, options.output, options.run);
+  add_report_options(app, options.run);
+  app.callback([&parsed, &options] {
+    options.how.header = header_of(parsed.told, options.how.zfp.mode);
+    parsed.command = options;
+  });
+}
+
+void add_zfp_export(CLI::App& program, Parsed& parsed) {
+  ZfpExportOptions& options = parsed.zfp_export;
+  CLI::App& app = add_command(
+      program, "zfp-export", "Make a stream of zfp of an archive",
+      fmt::format(
+          "Of an archive of --preset zfp: the stream is moved bit for bit, behind zfp's own "
+          "header. {}",
+          dims_order),
+      "  cuszi compress U_100x500x500.f32 -e 1e-3 --preset zfp -o U.cuszi\n"
+      "  cuszi zfp-export U.cuszi -o U.zfp\n"
+      "  zfp -h -z U.zfp -o U.restored.f32");
+  app.add_option("ARCHIVE", options.archive, "The archive; - for standard input")
+      ->required()
+      ->type_name("");
+  add_output_options(app, options.output, options.run);
+  add_report_options(app, options.run);
+  app.callback([&parsed, &options] { parsed.command = options; });
+}
+
 std::vector<std::string> names_of(const CLI::App& program) {
   std::vector<std::string> names;
   for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
@@ -366,6 +412,8 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_test(program, parsed);
   add_list(program, parsed);
   add_bench(program, parsed);
+  add_zfp_import(program, parsed);
+  add_zfp_export(program, parsed);
   const Words words =
       without_help_command({argv, std::next(argv, static_cast<std::ptrdiff_t>(argc))});
   refuse_foreign_dims(words);

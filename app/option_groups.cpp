@@ -116,6 +116,11 @@ void add_zfp_options(CLI::App& app, ZfpConfig& zfp) {
       "C", fmt::format("zfp: blocks per chunk, 1 to {} (default 16)", most_zfp_chunk));
 }
 
+void add_frame_size_option(CLI::App& app, std::optional<ByteCount>& size) {
+  add_parsed(app, "--frame-size", size, parse_size, "SIZE",
+             "Size of the frames that large fields are cut into (default 256 to 512MiB)");
+}
+
 void add_index_options(CLI::App& app, IndexConfig& index) {
   add_named(app, "--index", index.kind, index_names,
             "What lets chunks be decoded in parallel (default hybrid)");
@@ -266,9 +271,34 @@ void add_study_option(CLI::App& app, std::optional<Study>& study) {
       ->expected(0, 1);
 }
 
-void add_zfp_stream_options(CLI::App& app, ZfpConfig& zfp, IndexConfig& index) {
-  add_zfp_options(app, zfp);
-  add_index_options(app, index);
+void add_import_options(CLI::App& app, ToldZfpStream& told, ZfpImport& how) {
+  add_parsed(
+      app, "-d,--dims", told.dims,
+      [](const std::string& /*option*/, const std::string& text) { return Dims::parse(text); },
+      "DIMS", "Of a stream without header: 1 to 4 extents, slowest first");
+  add_named(app, "-t,--type", told.dtype, dtype_names, "Of the same, the type of its values");
+  add_parsed(app, "-e,--error-bound", told.tolerance, parse_number, "TOLERANCE",
+             "Of the same at fixed accuracy, its absolute tolerance (zfp -a)");
+  add_zfp_options(app, how.zfp);
+  add_index_options(app, how.index);
+  add_frame_size_option(app, how.frame_bytes);
+}
+
+std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode) {
+  using Kind = ZfpMode::Kind;
+  if (!told.dims) {
+    if (told.dtype || told.tolerance || mode.kind != Kind::accuracy) {
+      throw UsageError("a zfp stream without header needs --dims; one with a header says the rest");
+    }
+    return std::nullopt;
+  }
+  if (!told.dtype) throw UsageError("a zfp stream without header needs --type, f32 or f64");
+  if (told.tolerance.has_value() != (mode.kind == Kind::accuracy)) {
+    throw UsageError(
+        "a zfp stream without header needs --error-bound, its tolerance, or another --zfp-mode");
+  }
+  return ZfpHeader{zfp_scalar_of(*told.dtype), *told.dims,
+                   zfp_params(mode, told.tolerance.value_or(0), told.dims->rank(), *told.dtype)};
 }
 
 void add_target_option(CLI::App& app, std::optional<Target>& target) {
@@ -304,8 +334,7 @@ void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_coder_options(app, settings.frame);
   add_named(app, "--lossless", settings.frame.lossless, lossless_names,
             "A second pass; bitcomp needs a GPU and nvCOMP, also to restore (default none)");
-  add_parsed(app, "--frame-size", settings.frame_bytes, parse_size, "SIZE",
-             "Size of the frames that large fields are cut into (default 256 to 512MiB)");
+  add_frame_size_option(app, settings.frame_bytes);
 }
 
 void check_method_options(const CLI::App& app, const FieldSettings& settings) {

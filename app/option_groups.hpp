@@ -39,8 +39,20 @@ void check_copy_options(const CLI::App& app);
 /// --study.
 void add_study_option(CLI::App& app, std::optional<Study>& study);
 
-/// --zfp-mode, --zfp-chunk, --index, --partition: of a zfp stream.
-void add_zfp_stream_options(CLI::App& app, ZfpConfig& zfp, IndexConfig& index);
+/// What a user says of a zfp stream without header.
+struct ToldZfpStream {
+  std::optional<Dims> dims;
+  std::optional<DType> dtype;
+  std::optional<double> tolerance;  ///< of fixed accuracy, absolute
+};
+
+/// --dims, --type, --error-bound and --zfp-mode, and how the stream is to be kept: --zfp-chunk,
+/// --index, --partition, --frame-size.
+void add_import_options(CLI::App& app, ToldZfpStream& told, ZfpImport& how);
+
+/// The header that a stream lacks; none if it has one. Throws UsageError if what was told is not
+/// enough.
+std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode);
 
 /// --target.
 void add_target_option(CLI::App& app, std::optional<Target>& target);

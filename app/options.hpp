@@ -8,6 +8,7 @@
 #include "codec/field_codec.hpp"
 #include "codec/field_name.hpp"
 #include "codec/target.hpp"
+#include "codec/zfp_door.hpp"
 
 namespace cuszi::app {
 
@@ -80,6 +81,19 @@ struct TestOptions {
 
 struct ListOptions {
   std::vector<std::string> archives;
+  RunOptions run;
+};
+
+struct ZfpImportOptions {
+  std::string input;
+  std::optional<std::string> output;
+  ZfpImport how;
+  RunOptions run;
+};
+
+struct ZfpExportOptions {
+  std::string archive;
+  std::optional<std::string> output;
   RunOptions run;
 };
 

@@ -24,6 +24,17 @@ std::uint32_t read_small(ByteReader& in) {
 
 }  // namespace
 
+ZfpParams zfp_params(const ZfpMode& mode, double bound, int rank, DType dtype) {
+  switch (mode.kind) {
+    case ZfpMode::Kind::accuracy: break;
+    case ZfpMode::Kind::precision:
+      return ZfpParams::precision(static_cast<std::uint32_t>(mode.amount));
+    case ZfpMode::Kind::rate: return ZfpParams::rate(mode.amount, rank, exponent_bits(dtype));
+    case ZfpMode::Kind::reversible: return ZfpParams::reversible();
+  }
+  return ZfpParams::accuracy(bound);
+}
+
 ZfpCoding ZfpCoding::draft(const FrameConfig& config, const Dims& dims) {
   ZfpCoding coding;
   coding.rank = zfp_dims(dims).rank();
@@ -35,15 +46,7 @@ ZfpCoding ZfpCoding::draft(const FrameConfig& config, const Dims& dims) {
 
 void ZfpCoding::choose(const PredictorConfig& config, const FieldScan& /*scan*/, double bound,
                        DType dtype) {
-  const double amount = config.zfp.mode.amount;
-  switch (config.zfp.mode.kind) {
-    case ZfpMode::Kind::accuracy: zfp = ZfpParams::accuracy(bound); break;
-    case ZfpMode::Kind::precision:
-      zfp = ZfpParams::precision(static_cast<std::uint32_t>(amount));
-      break;
-    case ZfpMode::Kind::rate: zfp = ZfpParams::rate(amount, rank, exponent_bits(dtype)); break;
-    case ZfpMode::Kind::reversible: zfp = ZfpParams::reversible(); break;
-  }
+  zfp = zfp_params(config.zfp.mode, bound, rank, dtype);
 }
 
 void ZfpCoding::check_stream(ByteCount bytes, std::uint64_t blocks) const {

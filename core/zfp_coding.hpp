@@ -51,6 +51,9 @@ struct ZfpCoding {
   friend bool operator==(const ZfpCoding&, const ZfpCoding&) = default;
 };
 
+/// The parameters of a mode, for blocks of so many dimensions; `bound` is that of accuracy.
+ZfpParams zfp_params(const ZfpMode& mode, double bound, int rank, DType dtype);
+
 /// The extents that a frame of these dims is cut into blocks by: those that are not 1.
 inline Dims zfp_dims(const Dims& dims) { return dims.squeezed(); }
 

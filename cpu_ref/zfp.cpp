@@ -272,14 +272,20 @@ BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
 
 template <class T>
 std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, Bytes stream,
-                                    BitCount at, std::uint32_t chunk) {
+                                    BitCount at, std::uint32_t chunk, std::uint64_t first_block) {
   const ZfpGrid grid(dims);
-  const std::uint64_t blocks = grid.count();
+  const std::uint64_t blocks = grid.count() - first_block;
   const BitCount stream_bits = BitCount{stream.size() / 8} * 64;
-  if (stream_bits < at || stream_bits - at < blocks) {  // every block has a bit
+  const std::uint64_t fewest_bits = std::max(params.min_bits, 1U);  // of a block
+  if (stream_bits < at || (stream_bits - at) / fewest_bits < blocks) {
     throw ArchiveError("a zfp stream is truncated");
   }
-  std::vector<std::uint32_t> chunk_bits(ceil_div(blocks, chunk));
+  std::vector<std::uint32_t> chunk_bits(ceil_div(blocks, chunk), chunk * params.max_bits);
+  if (params.has_fixed_rate()) {
+    chunk_bits.back() -=
+        static_cast<std::uint32_t>(chunk_bits.size() * chunk - blocks) * params.max_bits;
+    return chunk_bits;
+  }
   with_rank(grid.rank, [&](auto rank) {
     Reader in(StreamWords(stream), stream.size() / 8, at);
     for (std::uint64_t c = 0; c < chunk_bits.size(); ++c) {
@@ -302,7 +308,7 @@ std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, B
   template BitCount zfp_decode(const ZfpParams&, const Dims&, Bytes, std::span<const BitCount>,   \
                                std::uint32_t, std::span<T>, const ZfpLimits<T>&);                 \
   template std::vector<std::uint32_t> zfp_walk<T>(const ZfpParams&, const Dims&, Bytes, BitCount, \
-                                                  std::uint32_t)
+                                                  std::uint32_t, std::uint64_t)
 CUSZI_INSTANTIATE(float);
 CUSZI_INSTANTIATE(double);
 CUSZI_INSTANTIATE(std::int32_t);

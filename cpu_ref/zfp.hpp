@@ -44,10 +44,12 @@ BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
                     std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values,
                     const ZfpLimits<T>& limits = {});
 
-/// Passes over the blocks of a stream, from bit `at` on, and tells the bits of each chunk of
-/// `chunk` blocks: what an index needs. Throws ArchiveError if the stream ends before.
+/// Passes over the blocks of a stream from `first_block` on, which begins at bit `at`, and tells
+/// the bits of each chunk of `chunk` blocks: what an index needs. Throws ArchiveError if the stream
+/// ends before.
 template <class T>
 std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, Bytes stream,
-                                    BitCount at, std::uint32_t chunk);
+                                    BitCount at, std::uint32_t chunk,
+                                    std::uint64_t first_block = 0);
 
 }  // namespace cuszi::cpu

@@ -1,5 +1,6 @@
 #include <cub/device/device_scan.cuh>
 
+#include "core/zfp_grid.hpp"
 #include "gpu/chunk_index.cuh"
 #include "gpu/exception_sets.cuh"
 #include "gpu/zfp.cuh"

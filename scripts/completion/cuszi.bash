@@ -2,7 +2,7 @@
 
 _cuszi() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='compress decompress compare inspect test list bench help'
+    local commands='compress decompress compare inspect test list bench zfp-import zfp-export help'
     local inputs='--recursive --filelist'
     local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
     local target='--target --bound'
@@ -51,6 +51,9 @@ _cuszi() {
             list) words+=" $inputs --json" ;;
             help) words="$commands" ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;
+            zfp-import) words+=" --dims --type --error-bound --zfp-mode --zfp-chunk --index --partition --frame-size
+                $output $report" ;;
+            zfp-export) words+=" $output $report" ;;
             *) words="$commands --help --version" ;;
         esac
     fi

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from cli_test import CliTest, also_sanitized
 
-COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench"]
+COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench", "zfp-import",
+            "zfp-export"]
 
 
 class Help(CliTest):

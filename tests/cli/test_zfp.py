@@ -104,5 +104,157 @@ class Modes(CliTest):
         self.assertNotIn("x.cuszi", self.files())
 
 
+def dims_of(dims):
+    """DIMS as the zfp program wants them, the fastest first."""
+    extents = dims.split("x")
+    return [f"-{len(extents)}", *reversed(extents)]
+
+
+def in_words(stream):
+    """A stream that ends with a whole word of 64 bits, as the library's do by default; Debian's end
+    with a byte."""
+    return stream + bytes(-len(stream) % 8)
+
+
+@unittest.skipUnless(ZFP, "the program zfp is not here")
+class Doors(CliTest):
+    """zfp-import and zfp-export, against the library's own program."""
+
+    def zfp(self, *arguments):
+        subprocess.run([ZFP, "-q", *map(str, arguments)], cwd=self.folder, check=True,
+                       capture_output=True, timeout=120)
+
+    def imported(self, *options, code=0):
+        report, = self.report("zfp-import", "u.zfp", *options, "-o", "u.cuszi", "-f", code=code)
+        self.cuszi("test", "u.cuszi")
+        self.cuszi("decompress", "u.cuszi", "-o", "u.out", "-f")
+        return report, self.path("u.out").read_bytes()
+
+    def test_streams_come_in_and_go_out_as_they_are(self):
+        for dims, dtype in [("1000", "f32"), ("37x41", "f64"), ("20x30x41", "f32"),
+                            ("5x6x7x9", "f64")]:
+            name = f"u_{dims}.{dtype}"
+            self.field(name, "rough", dims=dims, dtype=dtype)
+            for mode, options in [*MODES.items(), ("expert", ["-c", "64", "4096", "20", "-8"])]:
+                with self.subTest(dims=dims, mode=mode):
+                    self.zfp("-i", name, "-z", "u.zfp", "-h", "-t", dtype, *dims_of(dims), *options)
+                    self.zfp("-h", "-z", "u.zfp", "-o", "zfp.out")
+                    report, restored = self.imported()
+                    self.assertEqual(restored, self.path("zfp.out").read_bytes())
+                    self.assertEqual(report["dims"], [int(extent) for extent in dims.split("x")])
+                    self.cuszi("zfp-export", "u.cuszi", "-o", "back.zfp", "-f")
+                    self.assertEqual(self.path("back.zfp").read_bytes(),
+                                     in_words(self.path("u.zfp").read_bytes()))
+
+    @also_sanitized
+    def test_archives_become_streams_that_zfp_reads(self):
+        self.field("u_20x30x41.f32", "sparse", dims="20x30x41")
+        for mode in MODES:
+            bound = ["-e", "0.01", "-m", "abs"] if mode == "accuracy" else []
+            self.cuszi("compress", "u_20x30x41.f32", "--preset", "zfp", "--zfp-mode", mode, *bound,
+                       "-o", "u.cuszi", "-f")
+            self.cuszi("zfp-export", "u.cuszi", "-f")
+            self.zfp("-h", "-z", "u.zfp", "-o", "zfp.out")
+            self.zfp("-i", "u_20x30x41.f32", "-z", "own.zfp", "-h", "-f", *dims_of("20x30x41"),
+                     *MODES[mode])
+            self.assertEqual(self.path("u.zfp").read_bytes(),
+                             in_words(self.path("own.zfp").read_bytes()))
+            self.cuszi("decompress", "u.cuszi", "-o", "u.out", "-f")
+            self.assertEqual(len(self.path("zfp.out").read_bytes()), 4 * 20 * 30 * 41)
+
+    def test_frames_are_joined_and_cut(self):
+        dims = "200x30x40"
+        self.field("u_200x30x40.f32", "sparse", dims=dims)
+        for mode, options in MODES.items():
+            with self.subTest(mode=mode):
+                bound = ["-e", "0.01", "-m", "abs"] if mode == "accuracy" else []
+                self.cuszi("compress", "u_200x30x40.f32", "--preset", "zfp", "--zfp-mode", mode,
+                           *bound, "--frame-size", "300K", "-o", "u.cuszi", "-f")
+                self.cuszi("zfp-export", "u.cuszi", "-f")
+                self.zfp("-i", "u_200x30x40.f32", "-z", "own.zfp", "-h", "-f", *dims_of(dims),
+                         *options)
+                stream = in_words(self.path("own.zfp").read_bytes())
+                self.assertEqual(self.path("u.zfp").read_bytes(), stream)
+                self.zfp("-h", "-z", "own.zfp", "-o", "zfp.out")
+                report, restored = self.imported("--frame-size", "300K")
+                self.assertGreater(report["frames"], 1)
+                self.assertEqual(restored, self.path("zfp.out").read_bytes())
+                self.cuszi("zfp-export", "u.cuszi", "-f")
+                self.assertEqual(self.path("u.zfp").read_bytes(), stream)
+
+    def test_streams_without_header(self):
+        self.field("u_20x30x41.f64", dims="20x30x41", dtype="f64")
+        told = {"accuracy": ["-e", "0.01"], "precision:20": ["--zfp-mode", "precision:20"],
+                "rate:8": ["--zfp-mode", "rate:8"], "reversible": ["--zfp-mode", "reversible"]}
+        for mode, options in MODES.items():
+            self.zfp("-i", "u_20x30x41.f64", "-z", "u.zfp", "-d", *dims_of("20x30x41"), *options)
+            self.zfp("-d", *dims_of("20x30x41"), *options, "-z", "u.zfp", "-o", "zfp.out")
+            _, restored = self.imported("-d", "20x30x41", "-t", "f64", *told[mode],
+                                        "--zfp-chunk", "5", "--index", "length")
+            self.assertEqual(restored, self.path("zfp.out").read_bytes())
+
+    def test_what_an_import_says(self):
+        self.field("u_20x30x41.f32", dims="20x30x41")
+        self.zfp("-i", "u_20x30x41.f32", "-z", "u.zfp", "-h", "-f", *dims_of("20x30x41"), "-R")
+        report, _ = self.imported()
+        self.assertEqual((report["error_bound_abs"], report["predictor"]), (0, "zfp"))
+        self.zfp("-i", "u_20x30x41.f32", "-z", "u.zfp", "-h", "-f", *dims_of("20x30x41"), "-a", 1)
+        report, _ = self.imported()
+        self.assertIsNone(report["error_bound_abs"])
+        self.cuszi("zfp-import", "u.zfp")
+        self.assertIn("u.zfp.cuszi", self.files())
+        stream = self.path("u.zfp").read_bytes()
+        archive = self.cuszi("zfp-import", "-", "-c", stdin=stream).stdout
+        self.assertEqual(archive, self.path("u.zfp.cuszi").read_bytes())
+        self.assertEqual(self.cuszi("zfp-export", "-", "-c", stdin=archive).stdout,
+                         in_words(stream))
+
+    @also_sanitized
+    def test_damaged_streams(self):
+        self.field("u_20x30x41.f32", dims="20x30x41")
+        self.zfp("-i", "u_20x30x41.f32", "-z", "whole.zfp", "-h", "-f", *dims_of("20x30x41"), "-a",
+                 "0.001")
+        whole = self.path("whole.zfp").read_bytes()
+        for name, stream in [("empty", b""), ("other", b"ZIP" + whole[3:]),
+                             ("version", whole[:3] + b"\x04" + whole[4:]),
+                             ("short", whole[:len(whole) // 2]), ("head", whole[:9]),
+                             ("dims", whole[:4] + b"\xff" * 6 + whole[10:])]:
+            with self.subTest(name=name):
+                self.path("u.zfp").write_bytes(stream)
+                self.cuszi("zfp-import", "u.zfp", "-o", "x.cuszi", code=ARCHIVE)
+        self.assertNotIn("x.cuszi", self.files())
+
+    def test_what_cannot_come_in(self):
+        self.path("i_20x30.i32").write_bytes(array.array("i", range(600)).tobytes())
+        self.zfp("-i", "i_20x30.i32", "-z", "u.zfp", "-h", "-t", "i32", *dims_of("20x30"), "-R")
+        error = self.cuszi("zfp-import", "u.zfp", code=INPUT).stderr.decode()
+        self.assertIn("i32", error)
+        self.field("u_20x30.f32", dims="20x30")
+        self.zfp("-i", "u_20x30.f32", "-z", "u.zfp", "-h", "-f", *dims_of("20x1x30"), "-R")
+        self.assertIn("20x1x30", self.cuszi("zfp-import", "u.zfp", code=INPUT).stderr.decode())
+        for options in [["-d", "20x30"], ["-t", "f32"], ["-e", "1"], ["--zfp-mode", "rate:8"],
+                        ["-d", "20x30", "-t", "f32"],
+                        ["-d", "20x30", "-t", "f32", "-e", "1", "--zfp-mode", "rate:8"]]:
+            with self.subTest(options=options):
+                self.cuszi("zfp-import", "u.zfp", *options, code=USAGE)
+
+    def test_what_cannot_go_out(self):
+        self.field("u_20x30x41.f32", "missing", dims="20x30x41")
+        export = ["zfp-export", "u.cuszi", "-o", "x.zfp"]
+        for options, told in [(["--preset", "zfp", "-e", "1e-3"], "missing"),
+                              (["--preset", "cusz", "-e", "1e-3"], "lorenzo"),
+                              (["--preset", "zfp", "-e", "0"], "lossless")]:
+            self.cuszi("compress", "u_20x30x41.f32", *options, "-o", "u.cuszi", "-f")
+            self.assertIn(told, self.cuszi(*export, code=USAGE).stderr.decode())
+        self.field("u_20x30x41.f32", dims="20x30x41")
+        self.cuszi("compress", "u_20x30x41.f32", "--preset", "zfp", "--zfp-mode", "precision:11",
+                   "-e", "1e-2", "-o", "u.cuszi", "-f")
+        self.assertIn(b"exact in the archive alone", self.cuszi(*export).stderr)
+        archive = bytearray(self.path("u.cuszi").read_bytes())
+        archive[len(archive) // 2] ^= 1
+        self.path("u.cuszi").write_bytes(archive)
+        self.cuszi(*export, "-f", code=ARCHIVE)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/output_file.hpp"
+#include "app/output_plan.hpp"
+#include "app/report.hpp"
+#include "app/standard_streams.hpp"
+#include "codec/byte_source.hpp"
+#include "core/error.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// All bytes of a file or of standard input.
+std::vector<std::byte> read_all(const std::string& path) {
+  constexpr ByteCount piece = ByteCount{1} << 20;
+  FileSource source(path);
+  std::vector<std::byte> bytes(source.size().value_or(piece));
+  std::size_t filled = source.read(bytes);
+  while (!source.size() && filled == bytes.size()) {
+    bytes.resize(2 * bytes.size());
+    filled += source.read(MutableBytes(bytes).subspan(filled));
+  }
+  source.expect_unchanged();
+  bytes.resize(filled);
+  return bytes;
+}
+
+}  // namespace
+
+ExitCode execute(const ZfpImportOptions& options) {
+  const Stopwatch clock;
+  OutputPlan outputs({options.input}, {}, options.output);
+  const std::string output = outputs.claim(options.input, options.input + ".cuszi");
+  OutputFile file(output, options.input, options.run.force);
+  const CompressedField result = import_zfp(read_all(options.input), options.how, file);
+  file.commit();
+  Report report = report_on(result.header, result.summary, result.archive_bytes);
+  report.input = options.input;
+  report.archive = output;
+  report.total_seconds = clock.seconds();
+  print(report, options.run, is_standard_stream(output));
+  return ExitCode::ok;
+}
+
+}  // namespace cuszi::app
