@@ -83,12 +83,10 @@ class ZfpPlaneWriter {
 
   /// Writes planes `end - 1` down to `first`, but no more once position `limit` has been reached.
   CUSZI_HD void write(int end, int first, BitCount limit) {
-    for (int plane = end; plane-- > first && out_.position() < limit;) {
-      if constexpr (Layout::pieces == 1) {
-        write_plane(Layout::get(planes_, plane));
-      } else {
-        write_long_plane(plane);
-      }
+    if constexpr (Layout::pieces == 1) {
+      write_planes(end, first, limit);
+    } else {
+      for (int plane = end; plane-- > first && out_.position() < limit;) write_long_plane(plane);
     }
   }
 
@@ -96,21 +94,31 @@ class ZfpPlaneWriter {
   using Layout = ZfpPlanes<T, rank>;
   static constexpr int values = Layout::values;
 
-  CUSZI_HD void write_plane(std::uint64_t plane) {
-    out_.put(plane & low_bits(static_cast<unsigned>(known_)), static_cast<unsigned>(known_));
-    if (known_ == values) return;
-    plane >>= known_;
-    while (plane != 0) {
-      const int zeros = static_cast<int>(trailing_zeros(plane));
-      known_ += zeros + 1;
-      if (known_ == values) {  // a one in the last place goes without saying
-        out_.put(1, static_cast<unsigned>(zeros) + 1);
+  /// One loop over all runs of zeros of all planes, so that threads side by side wait for each
+  /// other only at its end.
+  CUSZI_HD void write_planes(int end, int first, BitCount limit) {
+    if (end <= first || out_.position() >= limit) return;
+    int plane = end - 1;
+    std::uint64_t rest = Layout::get(planes_, plane);
+    for (;;) {
+      if (rest != 0) {
+        const unsigned zeros = trailing_zeros(rest);
+        known_ += static_cast<int>(zeros) + 1;
+        const bool is_last = known_ == values;  // its one goes without saying
+        out_.put(1 | (is_last ? 0 : std::uint64_t{2} << zeros), zeros + (is_last ? 1 : 2));
+        rest = is_last ? 0 : rest >> zeros >> 1;
+        continue;
+      }
+      const unsigned ends = known_ < values ? 1 : 0;  // a zero says that there are no more ones
+      if (--plane < first || out_.position() + ends >= limit) {
+        out_.put(0, ends);
         return;
       }
-      out_.put(1 | std::uint64_t{2} << zeros, static_cast<unsigned>(zeros) + 2);
-      plane >>= zeros + 1;
+      const std::uint64_t next = Layout::get(planes_, plane);
+      const auto known = static_cast<unsigned>(known_);
+      out_.put((next & low_bits(known)) << ends, known + ends);
+      rest = ends == 0 ? 0 : next >> known;
     }
-    out_.put(0, 1);
   }
 
   CUSZI_HD void write_long_plane(int plane) {
@@ -159,12 +167,10 @@ class ZfpPlaneReader {
   CUSZI_HD void read(int first, BitCount limit) {
     const BitCount room = limit - in_.position();
     room_ = room > ZfpParams::most_bits ? ZfpParams::most_bits : static_cast<unsigned>(room);
-    for (int plane = Layout::bits; plane-- > first && room_ > 0;) {
-      if constexpr (Layout::pieces == 1) {
-        add(plane, 0, read_plane());
-      } else {
-        read_long_plane(plane);
-      }
+    if constexpr (Layout::pieces == 1) {
+      read_planes(first);
+    } else {
+      for (int plane = Layout::bits; plane-- > first && room_ > 0;) read_long_plane(plane);
     }
   }
 
@@ -191,32 +197,33 @@ class ZfpPlaneReader {
     return plane;
   }
 
-  CUSZI_HD std::uint64_t read_plane() {
-    std::uint64_t plane = read_known(known_);
-    std::uint64_t window = in_.peek();
-    unsigned used = 0;  // of the window
-    while (known_ < values && room_ > used) {
-      const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
-      if (used > 0 && used + zeros + 2 > 64) {  // beyond the window, or so it looks
-        take(used);
-        window = in_.peek();
-        used = 0;
+  /// One loop over all runs of zeros of all planes; see ZfpPlaneWriter.
+  CUSZI_HD void read_planes(int first) {
+    int at = Layout::bits - 1;
+    std::uint64_t plane = 0;
+    while (room_ > 0) {
+      const std::uint64_t window = in_.peek();
+      const unsigned ends = known_ < values ? 1 : 0;
+      if ((window & ends) != 0) {
+        const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
+        const unsigned passed = least(zeros, least(values - 1 - known_, room_ - 1));
+        const bool has_one = passed < values - 1 - known_ && passed < room_ - 1;
+        take(1 + passed + (has_one ? 1 : 0));
+        plane |= std::uint64_t{1} << (known_ + passed);
+        known_ += passed + 1;
         continue;
       }
-      if ((window & 1) == 0) {
-        ++used;
-        break;
+      add(at, 0, plane);
+      plane = 0;
+      if (--at < first) {
+        take(ends);
+        return;
       }
-      const unsigned most = least(values - 1 - known_, room_ - used - 1);  // bits that can follow
-      const unsigned passed = least(zeros, most);
-      const unsigned read = 1 + passed + (passed < most ? 1 : 0);
-      used += read;
-      window = (window >> 1) >> (read - 1);
-      plane |= std::uint64_t{1} << (known_ + passed);
-      known_ += passed + 1;
+      const unsigned bits = least(known_, room_ - ends);
+      plane = (window >> ends) & low_bits(bits);
+      take(ends + bits);
     }
-    take(used);
-    return plane;
+    if (at >= first) add(at, 0, plane);
   }
 
   CUSZI_HD void read_long_plane(int plane) {
