@@ -113,7 +113,9 @@ void add_zfp_options(CLI::App& app, ZfpConfig& zfp) {
       [](const std::string& option, const std::string& text) {
         return static_cast<std::uint32_t>(parse_count(option, text, 1, most_zfp_chunk));
       },
-      "C", fmt::format("zfp: blocks per chunk, 1 to {} (default 16)", most_zfp_chunk));
+      "C",
+      fmt::format("zfp: blocks per chunk, 1 to {} (default: what makes the index 1 %)",
+                  most_zfp_chunk));
 }
 
 void add_frame_size_option(CLI::App& app, std::optional<ByteCount>& size) {
@@ -266,8 +268,8 @@ void add_study_option(CLI::App& app, std::optional<Study>& study) {
            study = name.empty() ? Study::huffman : parse_name("--study", name, study_names);
          },
          "A table of the first frame instead: codeword units, merge factors and symbols of huffman "
-         "(default), or the variants of the side-channel index")
-      ->type_name("[huffman|index]")
+         "(default), or the variants of the side-channel index of huffman or of zfp")
+      ->type_name("[huffman|index|zfp-index]")
       ->expected(0, 1);
 }
 

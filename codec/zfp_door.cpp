@@ -118,6 +118,7 @@ std::vector<BitCount> starts_of(const std::vector<std::uint32_t>& chunk_bits) {
 
 /// A part of another's stream on its way to a frame.
 struct StreamPart {
+  ZfpCoding coding;
   Words words;
   std::vector<std::uint32_t> chunk_bits;
   BitCount bits = 0;
@@ -126,15 +127,21 @@ struct StreamPart {
 template <class T>
 StreamPart take_part(const Words& stream, const ZfpCoding& coding, const Dims& dims, BitCount at) {
   StreamPart part;
-  part.chunk_bits = cpu::zfp_walk<T>(coding.zfp, dims, bytes_of(stream), at, coding.chunk);
+  part.chunk_bits =
+      cpu::zfp_walk<T>(coding.zfp, dims, bytes_of(stream), at, std::max(coding.chunk, 1U));
   for (const std::uint32_t bits : part.chunk_bits) part.bits += bits;
+  part.coding = coding.settled(part.bits, zfp_blocks(dims));
+  if (part.coding.chunk != coding.chunk) {
+    part.chunk_bits = cpu::zfp_joined_chunks(part.chunk_bits, part.coding.chunk);
+  }
   part.words = cut_bits(stream, at, part.bits);
   return part;
 }
 
 /// The finite values' range, which clamps nothing then.
 template <class T>
-ValueRange range_of(const StreamPart& part, const ZfpCoding& coding, const Dims& dims) {
+ValueRange range_of(const StreamPart& part, const Dims& dims) {
+  const ZfpCoding& coding = part.coding;
   std::vector<T> values(dims.count());
   cpu::zfp_decode<T>(coding.zfp, dims, bytes_of(part.words), starts_of(part.chunk_bits),
                      coding.chunk, values);
@@ -172,15 +179,16 @@ void import_frames(const Words& stream, BitCount at, const ZfpCoding& coding, Ar
     const Dims dims = zfp_dims(plan.frame_dims(i));
     const StreamPart part = take_part<T>(stream, coding, dims, at);
     at += part.bits;
-    const ValueRange range = range_of<T>(part, coding, dims);
+    const ValueRange range = range_of<T>(part, dims);
     FrameHeader header;
     header.index = i;
     header.kind = FrameKind::coded;
     header.min = range.min + 0.0;
     header.max = range.max + 0.0;
-    header.predictor = coding;
+    header.predictor = part.coding;
     header.coder = NoCoderParams{};
-    const auto index = encode_index(coding.index_kind(), coding.partition, part.chunk_bits);
+    const auto index =
+        encode_index(part.coding.index_kind(), part.coding.partition, part.chunk_bits);
     Sections sections;
     if (!index.empty()) sections.add(SectionId::index, index);
     sections.add(SectionId::codes, bytes_of(part.words));
@@ -271,8 +279,8 @@ CompressedField import_zfp(Bytes stream, const ZfpImport& how, ByteSink& sink) {
   header.bound_asked = zfp.params.is_reversible() ? 0 : no_bound;
   header.bound_absolute = header.bound_asked;
   header.plan = plan_of_import(how, zfp.dims, header.dtype);
-  const ZfpCoding coding{zfp.dims.rank(), zfp.params, how.index.kind, how.zfp.chunk,
-                         how.index.partition};
+  const ZfpCoding coding{zfp.dims.rank(), zfp.params, how.index.kind,
+                         how.zfp.chunk.value_or(ZfpCoding::open_chunk), how.index.partition};
   ArchiveWriter writer(sink, header);
   with_type_of(header.dtype, [&](auto zero) {
     import_frames<decltype(zero)>(words, in.position(), coding, writer, result);

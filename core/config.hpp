@@ -96,7 +96,7 @@ struct ZfpMode {
 
 struct ZfpConfig {
   ZfpMode mode;
-  std::uint32_t chunk = 16;  ///< blocks per chunk of the side-channel index
+  std::optional<std::uint32_t> chunk;  ///< blocks per chunk of the index; else what makes it small
 };
 
 struct PredictorConfig {

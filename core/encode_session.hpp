@@ -53,6 +53,7 @@ struct PassCounts {
 struct CodedPass {
   Sections sections;
   PassCounts counts;
+  std::optional<PredictorParams> settled = {};  ///< parameters that were left open until then
 };
 
 /// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are

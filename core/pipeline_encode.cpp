@@ -232,6 +232,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const
       codes_itself(id_of(coding.predictor))
           ? code_values(session, coding, times)
           : code_passes(session, coding, static_cast<int>(pass_levels.size()), frame.shape, times);
+  if (coded.front().settled) coding.predictor = *coded.front().settled;
   const std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
   return write_coded_frame(backend, frame, coding, coded, passes, index, allocate, times);
 }

@@ -41,7 +41,8 @@ namespace cuszi {
 ///     template <class T>
 ///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
 ///
-/// (on a device with a Work& in front). It keeps the laws of the bound by itself: what it cannot
+/// (on a device with a Work& in front). What the parameters leave open until the sections are known
+/// is settled in its result. It keeps the laws of the bound by itself: what it cannot
 /// express stands in its sections as exact bits. Missing points are the caller's: the mask
 /// is coded before and put back after, and what decode_values() leaves there does not matter.
 using PredictorParams =

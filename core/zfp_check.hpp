@@ -30,10 +30,15 @@ class ZfpCheck {
         limits_{static_cast<T>(low), static_cast<T>(high)},
         fills_(fills) {}
 
+  /// Whether a value is accepted, at the first look; if not, accepts() decides. Clamping adds no
+  /// error.
+  CUSZI_HD bool is_certain(T original, T decoded) const {
+    return magnitude_of(original - decoded) < certain_;
+  }
+
   CUSZI_HD bool accepts(T original, T decoded) const {
-    const T restored = limits_(decoded);
-    if (magnitude_of(original - restored) < certain_) return true;
-    return may_restore_to(original, restored, bound_, fills_);
+    return is_certain(original, decoded) ||
+           may_restore_to(original, limits_(decoded), bound_, fills_);
   }
 
  private:

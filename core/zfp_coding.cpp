@@ -39,7 +39,7 @@ ZfpCoding ZfpCoding::draft(const FrameConfig& config, const Dims& dims) {
   ZfpCoding coding;
   coding.rank = zfp_dims(dims).rank();
   coding.index = config.index.kind;
-  coding.chunk = config.predictor.zfp.chunk;
+  coding.chunk = config.predictor.zfp.chunk.value_or(open_chunk);
   coding.partition = config.index.partition;
   return coding;
 }
@@ -47,6 +47,24 @@ ZfpCoding ZfpCoding::draft(const FrameConfig& config, const Dims& dims) {
 void ZfpCoding::choose(const PredictorConfig& config, const FieldScan& /*scan*/, double bound,
                        DType dtype) {
   zfp = zfp_params(config.zfp.mode, bound, rank, dtype);
+}
+
+ZfpCoding ZfpCoding::settled(BitCount bits, std::uint64_t blocks) const {
+  ZfpCoding coding = *this;
+  if (chunk != open_chunk) return coding;
+  constexpr std::uint64_t share = 100;
+  constexpr std::uint32_t most_blocks = 256;
+  constexpr BitCount length_bits = 16;  // usually
+  constexpr BitCount offset_bits = 64;
+  const BitCount index_bits = index == IndexKind::offset ? offset_bits
+                              : index == IndexKind::length
+                                  ? length_bits
+                                  : length_bits + ceil_div(offset_bits, partition);
+  coding.chunk = 1;
+  while (coding.chunk < most_blocks && coding.chunk * bits < share * index_bits * blocks) {
+    coding.chunk *= 2;
+  }
+  return coding;
 }
 
 void ZfpCoding::check_stream(ByteCount bytes, std::uint64_t blocks) const {

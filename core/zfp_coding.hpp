@@ -20,11 +20,12 @@ struct ZfpCoding {
   static constexpr PredictorId id = PredictorId::zfp;
   static constexpr std::string_view name = "zfp";
   static constexpr bool codes_itself = true;
+  static constexpr std::uint32_t open_chunk = 0;  ///< to be settled when the stream is known
 
   int rank = 1;  ///< of blocks; follows from the dims
   ZfpParams zfp;
   IndexKind index = IndexKind::hybrid;
-  std::uint32_t chunk = 16;  ///< blocks per chunk
+  std::uint32_t chunk = open_chunk;  ///< blocks per chunk
   std::uint32_t partition = 32;
 
   static ZfpCoding draft(const FrameConfig& config, const Dims& dims);
@@ -34,6 +35,9 @@ struct ZfpCoding {
   std::vector<int> level_of_pass() const { return {0}; }
   bool is_usable(DType /*dtype*/) const { return true; }
 
+  /// With the fewest blocks per chunk that make the index about a hundredth of a stream of so many
+  /// bits and blocks, unless they are known.
+  ZfpCoding settled(BitCount bits, std::uint64_t blocks) const;
   /// A fixed rate needs no index.
   IndexKind index_kind() const { return zfp.has_fixed_rate() ? IndexKind::none : index; }
   /// Whether restored values must be looked at: not if all come back bit for bit, or if there is

@@ -201,7 +201,7 @@ std::vector<double> pick_values(std::span<const T> values, std::span<const std::
 }
 
 CodedPass keep(SelfCoded coded, SectionStore& store) {
-  CodedPass result{{}, coded.counts};
+  CodedPass result{{}, coded.counts, std::move(coded.settled)};
   for (OwnedSection& section : coded.sections) store.keep(std::move(section), result.sections);
   return result;
 }

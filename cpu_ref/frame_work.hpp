@@ -47,6 +47,7 @@ struct Predicted {
 struct SelfCoded {
   std::vector<OwnedSection> sections;
   PassCounts counts;
+  std::optional<PredictorParams> settled = {};  ///< see CodedPass
 };
 
 template <class T>

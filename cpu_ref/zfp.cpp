@@ -302,6 +302,13 @@ std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, B
   return chunk_bits;
 }
 
+std::vector<std::uint32_t> zfp_joined_chunks(std::span<const std::uint32_t> block_bits,
+                                             std::uint32_t chunk) {
+  std::vector<std::uint32_t> chunk_bits(ceil_div(block_bits.size(), chunk));
+  for (std::size_t i = 0; i < block_bits.size(); ++i) chunk_bits[i / chunk] += block_bits[i];
+  return chunk_bits;
+}
+
 #define CUSZI_INSTANTIATE(T)                                                                      \
   template ZfpStream zfp_encode(const ZfpParams&, const Dims&, std::span<const T>, std::uint32_t, \
                                 ZfpPatches<T>*);                                                  \

@@ -35,6 +35,10 @@ template <class T>
 ZfpStream zfp_encode(const ZfpParams& params, const Dims& dims, std::span<const T> values,
                      std::uint32_t chunk, ZfpPatches<T>* patches = nullptr);
 
+/// The bits of chunks of `chunk` blocks, given those of each block.
+std::vector<std::uint32_t> zfp_joined_chunks(std::span<const std::uint32_t> block_bits,
+                                             std::uint32_t chunk);
+
 /// Restores a field from a stream whose chunks of `chunk` blocks begin at the bits `starts`; one
 /// start is enough where there is no index; at fixed rate none is needed. Values are brought within
 /// `limits`. Returns the bit after the last block. Throws

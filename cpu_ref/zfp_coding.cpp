@@ -1,5 +1,7 @@
 #include "cpu_ref/zfp_coding.hpp"
 
+#include <algorithm>
+
 #include "core/chunk_index.hpp"
 #include "core/zfp_grid.hpp"
 #include "cpu_ref/zfp.hpp"
@@ -28,12 +30,18 @@ SelfCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<
   const std::span<const T> values = frame.mask.any() ? std::span<const T>(filled) : frame.values;
   ZfpPatches<T> patches{{bound, frame.min, frame.max, frame.fills}, frame.mask, {}};
   const bool checks = coding.needs_check(bound, frame.fills.count);
-  ZfpStream stream = zfp_encode<T>(coding.zfp, zfp_dims(frame.dims), values, coding.chunk,
+  const Dims dims = zfp_dims(frame.dims);
+  ZfpStream stream = zfp_encode<T>(coding.zfp, dims, values, std::max(coding.chunk, 1U),
                                    checks ? &patches : nullptr);
+  const ZfpCoding settled = coding.settled(stream.bits, zfp_blocks(dims));
+  if (coding.chunk == ZfpCoding::open_chunk) {
+    stream.chunk_bits = zfp_joined_chunks(stream.chunk_bits, settled.chunk);
+  }
   SelfCoded coded;
+  coded.settled = settled;
   coded.counts.patches = patches.found.size();
   coded.sections.push_back(
-      {SectionId::index, encode_index(coding.index_kind(), coding.partition, stream.chunk_bits)});
+      {SectionId::index, encode_index(settled.index_kind(), settled.partition, stream.chunk_bits)});
   coded.sections.push_back({SectionId::codes, std::move(stream.bytes)});
   coded.sections.push_back({SectionId::patches, SparseList::encode(patches.found, values.size())});
   return coded;

@@ -20,10 +20,10 @@ struct ZfpPatches;
 
 /// Codes a field on the device. A thread per block leaves its bits in a slot of its own, then sums
 /// over the blocks' lengths tell where they go; at fixed rate that is known before. The host waits
-/// once, for the number of bits. If there are `patches`, they get to see all points.
+/// once, for the number of bits. Finds `patches` if they are given.
 template <class T>
 ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
-                     const ZfpPatches<T>* patches = nullptr);
+                     ZfpPatches<T>* patches = nullptr);
 
 /// The first bit of every chunk of `chunk` blocks of a stream of variable rate, and the end of the
 /// last.
@@ -31,8 +31,8 @@ const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint3
 
 /// Restores a field on the device from a stream, at any address. `starts` has the first bit of
 /// every chunk of `chunk` blocks and the end of the last; at fixed rate it is not used. A thread
-/// per chunk finds its blocks, then a thread per block decodes it. Sets a flaw if a chunk does not
-/// end where the next one begins.
+/// decodes a chunk; where there are too few, it only finds its blocks, of which a thread decodes
+/// one. Sets a flaw if a chunk does not end where the next one begins.
 template <class T>
 void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes stream,
                 const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits, T* values);

@@ -31,6 +31,33 @@ struct alignas(16) ZfpRow {
   T values[16 / sizeof(T)];
 };
 
+/// Calls row(at, offset) for the rows of 4 of a block that lies in the field: `at` in the block,
+/// `offset` in the field.
+template <int rank, class Row>
+__device__ inline void for_whole_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place,
+                                      const Row& row) {
+  for_each_of<zfp_block_values(rank) / 4, rank <= 3>([&](int line) {
+    const auto r = static_cast<unsigned>(line);
+    std::uint64_t offset = place.first;
+#pragma unroll
+    for (int axis = 1; axis < rank; ++axis) {
+      offset += ((r >> (2 * (axis - 1))) & 3) * grid.strides[axis];
+    }
+    row(4 * r, offset);
+  });
+}
+
+template <class T>
+__device__ inline void load_row(const T* from, T* row) {
+  constexpr unsigned moved = 16 / sizeof(T);
+#pragma unroll
+  for (unsigned x = 0; x < 4; x += moved) {
+    const auto some = *reinterpret_cast<const ZfpRow<T>*>(from + x);
+#pragma unroll
+    for (unsigned i = 0; i < moved; ++i) row[x + i] = some.values[i];
+  }
+}
+
 /// gather_block() by rows where that can be.
 template <int rank, class T>
 __device__ inline void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, bool aligned,
@@ -39,21 +66,8 @@ __device__ inline void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& pla
     gather_block<rank>(grid, place, field, block);
     return;
   }
-  constexpr int rows = zfp_block_values(rank) / 4;
-  constexpr unsigned row_values = 16 / sizeof(T);
-  for_each_of<rows, rank <= 3>([&](int line) {
-    const auto r = static_cast<unsigned>(line);
-    std::uint64_t offset = place.first;
-#pragma unroll
-    for (int axis = 1; axis < rank; ++axis) {
-      offset += ((r >> (2 * (axis - 1))) & 3) * grid.strides[axis];
-    }
-#pragma unroll
-    for (unsigned x = 0; x < 4; x += row_values) {
-      const auto row = *reinterpret_cast<const ZfpRow<T>*>(field + offset + x);
-#pragma unroll
-      for (unsigned i = 0; i < row_values; ++i) block[4 * r + x + i] = row.values[i];
-    }
+  for_whole_rows<rank>(grid, place, [&](unsigned at, std::uint64_t offset) {
+    load_row(field + offset, block + at);
   });
 }
 
@@ -65,20 +79,13 @@ __device__ inline void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& pl
     scatter_block<rank>(grid, place, block, field);
     return;
   }
-  constexpr int rows = zfp_block_values(rank) / 4;
-  constexpr unsigned row_values = 16 / sizeof(T);
-  for_each_of<rows, rank <= 3>([&](int line) {
-    const auto r = static_cast<unsigned>(line);
-    std::uint64_t offset = place.first;
+  constexpr unsigned moved = 16 / sizeof(T);
+  for_whole_rows<rank>(grid, place, [&](unsigned at, std::uint64_t offset) {
 #pragma unroll
-    for (int axis = 1; axis < rank; ++axis) {
-      offset += ((r >> (2 * (axis - 1))) & 3) * grid.strides[axis];
-    }
-#pragma unroll
-    for (unsigned x = 0; x < 4; x += row_values) {
+    for (unsigned x = 0; x < 4; x += moved) {
       ZfpRow<T> row;
 #pragma unroll
-      for (unsigned i = 0; i < row_values; ++i) row.values[i] = block[4 * r + x + i];
+      for (unsigned i = 0; i < moved; ++i) row.values[i] = block[at + x + i];
       *reinterpret_cast<ZfpRow<T>*>(field + offset + x) = row;
     }
   });

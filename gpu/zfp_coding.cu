@@ -2,7 +2,6 @@
 
 #include "core/zfp_grid.hpp"
 #include "gpu/chunk_index.cuh"
-#include "gpu/exception_sets.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_coding.cuh"
 #include "gpu/zfp_patches.cuh"
@@ -92,21 +91,21 @@ SelfCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
   const T* const values = without_gaps(work, frame);
   const bool checks = coding.needs_check(bound, frame.fills.count);
   ZfpPatches<T> patches;
-  if (checks) {
-    patches = {ZfpCheck<T>(bound, frame.min, frame.max, frame.fills), frame.missing,
-               make_exceptions(work, count_of(frame.extents), true)};
-  }
+  patches.check = ZfpCheck<T>(bound, frame.min, frame.max, frame.fills);
+  patches.missing = frame.missing;
   const ZfpStream stream =
       zfp_encode<T>(work, coding.zfp, dims, values, checks ? &patches : nullptr);
 
+  const ZfpCoding settled = coding.settled(stream.bits, stream.blocks);
   SelfCoded coded;
+  coded.settled = settled;
   add_section(SectionId::index,
-              index_of(work, coding, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
+              index_of(work, settled, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
               coded.sections);
   add_section(SectionId::codes,
               {reinterpret_cast<const std::byte*>(stream.words), zfp_stream_bytes(stream.bits)},
               coded.sections);
-  if (!checks) return coded;
+  if (!patches.any) return coded;
   const PassCounts& counts = *work.download(patches.exceptions.counts, 1);
   work.sync();
   coded.counts = counts;

@@ -1,6 +1,8 @@
 #include "core/zfp_codec.hpp"
+#include "gpu/exception_sets.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_block.cuh"
+#include "gpu/zfp_patches.cuh"
 
 namespace cuszi::gpu {
 
@@ -36,6 +38,9 @@ struct Source {
 
   using Reader = ZfpBitReader<StreamWords>;
   __device__ Reader reader_at(BitCount bit) const { return Reader(words, count, bit); }
+  __device__ BitCount start_of(std::uint64_t chunk) const {
+    return starts != nullptr ? starts[chunk] : chunk * params.max_bits;
+  }
 };
 
 /// Passes over the blocks of a chunk a thread and tells where they begin.
@@ -67,63 +72,116 @@ struct DecodeTask {
   ZfpGrid grid;
   bool aligned;
   std::uint64_t blocks;
+  std::uint64_t chunk;  ///< blocks of a thread
   ZfpLimits<T> limits;
   T* values;
   std::uint32_t* flaws;
 };
 
-/// Decodes a block a thread; its planes wait in shared memory.
+/// The planes of a thread's block, in shared memory.
+template <class T, int rank>
+__device__ StridedWords<typename ZfpBlock<T, rank>::Word> slot_of_thread() {
+  using Word = typename ZfpBlock<T, rank>::Word;
+  extern __shared__ std::uint64_t shared[];
+  return {reinterpret_cast<Word*>(shared) + threadIdx.x, zfp_threads<rank>};
+}
+
+/// Decodes the next block.
+template <class T, int rank>
+__device__ void decode_block(const Source& source, Source::Reader& in, T* values) {
+  using Block = ZfpBlock<T, rank>;
+  constexpr int words = Block::Layout::words;
+  auto slot = slot_of_thread<T, rank>();
+  for_each_of<words>([&](int i) { slot[i] = 0; });
+  int exponent = 0;
+  const ZfpHead head = Block::read(source.params, in, exponent, slot);
+  typename Block::Word planes[words];
+  for_each_of<words>([&](int i) { planes[i] = slot[i]; });
+  Block::from_planes(source.params, head, exponent, planes, values);
+}
+
+/// Decodes the blocks of a chunk a thread.
 template <class T, int rank>
 __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
     decode_blocks(const __grid_constant__ DecodeTask<T> task) {
-  using Block = ZfpBlock<T, rank>;
-  using Word = typename Block::Word;
-  constexpr unsigned threads = zfp_threads<rank>;
-  constexpr int words = Block::Layout::words;
-  extern __shared__ std::uint64_t shared[];
-  const std::uint64_t block = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
-  if (block >= task.blocks) return;
-
-  StridedWords<Word> slot{reinterpret_cast<Word*>(shared) + threadIdx.x, threads};
-  for_each_of<words>([&](int i) { slot[i] = 0; });
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
+  const std::uint64_t first = i * task.chunk;
+  if (first >= task.blocks) return;
+  const std::uint64_t end = first + task.chunk < task.blocks ? first + task.chunk : task.blocks;
   const Source& source = task.source;
-  const bool has_starts = source.starts != nullptr;
-  auto in = source.reader_at(has_starts ? source.starts[block] : block * source.params.max_bits);
-  int exponent = 0;
-  const ZfpHead head = Block::read(source.params, in, exponent, slot);
-  if (has_starts) {
-    const BitCount limit = source.starts[block + 1];
-    const bool is_last = block + 1 == task.blocks;
-    if (is_last ? in.position() > limit : in.position() != limit) {
-      atomicOr(task.flaws, codes_leave_chunk);
-    }
+  auto in = source.reader_at(source.start_of(i));
+#pragma unroll 1
+  for (std::uint64_t block = first; block < end; ++block) {
+    T values[zfp_block_values(rank)];
+    decode_block<T, rank>(source, in, values);
+    for_each_of<zfp_block_values(rank)>([&](int v) { values[v] = task.limits(values[v]); });
+    store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values,
+                      task.values);
   }
-  Word planes[words];
-  for_each_of<words>([&](int i) { planes[i] = slot[i]; });
-  T values[Block::values];
-  Block::from_planes(source.params, head, exponent, planes, values);
-  for_each_of<Block::values>([&](int i) { values[i] = task.limits(values[i]); });
-  store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values, task.values);
+  if (source.starts == nullptr) return;
+  const BitCount limit = source.starts[i + 1];
+  if (end == task.blocks ? in.position() > limit : in.position() != limit) {
+    atomicOr(task.flaws, codes_leave_chunk);
+  }
+}
+
+/// Sets aside the shared memory of a kernel that decodes blocks; returns how much.
+template <class T, int rank, class Kernel>
+int take_slots(Kernel* kernel) {
+  using Layout = ZfpPlanes<T, rank>;
+  constexpr int shared = zfp_threads<rank> * Layout::words * sizeof(typename Layout::Word);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+        "set aside shared memory");
+  return shared;
 }
 
 template <class T, int rank>
-void launch(Work& work, DecodeTask<T>& task, std::uint64_t chunk) {
-  if (task.source.starts != nullptr && chunk > 1) {
-    const std::uint64_t chunks = ceil_div(task.blocks, chunk);
+void launch(Work& work, DecodeTask<T>& task) {
+  constexpr std::uint64_t enough_chunks = std::uint64_t{1} << 15;
+  std::uint64_t chunks = ceil_div(task.blocks, task.chunk);
+  if (task.chunk > 1 && chunks < enough_chunks) {
     auto* const starts = work.take<BitCount>(task.blocks + 1);
     find_blocks<T, rank><<<blocks_for(chunks, 128), 128, 0, work.stream()>>>(
-        task.source, chunk, chunks, task.blocks, starts, task.flaws);
+        task.source, task.chunk, chunks, task.blocks, starts, task.flaws);
     check_launch("find_blocks");
     task.source.starts = starts;
+    task.chunk = 1;
+    chunks = task.blocks;
   }
   constexpr unsigned threads = zfp_threads<rank>;
-  using Layout = ZfpPlanes<T, rank>;
   auto* const kernel = decode_blocks<T, rank>;
-  constexpr int shared = threads * Layout::words * sizeof(typename Layout::Word);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-        "set aside shared memory");
-  kernel<<<blocks_for(task.blocks, threads), threads, shared, work.stream()>>>(task);
+  const int shared = take_slots<T, rank>(kernel);
+  kernel<<<blocks_for(chunks, threads), threads, shared, work.stream()>>>(task);
   check_launch("decode_blocks");
+}
+
+template <class T>
+struct LookTask {
+  Source source;
+  ZfpGrid grid;
+  std::uint64_t blocks;
+  const std::uint8_t* suspects;
+  const T* values;
+  ZfpPatches<T> patches;
+};
+
+/// Decodes a block a thread and looks at its points.
+template <class T, int rank>
+__global__ void __launch_bounds__(zfp_threads<rank>)
+    look_at_blocks(const __grid_constant__ LookTask<T> task) {
+  const std::uint64_t block = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
+  if (block >= task.blocks || (task.suspects != nullptr && task.suspects[block] == 0)) return;
+  auto in = task.source.reader_at(task.source.start_of(block));
+  T decoded[zfp_block_values(rank)];
+  decode_block<T, rank>(task.source, in, decoded);
+  const ZfpPlace<rank> place(task.grid, block);
+  zfp::for_rows<rank>(task.grid, place, [&](unsigned at, std::uint64_t offset, bool inside) {
+#pragma unroll
+    for (unsigned x = 0; x < 4; ++x) {
+      if (!inside || x >= place.extents[0]) continue;
+      task.patches.look_at(offset + x, task.values[offset + x], decoded[at + x]);
+    }
+  });
 }
 
 }  // namespace
@@ -138,12 +196,39 @@ void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes str
                      grid,
                      has_aligned_rows(grid, values),
                      grid.count(),
+                     params.has_fixed_rate() ? 1 : chunk,
                      limits,
                      values,
                      work.flaws()};
-  with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(work, task, chunk); });
+  with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(work, task); });
 }
 
+template <class T>
+void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
+                 const std::uint8_t* suspects, const T* values, ZfpPatches<T>& patches) {
+  patches.any = true;
+  patches.exceptions = make_exceptions(work, dims.count(), true);
+  const ZfpGrid grid(dims);
+  const LookTask<T> task{{params, StreamWords(reinterpret_cast<const std::byte*>(stream.words)),
+                          ceil_div(stream.bits, 64), stream.starts},
+                         grid,
+                         grid.count(),
+                         suspects,
+                         values,
+                         patches};
+  with_zfp_rank(grid.rank, [&](auto rank) {
+    constexpr unsigned threads = zfp_threads<rank>;
+    auto* const kernel = look_at_blocks<T, rank>;
+    const int shared = take_slots<T, rank>(kernel);
+    kernel<<<blocks_for(task.blocks, threads), threads, shared, work.stream()>>>(task);
+    check_launch("look_at_blocks");
+  });
+}
+
+template void zfp_look_at(Work&, const ZfpParams&, const Dims&, const ZfpStream&,
+                          const std::uint8_t*, const float*, ZfpPatches<float>&);
+template void zfp_look_at(Work&, const ZfpParams&, const Dims&, const ZfpStream&,
+                          const std::uint8_t*, const double*, ZfpPatches<double>&);
 template void zfp_decode(Work&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
                          std::uint64_t, const ZfpLimits<float>&, float*);
 template void zfp_decode(Work&, const ZfpParams&, const Dims&, Bytes, const BitCount*,

@@ -82,25 +82,37 @@ struct EncodeTask {
   std::uint64_t* stream;    ///< of zeros, if all blocks have one length
   std::uint64_t* scratch;   ///< else the slots of all threads
   std::uint32_t* unpadded;  ///< bits in each slot
-  ZfpPatches<T> patches;    ///< for kernels that look for them
+  ZfpCheck<T> check;        ///< for kernels that check
+  std::uint8_t* suspects;   ///< blocks with points that are not certain
+  std::uint32_t* any;       ///< whether there are such blocks
 };
 
-/// Shows a block as it is decoded to what finds patches.
+/// Whether all points of a block are certainly right.
 template <int rank, class T>
-__device__ void look_at_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* values,
-                              const T* decoded, const ZfpPatches<T>& patches) {
-  zfp::for_rows<rank>(grid, place, [&](unsigned at, std::uint64_t offset, bool inside) {
-    if (!inside) return;
+__device__ bool is_certain(const EncodeTask<T>& task, const ZfpPlace<rank>& place,
+                           const T* decoded) {
+  bool certain = true;
+  if (task.aligned && place.is_whole) {
+    for_whole_rows<rank>(task.grid, place, [&](unsigned at, std::uint64_t offset) {
+      T row[4];
+      load_row(task.values + offset, row);
+#pragma unroll
+      for (unsigned x = 0; x < 4; ++x) certain &= task.check.is_certain(row[x], decoded[at + x]);
+    });
+    return certain;
+  }
+  zfp::for_rows<rank>(task.grid, place, [&](unsigned at, std::uint64_t offset, bool inside) {
 #pragma unroll
     for (unsigned x = 0; x < 4; ++x) {
-      const std::uint64_t point = offset + x;
-      if (x < place.extents[0]) patches.look_at(point, values[point], decoded[at + x]);
+      if (!inside || x >= place.extents[0]) continue;
+      certain &= task.check.is_certain(task.values[offset + x], decoded[at + x]);
     }
   });
+  return certain;
 }
 
 /// Transforms and codes a block a thread.
-template <class T, int rank, bool patching>
+template <class T, int rank, bool checks>
 __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
     encode_blocks(const __grid_constant__ EncodeTask<T> task) {
   using Block = ZfpBlock<T, rank>;
@@ -116,9 +128,11 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
     T values[Block::values];
     load_block<rank>(task.grid, place, task.aligned, task.values, values);
     typename Block::Word planes[Block::Layout::words];
-    if constexpr (patching) {
+    if constexpr (checks) {
       head = Block::to_planes(task.params, values, planes, [&](const T* decoded) {
-        look_at_block<rank>(task.grid, place, task.values, decoded, task.patches);
+        if (is_certain<rank>(task, place, decoded)) return;
+        task.suspects[block] = 1;
+        *task.any = 1;
       });
     } else {
       head = Block::to_planes(task.params, values, planes);
@@ -216,7 +230,7 @@ __global__ void pick_starts(const BitCount* starts, std::uint64_t blocks, std::u
   if (i <= chunks) out[i] = starts[i < chunks ? i * chunk : blocks];
 }
 
-template <class T, int rank, bool patching>
+template <class T, int rank, bool checks>
 void launch(Work& work, EncodeTask<T>& task) {
   constexpr unsigned threads = zfp_threads<rank>;
   constexpr unsigned words = Slot<T, rank>::words;
@@ -225,7 +239,7 @@ void launch(Work& work, EncodeTask<T>& task) {
     task.scratch = work.take<std::uint64_t>(std::uint64_t{tiles} * threads * words);
     task.unpadded = work.take<std::uint32_t>(task.blocks);
   }
-  auto* const kernel = encode_blocks<T, rank, patching>;
+  auto* const kernel = encode_blocks<T, rank, checks>;
   constexpr int shared = threads * words * 8;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
         "set aside shared memory");
@@ -255,33 +269,11 @@ ZfpStream join(Work& work, JoinTask task, unsigned threads) {
   return {task.stream, bits, task.starts, task.blocks};
 }
 
-template <class T>
-__global__ void look_at_points(const T* values, const T* decoded, std::uint64_t points,
-                               const __grid_constant__ ZfpPatches<T> patches) {
-  const std::uint64_t all = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < points;
-       i += all) {
-    patches.look_at(i, values[i], decoded[i]);
-  }
-}
-
-/// Shows what a stream whose blocks were cut is decoded to.
-template <class T>
-void look_at_stream(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
-                    const T* values, const ZfpPatches<T>& patches) {
-  auto* const decoded = work.take<T>(dims.count());
-  const Bytes bytes{reinterpret_cast<const std::byte*>(stream.words),
-                    zfp_stream_bytes(stream.bits)};
-  zfp_decode<T>(work, params, dims, bytes, stream.starts, 1, {}, decoded);
-  look_at_points<<<1024, 256, 0, work.stream()>>>(values, decoded, dims.count(), patches);
-  check_launch("look_at_points");
-}
-
 }  // namespace
 
 template <class T>
 ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
-                     const ZfpPatches<T>* patches) {
+                     ZfpPatches<T>* patches) {
   const ZfpGrid grid(dims);
   EncodeTask<T> task{};
   task.params = params;
@@ -290,18 +282,23 @@ ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, cons
   task.values = values;
   task.blocks = grid.count();
   const bool is_cut = zfp_cuts_blocks<T>(params, grid.rank);
-  const bool looks_here = patches != nullptr && !is_cut;
-  if (looks_here) task.patches = *patches;
+  const bool checks = patches != nullptr && !is_cut;
+  if (checks) {
+    task.check = patches->check;
+    task.suspects = work.take_zeroed<std::uint8_t>(task.blocks);
+    task.any = work.take_zeroed<std::uint32_t>(1);
+  }
   const BitCount fixed_bits = params.has_fixed_rate() ? task.blocks * params.max_bits : 0;
   if (fixed_bits > 0) task.stream = work.take_zeroed<std::uint64_t>(ceil_div(fixed_bits, 64));
 
   JoinTask joined{};
   unsigned threads = 0;
   with_zfp_rank(grid.rank, [&](auto rank) {
-    with_flag(looks_here, [&](auto patching) { launch<T, rank, patching>(work, task); });
+    with_flag(checks, [&](auto checking) { launch<T, rank, checking>(work, task); });
     threads = zfp_threads<rank>;
     joined.slot_words = Slot<T, rank>::words;
   });
+  const std::uint32_t* const any = checks ? work.download(task.any, 1) : nullptr;
   ZfpStream stream{task.stream, fixed_bits, nullptr, task.blocks};
   if (fixed_bits == 0) {
     joined.scratch = task.scratch;
@@ -309,9 +306,11 @@ ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, cons
     joined.min_bits = params.min_bits;
     joined.blocks = task.blocks;
     stream = join(work, joined, threads);
+  } else if (checks) {
+    work.sync();
   }
-  if (patches != nullptr && is_cut) {
-    look_at_stream(work, params, dims, stream, values, *patches);
+  if (patches != nullptr && (is_cut || *any != 0)) {
+    zfp_look_at(work, params, dims, stream, task.suspects, values, *patches);
   }
   return stream;
 }
@@ -327,8 +326,8 @@ const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint3
 }
 
 template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const float*,
-                              const ZfpPatches<float>*);
+                              ZfpPatches<float>*);
 template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const double*,
-                              const ZfpPatches<double>*);
+                              ZfpPatches<double>*);
 
 }  // namespace cuszi::gpu

@@ -2,15 +2,18 @@
 
 #include "core/zfp_check.hpp"
 #include "gpu/frame_work.cuh"
+#include "gpu/zfp.cuh"
 
 namespace cuszi::gpu {
 
-/// Finds the points of a frame that must be patched.
+/// The points of a frame that must be patched. Coding looks whether blocks are certainly right; the
+/// others, which are few, are decoded afterwards and looked at point by point.
 template <class T>
 struct ZfpPatches {
   ZfpCheck<T> check;
-  RankedBits missing;  ///< points that do not matter; no words if there are none
-  ExceptionSets exceptions;
+  RankedBits missing;        ///< points that do not matter; no words if there are none
+  bool any = false;          ///< whether there may be any
+  ExceptionSets exceptions;  ///< if there may
 
   __device__ void look_at(std::uint64_t point, T original, T decoded) const {
     if (check.accepts(original, decoded)) return;
@@ -18,5 +21,11 @@ struct ZfpPatches {
     exceptions.add_patch(point);
   }
 };
+
+/// Decodes blocks of a stream, those of which `suspects` has other bytes than 0 or all if there are
+/// none, and looks for patches among their points.
+template <class T>
+void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
+                 const std::uint8_t* suspects, const T* values, ZfpPatches<T>& patches);
 
 }  // namespace cuszi::gpu

@@ -168,7 +168,7 @@ typedef struct cuszi_options {
   int32_t verify;        /* if not 0, the archive is restored and compared: CUSZI_BAD_BOUND */
 
   int32_t zfp_mode;   /* of zfp, as the next two; where `bound` is 0, only accuracy has one */
-  uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536 */
+  uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536; 0: as many as make it small */
   double zfp_amount;
 } cuszi_options;
 

@@ -30,7 +30,7 @@ RoundTrip round_trip(const std::vector<float>& values, double bound,
   for (const cpu::OwnedSection& section : coded.sections) sections.add(section.id, section.bytes);
   RoundTrip result{std::vector<float>(values.size()), coded.counts};
   cpu::decode_values(
-      coding, sections,
+      std::get<ZfpCoding>(*coded.settled), sections,
       cpu::FrameOutput<float>{dims.as_3d(), result.restored, none, *low, *high, dims});
   return result;
 }
@@ -53,6 +53,23 @@ TEST_CASE("a zfp block that vanishes within the bound does not become a fill val
   for (std::size_t i = 0; i < values.size(); ++i) {
     REQUIRE(may_restore_to(values[i], kept.restored[i], bound, fills));
   }
+}
+
+TEST_CASE("zfp chunks are as small as a hundredth of the stream allows") {
+  const auto chunk_for = [](IndexKind kind, BitCount bits_per_block) {
+    ZfpCoding coding;
+    coding.index = kind;
+    return coding.settled(1000 * bits_per_block, 1000).chunk;
+  };
+  CHECK(chunk_for(IndexKind::length, 1600) == 1);
+  CHECK(chunk_for(IndexKind::length, 1599) == 2);
+  CHECK(chunk_for(IndexKind::length, 200) == 8);
+  CHECK(chunk_for(IndexKind::hybrid, 200) == 16);
+  CHECK(chunk_for(IndexKind::offset, 200) == 32);
+  CHECK(chunk_for(IndexKind::hybrid, 1) == 256);
+  ZfpCoding known;
+  known.chunk = 5;
+  CHECK(known.settled(1, 1) == known);
 }
 
 }  // namespace cuszi::test
