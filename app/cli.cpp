@@ -302,7 +302,8 @@ void add_bench(CLI::App& program, Parsed& parsed) {
                   "Temporary files go to TMPDIR. " + std::string(dims_order),
                   "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
                   "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
-                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index");
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index\n"
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset zfp --study zfp-index");
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");

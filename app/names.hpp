@@ -54,8 +54,8 @@ inline constexpr std::array<Named<Effort>, 3> effort_names{
 inline constexpr std::array<Named<Lossless>, 2> lossless_names{
     {{"none", Lossless::none}, {"bitcomp", Lossless::bitcomp}}};
 
-inline constexpr std::array<Named<Study>, 2> study_names{
-    {{"huffman", Study::huffman}, {"index", Study::index}}};
+inline constexpr std::array<Named<Study>, 3> study_names{
+    {{"huffman", Study::huffman}, {"index", Study::index}, {"zfp-index", Study::zfp_index}}};
 
 template <class Enum, std::size_t count>
 constexpr std::string_view name_in(const std::array<Named<Enum>, count>& names, Enum value) {

@@ -98,7 +98,7 @@ struct ZfpExportOptions {
 };
 
 /// A table of variants that bench makes instead of measuring one.
-enum class Study { huffman, index };
+enum class Study { huffman, index, zfp_index };
 
 struct BenchOptions {
   std::vector<std::string> inputs;

@@ -10,6 +10,7 @@
 #include "app/bench/workbench.hpp"
 #include "app/names.hpp"
 #include "app/report.hpp"
+#include "codec/limits.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "files/input_field.hpp"
 
@@ -46,12 +47,16 @@ ByteCount section_bytes(const FrameHeader& header, SectionId id) {
 /// A field's first frame on the workbench of a backend.
 class FrameStudy {
  public:
-  FrameStudy(const BenchOptions& options, Backends& backends, const std::string& input)
+  FrameStudy(Study study, const BenchOptions& options, Backends& backends, const std::string& input)
       : options_(options),
         bench_(backends.for_config(options.settings.frame)),
         field_(open_input(input, options.field, options.settings.frame_bytes).source),
         shape_{field_.layout().dtype, field_.plan().frame_dims(0)} {
-    if (options.settings.frame.coder != CoderId::huffman) {
+    const FrameConfig& config = options.settings.frame;
+    if (study == Study::zfp_index && config.predictor.id != PredictorId::zfp) {
+      throw UsageError("--study zfp-index is about zfp's streams; choose --preset zfp");
+    }
+    if (study != Study::zfp_index && config.coder != CoderId::huffman) {
       throw UsageError("--study is about the coder huffman; choose --preset cuszi or cusz");
     }
     bench_.put(shape_, field_.frame(0));
@@ -63,6 +68,7 @@ class FrameStudy {
 
   /// Compresses by these settings and tells the median time of encoding.
   FrameReport compress(const FrameConfig& config, int runs, double& encode_seconds) {
+    const double bound = own_bound(config.predictor).value_or(bound_);
     FieldSettings settings = options_.settings;
     settings.frame = config;
     FrameReport report;
@@ -70,7 +76,7 @@ class FrameStudy {
     const int warm_up = on_device() ? 1 : 0;
     for (int i = -warm_up; i < runs; ++i) {
       CallTimes times = bench_.settled_times();
-      report = bench_.compress(settings, bound_, times);
+      report = bench_.compress(settings, bound, times);
       if (i >= 0) encode.add(times);
     }
     encode_seconds = encode.seconds();
@@ -158,8 +164,18 @@ Json study_huffman(FrameStudy& study, const BenchOptions& options) {
   return rows;
 }
 
+/// Calls add(kind, chunk, partition) for the indexes of chunks of one size.
+template <class Add>
+void for_indexes(std::uint32_t chunk, const BenchOptions& options, const Add& add) {
+  const std::uint32_t partition_asked = options.settings.frame.index.partition;
+  add(IndexKind::offset, chunk, partition_asked);
+  add(IndexKind::length, chunk, partition_asked);
+  for (const std::uint32_t partition : {8U, 32U, 128U}) add(IndexKind::hybrid, chunk, partition);
+}
+
+/// `chunk` is told, of a stream that has chunks.
 Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
-               const BenchOptions& options) {
+               std::optional<std::uint32_t> chunk, const BenchOptions& options) {
   double encode_seconds = 0;
   const FrameReport report = study.compress(config, 1, encode_seconds);
   const auto index = static_cast<double>(section_bytes(report.header, SectionId::index));
@@ -167,14 +183,16 @@ Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
   const auto field = static_cast<double>(study.shape().bytes());
   Json row;
   row["index"] = name_in(index_names, config.index.kind);
-  row["chunk"] = config.index.kind == IndexKind::none ? Json(nullptr) : Json(config.huffman.chunk);
+  row["chunk"] = chunk ? Json(*chunk) : Json(nullptr);
   row["partition"] =
       config.index.kind == IndexKind::hybrid ? Json(config.index.partition) : Json(nullptr);
   row["overhead"] = index / rest;
   row["ratio"] = field / rest;
   row["effective_ratio"] = field / (rest + index);
   // One thread that decodes everything takes its time.
-  const int runs = config.index.kind == IndexKind::none ? 1 : options.iterations;
+  const bool is_slow =
+      config.index.kind == IndexKind::none && config.predictor.id != PredictorId::zfp;
+  const int runs = is_slow ? 1 : options.iterations;
   const auto speed = [&](Workbench& bench) {
     return gb_per_s(study.shape().bytes(), study.decode_seconds(bench, runs)).value_or(0);
   };
@@ -191,15 +209,35 @@ Json study_index(FrameStudy& study, const BenchOptions& options) {
   const auto add = [&](IndexKind kind, std::uint32_t chunk, std::uint32_t partition) {
     config.index = {kind, partition};
     config.huffman.chunk = chunk;
-    rows.push_back(index_row(study, cpu, config, options));
+    const bool has_chunks = kind != IndexKind::none;
+    rows.push_back(
+        index_row(study, cpu, config, has_chunks ? std::optional(chunk) : std::nullopt, options));
   };
-  const std::uint32_t partition_asked = options.settings.frame.index.partition;
-  add(IndexKind::none, config.huffman.chunk, partition_asked);
-  for (const std::uint32_t chunk : {256U, 1024U, 4096U, 16384U}) {
-    add(IndexKind::offset, chunk, partition_asked);
-    add(IndexKind::length, chunk, partition_asked);
-    for (const std::uint32_t partition : {8U, 32U, 128U}) add(IndexKind::hybrid, chunk, partition);
-  }
+  add(IndexKind::none, config.huffman.chunk, options.settings.frame.index.partition);
+  for (const std::uint32_t chunk : {256U, 1024U, 4096U, 16384U}) for_indexes(chunk, options, add);
+  return rows;
+}
+
+Json study_zfp_index(FrameStudy& study, const BenchOptions& options) {
+  const std::unique_ptr<Backend> backend = cpu::make_backend();
+  Workbench cpu(*backend);
+  Json rows = Json::array();
+  FrameConfig config = options.settings.frame;
+  const auto add = [&](IndexKind kind, std::uint32_t chunk, std::uint32_t partition) {
+    config.index = {kind, partition};
+    config.predictor.zfp.chunk = chunk;
+    rows.push_back(index_row(study, cpu, config, chunk, options));
+  };
+  for (const std::uint32_t chunk : {1U, 4U, 16U, 64U, 256U}) for_indexes(chunk, options, add);
+
+  double seconds = 0;
+  const FrameReport last = study.compress(config, 1, seconds);
+  const auto bytes = static_cast<double>(section_bytes(last.header, SectionId::codes));
+  config.index.kind = IndexKind::none;
+  config.predictor.zfp.mode = {ZfpMode::Kind::rate,
+                               8 * bytes / static_cast<double>(study.shape().points())};
+  rows.push_back(index_row(study, cpu, config, std::nullopt, options));
+  rows.back()["index"] = "fixed rate";
   return rows;
 }
 
@@ -213,8 +251,13 @@ std::string cell_text(const Json& cell) {
 
 Json run_study(Study study, const BenchOptions& options, Backends& backends,
                const std::string& input) {
-  FrameStudy frame(options, backends, input);
-  return study == Study::huffman ? study_huffman(frame, options) : study_index(frame, options);
+  FrameStudy frame(study, options, backends, input);
+  switch (study) {
+    case Study::huffman: return study_huffman(frame, options);
+    case Study::index: return study_index(frame, options);
+    case Study::zfp_index: break;
+  }
+  return study_zfp_index(frame, options);
 }
 
 std::string table_of(const Json& rows) {

@@ -29,7 +29,7 @@ _cuszi() {
         --coder) words='auto huffman ans' ;;
         --huffman-width) words='auto 32 64' ;;
         --index) words='hybrid offset length none' ;;
-        --study) words='huffman index' ;;
+        --study) words='huffman index zfp-index' ;;
         --lossless) words='none bitcomp' ;;
         --byte-order) words='little big' ;;
         --device) words='auto cpu cuda' ;;

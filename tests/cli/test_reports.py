@@ -176,9 +176,25 @@ class Reports(CliTest):
         self.assertLess(overhead["length", 256, None], overhead["hybrid", 256, 32])
         self.assertLess(overhead["hybrid", 256, 32], overhead["offset", 256, None])
 
-    def test_studies_are_of_huffman(self):
+    def test_study_of_the_index_of_zfp(self):
+        self.field("u_40x50x60.f32", dims="40x50x60")
+        report, = self.report("bench", "u_40x50x60.f32", "-e", "1e-3", "--preset", "zfp",
+                              "--iterations", "1", "--study", "zfp-index")
+        *rows, fixed = report["rows"]
+        self.assertEqual({row["index"] for row in rows}, {"offset", "length", "hybrid"})
+        self.assertEqual({row["chunk"] for row in rows}, {1, 4, 16, 64, 256})
+        for row in rows:
+            self.assertAlmostEqual(row["effective_ratio"], row["ratio"] / (1 + row["overhead"]))
+            self.assertGreater(row["cpu_decode_gb_per_s"], 0)
+        self.assertEqual((fixed["index"], fixed["overhead"]), ("fixed rate", 0))
+        self.assertAlmostEqual(fixed["ratio"] / rows[0]["ratio"], 1, delta=0.05)
+
+    def test_studies_are_of_their_coders(self):
         self.field("u_20x30x40.f32")
         self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", code=USAGE)
+        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", "zfp-index", code=USAGE)
+        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--preset", "zfp", "--study",
+                   code=USAGE)
         self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", "magic", code=USAGE)
 
 
