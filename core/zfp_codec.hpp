@@ -292,4 +292,46 @@ struct ZfpBlock {
   }
 };
 
+/// Passes over blocks in steps that all take about the same time, so that threads side by side need
+/// not wait for each other at the end of every block. What it refers to stays outside, so that it
+/// can be kept in registers.
+template <class T, int rank, class Reader>
+class ZfpWalker {
+ public:
+  CUSZI_HD ZfpWalker(const ZfpParams& params, Reader& in, NoPlanes& none)
+      : params_(params), in_(in), planes_(none, in) {}
+
+  /// True if a block ends with this step.
+  CUSZI_HD bool step() {
+    if (!in_planes_) {
+      start_ = in_.position();
+      int exponent = 0;
+      const ZfpHead head = ZfpBlock<T, rank>::read_head(params_, in_, exponent);
+      if (head.planes > 0) {
+        planes_.begin(head.first_plane, start_ + params_.max_bits);
+        in_planes_ = true;
+        return false;
+      }
+    } else if (planes_.step()) {
+      return false;
+    }
+    in_planes_ = false;
+    if (in_.position() < start_ + params_.min_bits) in_.go_to(start_ + params_.min_bits);
+    return true;
+  }
+
+  /// Passes over one block.
+  CUSZI_HD void pass() {
+    while (!step()) {
+    }
+  }
+
+ private:
+  const ZfpParams& params_;
+  Reader& in_;
+  ZfpPlaneReader<T, rank, NoPlanes, Reader> planes_;
+  bool in_planes_ = false;
+  BitCount start_ = 0;  ///< of the block
+};
+
 }  // namespace cuszi

@@ -165,12 +165,27 @@ class ZfpPlaneReader {
   /// Reads planes of a block that ends at `limit`, from the highest down to `first`, into `planes`,
   /// which are zero.
   CUSZI_HD void read(int first, BitCount limit) {
+    begin(first, limit);
+    while (step()) {
+    }
+  }
+
+  /// The same in steps that all take about the same time. False after the last one.
+  CUSZI_HD void begin(int first, BitCount limit) {
     const BitCount room = limit - in_.position();
     room_ = room > ZfpParams::most_bits ? ZfpParams::most_bits : static_cast<unsigned>(room);
+    first_ = first;
+    at_ = Layout::bits - 1;
+    plane_ = 0;
+    known_ = 0;
+  }
+  CUSZI_HD bool step() {
     if constexpr (Layout::pieces == 1) {
-      read_planes(first);
+      return read_run();
     } else {
-      for (int plane = Layout::bits; plane-- > first && room_ > 0;) read_long_plane(plane);
+      if (at_ < first_ || room_ == 0) return false;
+      read_long_plane(at_--);
+      return true;
     }
   }
 
@@ -197,33 +212,32 @@ class ZfpPlaneReader {
     return plane;
   }
 
-  /// One loop over all runs of zeros of all planes; see ZfpPlaneWriter.
-  CUSZI_HD void read_planes(int first) {
-    int at = Layout::bits - 1;
-    std::uint64_t plane = 0;
-    while (room_ > 0) {
-      const std::uint64_t window = in_.peek();
-      const unsigned ends = known_ < values ? 1 : 0;
-      if ((window & ends) != 0) {
-        const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
-        const unsigned passed = least(zeros, least(values - 1 - known_, room_ - 1));
-        const bool has_one = passed < values - 1 - known_ && passed < room_ - 1;
-        take(1 + passed + (has_one ? 1 : 0));
-        plane |= std::uint64_t{1} << (known_ + passed);
-        known_ += passed + 1;
-        continue;
-      }
-      add(at, 0, plane);
-      plane = 0;
-      if (--at < first) {
-        take(ends);
-        return;
-      }
-      const unsigned bits = least(known_, room_ - ends);
-      plane = (window >> ends) & low_bits(bits);
-      take(ends + bits);
+  /// Reads zeros and the one behind them, or else the end of a plane and what is known of the next.
+  CUSZI_HD bool read_run() {
+    if (room_ == 0) {
+      add(at_, 0, plane_);
+      return false;
     }
-    if (at >= first) add(at, 0, plane);
+    const std::uint64_t window = in_.peek();
+    const unsigned ends = known_ < values ? 1 : 0;
+    if ((window & ends) != 0) {
+      const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
+      const unsigned most = least(values - 1 - known_, room_ - 1);  // bits that can follow
+      const unsigned passed = least(zeros, most);
+      take(1 + passed + (passed < most ? 1 : 0));
+      plane_ |= std::uint64_t{1} << (known_ + passed);
+      known_ += passed + 1;
+      return true;
+    }
+    add(at_, 0, plane_);
+    if (--at_ < first_) {
+      take(ends);
+      return false;
+    }
+    const unsigned bits = least(known_, room_ - ends);
+    plane_ = (window >> ends) & low_bits(bits);
+    take(ends + bits);
+    return true;
   }
 
   CUSZI_HD void read_long_plane(int plane) {
@@ -254,7 +268,10 @@ class ZfpPlaneReader {
   Words& planes_;
   Reader& in_;
   unsigned known_ = 0;
-  unsigned room_ = 0;
+  unsigned room_ = 0;  ///< bits that are left
+  int first_ = 0;
+  int at_ = 0;               ///< the plane that is being read,
+  std::uint64_t plane_ = 0;  ///< as far as it has been
 };
 
 }  // namespace cuszi

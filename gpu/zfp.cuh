@@ -31,8 +31,8 @@ const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint3
 
 /// Restores a field on the device from a stream, at any address. `starts` has the first bit of
 /// every chunk of `chunk` blocks and the end of the last; at fixed rate it is not used. A thread
-/// decodes a chunk; where there are too few, it only finds its blocks, of which a thread decodes
-/// one. Sets a flaw if a chunk does not end where the next one begins.
+/// per chunk finds its blocks, then a thread per block decodes it. Sets a flaw if a chunk does not
+/// end where the next one begins.
 template <class T>
 void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes stream,
                 const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits, T* values);

@@ -8,40 +8,40 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// The words of 64 bits from any address on.
-class StreamWords {
- public:
-  explicit StreamWords(const std::byte* from)
-      : words_(reinterpret_cast<const std::uint64_t*>(from - misalignment(from))),
-        shift_(8 * misalignment(from)) {}
-
-  __device__ std::uint64_t operator[](std::uint64_t i) const {
-    const std::uint64_t word = words_[i];
-    return shift_ == 0 ? word : word >> shift_ | words_[i + 1] << (64 - shift_);
-  }
-
- private:
-  static unsigned misalignment(const std::byte* from) {
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % sizeof(std::uint64_t));
-  }
-
-  const std::uint64_t* words_;
-  unsigned shift_;  ///< in bits
-};
-
 /// A stream and where its chunks or blocks begin; none at fixed rate.
 struct Source {
   ZfpParams params;
-  StreamWords words;
+  const std::uint64_t* words;
   std::uint64_t count;
   const BitCount* starts;
 
-  using Reader = ZfpBitReader<StreamWords>;
+  using Reader = ZfpBitReader<const std::uint64_t*>;
   __device__ Reader reader_at(BitCount bit) const { return Reader(words, count, bit); }
-  __device__ BitCount start_of(std::uint64_t chunk) const {
-    return starts != nullptr ? starts[chunk] : chunk * params.max_bits;
+  __device__ BitCount start_of(std::uint64_t block) const {
+    return starts != nullptr ? starts[block] : block * params.max_bits;
   }
 };
+
+/// Moves words to where they are aligned; `shift` is how many bits of the first belong to others.
+__global__ void align_words(const std::uint64_t* from, unsigned shift, std::uint64_t count,
+                            std::uint64_t* to) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = from[i] >> shift | from[i + 1] << (64 - shift);
+}
+
+/// The words of a stream at any address: kernels read them several times.
+const std::uint64_t* aligned_words(Work& work, Bytes stream) {
+  constexpr std::uintptr_t word_bytes = sizeof(std::uint64_t);
+  const auto off = reinterpret_cast<std::uintptr_t>(stream.data()) % word_bytes;
+  const auto* const from = reinterpret_cast<const std::uint64_t*>(stream.data() - off);
+  const std::uint64_t count = stream.size() / word_bytes;
+  if (off == 0 || count == 0) return from;
+  auto* const to = work.take<std::uint64_t>(count);
+  align_words<<<blocks_for(count, 256), 256, 0, work.stream()>>>(
+      from, static_cast<unsigned>(8 * off), count, to);
+  check_launch("align_words");
+  return to;
+}
 
 /// Passes over the blocks of a chunk a thread and tells where they begin.
 template <class T, int rank>
@@ -52,12 +52,14 @@ __global__ void find_blocks(const __grid_constant__ Source source, std::uint64_t
   if (i >= chunks) return;
   const BitCount limit = source.starts[i + 1];
   auto in = source.reader_at(source.starts[i]);
+  NoPlanes none;
+  ZfpWalker<T, rank, Source::Reader> walker(source.params, in, none);
   const std::uint64_t end = (i + 1) * chunk < blocks ? (i + 1) * chunk : blocks;
-  for (std::uint64_t block = i * chunk; block < end; ++block) {
-    starts[block] = in.position() < limit ? in.position() : limit;
-    NoPlanes none;
-    int exponent = 0;
-    ZfpBlock<T, rank>::read(source.params, in, exponent, none);
+  std::uint64_t block = i * chunk;
+  starts[block] = in.position();
+  while (block < end) {
+    if (!walker.step()) continue;
+    if (++block < end) starts[block] = in.position() < limit ? in.position() : limit;
   }
   const bool is_last = i + 1 == chunks;
   if (is_last) starts[blocks] = limit;
@@ -72,7 +74,6 @@ struct DecodeTask {
   ZfpGrid grid;
   bool aligned;
   std::uint64_t blocks;
-  std::uint64_t chunk;  ///< blocks of a thread
   ZfpLimits<T> limits;
   T* values;
   std::uint32_t* flaws;
@@ -86,7 +87,7 @@ __device__ StridedWords<typename ZfpBlock<T, rank>::Word> slot_of_thread() {
   return {reinterpret_cast<Word*>(shared) + threadIdx.x, zfp_threads<rank>};
 }
 
-/// Decodes the next block.
+/// Decodes a block.
 template <class T, int rank>
 __device__ void decode_block(const Source& source, Source::Reader& in, T* values) {
   using Block = ZfpBlock<T, rank>;
@@ -100,29 +101,25 @@ __device__ void decode_block(const Source& source, Source::Reader& in, T* values
   Block::from_planes(source.params, head, exponent, planes, values);
 }
 
-/// Decodes the blocks of a chunk a thread.
+/// Decodes a block a thread, so that neighbours write side by side.
 template <class T, int rank>
 __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
     decode_blocks(const __grid_constant__ DecodeTask<T> task) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
-  const std::uint64_t first = i * task.chunk;
-  if (first >= task.blocks) return;
-  const std::uint64_t end = first + task.chunk < task.blocks ? first + task.chunk : task.blocks;
+  const std::uint64_t block = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
+  if (block >= task.blocks) return;
   const Source& source = task.source;
-  auto in = source.reader_at(source.start_of(i));
-#pragma unroll 1
-  for (std::uint64_t block = first; block < end; ++block) {
-    T values[zfp_block_values(rank)];
-    decode_block<T, rank>(source, in, values);
-    for_each_of<zfp_block_values(rank)>([&](int v) { values[v] = task.limits(values[v]); });
-    store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values,
-                      task.values);
+  auto in = source.reader_at(source.start_of(block));
+  T values[zfp_block_values(rank)];
+  decode_block<T, rank>(source, in, values);
+  if (source.starts != nullptr) {
+    const BitCount limit = source.starts[block + 1];
+    const bool is_last = block + 1 == task.blocks;
+    if (is_last ? in.position() > limit : in.position() != limit) {
+      atomicOr(task.flaws, codes_leave_chunk);
+    }
   }
-  if (source.starts == nullptr) return;
-  const BitCount limit = source.starts[i + 1];
-  if (end == task.blocks ? in.position() > limit : in.position() != limit) {
-    atomicOr(task.flaws, codes_leave_chunk);
-  }
+  for_each_of<zfp_block_values(rank)>([&](int i) { values[i] = task.limits(values[i]); });
+  store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values, task.values);
 }
 
 /// Sets aside the shared memory of a kernel that decodes blocks; returns how much.
@@ -136,22 +133,19 @@ int take_slots(Kernel* kernel) {
 }
 
 template <class T, int rank>
-void launch(Work& work, DecodeTask<T>& task) {
-  constexpr std::uint64_t enough_chunks = std::uint64_t{1} << 15;
-  std::uint64_t chunks = ceil_div(task.blocks, task.chunk);
-  if (task.chunk > 1 && chunks < enough_chunks) {
+void launch(Work& work, DecodeTask<T>& task, std::uint64_t chunk) {
+  if (task.source.starts != nullptr && chunk > 1) {
+    const std::uint64_t chunks = ceil_div(task.blocks, chunk);
     auto* const starts = work.take<BitCount>(task.blocks + 1);
     find_blocks<T, rank><<<blocks_for(chunks, 128), 128, 0, work.stream()>>>(
-        task.source, task.chunk, chunks, task.blocks, starts, task.flaws);
+        task.source, chunk, chunks, task.blocks, starts, task.flaws);
     check_launch("find_blocks");
     task.source.starts = starts;
-    task.chunk = 1;
-    chunks = task.blocks;
   }
   constexpr unsigned threads = zfp_threads<rank>;
   auto* const kernel = decode_blocks<T, rank>;
   const int shared = take_slots<T, rank>(kernel);
-  kernel<<<blocks_for(chunks, threads), threads, shared, work.stream()>>>(task);
+  kernel<<<blocks_for(task.blocks, threads), threads, shared, work.stream()>>>(task);
   check_launch("decode_blocks");
 }
 
@@ -191,16 +185,15 @@ void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes str
                 const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits,
                 T* values) {
   const ZfpGrid grid(dims);
-  DecodeTask<T> task{{params, StreamWords(stream.data()), stream.size() / sizeof(std::uint64_t),
+  DecodeTask<T> task{{params, aligned_words(work, stream), stream.size() / sizeof(std::uint64_t),
                       params.has_fixed_rate() ? nullptr : starts},
                      grid,
                      has_aligned_rows(grid, values),
                      grid.count(),
-                     params.has_fixed_rate() ? 1 : chunk,
                      limits,
                      values,
                      work.flaws()};
-  with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(work, task); });
+  with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(work, task, chunk); });
 }
 
 template <class T>
@@ -209,8 +202,7 @@ void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const Zf
   patches.any = true;
   patches.exceptions = make_exceptions(work, dims.count(), true);
   const ZfpGrid grid(dims);
-  const LookTask<T> task{{params, StreamWords(reinterpret_cast<const std::byte*>(stream.words)),
-                          ceil_div(stream.bits, 64), stream.starts},
+  const LookTask<T> task{{params, stream.words, ceil_div(stream.bits, 64), stream.starts},
                          grid,
                          grid.count(),
                          suspects,
