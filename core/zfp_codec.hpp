@@ -88,12 +88,13 @@ struct ZfpBlock {
     return head;
   }
 
-  /// Reads what write() wrote. `planes` gets the planes, where zeros must stand, or is NoPlanes.
+  /// Reads what write() wrote. `planes` gets the planes if there are any.
   template <class Words, class Reader>
   CUSZI_HD static ZfpHead read(const ZfpParams& params, Reader& in, int& exponent, Words& planes) {
     const BitCount start = in.position();
     const ZfpHead head = read_head(params, in, exponent);
     if (head.planes > 0) {
+      for_each_of<Layout::words>([&](int i) { planes[i] = 0; });
       ZfpPlaneReader<T, rank, Words, Reader>(planes, in)
           .read(head.first_plane, start + params.max_bits);
     }

@@ -49,6 +49,36 @@ decltype(auto) with_rank(int rank, const F& f) {
   }
 }
 
+/// Calls row(at, offset) for the rows of 4 of a block that lies in the field.
+template <int rank, class Row>
+void for_whole_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, const Row& row) {
+  for (unsigned r = 0; r < static_cast<unsigned>(zfp_block_values(rank)) / 4; ++r) {
+    std::uint64_t offset = place.first;
+    for (unsigned axis = 1; axis < rank; ++axis) {
+      offset += ((r >> (2 * (axis - 1))) & 3) * grid.strides[axis];
+    }
+    row(4 * r, offset);
+  }
+}
+
+/// gather_block(), row by row where that can be.
+template <int rank, class T>
+void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* field, T* block) {
+  if (!place.is_whole) return gather_block<rank>(grid, place, field, block);
+  for_whole_rows<rank>(grid, place, [&](unsigned at, std::uint64_t offset) {
+    std::memcpy(block + at, field + offset, 4 * sizeof(T));
+  });
+}
+
+/// scatter_block(), likewise.
+template <int rank, class T>
+void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* block, T* field) {
+  if (!place.is_whole) return scatter_block<rank>(grid, place, block, field);
+  for_whole_rows<rank>(grid, place, [&](unsigned at, std::uint64_t offset) {
+    std::memcpy(field + offset, block + at, 4 * sizeof(T));
+  });
+}
+
 /// A field on its way to a stream.
 template <class T>
 struct EncodeTask {
@@ -68,9 +98,24 @@ struct EncodeTask {
   }
 };
 
+/// Whether all points of a block that lies in the field are certainly right.
+template <int rank, class T>
+bool is_certain(const EncodeTask<T>& task, const ZfpPlace<rank>& place, const T* decoded) {
+  bool certain = true;
+  if constexpr (std::is_floating_point_v<T>) {
+    for_whole_rows<rank>(task.grid, place, [&](unsigned at, std::uint64_t offset) {
+      for (unsigned x = 0; x < 4; ++x) {
+        certain &= task.patches->check.is_certain(task.field[offset + x], decoded[at + x]);
+      }
+    });
+  }
+  return certain;
+}
+
 template <int rank, class T>
 void look_at_block(const EncodeTask<T>& task, const ZfpPlace<rank>& place, const T* decoded,
                    std::vector<SparseEntry>& found) {
+  if (place.is_whole && is_certain<rank>(task, place, decoded)) return;
   zfp::for_rows<rank>(task.grid, place, [&](unsigned at, std::uint64_t offset, bool inside) {
     if (!inside) return;
     for (unsigned x = 0; x < place.extents[0]; ++x) {
@@ -85,7 +130,7 @@ void encode_block(const EncodeTask<T>& task, std::uint64_t block, Writer& out,
   using Block = ZfpBlock<T, rank>;
   const ZfpPlace<rank> place(task.grid, block);
   T values[Block::values];
-  gather_block<rank>(task.grid, place, task.field, values);
+  load_block<rank>(task.grid, place, task.field, values);
   typename Block::Word planes[Block::Layout::words];
   const ZfpHead head = task.patches == nullptr
                            ? Block::to_planes(task.params, values, planes)
@@ -99,13 +144,21 @@ template <class T, int rank>
 void decode_block(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t block,
                   const ZfpLimits<T>& limits, Reader& in, T* field) {
   using Block = ZfpBlock<T, rank>;
-  typename Block::Word planes[Block::Layout::words] = {};
+  typename Block::Word planes[Block::Layout::words];
   int exponent = 0;
   const ZfpHead head = Block::read(params, in, exponent, planes);
+  const ZfpPlace<rank> place(grid, block);
+  if (head.planes == 0 && place.is_whole) {  // as are most blocks of sparse fields
+    const T zero = limits(T{0});
+    for_whole_rows<rank>(grid, place, [&](unsigned /*at*/, std::uint64_t offset) {
+      std::fill_n(field + offset, 4, zero);
+    });
+    return;
+  }
   T values[Block::values];
   Block::from_planes(params, head, exponent, planes, values);
   for (T& value : values) value = limits(value);
-  scatter_block<rank>(grid, ZfpPlace<rank>(grid, block), values, field);
+  store_block<rank>(grid, place, values, field);
 }
 
 /// Copies bit strings to a place in a longer one, whose words were zero. Strings that share a word
@@ -160,12 +213,10 @@ ZfpStream join(const std::vector<Part>& parts) {
     starts.push_back(stream.bits);
     stream.bits += part.bits;
   }
-  std::vector<std::uint64_t> words(ceil_div(stream.bits, 64));
-  parallel_for(parts.size(), [&](std::uint64_t i) {
-    put_bits(parts[i].words, parts[i].bits, starts[i], words.data());
-  });
-  const Bytes bytes = std::as_bytes(std::span(words));
-  stream.bytes.assign(bytes.begin(), bytes.end());
+  stream.bytes.resize(zfp_stream_bytes(stream.bits));
+  auto* const words = reinterpret_cast<std::uint64_t*>(stream.bytes.data());
+  parallel_for(parts.size(),
+               [&](std::uint64_t i) { put_bits(parts[i].words, parts[i].bits, starts[i], words); });
   return stream;
 }
 

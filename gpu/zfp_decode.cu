@@ -93,7 +93,6 @@ __device__ void decode_block(const Source& source, Source::Reader& in, T* values
   using Block = ZfpBlock<T, rank>;
   constexpr int words = Block::Layout::words;
   auto slot = slot_of_thread<T, rank>();
-  for_each_of<words>([&](int i) { slot[i] = 0; });
   int exponent = 0;
   const ZfpHead head = Block::read(source.params, in, exponent, slot);
   typename Block::Word planes[words];
