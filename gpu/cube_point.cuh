@@ -5,16 +5,53 @@
 
 namespace cuszi::gpu {
 
-// Points of a class of three lattice axes, of which the array has at least `least_cube` points
-// along each: what core's functions say of them, with all that depends on the class alone known
-// when compiled. A thread takes `cube_points` points that follow each other along the slowest of
-// the axes, so that neighbours which they share are read once.
+// Points of a class of a cube, which has three lattice axes z, y, x, or of a slice, which has two,
+// z and x; the array has at least `least_cube` points along each. What core's functions say of
+// them, with all that depends on the class alone known when compiled. A thread takes `cube_points`
+// points that follow each other along z, so that neighbours which they share are read once.
 
 inline constexpr std::uint64_t least_cube = 8;
 inline constexpr std::uint64_t most_cube = 65535;
 inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest of four axes
 inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
 inline constexpr int cube_points = RegionShape::points / RegionShape::block_threads;
+
+/// What kernels are compiled for: a class with odd coordinates along those axes of z, y, x whose
+/// bits `odd` has, of a cube or of a slice.
+template <unsigned odd, bool slice>
+struct CubeClass {
+  static constexpr bool is_slice = slice;
+
+  static constexpr bool is_odd(int axis) { return ((odd >> axis) & 1U) != 0; }
+  static constexpr bool is_even(int axis) { return !is_odd(axis) && !(slice && axis == 1); }
+  /// How many axes would be odd if these changed.
+  static constexpr unsigned order_with(unsigned moved) {
+    const unsigned axes = odd ^ moved;
+    return (axes & 1U) + ((axes >> 1) & 1U) + ((axes >> 2) & 1U);
+  }
+  static constexpr unsigned order = order_with(0);
+};
+
+/// Calls f(CubeClass<...>) with that of a class.
+template <class F>
+void with_class(Geometry geometry, const PointClass& points, const F& f) {
+  if (geometry == Geometry::slice) {
+    switch (points.odd >> 2) {
+      case 1: return f(CubeClass<1, true>{});
+      case 2: return f(CubeClass<4, true>{});
+      default: return f(CubeClass<5, true>{});
+    }
+  }
+  switch (points.odd >> 1) {  // the slowest of four axes is none of the three
+    case 1: return f(CubeClass<1, false>{});
+    case 2: return f(CubeClass<2, false>{});
+    case 3: return f(CubeClass<3, false>{});
+    case 4: return f(CubeClass<4, false>{});
+    case 5: return f(CubeClass<5, false>{});
+    case 6: return f(CubeClass<6, false>{});
+    default: return f(CubeClass<7, false>{});
+  }
+}
 
 /// Which borders of the array a region may be near to, so that neighbours may be missing: none, the
 /// ends of rows, any.
@@ -30,9 +67,8 @@ struct CubePlace {
   std::int32_t width;
 };
 
-/// Reads the array around a thread's points. `odd_axes` has bit a for an odd coordinate along axis
-/// a of z, y, x. Arrays of cubes have less than 2^32 bytes.
-template <unsigned odd_axes, class V>
+/// Reads the array around a thread's points. Arrays of cubes have less than 2^32 bytes.
+template <class Class, class V>
 struct CubeReader {
   const V* array;
   std::uint32_t first;  ///< point
@@ -40,15 +76,13 @@ struct CubeReader {
   std::uint32_t y_stride;
   std::uint32_t odd_half;  ///< of a row
 
-  static constexpr bool is_odd(int axis) { return ((odd_axes >> axis) & 1U) != 0; }
-
   /// At these distances from the first point.
   __device__ V at(int dz, int dy, int dx) const {
     std::uint32_t index = first + static_cast<std::uint32_t>(dz) * z_stride +
                           static_cast<std::uint32_t>(dy) * y_stride;
     if (dx % 2 == 0) {
       index += static_cast<std::uint32_t>(dx / 2);
-    } else if (is_odd(2)) {
+    } else if (Class::is_odd(2)) {
       index += static_cast<std::uint32_t>((dx + 1) / 2) - odd_half;
     } else {
       index += static_cast<std::uint32_t>((dx - 1) / 2) + odd_half;
@@ -59,10 +93,10 @@ struct CubeReader {
 
 /// `count` of a thread's points from the k-th on, side by side, with what is read of all classes:
 /// the neighbours at 1 and 3 along odd axes.
-template <unsigned odd_axes, Borders borders, int count, class T>
+template <class Class, Borders borders, int count, class T>
 class CubePoints {
  public:
-  using Reader = CubeReader<odd_axes, T>;
+  using Reader = CubeReader<Class, T>;
 
   __device__ CubePoints(const Reader& reader, const CubePlace& place, int k)
       : reader_(reader), place_(place), k_(k) {
@@ -70,7 +104,7 @@ class CubePoints {
     for (int i = 0; i < count; ++i) {
       CUSZI_UNROLL
       for (int a = 0; a < 3; ++a) {
-        if (!Reader::is_odd(a)) continue;
+        if (!Class::is_odd(a)) continue;
         low_[i][a] = along(i, a, -1);
         high_[i][a] = along(i, a, is_inside(i, a, 1) ? 1 : -1);
         const bool has_low = is_inside(i, a, -3);
@@ -100,7 +134,7 @@ class CubePoints {
     SlopeSums<T> sums;
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (Reader::is_odd(a)) sums.add(low_[i][a], high_[i][a], far_low_[i][a] + far_high_[i][a]);
+      if (Class::is_odd(a)) sums.add(low_[i][a], high_[i][a], far_low_[i][a] + far_high_[i][a]);
     }
     return sums.with(T{0});
   }
@@ -130,7 +164,7 @@ class CubePoints {
 
   __device__ bool is_at_edge(int i) const {
     bool edge = false;
-    for (int a = 0; a < 3; ++a) edge = edge || (Reader::is_odd(a) && !is_inside(i, a, 1));
+    for (int a = 0; a < 3; ++a) edge = edge || (Class::is_odd(a) && !is_inside(i, a, 1));
     return edge;
   }
   /// The neighbour at +1, or one that is there at the edge, where it is not used.
@@ -143,7 +177,7 @@ class CubePoints {
     int outer_axes = 0;
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (!Reader::is_odd(a)) continue;
+      if (!Class::is_odd(a)) continue;
       if (is_inside(i, a, 1)) {
         inner += spline_from(low_[i][a] + high_[i][a], far_low_[i][a] + far_high_[i][a]);
         ++inner_axes;
@@ -159,13 +193,13 @@ class CubePoints {
   __device__ void add_pairs(int reach, const T*& weights, T (&sums)[count]) const {
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (!Reader::is_odd(a)) continue;
+      if (!Class::is_odd(a)) continue;
       const T weight = *weights++;
       for (int i = 0; i < count; ++i) sums[i] += weight * (low_[i][a] + high_[i][a]);
     }
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (!Reader::is_odd(a)) continue;
+      if (!Class::is_odd(a)) continue;
       const T weight = *weights++;
       for (int i = 0; i < count; ++i) sums[i] += weight * (far_low_[i][a] + far_high_[i][a]);
     }
@@ -177,7 +211,7 @@ class CubePoints {
     T high5[count][3];
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (!Reader::is_odd(a)) continue;
+      if (!Class::is_odd(a)) continue;
       const T weight = *weights++;
       for (int i = 0; i < count; ++i) {
         low5[i][a] =
@@ -190,7 +224,7 @@ class CubePoints {
     if (reach < 7) return;
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
-      if (!Reader::is_odd(a)) continue;
+      if (!Class::is_odd(a)) continue;
       const T weight = *weights++;
       for (int i = 0; i < count; ++i) {
         const T low7 =
@@ -207,7 +241,7 @@ class CubePoints {
     for (int a = 0; a < 3; ++a) {
       CUSZI_UNROLL
       for (int b = a + 1; b < 3; ++b) {
-        if (!Reader::is_odd(a) || !Reader::is_odd(b)) continue;
+        if (!Class::is_odd(a) || !Class::is_odd(b)) continue;
         const T weight = *weights++;
         for (int i = 0; i < count; ++i) {
           T group = across(i, a, -1, b, -1) + across(i, a, -1, b, ahead(i, b));
@@ -216,7 +250,7 @@ class CubePoints {
         }
       }
     }
-    if (odd_axes == 7) add_corners(weights, sums);
+    if (Class::order == 3) add_corners(weights, sums);
   }
 
   __device__ void add_corners(const T*& weights, T (&sums)[count]) const {
@@ -240,7 +274,7 @@ class CubePoints {
     for (int a = 0; a < 3; ++a) {
       CUSZI_UNROLL
       for (int b = 0; b < 3; ++b) {
-        if (!Reader::is_odd(a) || Reader::is_odd(b)) continue;
+        if (!Class::is_odd(a) || !Class::is_even(b)) continue;
         const T weight = *weights++;
         for (int i = 0; i < count; ++i) {
           const int before = is_inside(i, b, -2) ? -2 : 2;
@@ -263,10 +297,10 @@ class CubePoints {
 };
 
 /// The sums of magnitudes around a thread's k-th point, in the order of the features.
-template <unsigned odd_axes, Borders borders>
+template <class Class, Borders borders>
 class CubeMagnitudes {
  public:
-  using Reader = CubeReader<odd_axes, std::uint8_t>;
+  using Reader = CubeReader<Class, std::uint8_t>;
 
   __device__ CubeMagnitudes(const Reader& reader, const CubePlace& place, int k)
       : reader_(reader), k_(k) {
@@ -282,9 +316,11 @@ class CubeMagnitudes {
   __device__ void add_to(EnergyFeatures& f) const {
     CUSZI_UNROLL
     for (unsigned moved = 1; moved < 8; ++moved) {
-      const unsigned order = count(odd_axes ^ moved);
-      if (order >= count(odd_axes)) continue;
-      const unsigned feature = order == 0 ? parent : count(moved) == 1 ? direct : diagonal;
+      if (Class::is_slice && ((moved >> 1) & 1U) != 0) continue;
+      const unsigned order = Class::order_with(moved);
+      if (order >= Class::order) continue;
+      const bool moves_once = (moved & (moved - 1)) == 0;
+      const unsigned feature = order == 0 ? parent : moves_once ? direct : diagonal;
       f[feature] += sum_of(moved);
     }
   }
@@ -292,9 +328,6 @@ class CubeMagnitudes {
  private:
   static constexpr bool checks(int axis) {
     return borders == Borders::all || (borders == Borders::rows && axis == 2);
-  }
-  static constexpr unsigned count(unsigned axes) {
-    return (axes & 1U) + ((axes >> 1) & 1U) + ((axes >> 2) & 1U);
   }
 
   /// Of the neighbours that are 1 away along these axes.

@@ -90,7 +90,7 @@ void LevelFrame<T>::make_views(int reach) {
     PassView<T> view =
         view_of<T>(array(pass.level), std::span(classes_).subspan(pass.first_class, pass.classes),
                    on_device + pass.first_class, shape);
-    view.is_cube = is_cube(lattice_, classes_[pass.first_class], view.array.layout);
+    view.geometry = geometry_of(lattice_, classes_[pass.first_class], view.array.layout);
     view.reach = reach;
     views_.push_back(view);
   }

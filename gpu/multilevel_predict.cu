@@ -82,7 +82,7 @@ struct OriginalAt {
 
 template <class T>
 void quantise_pass(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
-  if (pass.is_cube) {
+  if (pass.geometry != Geometry::any) {
     quantise_cube(work, pass, task);
     return;
   }
@@ -100,7 +100,7 @@ Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
 
 template <class T>
 void restore_pass(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
-  if (pass.is_cube) {
+  if (pass.geometry != Geometry::any) {
     restore_cube(work, pass, task);
     return;
   }

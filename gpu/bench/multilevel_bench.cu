@@ -18,6 +18,10 @@ namespace {
 constexpr int warm_up = 3;
 constexpr int runs = 11;
 
+const char* name_of(Geometry geometry) {
+  return geometry == Geometry::cube ? " cube" : geometry == Geometry::slice ? " slice" : "";
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -215,9 +219,8 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
     if (pass.level > 2 && pass.points < 100000) continue;
     std::printf(
         "  level %d %9llu points%s: quantise %.3f contexts %.3f enter %.3f restore %.3f ms\n",
-        pass.level, static_cast<unsigned long long>(pass.points),
-        frame.view(p).is_cube ? " cube" : "", predict_times[i], context_times[i], enter_times[i],
-        restore_times[i]);
+        pass.level, static_cast<unsigned long long>(pass.points), name_of(frame.view(p).geometry),
+        predict_times[i], context_times[i], enter_times[i], restore_times[i]);
   }
   std::printf(
       "  all: quantise %.3f ms (%.0f GB/s), contexts %.3f ms (%.0f GB/s), enter + contexts + "
