@@ -78,7 +78,7 @@ class PassEncoder {
   /// Predicts and quantises the points of these passes: their quant-codes, and what the codes
   /// cannot say (anchors, outliers, patches).
   virtual void predict(PassRange passes) = 0;
-  /// The sum of error_in_units() over the points that are not missing, all of them predicted. 0 for
+  /// The sum of error_in_units() over the points predicted so far that are not missing. 0 for
   /// predictors that could not do anything about it.
   virtual std::int64_t error_sum() { return 0; }
   /// Chooses how the contexts of these passes follow from what earlier passes restored, and

@@ -108,22 +108,47 @@ double value_near(double value, DType dtype) {
   return as_float(dtype == DType::f32 ? std::clamp(value, -most, most) : value);
 }
 
+/// The passes of the lattice's levels above the finest one.
+struct CoarseLattice {
+  PassRange passes{0, 0};
+  double share = 0;  ///< of the frame's points
+
+  explicit CoarseLattice(const Lattice& lattice) {
+    const Schedule schedule = make_schedule(lattice);
+    passes.end = static_cast<int>(schedule.coarse_passes());
+    std::uint64_t coarse = 0;
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < schedule.passes.size(); ++i) {
+      all += schedule.passes[i].points;
+      if (i < schedule.coarse_passes()) coarse += schedule.passes[i].points;
+    }
+    share = static_cast<double>(coarse) / static_cast<double>(all);
+  }
+};
+
 /// A frame predicted in several ways, one at a time.
 class Attempts {
  public:
+  /// So many points are not missing.
   Attempts(EncodeSession& session, FrameCoding& coding, PassRange passes, std::uint64_t points)
-      : session_(session), coding_(coding), passes_(passes), points_(points) {}
+      : session_(session), coding_(coding), passes_(passes), points_(static_cast<double>(points)) {}
 
   /// Predicts as `coding` says. Returns the mean error in shares of the bound.
   double make() {
-    encoder_.reset();
-    encoder_ = session_.passes(coding_);
-    encoder_->predict(passes_);
-    const double bias =
-        static_cast<double>(encoder_->error_sum()) / error_units / static_cast<double>(points_);
-    is_best_ = !best_ || std::fabs(bias) < std::fabs(least_);
-    if (is_best_) least_ = bias, best_ = coding_.predictor;
-    return bias;
+    start();
+    finish();
+    return judged(mean_error(points_));
+  }
+
+  /// The same, but goes no further than the coarse lattice where that has a mean error that finer
+  /// points, which inherit it, would hardly mend.
+  double try_again(const CoarseLattice& coarse) {
+    start();
+    predict(coarse.passes);
+    const double bias = mean_error(points_ * coarse.share);
+    if (std::fabs(bias) > hopeless_bias) return judged(bias);
+    finish();
+    return judged(mean_error(points_));
   }
 
   bool are_even() const { return std::fabs(least_) <= most_bias; }
@@ -132,17 +157,42 @@ class Attempts {
   std::unique_ptr<PassEncoder> take_best() {
     if (!is_best_) {
       coding_.predictor = *best_;
-      make();
+      start();
     }
+    finish();
     return std::move(encoder_);
   }
 
  private:
+  static constexpr double hopeless_bias = 2 * most_bias;
+
+  void start() {
+    encoder_.reset();
+    encoder_ = session_.passes(coding_);
+    predicted_ = passes_.first;
+  }
+  void predict(PassRange passes) {
+    if (passes.first < passes.end) encoder_->predict(passes);
+    predicted_ = passes.end;
+  }
+  void finish() { predict({predicted_, passes_.end}); }
+
+  /// Of so many points, those predicted so far.
+  double mean_error(double points) {
+    return static_cast<double>(encoder_->error_sum()) / error_units / points;
+  }
+  double judged(double bias) {
+    is_best_ = !best_ || std::fabs(bias) < std::fabs(least_);
+    if (is_best_) least_ = bias, best_ = coding_.predictor;
+    return bias;
+  }
+
   EncodeSession& session_;
   FrameCoding& coding_;
   PassRange passes_;
-  std::uint64_t points_;
+  double points_;
   std::unique_ptr<PassEncoder> encoder_;
+  int predicted_ = 0;  ///< the first pass that is not
   std::optional<PredictorParams> best_;
   double least_ = 0;
   bool is_best_ = false;
@@ -213,21 +263,22 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
   auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
   const Rest rest = find_rest(session, shape.points(), coding.room.bound);
+  const CoarseLattice coarse(params->lattice);
   const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
     if (snap <= first) continue;
     params->snap = snap;
     params->rest = rest.value;
-    const double bias = attempts.make();
+    const double bias = attempts.try_again(coarse);
     if (attempts.are_even()) break;
     if (rest.is_exact && snap != snap_units) continue;  // the last resort
     const double shift = -bias * coding.room.bound / rest.share;
     params->rest = value_near(rest.value + shift, shape.dtype);
-    const double shifted = attempts.make();
+    const double shifted = attempts.try_again(coarse);
     if (attempts.are_even()) break;
     if (bias * shifted >= 0) continue;
     params->rest = value_near(rest.value + shift * bias / (bias - shifted), shape.dtype);
-    attempts.make();
+    attempts.try_again(coarse);
     if (attempts.are_even()) break;
   }
   return attempts.take_best();

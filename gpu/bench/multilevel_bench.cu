@@ -102,6 +102,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   auto* const codes = work.take<QuantCode>(points);
   auto* const contexts = work.take<std::uint8_t>(points);
   auto* const counts = work.take_zeroed<std::uint64_t>(64);
+  auto* const errors = work.take_zeroed<std::int64_t>(1);
   std::vector<RankedBits> outliers;
   for (int p = 0; p < frame.passes(); ++p)
     outliers.push_back(make_bits(work, frame.pass(p).points));
@@ -119,6 +120,8 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
                                   codes + frame.start(p),
                                   outliers[static_cast<std::size_t>(p)],
                                   counts + p,
+                                  errors,
+                                  error_units / bound,
                                   frame.listed(p)});
   };
   for (int p = 0; p < frame.passes(); ++p) encode(p);
