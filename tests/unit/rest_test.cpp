@@ -49,21 +49,17 @@ struct Result {
   std::size_t exact;  ///< values that are as they were
 };
 
-/// The mean errors of an attempt, in shares of the bound.
+/// The mean errors of an attempt's passes, in shares of the bound.
 struct MeanErrors {
   double coarse;
-  double whole;
+  double fine;  ///< of all passes of level 1
 };
 
-/// Predicts a frame of which the first passes are the coarse lattice, one attempt after the other,
-/// with the mean errors that are given.
+/// Predicts a frame, one attempt after the other, with the mean errors that are given.
 class ScriptedSession final : public EncodeSession {
  public:
-  static constexpr int coarse_passes = 10;
-  static constexpr double coarse_share = 1.0 / 8;
-
-  ScriptedSession(FrameSlot& slot, std::uint64_t points, std::vector<MeanErrors> script)
-      : EncodeSession(slot), points_(points), script_(std::move(script)) {}
+  ScriptedSession(FrameSlot& slot, const Schedule& schedule, std::vector<MeanErrors> script)
+      : EncodeSession(slot), schedule_(schedule), script_(std::move(script)) {}
 
   /// How far each attempt was predicted: the passes behind the last one.
   const std::vector<int>& predicted() const { return predicted_; }
@@ -92,10 +88,13 @@ class ScriptedSession final : public EncodeSession {
         session_.predicted_.back() = passes.end;
       }
       std::int64_t error_sum() override {
-        const bool is_whole = session_.predicted_.back() > coarse_passes;
-        const double share = is_whole ? 1 : coarse_share;
-        const double mean = is_whole ? errors_.whole : errors_.coarse;
-        return std::llround(mean * error_units * static_cast<double>(session_.points_) * share);
+        double sum = 0;
+        for (int pass = 0; pass < session_.predicted_.back(); ++pass) {
+          const Pass& some = session_.schedule_.passes[static_cast<std::size_t>(pass)];
+          sum +=
+              (some.level > 1 ? errors_.coarse : errors_.fine) * static_cast<double>(some.points);
+        }
+        return std::llround(sum * error_units);
       }
       void fit_contexts(PassRange /*passes*/) override {}
       void encode() override {}
@@ -109,7 +108,7 @@ class ScriptedSession final : public EncodeSession {
   }
 
  private:
-  std::uint64_t points_;
+  const Schedule& schedule_;
   std::vector<MeanErrors> script_;
   std::vector<int> predicted_;
   FieldScan scan_;
@@ -242,35 +241,38 @@ TEST_CASE("errors have no direction where most values lie within the bound") {
   CHECK(snapping > 0);
 }
 
-TEST_CASE("an attempt whose coarse lattice is far from even goes no further") {
+TEST_CASE("an attempt that will not be even goes no further") {
   const Dims dims{64, 64, 64};
   FrameCoding coding;
   MultilevelParams params;
   params.lattice = Lattice::of(dims, false, Roles{});
   const Schedule schedule = make_schedule(params.lattice);
-  REQUIRE(schedule.coarse_passes() == ScriptedSession::coarse_passes);
-  const auto all = static_cast<int>(schedule.passes.size());
   coding.predictor = params;
   coding.room.bound = bound;
+  const auto all = static_cast<int>(schedule.passes.size());
+  const auto coarse = static_cast<int>(schedule.coarse_passes());
+  const int finer = coarse + 1;
   constexpr double far = 2.1 * most_bias;
   constexpr double near = 1.9 * most_bias;
-  constexpr int coarse = ScriptedSession::coarse_passes;
   FrameSlot slot;
 
   // The sample is one value, so that only the last snap is tried with a shift, too.
   const auto attempts = [&](std::vector<MeanErrors> script) {
     coding.predictor = params;
-    ScriptedSession session(slot, dims.count(), std::move(script));
+    ScriptedSession session(slot, schedule, std::move(script));
     predict_evenly(session, coding, {0, all}, {DType::f32, dims});
     return session.predicted();
   };
   const auto snap = [&] { return int{std::get<MultilevelParams>(coding.predictor).snap}; };
   CHECK(attempts({{far, 0.01}}) == std::vector{all});
-  CHECK(attempts({{far, 0.5}, {far, 0}, {-far, 0}, {near, 0.01}}) ==
+  CHECK(attempts({{0, 0.5}, {far, 0}, {-far, 0}, {near, 0.01}}) ==
         std::vector{all, coarse, coarse, all});
   CHECK(snap() == 12);
-  CHECK(attempts({{far, 0.5}, {near, 0.2}, {far, 0}, {far, 0}, {far, 0}, {far, 0}, {far, 0.1}}) ==
-        std::vector{all, all, coarse, coarse, coarse, coarse, all});
+  CHECK(attempts({{0, 0.5}, {near, 0.2}, {near, 0.05}, {near, 0}}) ==
+        std::vector{all, finer, all, all});
+  CHECK(snap() == 12);
+  CHECK(attempts({{0, 0.5}, {0, 0.2}, {far, 0}, {far, 0}, {far, 0}, {far, 0}, {far, 0.1}}) ==
+        std::vector{all, finer, coarse, coarse, coarse, coarse, all});
   CHECK(snap() == 8);
 }
 
