@@ -82,15 +82,16 @@ __global__ void __launch_bounds__(order_threads)
   }
 }
 
-/// Calls move.load(pass number, i, table, place) for the code that is the i-th of the pass and
-/// stands at that place in the order of all passes, and move.store() with the same and what that
-/// returned.
+/// Calls move.load(source, i, place) for the code that is the i-th of the pass and stands at that
+/// place in the order of all passes, and move.store(i, place, code) with what that returned. The
+/// source is move.source_of(pass number, table), made once for each table of a tile.
 template <class Passes, class Move>
 __global__ void __launch_bounds__(order_threads)
     move_codes(const __grid_constant__ Passes passes, const std::uint64_t* places, Move move) {
   constexpr unsigned rounds = warp_codes / 32;
   __shared__ std::uint8_t table_of[256];
   __shared__ std::uint32_t cursors[order_warps][most_tables];
+  __shared__ typename Move::Source sources[most_tables];
   std::uint32_t number = 0;
   const OrderedPass& pass = passes.of_tile(blockIdx.x, number);
   const std::uint32_t tile = blockIdx.x - passes.first_tile(number);
@@ -135,6 +136,7 @@ __global__ void __launch_bounds__(order_threads)
       cursors[w][threadIdx.x] = at;
       at += own;
     }
+    sources[threadIdx.x] = move.source_of(number, threadIdx.x);
   }
   __syncthreads();
 
@@ -147,7 +149,7 @@ __global__ void __launch_bounds__(order_threads)
       const std::uint32_t i = lane + 32 * (r + k);
       const std::uint32_t table = ranked[r + k] & 0xFFFFU;
       ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16);
-      if (i < count) codes[k] = move.load(number, first + i, table, ranked[r + k]);
+      if (i < count) codes[k] = move.load(sources[table], first + i, ranked[r + k]);
     }
 #pragma unroll
     for (unsigned k = 0; k < batch; ++k) {
