@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -110,6 +111,10 @@ class TrialSession {
   /// How many codings take about the time of one. Where it is more than one, those that may be
   /// asked for next are tried along.
   virtual std::size_t side_by_side() const { return 1; }
+  /// Calls each(i) for all i below `count`, in any order: what a backend's threads may share.
+  virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+    for (std::size_t i = 0; i < count; ++i) each(i);
+  }
   /// Tells for which parameters the whole frame is likely to be fitted in the end: a backend may
   /// begin beside the next trials.
   virtual void expect(const MultilevelParams& /*likely*/) {}
