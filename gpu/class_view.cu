@@ -131,8 +131,9 @@ Geometry geometry_of(const Lattice& lattice, const ClassView<T>& view, const Lev
     return lattice.roles[axis] == AxisRole::lattice && lattice.extents[axis] > 1;
   };
   const unsigned rank = !is_lattice(1) ? 2 : 3;
-  if (lattice.layered_axis() >= 0 || layout.odd == 0 || view.plan.points.order == 0 ||
-      lattice.rank != static_cast<int>(rank) || !is_lattice(2) || !is_lattice(3)) {
+  if ((lattice.layered_axis() >= 0 && rank == 3) || layout.odd == 0 ||
+      view.plan.points.order == 0 || lattice.rank != static_cast<int>(rank) || !is_lattice(2) ||
+      !is_lattice(3)) {
     return Geometry::any;
   }
   const auto fastest = layout.extents.end() - rank;

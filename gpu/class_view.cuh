@@ -51,6 +51,7 @@ struct PassView {
   std::uint32_t class_count = 0;
   RegionShape shape;
   Geometry geometry = Geometry::any;
+  unsigned layered_axis = 0;  ///< of slices that have one
   int reach = 0;  ///< of its stencils
   dim3 grid;  ///< of thread blocks: regions along axes 3 and 2, classes, regions along axes 1 and 0
 };

@@ -11,15 +11,16 @@ struct CubeGrid {
   static constexpr std::uint32_t longest_run = 4;
   static constexpr std::uint64_t enough_regions = 132 * 64;  ///< to keep a device busy with runs
 
-  std::uint32_t run = 1;   ///< regions of a thread block
-  std::uint32_t runs = 0;  ///< of one slice or cube
+  std::uint32_t run = 1;      ///< regions of a thread block
+  std::uint32_t runs = 0;     ///< of one slice or cube
+  unsigned layered_axis = 0;  ///< of slices that are enclosed
   dim3 blocks;
 
   template <class T>
-  CubeGrid(const ClassView<T>& view, Geometry geometry) {
+  CubeGrid(const ClassView<T>& view, const PassView<T>& pass) : layered_axis(pass.layered_axis) {
     const auto& regions = view.regions;
     if (regions[0] * regions[1] * regions[2] * regions[3] >= enough_regions) run = longest_run;
-    const bool is_slice = geometry == Geometry::slice;
+    const bool is_slice = pass.geometry == Geometry::slice;
     runs = static_cast<std::uint32_t>(ceil_div(regions[is_slice ? 2 : 1], run));
     blocks = is_slice ? dim3(grid_of(regions[3]), runs, grid_of(regions[0] * regions[1]))
                       : dim3(grid_of(regions[3]), grid_of(regions[2]), grid_of(regions[0] * runs));
@@ -49,8 +50,14 @@ class CubeTile {
               static_cast<std::int32_t>(layout.extents[z_axis]),
               Class::is_slice ? 1 : static_cast<std::int32_t>(layout.extents[2]),
               static_cast<std::int32_t>(layout.extents[3])};
-    const Index4 at = Class::is_slice ? Index4{blockIdx.z / count_[1], blockIdx.z % count_[1], z, x}
-                                      : Index4{blockIdx.z / grid.runs, z, y, x};
+    Index4 at{blockIdx.z / grid.runs, z, y, x};
+    if (Class::is_slice) {
+      const std::uint64_t number0 = blockIdx.z / count_[1];
+      const std::uint64_t number1 = blockIdx.z % count_[1];
+      at = {points.first[0] + number0 * points.step[0], points.first[1] + number1 * points.step[1],
+            z, x};
+    }
+    if (Class::is_enclosed) find_slices(layout, points, grid.layered_axis, at);
     slice_ = Class::is_slice ? blockIdx.z : static_cast<std::uint32_t>(at[0]);
     offset_ = static_cast<std::uint32_t>(layout.row_of(at)) + odd(2) * layout.odd + x / 2;
     original_ = static_cast<std::uint32_t>(layout.original_offset_of(at));
@@ -101,8 +108,13 @@ class CubeTile {
   __device__ const CubePlace& place() const { return place_; }
   template <class V>
   __device__ CubeReader<Class, V> reader(const LevelLayout& layout, const V* array) const {
-    return {array, offset_, static_cast<std::uint32_t>(layout.strides[z_axis]),
-            static_cast<std::uint32_t>(layout.strides[2]), layout.odd};
+    return {array,
+            offset_,
+            static_cast<std::uint32_t>(layout.strides[z_axis]),
+            static_cast<std::uint32_t>(layout.strides[2]),
+            layout.odd,
+            to_low_slice_,
+            to_high_slice_};
   }
 
   __device__ bool has(int k) const { return static_cast<std::uint32_t>(k) < mine_; }
@@ -134,6 +146,15 @@ class CubeTile {
 
   static constexpr std::uint32_t odd(unsigned axis) {
     return Class::is_odd(static_cast<int>(axis)) ? 1 : 0;
+  }
+
+  /// The last slice may be enclosed on one side only: then that one counts twice.
+  __device__ void find_slices(const LevelLayout& layout, const PointClass& points, unsigned axis,
+                              const Index4& at) {
+    const std::uint64_t distance = points.unit[axis];
+    const auto step = static_cast<std::uint32_t>(distance * layout.strides[axis]);
+    to_low_slice_ = at[axis] >= distance ? 0 - step : step;
+    to_high_slice_ = at[axis] + distance < layout.extents[axis] ? step : 0 - step;
   }
 
   __device__ std::uint32_t size_of(unsigned axis, std::uint32_t first, std::uint32_t most) const {
@@ -168,7 +189,9 @@ class CubeTile {
   std::uint32_t original_;
   std::uint32_t step_;
   std::uint32_t original_step_;
-  std::uint32_t mine_;  ///< how many of the points there are
+  std::uint32_t mine_;              ///< how many of the points there are
+  std::uint32_t to_low_slice_ = 0;  ///< in the level's array
+  std::uint32_t to_high_slice_ = 0;
   std::uint32_t size1_ = 1;
   std::uint32_t size2_;
   std::uint32_t size3_;

@@ -23,10 +23,11 @@ __device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights
   EnergyFeatures f{};
   f[constant] = energy_one;
   CubeMagnitudes<Class, borders>(magnitudes, place, k).add_to(f);
-  const Slopes<T> s = points.slopes(i);
+  const Slopes<T> s = points.slopes(i, plan.near_share);
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
   f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_of(f[gradient]);
+  if (Class::is_enclosed) f[slice_error] = slope_feature(s.errors * plan.slice_scale);
   return weighted_sum(weights, f);
 }
 
@@ -82,7 +83,7 @@ void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights*
                         std::uint8_t* contexts) {
   for (std::uint32_t c = 0; c < pass.class_count; ++c) {
     const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view, pass.geometry);
+    const CubeGrid grid(view, pass);
     with_class(pass.geometry, view.plan.points, [&](auto of) {
       cube_contexts_kernel<decltype(of), T><<<grid.blocks, threads, 0, work.stream()>>>(
           pass.array, view.plan, grid, weights, contexts);

@@ -37,6 +37,7 @@ void LevelFrame<T>::make_views(int reach) {
         view_of<T>(array(pass.level), std::span(classes_).subspan(pass.first_class, pass.classes),
                    on_device + pass.first_class, shape);
     view.geometry = geometry_of(lattice_, classes_[pass.first_class], view.array.layout);
+    view.layered_axis = static_cast<unsigned>(std::max(lattice_.layered_axis(), 0));
     view.reach = reach;
     views_.push_back(view);
   }

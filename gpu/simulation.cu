@@ -112,6 +112,7 @@ Simulation<T> simulate(Work& work, FrameMemory& memory, const MultilevelParams& 
                    on_device + pass.first_class, shape);
     view.reach = params.reach;
     view.geometry = geometry_of(lattice, views[pass.first_class], view.array.layout);
+    view.layered_axis = static_cast<unsigned>(std::max(lattice.layered_axis(), 0));
     if (view.geometry != Geometry::any) {
       simulate_cube(work, view, simulation, made);
       continue;

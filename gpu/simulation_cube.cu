@@ -32,7 +32,7 @@ template <class T>
 void simulate_cube(Work& work, const PassView<T>& pass, const Simulation<T>& simulation, T* made) {
   for (std::uint32_t c = 0; c < pass.class_count; ++c) {
     const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view, pass.geometry);
+    const CubeGrid grid(view, pass);
     with_class(pass.geometry, view.plan.points, [&](auto of) {
       simulate_cube_kernel<decltype(of), T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
           pass.array, pass.classes + c, grid, pass.reach, simulation, made);

@@ -40,15 +40,16 @@ RandomLattice random_cube(Random& random) {
   return random_lattice_of(random, *Dims::make(extents), Roles{});
 }
 
-/// Slices side by side, or one, likewise.
+/// Slices, layered or side by side, or one, likewise.
 RandomLattice random_slices(Random& random) {
   const auto extent = [&] { return 8 + random.below(random.one_in(3) ? 400 : 90); };
   std::vector<std::uint64_t> extents{extent(), extent()};
   Roles roles{};
   for (std::uint64_t axes = random.below(3); axes > 0; --axes) {
-    extents.insert(extents.begin(), 1 + random.below(5));
+    extents.insert(extents.begin(), 1 + random.below(random.one_in(2) ? 5 : 24));
   }
   for (unsigned axis = 0; axis < 2; ++axis) roles[axis] = AxisRole::independent;
+  if (random.one_in(2)) roles[random.below(2)] = AxisRole::layered;
   return random_lattice_of(random, *Dims::make(extents), roles);
 }
 
