@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(threads)
 /// 32 samples a thread block. To make a value takes as long as a prediction, so warps share out the
 /// groups.
 template <class T>
-__global__ void __launch_bounds__(threads, 8)
+__global__ void __launch_bounds__(threads, 6)
     simulate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
                     __grid_constant__ const Simulation<T> simulation) {
   const ClassSample<T>& sample = samples[blockIdx.y];
