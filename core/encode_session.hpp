@@ -88,7 +88,8 @@ class PassEncoder {
   /// Entropy-codes the quant-codes of all passes. Those of a level of the payload may stand
   /// together, in the sections of its first pass.
   virtual void encode() = 0;
-  /// The sections of all passes, which stay valid as long as the session.
+  /// The sections of all passes, which stay valid as long as the session, if no other encoder is
+  /// made.
   virtual std::vector<CodedPass> finish() = 0;
 };
 

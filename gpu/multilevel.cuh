@@ -30,7 +30,10 @@ class LevelFrame {
   /// To be called before a pass is predicted: if it is the first of its level, the values of the
   /// coarser ones are brought there.
   void enter(int number);
-  const LevelArray<T>& finest() const { return arrays_.front(); }
+  /// The memory of the finest level's values.
+  MutableBytes finest_values() const {
+    return {reinterpret_cast<std::byte*>(arrays_.front().values), points() * sizeof(T)};
+  }
   /// Puts the rows of the finest level's array in order.
   void leave();
 

@@ -33,7 +33,7 @@ class MultilevelEncoder final : public PassEncoder {
   MultilevelEncoder(Work& work, FrameMemory& memory, const FrameCoding& coding,
                     const FrameInput<T>& frame, FitSample size)
       : work_(work),
-        memory_(taken_back(memory)),
+        memory_(taken_back(work, memory)),
         coding_(coding),
         params_(std::get<MultilevelParams>(coding_.predictor)),
         size_(size),
@@ -80,6 +80,7 @@ class MultilevelEncoder final : public PassEncoder {
   }
 
   void encode() override {
+    work_.lend(frame_.finest_values());  // contexts were the last to read them
     close_gaps();
     const auto* const ans = std::get_if<AnsParams>(&coding_.coder);
     if (ans != nullptr) {
@@ -307,7 +308,8 @@ class MultilevelEncoder final : public PassEncoder {
     for (const Section& section : sections.list()) coded(number).sections.add(section);
   }
 
-  static FrameMemory& taken_back(FrameMemory& memory) {
+  static FrameMemory& taken_back(Work& work, FrameMemory& memory) {
+    work.lend({});
     memory.reset();
     return memory;
   }
