@@ -35,6 +35,9 @@ class Backends {
   /// The backend that restores this frame. Throws DeviceError.
   Backend& for_frame(const FrameHeader& header);
 
+  /// The device's backend, if there is one.
+  Backend* device() { return device_.get(); }
+
   /// The name of the backend that was used last.
   std::string last_name() const;
 

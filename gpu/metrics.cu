@@ -6,7 +6,6 @@
 
 #include "core/lane_sums.hpp"
 #include "core/quantizer.hpp"
-#include "cuszi/gpu.hpp"
 #include "gpu/metrics.cuh"
 
 namespace cuszi::gpu {
@@ -167,12 +166,6 @@ Quality measure(Work& work, std::span<const T> original, std::span<const T> rest
 }
 
 }  // namespace
-
-Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                        double bound) {
-  Work work;
-  return measure_quality(work, dtype, original, restored, fills, bound);
-}
 
 Quality measure_quality(Work& work, DType dtype, Bytes original, Bytes restored,
                         const FillValues& fills, double bound) {
