@@ -31,8 +31,9 @@ void set_host_threads(int /*threads*/) {}
 }  // namespace
 
 std::vector<Backend*> side_by_side(Backend& backend, std::uint64_t frames, ByteCount frame_bytes) {
+  const std::size_t most = frame_bytes < large_frame ? most_tracks : most_large_tracks;
   std::vector<Backend*> backends{&backend};
-  while (backends.size() < std::min<std::uint64_t>(frames, most_tracks)) {
+  while (backends.size() < std::min<std::uint64_t>(frames, most)) {
     Backend* const next = backends.back()->beside(frame_bytes);
     if (next == nullptr) break;
     backends.push_back(next);

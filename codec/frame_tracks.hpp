@@ -14,9 +14,11 @@
 
 namespace cuszi {
 
-/// How many frames of a field may be in work at a time: while the host decides on one, or waits for
-/// it, a device goes on with the others.
-inline constexpr std::size_t most_tracks = 2;
+/// How many frames of a field may be in work at a time, and how many larger ones: while the host
+/// decides on one, or waits for it, a device goes on with the others.
+inline constexpr std::size_t most_tracks = 3;
+inline constexpr std::size_t most_large_tracks = 2;
+inline constexpr ByteCount large_frame = ByteCount{192} << 20;
 
 /// The backends for frames that are in work at a time: this one and those beside it, as many as
 /// there can be for so many frames of this size.

@@ -36,7 +36,7 @@ class GpuBackend final : public Backend {
   Transfer* transfer() override { return transfer_.get(); }
 
   Backend* beside(ByteCount frame_bytes) override {
-    constexpr ByteCount frames_of_work = 16;  // two arenas, frames and archives on their way
+    constexpr ByteCount frames_of_work = 20;  // arenas, frames and archives on their way
     if (frame_bytes > most_beside_) {
       if (transfer_->room() / frames_of_work < frame_bytes) return nullptr;
       use_device();
@@ -166,7 +166,7 @@ class GpuBackend final : public Backend {
   std::byte* staging_ = nullptr;
   std::shared_ptr<Transfer> transfer_;
   std::unique_ptr<GpuBackend> beside_;
-  ByteCount most_beside_ = 0;  ///< the largest frame that has found memory for two
+  ByteCount most_beside_ = 0;  ///< the largest frame that has found memory for it
 };
 
 }  // namespace
