@@ -30,6 +30,9 @@ class Backends {
   explicit Backends(
       const DeviceChoice& choice, Notice notice = [](std::string_view) {});
 
+  /// A device of the caller's own, which can do everything.
+  explicit Backends(std::unique_ptr<Backend> device);
+
   /// The backend that makes frames with these settings. Throws DeviceError.
   Backend& for_config(const FrameConfig& config);
   /// The backend that restores this frame. Throws DeviceError.
@@ -43,12 +46,14 @@ class Backends {
 
  private:
   void require_bitcomp(bool device_can, std::string_view method) const;
+  bool device_has(PredictorId predictor, CoderId coder) const;
   Backend& choose(bool device_can, std::string_view what);
 
   DeviceChoice choice_;
   Notice notice_;
   std::unique_ptr<Backend> cpu_;
   std::unique_ptr<Backend> device_;
+  bool is_own_device_ = false;  ///< the caller's
   const Backend* last_ = nullptr;
   bool noticed_ = false;
 };

@@ -321,7 +321,7 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& 
                            CallTimes& times, const FrameUsers& users) {
   FrameRestorer restorer(backends, archive, preview, times, users, archive.frames());
   const bool leaves_out = preview.has_box() && archive.finds_frames();
-  const FieldSummary summary =
+  FieldSummary summary =
       restorer.run([&](std::uint64_t i, const LevelsWanted& wanted) -> std::optional<ArchiveFrame> {
         if (!leaves_out) return archive.next_frame(wanted);
         const bool settles = i == 0 && preview.stride() > 1;

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "codec/archive_quality.hpp"
+#include "codec/archive_reader.hpp"
 #include "codec/device_buffers.hpp"
 #include "codec/field_source.hpp"
 #include "core/error.hpp"
@@ -204,6 +206,33 @@ std::vector<std::byte> mixed_values() {
   return {bytes.begin(), bytes.end()};
 }
 
+/// The values of an archive; frames are looked at in their order.
+std::vector<std::byte> restore_on_fake_device(
+    Bytes archive, std::size_t backends, bool in_parts,
+    const FrameLook& look = [](const RestoredFrame&) {}) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  const FieldCuts plan = reader.header().plan;
+  std::vector<std::byte> values(plan.dims.count() * sizeof(float));
+  const auto put = [&](std::uint64_t i, ByteCount offset, Bytes part) {
+    const auto place = static_cast<std::ptrdiff_t>(plan.first_value(i) * sizeof(float) + offset);
+    std::copy(part.begin(), part.end(), values.begin() + place);
+  };
+  FrameUsers users;
+  std::uint64_t next = 0;
+  users.look = [&](const RestoredFrame& frame) {
+    CHECK(frame.index == next++);
+    CHECK((frame.there != nullptr) == in_parts);
+    look(frame);
+  };
+  users.use = [&](std::uint64_t i, Bytes frame) { put(i, 0, frame); };
+  if (in_parts) users.use_part = put;
+  Backends devices(std::make_unique<FakeDevice>(ByteCount{1} << 40, backends));
+  CallTimes times;
+  restore_field(devices, reader, times, users);
+  return values;
+}
+
 constexpr ByteCount frame_sizes[] = {ByteCount{1} << 30, 40000, 5000};
 
 }  // namespace
@@ -265,6 +294,86 @@ TEST_CASE("frames that are used twice travel once to a device that has room for 
     REQUIRE(sink.bytes() == expected);
     REQUIRE(device.transfer()->filled() == (room ? 1 : 2) * values.size());
     REQUIRE(device.transfer()->buffers() <= first_kept_buffer);
+  }
+}
+
+TEST_CASE("frames that are restored side by side come back as one by one") {
+  const auto values = mixed_values();
+  for (const ByteCount frame_bytes : frame_sizes) {
+    const auto archive =
+        make_archive(dims, DType::f32, values, settings_for(ErrorMode::absolute, frame_bytes));
+    const auto expected = restore_archive(archive);
+    for (const std::size_t backends : {std::size_t{1}, most_tracks}) {
+      for (const bool in_parts : {true, false}) {
+        CHECK(restore_on_fake_device(archive, backends, in_parts) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("a box of frames that are restored side by side") {
+  const auto settings = settings_for(ErrorMode::absolute, 5000);
+  const auto archive = make_archive(dims, DType::f32, mixed_values(), settings);
+  Box box;
+  box.first = {3, 5, 7};
+  box.end[0] = 17;
+  MemorySource expected_source(archive);
+  const auto expected = restore_preview(expected_source, 1, box).values;
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  Preview preview(reader.header().plan, 1, box);
+  Backends backends(std::make_unique<FakeDevice>());
+  std::vector<std::byte> shown;
+  FrameUsers users;
+  users.use = [&](std::uint64_t /*i*/, Bytes part) {
+    shown.insert(shown.end(), part.begin(), part.end());
+  };
+  CallTimes times;
+  restore_field(backends, reader, preview, times, users);
+  CHECK(shown == expected);
+}
+
+TEST_CASE("the first damaged frame ends the restoration") {
+  const auto settings = settings_for(ErrorMode::absolute, 5000);
+  const auto archive = make_archive(dims, DType::f32, mixed_values(), settings);
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  reader.leave_payloads();
+  for (std::uint64_t i = 0; i < reader.frames(); ++i) {
+    const ArchiveFrame frame = reader.next_frame();
+    auto damaged = archive;
+    damaged[frame.place.value() + frame.payload_bytes / 2] ^= std::byte{1};
+    for (const std::size_t backends : {std::size_t{1}, most_tracks}) {
+      std::uint64_t looked = 0;
+      const auto count = [&](const RestoredFrame& /*frame*/) { ++looked; };
+      CHECK_THROWS_AS(restore_on_fake_device(damaged, backends, i % 2 == 0, count), ArchiveError);
+      CHECK(looked == i);
+    }
+  }
+}
+
+TEST_CASE("an archive is compared with frames that travel, too") {
+  const auto values = mixed_values();
+  for (const ByteCount frame_bytes : frame_sizes) {
+    const auto settings = settings_for(ErrorMode::absolute, frame_bytes);
+    const auto archive = make_archive(dims, DType::f32, values, settings);
+    const auto measure = [&](Backends& backends) {
+      FieldLayout layout;
+      layout.dims = dims;
+      FieldSource field(std::make_unique<MemorySource>(values), layout,
+                        plan_frames(dims, DType::f32, frame_bytes, 1));
+      MemorySource source(archive);
+      CallTimes times;
+      return measure_archive(backends, source, field, times);
+    };
+    Backends here({DeviceChoice::Kind::cpu, 0});
+    Backends there(std::make_unique<FakeDevice>());
+    const QualityMeter expected = measure(here);
+    const QualityMeter found = measure(there);
+    CHECK(found.quality().points == expected.quality().points);
+    CHECK(found.quality().psnr() == expected.quality().psnr());
+    CHECK(found.fidelity().mean_error() == expected.fidelity().mean_error());
+    CHECK_FALSE(found.quality().first_bad.has_value());
   }
 }
 
