@@ -11,11 +11,13 @@ ArchiveOutlet::ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHead
 
 ArchiveOutlet::Berth ArchiveOutlet::take(ByteCount size) {
   Berth berth;
-  const ByteCount place = writer_.bytes_written();
-  berth.memory = transfer_ != nullptr ? sink_.device_place(place, size) : sink_.place(place, size);
-  berth.is_there = !berth.memory.empty();
-  if (berth.is_there || sink_.takes_any_order()) berth.offset = writer_.set_aside_frame(size);
-  if (berth.is_there) return berth;
+  if (sink_.takes_any_order()) {
+    berth.offset = writer_.set_aside_frame(size);
+    berth.memory = transfer_ != nullptr ? sink_.device_place(berth.offset, size)
+                                        : sink_.place(berth.offset, size);
+    berth.is_there = !berth.memory.empty();
+    if (berth.is_there) return berth;
+  }
   const std::uint64_t number = frames_++;
   berth.memory = transfer_ != nullptr
                      ? transfer_->memory(buffer_for(DeviceBuffer::archive, number, tracks_), size)

@@ -23,7 +23,8 @@ class ArchiveOutlet {
   ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header,
                 std::size_t tracks = 1);
 
-  /// A place for the next frame, in the sink's own memory if it has some there.
+  /// A place for the next frame, in the sink's own memory if it has some there. Other frames may be
+  /// sent meanwhile.
   Berth take(ByteCount size);
 
   /// Writes the frame that was put there, in the order in which places were taken.
