@@ -18,7 +18,7 @@ constexpr std::string_view built_with = "CUDA";
 
 int device_count() { return gpu::device_count(); }
 std::unique_ptr<Backend> make_device_backend(int index) { return gpu::make_backend(index); }
-bool device_has(PredictorId predictor, CoderId coder) { return gpu::has_steps(predictor, coder); }
+bool cuda_has(PredictorId predictor, CoderId coder) { return gpu::has_steps(predictor, coder); }
 void require_bitcomp() { gpu::require_bitcomp(); }
 
 #else
@@ -31,7 +31,7 @@ std::unique_ptr<Backend> make_device_backend(int /*index*/) {
       "--device cuda: this cuszi was built without CUDA; use --device cpu, or build it where "
       "nvcc is");
 }
-bool device_has(PredictorId /*predictor*/, CoderId /*coder*/) { return false; }
+bool cuda_has(PredictorId /*predictor*/, CoderId /*coder*/) { return false; }
 void require_bitcomp() {}
 
 #endif
@@ -49,10 +49,17 @@ Backends::Backends(const DeviceChoice& choice, Notice notice)
   if (wanted || there) device_ = make_device_backend(choice.index);
 }
 
+Backends::Backends(std::unique_ptr<Backend> device)
+    : notice_([](std::string_view) {}), device_(std::move(device)), is_own_device_(true) {}
+
+bool Backends::device_has(PredictorId predictor, CoderId coder) const {
+  return device_ && (is_own_device_ || cuda_has(predictor, coder));
+}
+
 Backend& Backends::for_config(const FrameConfig& config) {
   const PredictorId predictor = config.predictor.id;
   const CoderId coder = coder_for(predictor, config.coder);
-  const bool device_can = device_ && device_has(predictor, coder);
+  const bool device_can = device_has(predictor, coder);
   const std::string method = describe(predictor, coder);
   if (config.lossless == Lossless::bitcomp) require_bitcomp(device_can, method);
   return choose(device_can, method);
@@ -76,7 +83,7 @@ Backend& Backends::for_frame(const FrameHeader& header) {
   if (!header.predictor) return choose(device_ != nullptr, {});
   const PredictorId predictor = id_of(*header.predictor);
   const CoderId coder = id_of(*header.coder);
-  return choose(device_ && device_has(predictor, coder), describe(predictor, coder));
+  return choose(device_has(predictor, coder), describe(predictor, coder));
 }
 
 std::string Backends::last_name() const { return last_ != nullptr ? last_->name() : ""; }

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/lane_sums.hpp"
-#include "cuszi/gpu.hpp"
 #include "gpu/metrics.cuh"
 
 namespace cuszi::gpu {
@@ -110,12 +109,6 @@ Quality measure(Work& work, std::span<const T> original, std::span<const T> rest
 }
 
 }  // namespace
-
-Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                        double bound) {
-  Work work;
-  return measure_quality(work, dtype, original, restored, fills, bound);
-}
 
 Quality measure_quality(Work& work, DType dtype, Bytes original, Bytes restored,
                         const FillValues& fills, double bound) {
