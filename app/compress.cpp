@@ -135,6 +135,7 @@ class Compression {
 
   QualityMeter measure(ByteSource& archive, Progress& progress) {
     return measure_archive(backends_, archive, field_, decompress_times_,
+                           Measures::errors_and_fidelity,
                            [&](ByteCount bytes) { progress.advance(bytes); });
   }
 

@@ -7,8 +7,8 @@
 #include "app/progress.hpp"
 #include "app/report.hpp"
 #include "app/totals.hpp"
+#include "codec/archive_quality.hpp"
 #include "codec/archive_reader.hpp"
-#include "codec/quality_meter.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {
@@ -67,11 +67,12 @@ class Decompression {
     const FieldLayout layout{header.dtype, header.plan.dims, 0, options_.byte_order};
     original_.emplace(open_alike(*options_.original, layout, header.plan));
     meter_.emplace(*original_, header.fills, header.bound_absolute);
+    comparison_.emplace(*meter_, *original_, backends_);
+    if (!is_part()) comparison_->expect(options_.frame.value_or(0));
   }
 
   void restore_to(OutputFile& file, Progress& progress) {
-    const FrameUser write = [&](std::uint64_t i, MutableBytes values) {
-      if (meter_) meter_->add(i, preview_.of_frame(options_.frame ? 0 : i), values);
+    const FrameUser write = [&](std::uint64_t /*i*/, MutableBytes values) {
       to_native(values, reader_.header().dtype, options_.byte_order);
       file.write(values);
       progress.advance(values.size());
@@ -80,6 +81,11 @@ class Decompression {
     const ByteCount frame_bytes = header.plan.frame_dims(0).count() * size_of(header.dtype);
     times_.steps().watch([&](double share) { progress.within(part_of(share, frame_bytes)); });
     FrameUsers users;
+    if (comparison_) {
+      users.look = [&](const RestoredFrame& frame) {
+        comparison_->add(frame, preview_.of_frame(options_.frame ? 0 : frame.index));
+      };
+    }
     users.use = write;
     users.counts_exceptions = true;
     if (options_.frame) {
@@ -92,9 +98,9 @@ class Decompression {
     }
   }
 
-  /// Writes parts of frames where they belong; none if the frames are needed whole or in order.
+  /// Writes parts of frames where they belong; none if they are needed in order.
   PartUser part_writer(OutputFile& file, Progress& progress) const {
-    if (meter_ || is_part() || !file.takes_any_order()) return {};
+    if (is_part() || !file.takes_any_order()) return {};
     return [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
       const ArchiveHeader& header = reader_.header();
       to_native(values, header.dtype, options_.byte_order);
@@ -134,6 +140,7 @@ class Decompression {
   Preview preview_;
   std::optional<FieldSource> original_;
   std::optional<QualityMeter> meter_;
+  std::optional<FrameComparison> comparison_;
   Stopwatch clock_;
   FieldSummary summary_;
   ByteCount archive_bytes_ = 0;

@@ -22,7 +22,7 @@ Report restored(const std::string& archive, Backends& backends, const RunOptions
   Progress progress(archive, plan.dims.count() * size_of(reader.header().dtype), !run.quiet);
   CallTimes times;
   FrameUsers forget;
-  forget.use = [&](std::uint64_t /*i*/, MutableBytes values) { progress.advance(values.size()); };
+  forget.look = [&](const RestoredFrame& frame) { progress.advance(frame.values.size()); };
   forget.counts_exceptions = true;
   const FieldSummary summary = restore_field(backends, reader, times, forget);
   Report report = report_on(reader.header(), summary, reader.bytes_read());

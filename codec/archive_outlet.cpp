@@ -1,39 +1,40 @@
 #include "codec/archive_outlet.hpp"
 
-#include "codec/device_buffers.hpp"
-
 namespace cuszi {
 
-ArchiveOutlet::ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header)
+ArchiveOutlet::ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header,
+                             std::size_t tracks)
     : sink_(sink),
       writer_(sink, header),
-      transfer_(sink.takes_any_order() ? backend.transfer() : nullptr) {}
+      transfer_(sink.takes_any_order() ? backend.transfer() : nullptr),
+      tracks_(tracks) {}
 
-MutableBytes ArchiveOutlet::take(ByteCount size) {
-  const ByteCount place = writer_.bytes_written();
-  frame_ = transfer_ != nullptr ? sink_.device_place(place, size) : sink_.place(place, size);
-  in_place_ = !frame_.empty();
-  if (in_place_) return frame_;
+ArchiveOutlet::Berth ArchiveOutlet::take(ByteCount size) {
+  Berth berth;
+  if (sink_.takes_any_order()) {
+    berth.offset = writer_.set_aside_frame(size);
+    berth.memory = transfer_ != nullptr ? sink_.device_place(berth.offset, size)
+                                        : sink_.place(berth.offset, size);
+    berth.is_there = !berth.memory.empty();
+    if (berth.is_there) return berth;
+  }
   const std::uint64_t number = frames_++;
-  frame_ = transfer_ != nullptr ? transfer_->memory(buffer_for(DeviceBuffer::archive, number), size)
-                                : buffers_[number % 2].resize(size);
-  return frame_;
+  berth.memory = transfer_ != nullptr
+                     ? transfer_->memory(buffer_for(DeviceBuffer::archive, number, tracks_), size)
+                     : buffers_[number % (tracks_ + 1)].resize(size);
+  return berth;
 }
 
-void ArchiveOutlet::send() {
-  if (in_place_) {
-    writer_.set_aside_frame(frame_.size());
-    return;
-  }
+void ArchiveOutlet::send(const Berth& berth) {
+  if (berth.is_there) return;
   if (!sink_.takes_any_order()) {
-    writer_.add_frame(frame_);
+    writer_.add_frame(berth.memory);
     return;
   }
-  const ByteCount place = writer_.set_aside_frame(frame_.size());
-  draining_.start([this, place, frame = frame_] {
-    if (transfer_ == nullptr) return sink_.write_at(place, frame);
-    transfer_->drain(frame, [&](ByteCount offset, MutableBytes piece) {
-      sink_.write_at(place + offset, piece);
+  draining_.start([this, berth] {
+    if (transfer_ == nullptr) return sink_.write_at(berth.offset, berth.memory);
+    transfer_->drain(berth.memory, [&](ByteCount offset, MutableBytes piece) {
+      sink_.write_at(berth.offset + offset, piece);
     });
   });
 }

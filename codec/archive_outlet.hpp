@@ -3,6 +3,7 @@
 #include "codec/archive_writer.hpp"
 #include "codec/background.hpp"
 #include "codec/buffer.hpp"
+#include "codec/device_buffers.hpp"
 #include "core/backend.hpp"
 
 namespace cuszi {
@@ -11,13 +12,23 @@ namespace cuszi {
 /// device's memory or the host's.
 class ArchiveOutlet {
  public:
-  ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header);
+  /// A frame's place.
+  struct Berth {
+    MutableBytes memory;    ///< the host's or the backend's
+    ByteCount offset = 0;   ///< in the archive, if the sink takes any order
+    bool is_there = false;  ///< the memory is where the sink wants it
+  };
 
-  /// Memory for the next frame, the host's or the backend's; the sink's own if it has some there.
-  MutableBytes take(ByteCount size);
+  /// For frames of which as many are in work at a time as there are `tracks`.
+  ArchiveOutlet(Backend& backend, ByteSink& sink, const ArchiveHeader& header,
+                std::size_t tracks = 1);
 
-  /// Writes the frame that was put there.
-  void send();
+  /// A place for the next frame, in the sink's own memory if it has some there. Other frames may be
+  /// sent meanwhile.
+  Berth take(ByteCount size);
+
+  /// Writes the frame that was put there, in the order in which places were taken.
+  void send(const Berth& berth);
 
   /// Waits for the frames and completes the archive. Returns its size.
   ByteCount finish();
@@ -26,10 +37,9 @@ class ArchiveOutlet {
   ByteSink& sink_;
   ArchiveWriter writer_;
   Transfer* transfer_;
+  std::size_t tracks_;
   std::uint64_t frames_ = 0;
-  Buffer buffers_[2];  ///< of the host: one is filled while the other is written
-  MutableBytes frame_;
-  bool in_place_ = false;  ///< the frame lies where the sink wants it
+  Buffer buffers_[frames_in_memory];  ///< of the host: one is written while the others are filled
   Background draining_;
 };
 

@@ -5,26 +5,37 @@
 
 namespace cuszi {
 
-QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSource& field,
-                             CallTimes& times, const std::function<void(ByteCount)>& measured) {
-  ArchiveReader reader(archive);
-  QualityMeter meter(field, reader.header().fills, reader.header().bound_absolute);
-  const FrameUser measure = [&](std::uint64_t i, Bytes values) {
-    meter.add(i, values);
-    measured(values.size());
-  };
-  restore_field(backends, reader, times, {measure});
-  return meter;
+FrameComparison::FrameComparison(QualityMeter& meter, FieldSource& original, Backends& backends)
+    : meter_(meter) {
+  if (backends.device() != nullptr) feed_.emplace(*backends.device(), original, false);
 }
 
-QualityMeter measure_errors(Backends& backends, ByteSource& archive, FieldSource& field,
-                            CallTimes& times) {
-  ArchiveReader reader(archive);
-  QualityMeter meter(field, reader.header().fills, reader.header().bound_absolute);
-  FrameUsers users{[&](std::uint64_t i, MutableBytes values) { meter.add_errors(i, values); }};
-  if (!field.device_frame(0).empty()) {
-    users.use_there = [&](std::uint64_t i, Bytes values) { meter.add_errors_there(i, values); };
+void FrameComparison::expect(std::uint64_t i) {
+  if (feed_) feed_->expect(i);
+}
+
+void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
+  if (frame.there == nullptr) {
+    meter_.add(frame.index, shown, frame.values);
+  } else {
+    const Bytes original = feed_.value().frame(frame.index, *frame.there);
+    meter_.add(frame.index, *frame.there, original, frame.values);
   }
+}
+
+QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSource& field,
+                             CallTimes& times, Measures measures,
+                             const std::function<void(ByteCount)>& measured) {
+  ArchiveReader reader(archive);
+  const FieldCuts& plan = reader.header().plan;
+  QualityMeter meter(field, reader.header().fills, reader.header().bound_absolute, measures);
+  FrameComparison comparison(meter, field, backends);
+  comparison.expect(0);
+  FrameUsers users;
+  users.look = [&](const RestoredFrame& frame) {
+    comparison.add(frame, {plan.frame_dims(frame.index)});
+    measured(frame.values.size());
+  };
   restore_field(backends, reader, times, users);
   return meter;
 }

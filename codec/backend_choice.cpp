@@ -40,6 +40,8 @@ Backends::Backends(const DeviceChoice& choice) {
   if (wanted || there) device_ = make_device_backend(choice.index);
 }
 
+Backends::Backends(std::unique_ptr<Backend> device) : device_(std::move(device)) {}
+
 Backend& Backends::for_config(const FrameConfig& config) {
   if (config.lossless == Lossless::bitcomp) {
     if (!device_) {

@@ -24,10 +24,16 @@ class Backends {
   /// Throws DeviceError if a device asked for is not there.
   explicit Backends(const DeviceChoice& choice);
 
+  /// A device of the caller's own.
+  explicit Backends(std::unique_ptr<Backend> device);
+
   /// The backend that makes frames with these settings. Throws DeviceError.
   Backend& for_config(const FrameConfig& config);
   /// The backend that restores frames.
   Backend& for_frames() { return choose(); }
+
+  /// The device's backend, if there is one.
+  Backend* device() { return device_.get(); }
 
   /// The name of the backend that was used last.
   std::string last_name() const;

@@ -33,6 +33,9 @@ class CallTimes {
     return std::forward<Call>(call)();
   }
 
+  /// Adds the time of calls that were measured otherwise.
+  void add(double seconds) { seconds_ += seconds; }
+
   double seconds() const { return seconds_; }
   StepTimes& steps() { return steps_; }
   const StepTimes& steps() const { return steps_; }

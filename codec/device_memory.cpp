@@ -24,11 +24,7 @@ void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }
 
 std::optional<int> device_of(const void* memory) { return gpu::device_of(memory); }
 
-Quality measure_quality_there(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                              double bound) {
-  const DeviceScope scope(device_of(original.data()));
-  return gpu::measure_quality(dtype, original, restored, fills, bound);
-}
+std::optional<int> device_in_use() { return gpu::device_in_use(); }
 
 void wait_for_stream(void* stream) { gpu::wait_for_stream(stream); }
 
@@ -52,10 +48,7 @@ void copy_ends(Bytes /*from*/, MutableBytes /*ends*/) {}
 
 std::optional<int> device_of(const void* /*memory*/) { return std::nullopt; }
 
-Quality measure_quality_there(DType /*dtype*/, Bytes /*original*/, Bytes /*restored*/,
-                              const FillValues& /*fills*/, double /*bound*/) {
-  throw DeviceError("this build knows no device whose memory it could compare");
-}
+std::optional<int> device_in_use() { return std::nullopt; }
 
 void wait_for_stream(void* /*stream*/) {}
 
@@ -87,7 +80,13 @@ Bytes DeviceSource::held(ByteCount offset, std::size_t count) {
   }
   const ByteCount last = bytes_.size() - width;
   if (offset + count <= width) return Bytes(ends_).subspan(offset, count);
-  return offset >= last ? Bytes(ends_).subspan(width + offset - last, count) : Bytes{};
+  if (offset >= last) return Bytes(ends_).subspan(width + offset - last, count);
+  if (offset < window_start_ || offset + count > window_start_ + window_.size()) {
+    window_start_ = offset;
+    window_.resize(std::min<ByteCount>(end_bytes, bytes_.size() - offset));
+    copy_by_device(bytes_.subspan(offset, window_.size()), window_);
+  }
+  return Bytes(window_).subspan(offset - window_start_, count);
 }
 
 std::size_t DeviceSource::read(MutableBytes out) {

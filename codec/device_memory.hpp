@@ -6,9 +6,6 @@
 
 #include "codec/byte_sink.hpp"
 #include "codec/byte_source.hpp"
-#include "core/dtype.hpp"
-#include "core/mask.hpp"
-#include "core/metrics.hpp"
 
 namespace cuszi {
 
@@ -18,14 +15,12 @@ std::optional<int> device_of(const void* memory);
 /// Copies from and to the memory of the host or of devices; complete on return. Throws DeviceError.
 void copy_memory(Bytes from, MutableBytes to);
 
-/// Measures restored values against the original ones, both in a device's memory. Throws
-/// DeviceError.
-Quality measure_quality_there(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                              double bound);
-
 /// Waits for what a CUDA stream has been given to do; the default stream if it is none (nullptr).
 /// Throws DeviceError.
 void wait_for_stream(void* stream);
+
+/// The calling thread's device, if there is any.
+std::optional<int> device_in_use();
 
 /// Makes a device the calling thread's, and gives it back the one it had. For the host, nothing.
 class DeviceScope {
@@ -54,7 +49,7 @@ class DeviceSource final : public ByteSource {
 
  private:
   Bytes rest(ByteCount offset) const;
-  /// What stands there, if that is among the ends.
+  /// What stands there, if that is little, from a copy of it and what follows.
   Bytes held(ByteCount offset, std::size_t count);
 
   Bytes bytes_;
@@ -62,6 +57,8 @@ class DeviceSource final : public ByteSource {
   /// The first and the last bytes, once they are asked for. An archive's headers are read in small
   /// steps, and each copy from a device takes longer than all of them.
   std::vector<std::byte> ends_;
+  std::vector<std::byte> window_;  ///< what was asked for last between them, and what follows
+  ByteCount window_start_ = 0;
 };
 
 /// A source for bytes in anybody's memory.

@@ -1,5 +1,8 @@
 #include "codec/field_codec.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "codec/archive_outlet.hpp"
 #include "codec/archive_reader.hpp"
 #include "codec/background.hpp"
@@ -7,177 +10,287 @@
 #include "codec/device_buffers.hpp"
 #include "codec/field_source.hpp"
 #include "codec/frame_feed.hpp"
+#include "codec/frame_tracks.hpp"
+#include "codec/track_times.hpp"
 
 namespace cuszi {
 
 namespace {
 
-/// Loads frames into a backend, each time another one is asked for.
-class FrameLoader {
- public:
-  FrameLoader(Backend& backend, const FieldSettings& settings, FieldSource& field, CallTimes& times)
-      : backend_(backend),
-        settings_(settings),
-        field_(field),
-        feed_(backend, field, settings.needs_range()),
-        times_(times) {}
+/// What frames have shown at first is kept for the second pass, unless they are so many that this
+/// takes more than frames themselves.
+constexpr std::uint64_t most_kept_scans = 4096;
 
-  /// Frame `i`, for a bound if that is known.
-  LoadedFrame& load(std::uint64_t i, std::optional<double> bound = {}) {
-    if (loaded_ == i) return *frame_;
-    loaded_.reset();
-    frame_.reset();
-    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
-    const Bytes values = feed_.frame(i);
-    times_.measure([&] {
-      frame_ = bound ? load_frame(backend_, settings_.frame, shape, values, settings_.fills, *bound,
-                                  times_.steps())
-                     : load_frame(backend_, settings_.frame, shape, values, settings_.fills,
-                                  times_.steps());
+ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
+  return plan.frame_dims(0).count() * size_of(dtype);
+}
+
+/// Compresses the frames of a field, side by side as far as the backend can.
+class FieldCompressor {
+ public:
+  FieldCompressor(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                  CallTimes& times)
+      : settings_(settings),
+        field_(field),
+        backends_(side_by_side(backend, field.is_stream() ? 1 : frames(),
+                               largest_frame(field.plan(), field.layout().dtype))),
+        tracks_(backends_.size()),
+        feed_(backend, field, settings.needs_range(), tracks_.count()),
+        times_(times, tracks_.count()) {}
+
+  std::size_t tracks() const { return tracks_.count(); }
+
+  ArchiveHeader header() {
+    ArchiveHeader header;
+    header.dtype = field_.layout().dtype;
+    header.mode = settings_.mode;
+    header.bound_asked = settings_.bound;
+    header.fills = settings_.fills;
+    header.plan = field_.plan();
+    const ValueRange range =
+        settings_.needs_range() ? scan() : settings_.range.value_or(ValueRange{});
+    header.bound_absolute = absolute_bound(settings_.bound, settings_.mode, range);
+    return header;
+  }
+
+  FieldSummary compress(double bound, ArchiveOutlet& outlet, const CompressionEvents& events) {
+    FieldSummary summary;
+    tracks_.run(frames(), [&](const FrameTurn& turn) {
+      LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
+      if (events.frame_loaded) {
+        turn.in_order(FrameStep::look, [&] { events.frame_loaded(loaded); });
+      }
+      const std::uint64_t points = loaded.shape.points();
+      ArchiveOutlet::Berth berth;
+      const Allocate allocate = [&](ByteCount size) {
+        turn.in_order(FrameStep::place, [&] { berth = outlet.take(size); });
+        return berth.memory;
+      };
+      const FrameReport frame = times_.measure(turn, [&](StepTimes& steps) {
+        return compress_frame(*backends_[turn.track()], settings_.frame, std::move(loaded),
+                              turn.frame(), bound, allocate, steps);
+      });
+      turn.in_order(FrameStep::end, [&] {
+        summary.add(frame.header, points, frame.outliers, frame.patches);
+        outlet.send(berth);
+        events.frame_done();
+      });
     });
-    loaded_ = i;
-    return *frame_;
+    return summary;
   }
 
  private:
-  Backend& backend_;
+  std::uint64_t frames() const { return field_.plan().frames(); }
+
+  /// The range of the field, by a first look at all frames. One that is the only one stays loaded.
+  ValueRange scan() {
+    ValueRange range;
+    if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
+    tracks_.run(frames(), [&](const FrameTurn& turn) {
+      LoadedFrame frame = load(turn, std::nullopt);
+      const FieldScan& scan = frame.scan;
+      turn.in_order(FrameStep::end, [&] {
+        if (scan.missing < frame.shape.points()) range.add(scan.min, scan.max);
+      });
+      if (!scans_.empty()) scans_[turn.frame()] = scan;
+      if (frames() == 1) only_ = std::move(frame);
+    });
+    return range;
+  }
+
+  /// Loads the frame of this turn, for a bound if that is known.
+  LoadedFrame load(const FrameTurn& turn, std::optional<double> bound) {
+    const std::uint64_t i = turn.frame();
+    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
+    Backend& backend = *backends_[turn.track()];
+    Bytes values;
+    turn.in_order(FrameStep::start, [&] { values = feed_.frame(i, backend); });
+    return times_.measure(turn, [&](StepTimes& steps) {
+      const FrameConfig& config = settings_.frame;
+      const FillValues& fills = settings_.fills;
+      if (bound && !scans_.empty()) {
+        return load_frame(backend, config, shape, values, fills, *scans_[i], steps);
+      }
+      return bound ? load_frame(backend, config, shape, values, fills, *bound, steps)
+                   : load_frame(backend, config, shape, values, fills, steps);
+    });
+  }
+
   const FieldSettings& settings_;
   FieldSource& field_;
+  std::vector<Backend*> backends_;  ///< of each track
+  FrameTracks tracks_;
   FrameFeed feed_;
-  CallTimes& times_;
-  std::optional<std::uint64_t> loaded_;
-  std::optional<LoadedFrame> frame_;
+  TrackTimes times_;
+  std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
+  std::optional<LoadedFrame> only_;
 };
-
-ValueRange scan_range(FrameLoader& frames, std::uint64_t count) {
-  ValueRange range;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const LoadedFrame& frame = frames.load(i);
-    if (frame.scan.missing < frame.shape.points()) range.add(frame.scan.min, frame.scan.max);
-  }
-  return range;
-}
-
-ArchiveHeader archive_header(const FieldSettings& settings, const FieldSource& field,
-                             FrameLoader& frames) {
-  ArchiveHeader header;
-  header.dtype = field.layout().dtype;
-  header.mode = settings.mode;
-  header.bound_asked = settings.bound;
-  header.fills = settings.fills;
-  header.plan = field.plan();
-  const ValueRange range = settings.needs_range() ? scan_range(frames, header.plan.frames())
-                                                  : settings.range.value_or(ValueRange{});
-  header.bound_absolute = absolute_bound(settings.bound, settings.mode, range);
-  return header;
-}
 
 /// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
 /// are used part by part away in the background.
 class FrameRestorer {
  public:
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
-                const FrameUsers& users)
-      : backends_(backends), archive_(archive), preview_(preview), times_(times), users_(users) {
-    if (may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
+                const FrameUsers& users, std::uint64_t frames)
+      : backends_(backends),
+        archive_(archive),
+        preview_(preview),
+        users_(users),
+        frames_(frames),
+        frame_bytes_(largest_frame(archive.header().plan, archive.header().dtype)),
+        tracks_(tracks_for(backends)),
+        times_(times, tracks_.count()) {
+    if (users_.may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
   }
 
-  /// How much of frame `i` of the plan is wanted, the first time of the first frame.
-  LevelsWanted levels_wanted(std::uint64_t i) {
-    return [this, i](const ArchiveFrame& frame) {
-      if (!settled_) preview_.settle(frame.shape.dims, frame.header);
-      settled_ = true;
-      const Selection wanted = preview_.of_frame(i);
-      shown_.reset();
-      if (wanted.points() == 0) return std::size_t{0};
-      shown_ = FramePreview::of(frame.shape.dims, frame.header, wanted);
-      return shown_->levels;
-    };
-  }
+  /// Reads the i-th frame of the plan from the archive; none if it is left out.
+  using ReadFrame =
+      std::function<std::optional<ArchiveFrame>(std::uint64_t i, const LevelsWanted& wanted)>;
 
-  /// Restores the frame that was asked about last.
-  void restore(const ArchiveFrame& frame) {
-    const std::uint64_t index = frame.header.index;
-    Backend& backend = backends_.for_frames();
-    const bool whole = shown_ && shown_->shown.all();
-    Transfer* const transfer = whole && may_stay_there() ? backend.transfer() : nullptr;
-    const Bytes payload = payload_of(frame, transfer);
-    const std::uint64_t points = shown_ ? shown_->shown.points() : 0;
-    const ByteCount size = points * size_of(frame.shape.dtype);
-    const FrameMemory& place = transfer != nullptr ? users_.device_place : users_.place;
-    MutableBytes values = place && size != 0 ? place(index, size) : MutableBytes{};
-    const bool in_place = !values.empty();
-    if (!in_place) values = memory_for(index, size, transfer);
-    if (shown_) {
-      times_.measure([&] {
-        decompress_frame(backend, frame.shape, frame.header, *shown_, payload, values,
-                         times_.steps());
-      });
-    }
-    const Exceptions exceptions =
-        users_.counts_exceptions ? count_exceptions(frame.header, payload, backend) : Exceptions{};
-    summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
-    if (!shown_ || in_place) return;
-    if (transfer == nullptr && !(whole && users_.use_part)) {
-      users_.use(index, values);
-      return;
-    }
-    if (transfer != nullptr && users_.use_there) {
-      users_.use_there(index, values);
-      return;
-    }
-    draining_.start([this, index, transfer, values] {
-      if (transfer == nullptr) return users_.use_part(index, 0, values);
-      transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
-        users_.use_part(index, offset, piece);
-      });
+  /// Restores the frames that `read` gives.
+  FieldSummary run(const ReadFrame& read) {
+    tracks_.run(frames_, [&](const FrameTurn& turn) {
+      std::optional<Job> job;
+      turn.in_order(FrameStep::start, [&] { job = begin(turn, read); });
+      if (job) restore(turn, *job);
     });
-  }
-
-  /// Waits for the last frame.
-  FieldSummary finish() {
     draining_.wait();
     return summary_;
   }
 
  private:
-  /// Whether frames that a device restores may stay in its memory.
-  bool may_stay_there() const { return users_.use_part || users_.use_there || users_.device_place; }
+  /// A frame that is being restored.
+  struct Job {
+    ArchiveFrame frame;
+    std::optional<FramePreview> shown;  ///< none: nothing of it
+    Backend* backend = nullptr;
+    Transfer* transfer = nullptr;  ///< none: its values go to the host's memory
+    MutableBytes values = {};
+    bool in_place = false;  ///< they go where their user wants them
+  };
 
-  MutableBytes memory_for(std::uint64_t index, ByteCount size, Transfer* transfer) {
-    return transfer != nullptr ? transfer->memory(buffer_for(DeviceBuffer::restored, index), size)
-                               : buffers_[index % 2].resize(size);
+  std::size_t tracks_for(Backends& backends) const {
+    Backend* const device = backends.device();
+    return device == nullptr ? 1 : side_by_side(*device, frames_, frame_bytes_).size();
+  }
+
+  std::optional<Job> begin(const FrameTurn& turn, const ReadFrame& read) {
+    Job job;
+    auto frame = read(turn.frame(), [&](const ArchiveFrame& head) {
+      job.shown = what_is_shown(turn.frame(), head);
+      return job.shown ? job.shown->levels : std::size_t{0};
+    });
+    if (!frame) return std::nullopt;
+    job.frame = *std::move(frame);
+    job.backend = &backend_for(turn);
+    if (!job.shown) return job;
+    const bool whole = job.shown->shown.all();
+    if (whole && users_.may_stay_there()) job.transfer = job.backend->transfer();
+    const std::uint64_t index = job.frame.header.index;
+    const ByteCount size = job.shown->shown.points() * size_of(job.frame.shape.dtype);
+    const FrameMemory& place = job.transfer != nullptr ? users_.device_place : users_.place;
+    if (place) job.values = place(index, size);
+    job.in_place = !job.values.empty();
+    if (!job.in_place) job.values = memory_for(turn, size, job.transfer);
+    return job;
+  }
+
+  /// What is shown of frame `i` of the plan, which the first frame settles.
+  std::optional<FramePreview> what_is_shown(std::uint64_t i, const ArchiveFrame& frame) {
+    if (!settled_) preview_.settle(frame.shape.dims, frame.header);
+    settled_ = true;
+    const Selection wanted = preview_.of_frame(i);
+    if (wanted.points() == 0) return std::nullopt;
+    return FramePreview::of(frame.shape.dims, frame.header, wanted);
+  }
+
+  /// The track's own backend, or the only one when all frames before are done.
+  Backend& backend_for(const FrameTurn& turn) {
+    Backend& first = backends_.for_frames();
+    if (tracks_.count() == 1) return first;
+    const std::vector<Backend*> all = side_by_side(first, tracks_.count(), frame_bytes_);
+    if (turn.track() < all.size() && all.size() > 1) return *all[turn.track()];
+    turn.await(FrameStep::end);
+    return first;
+  }
+
+  void restore(const FrameTurn& turn, const Job& job) {
+    const ArchiveFrame& frame = job.frame;
+    const Bytes payload = payload_of(turn, job);
+    if (job.shown) {
+      times_.measure(turn, [&](StepTimes& steps) {
+        decompress_frame(*job.backend, frame.shape, frame.header, *job.shown, payload, job.values,
+                         steps);
+      });
+    }
+    const Exceptions exceptions = users_.counts_exceptions
+                                      ? count_exceptions(frame.header, payload, *job.backend)
+                                      : Exceptions{};
+    turn.in_order(FrameStep::end, [&] {
+      summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
+      if (job.shown) use(job);
+    });
+  }
+
+  void use(const Job& job) {
+    const std::uint64_t index = job.frame.header.index;
+    const MutableBytes values = job.values;
+    Transfer* const transfer = job.transfer;
+    if (users_.look) users_.look({index, values, transfer != nullptr ? job.backend : nullptr});
+    if (job.in_place) return;
+    if (users_.use_part && job.shown->shown.all()) {
+      draining_.start([this, index, transfer, values] {
+        if (transfer == nullptr) return users_.use_part(index, 0, values);
+        transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
+          users_.use_part(index, offset, piece);
+        });
+      });
+    } else if (users_.use) {
+      users_.use(index, values);
+    }
+  }
+
+  MutableBytes memory_for(const FrameTurn& turn, ByteCount size, Transfer* transfer) {
+    const std::size_t tracks = tracks_.count();
+    return transfer != nullptr
+               ? transfer->memory(buffer_for(DeviceBuffer::restored, turn.frame(), tracks), size)
+               : buffers_[turn.frame() % (tracks + 1)].resize(size);
   }
 
   /// Reads what was left in the archive, to the device if there is one and it is not there.
-  Bytes payload_of(const ArchiveFrame& frame, Transfer* transfer) {
+  Bytes payload_of(const FrameTurn& turn, const Job& job) {
+    const ArchiveFrame& frame = job.frame;
     if (!frame.place) return frame.payload;
-    if (const Bytes here = archive_.host_payload(frame); transfer == nullptr && !here.empty()) {
+    if (const Bytes here = archive_.host_payload(frame); job.transfer == nullptr && !here.empty()) {
       return here;
     }
     const ByteCount size = frame.header.payload_bytes();
     const auto read = [&](ByteCount offset, MutableBytes piece) {
       archive_.read_payload(frame, offset, piece);
     };
-    if (transfer == nullptr) {
-      read(0, payload_.resize(size));
-      return payload_.view();
+    if (job.transfer == nullptr) {
+      const MutableBytes payload = payloads_[turn.track()].resize(size);
+      read(0, payload);
+      return payload;
     }
     if (const Bytes there = archive_.device_payload(frame); !there.empty()) return there;
-    const MutableBytes payload = transfer->memory(buffer_for(DeviceBuffer::archive, 0), size);
-    transfer->fill(payload, read);
+    const std::size_t buffer = buffer_for(DeviceBuffer::archive, turn.track(), tracks_.count());
+    const MutableBytes payload = job.transfer->memory(buffer, size);
+    job.transfer->fill(payload, read);
     return payload;
   }
 
   Backends& backends_;
   ArchiveReader& archive_;
   Preview& preview_;
-  CallTimes& times_;
   const FrameUsers& users_;
-  Buffer buffers_[2];  ///< of the host: one is filled while the other is taken away
-  Buffer payload_;
+  std::uint64_t frames_;
+  ByteCount frame_bytes_;
+  FrameTracks tracks_;
+  TrackTimes times_;
+  Buffer buffers_[frames_in_memory];  ///< of the host: one is taken away while others are filled
+  Buffer payloads_[most_tracks];
   bool settled_ = false;  ///< the preview is
-  std::optional<FramePreview> shown_;
   FieldSummary summary_;
   Background draining_;
 };
@@ -189,23 +302,11 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   if (const auto& axes = settings.frame.predictor.multilevel.axes) {
     check_axes(*axes, field.plan().dims);
   }
-  FrameLoader frames(backend, settings, field, times);
+  FieldCompressor compressor(backend, settings, field, times);
   CompressedField result;
-  result.header = archive_header(settings, field, frames);
-  ArchiveOutlet outlet(backend, sink, result.header);
-  for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
-    LoadedFrame& loaded = frames.load(i, result.header.bound_absolute);
-    if (events.frame_loaded) events.frame_loaded(loaded);
-    const std::uint64_t points = loaded.shape.points();
-    const FrameReport frame = times.measure([&] {
-      return compress_frame(
-          backend, settings.frame, std::move(loaded), i, result.header.bound_absolute,
-          [&](ByteCount size) { return outlet.take(size); }, times.steps());
-    });
-    result.summary.add(frame.header, points, frame.outliers, frame.patches);
-    outlet.send();
-    events.frame_done();
-  }
+  result.header = compressor.header();
+  ArchiveOutlet outlet(backend, sink, result.header, compressor.tracks());
+  result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
   result.archive_bytes = outlet.finish();
   return result;
 }
@@ -218,27 +319,28 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
                            CallTimes& times, const FrameUsers& users) {
-  FrameRestorer restorer(backends, archive, preview, times, users);
+  FrameRestorer restorer(backends, archive, preview, times, users, archive.frames());
   const bool leaves_out = preview.has_box() && archive.finds_frames();
-  for (std::uint64_t i = 0; i < archive.frames(); ++i) {
-    if (!leaves_out) {
-      restorer.restore(archive.next_frame(restorer.levels_wanted(i)));
-    } else if ((i == 0 && preview.stride() > 1) || preview.of_frame(i).points() != 0) {
-      restorer.restore(archive.frame(i, restorer.levels_wanted(i)));
-    }
-  }
+  FieldSummary summary =
+      restorer.run([&](std::uint64_t i, const LevelsWanted& wanted) -> std::optional<ArchiveFrame> {
+        if (!leaves_out) return archive.next_frame(wanted);
+        const bool settles = i == 0 && preview.stride() > 1;
+        if (!settles && preview.of_frame(i).points() == 0) return std::nullopt;
+        return archive.frame(i, wanted);
+      });
   if (!leaves_out) archive.finish();
-  return restorer.finish();
+  return summary;
 }
 
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            Preview& preview, CallTimes& times, const FrameUsers& users,
                            ByteCount& frame_bytes) {
-  FrameRestorer restorer(backends, archive, preview, times, users);
-  const ArchiveFrame frame = archive.frame(index, restorer.levels_wanted(0));
-  frame_bytes = frame.size();
-  restorer.restore(frame);
-  return restorer.finish();
+  FrameRestorer restorer(backends, archive, preview, times, users, 1);
+  return restorer.run([&](std::uint64_t /*i*/, const LevelsWanted& wanted) {
+    std::optional<ArchiveFrame> frame = archive.frame(index, wanted);
+    frame_bytes = frame->size();
+    return frame;
+  });
 }
 
 }  // namespace cuszi

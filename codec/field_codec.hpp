@@ -44,9 +44,9 @@ struct CompressedField {
 };
 
 /// Compresses a field to an archive. A relative bound of a field of several frames takes two
-/// passes over it, the second from the device's memory if the field fits. With a device, the next
-/// frame is read and the last one written meanwhile. Throws UsageError, before anything is written,
-/// if the field lacks the axis that the settings force.
+/// passes over it, the second from the device's memory if the field fits. With a device, several
+/// frames are in work at a time, while the next one is read and the last one written. Throws
+/// UsageError, before anything is written, if the field lacks the axis that the settings force.
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});
@@ -58,23 +58,36 @@ using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
 /// several threads at once, in any order.
 using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
 
+/// Values of a frame, in the memory of the backend that has restored them, if that is a device's.
+struct RestoredFrame {
+  std::uint64_t index;
+  Bytes values;
+  Backend* there;  ///< none: in the host's
+};
+
+/// Looks at a restored frame.
+using FrameLook = std::function<void(const RestoredFrame&)>;
+
 /// Gives memory for so many bytes of a frame's values; none (or no such function) where they are to
 /// be used by a FrameUser or PartUser.
 using FrameMemory = std::function<MutableBytes(std::uint64_t index, ByteCount size)>;
 
-/// What is done with restored frames.
+/// What is done with restored frames, in their order where not said otherwise.
 struct FrameUsers {
-  FrameUser use;
+  FrameUser use = {};             ///< with those that lie in the host's memory
   PartUser use_part = {};         ///< instead, in the background, if it is given and they are whole
   FrameMemory place = {};         ///< where frames are to be restored to by the host
   FrameMemory device_place = {};  ///< or by a device, in its memory
-  FrameUser use_there = {};       ///< instead of use_part, for frames in a device's memory
+  FrameLook look = {};            ///< before they are used
   bool counts_exceptions = false;  ///< the summary has outliers and patches
+
+  /// Whether frames that a device restores may stay in its memory.
+  bool may_stay_there() const { return !use || use_part || device_place; }
 };
 
-/// Restores all of an archive, frame by frame, and checks its footer. Frames that are used part by
-/// part are taken away while the next one is being restored. Throws ArchiveError, possibly after
-/// some frames have been used.
+/// Restores all of an archive, frame by frame, and checks its footer. A device has several frames
+/// in work at a time; those that are used part by part are taken away meanwhile. Throws
+/// ArchiveError, possibly after some frames have been used.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users);
 

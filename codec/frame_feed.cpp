@@ -7,35 +7,40 @@ namespace cuszi {
 
 namespace {
 
-/// What compressing takes beside the frames, at most, in frames: the arena and two archives.
+/// What compressing takes beside the frames, at most, in frames: an arena and archives on their
+/// way.
 constexpr ByteCount frames_of_work = 6;
 
 }  // namespace
 
-FrameFeed::FrameFeed(Backend& backend, FieldSource& field, bool twice)
-    : backend_(backend),
-      field_(field),
+FrameFeed::FrameFeed(Backend& backend, FieldSource& field, bool twice, std::size_t tracks)
+    : field_(field),
       transfer_(field.is_stream() ? nullptr : backend.transfer()),
-      twice_(twice && field.plan().frames() > 1) {
-  if (transfer_ == nullptr || !twice_ || !fits_device()) return;
-  if (!field.device_frame(0).empty()) return;
+      twice_(twice && field.plan().frames() > 1),
+      tracks_(tracks) {
+  if (transfer_ == nullptr || !twice_) return;
+  if (!field.device_frame(0).empty() || !fits_device()) return;
   kept_.reset(transfer_);
   kept_places_.resize(field.plan().frames());
 }
 
-Bytes FrameFeed::frame(std::uint64_t i) {
+void FrameFeed::expect(std::uint64_t i) {
+  if (transfer_ != nullptr && field_.device_frame(i).empty() && fetched_ != i) fetch(i);
+}
+
+Bytes FrameFeed::frame(std::uint64_t i, Backend& user) {
   if (transfer_ == nullptr) return field_.frame(i);
   if (const Bytes values = field_.device_frame(i); !values.empty()) return values;
   if (fetched_ != i) fetch(i);
   fetching_.wait();
   const Bytes values = values_;
-  if (twice_ && !kept_) field_.recognise(i, backend_.hashes({&values, 1}).front());
+  if (twice_ && !kept_) field_.recognise(i, user.hashes({&values, 1}).front());
   if (i + 1 < field_.plan().frames()) fetch(i + 1);
   return values;
 }
 
 bool FrameFeed::fits_device() const {
-  return field_.layout().field_bytes() + frames_of_work * field_.frame_bytes(0) <=
+  return field_.layout().field_bytes() + tracks_ * frames_of_work * field_.frame_bytes(0) <=
          transfer_->room();
 }
 
@@ -43,7 +48,8 @@ void FrameFeed::fetch(std::uint64_t i) {
   fetched_.reset();
   fetching_.wait();
   const bool is_there = kept_ && !kept_places_[i].empty();
-  const std::size_t buffer = kept_ ? first_kept_buffer + i : buffer_for(DeviceBuffer::field, i);
+  const std::size_t buffer =
+      kept_ ? first_kept_buffer + i : buffer_for(DeviceBuffer::field, i, tracks_);
   values_ = is_there ? kept_places_[i] : transfer_->memory(buffer, field_.frame_bytes(i));
   fetched_ = i;
   if (is_there) return;

@@ -16,10 +16,15 @@ class FieldSource;
 /// be used `twice` and the device has room for them, they stay there and are read once.
 class FrameFeed {
  public:
-  FrameFeed(Backend& backend, FieldSource& field, bool twice);
+  /// For a backend that has as many frames in work at a time as there are `tracks`.
+  FrameFeed(Backend& backend, FieldSource& field, bool twice, std::size_t tracks = 1);
 
-  /// The values of frame `i`, valid until the next call. Throws InputError or DeviceError.
-  Bytes frame(std::uint64_t i);
+  /// Begins to bring frame `i`, if it is not there.
+  void expect(std::uint64_t i);
+
+  /// The values of frame `i`, valid until as many others have been asked for as there are tracks.
+  /// `user` is the backend that is going to work on it. Throws InputError or DeviceError.
+  Bytes frame(std::uint64_t i, Backend& user);
 
  private:
   struct ReleaseKept {
@@ -29,10 +34,10 @@ class FrameFeed {
   bool fits_device() const;
   void fetch(std::uint64_t i);
 
-  Backend& backend_;
   FieldSource& field_;
   Transfer* transfer_;  ///< none if frames stay on the host
   bool twice_;
+  std::size_t tracks_;
   std::optional<std::uint64_t> fetched_;         ///< the frame on its way or there
   MutableBytes values_;                          ///< its place
   std::unique_ptr<Transfer, ReleaseKept> kept_;  ///< what has the frames that stay, if they do

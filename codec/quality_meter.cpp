@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "codec/device_memory.hpp"
 #include "codec/field_source.hpp"
 #include "core/error.hpp"
 #include "cpu_ref/fidelity.hpp"
@@ -29,17 +28,15 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
 void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored) {
   const DType dtype = original_->layout().dtype;
   quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
+  if (measures_ == Measures::errors) return;
   fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, fills_));
 }
 
-void QualityMeter::add_errors(std::uint64_t i, Bytes restored) {
-  quality_.merge(cpu::measure_quality(original_->layout().dtype, original_->frame(i), restored,
-                                      fills_, bound_));
-}
-
-void QualityMeter::add_errors_there(std::uint64_t i, Bytes restored) {
-  quality_.merge(measure_quality_there(original_->layout().dtype, original_->device_frame(i),
-                                       restored, fills_, bound_));
+void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
+  const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
+  quality_.merge(backend.measure_quality(shape.dtype, original, restored, fills_, bound_));
+  if (measures_ == Measures::errors) return;
+  fidelity_.merge(backend.measure_fidelity(shape, original, restored, fills_));
 }
 
 void QualityMeter::add(std::uint64_t i, Bytes restored) {

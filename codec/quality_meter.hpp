@@ -2,31 +2,30 @@
 
 #include <string_view>
 
-#include "core/fidelity.hpp"
-#include "core/mask.hpp"
-#include "core/metrics.hpp"
+#include "core/backend.hpp"
 #include "core/selection.hpp"
 
 namespace cuszi {
 
 class FieldSource;
 
+/// What of a field is measured.
+enum class Measures { errors, errors_and_fidelity };
+
 /// Measures frames against those of an original, one after the other.
 class QualityMeter {
  public:
   /// `bound` decides which points are bad; infinite if none was asked for.
-  QualityMeter(FieldSource& original, const FillValues& fills, double bound)
-      : original_(&original), fills_(fills), bound_(bound) {}
+  QualityMeter(FieldSource& original, const FillValues& fills, double bound,
+               Measures measures = Measures::errors_and_fidelity)
+      : original_(&original), fills_(fills), bound_(bound), measures_(measures) {}
 
   /// Frame `i`, after all before it that are to be measured.
   void add(std::uint64_t i, Bytes restored);
   /// The selected points of frame `i`.
   void add(std::uint64_t i, const Selection& selection, Bytes restored);
-
-  /// Frame `i` without its fidelity.
-  void add_errors(std::uint64_t i, Bytes restored);
-  /// The same in a device's memory, where the original is too.
-  void add_errors_there(std::uint64_t i, Bytes restored);
+  /// Frame `i` by a backend that may have both in its memory.
+  void add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored);
 
   const Quality& quality() const { return quality_; }
   const Fidelity& fidelity() const { return fidelity_; }
@@ -38,6 +37,7 @@ class QualityMeter {
   FieldSource* original_;
   FillValues fills_;
   double bound_;
+  Measures measures_;
   Quality quality_;
   Fidelity fidelity_;
 };

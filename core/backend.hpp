@@ -9,7 +9,9 @@
 
 #include "core/decode_session.hpp"
 #include "core/encode_session.hpp"
+#include "core/fidelity.hpp"
 #include "core/frame_shape.hpp"
+#include "core/metrics.hpp"
 #include "core/transfer.hpp"
 
 namespace cuszi {
@@ -32,6 +34,11 @@ class Backend {
   /// The way to memory of its own; none if it works in the host's.
   virtual Transfer* transfer() { return nullptr; }
 
+  /// Another one of the same device, on which another thread may have a frame of up to so many
+  /// bytes in work meanwhile: it has the transfers in common with this one, and ends with it. None
+  /// where one frame takes all there is to compute with, or the memory is short.
+  virtual Backend* beside(ByteCount /*frame_bytes*/) { return nullptr; }
+
   /// Waits until all that was begun is done, so that a step's time can be told.
   virtual void settle() noexcept {}
 
@@ -40,6 +47,10 @@ class Backend {
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                                 const FillValues& fills,
                                                 const PredictorParams& draft) = 0;
+  /// The same for a frame that a session has looked at before: `scan` is what it has told.
+  virtual std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
+                                                      const FillValues& fills,
+                                                      const FieldScan& scan) = 0;
   /// The same for a frame without fill values that is to be coded in one pass. None where the
   /// backend has no such way; encode() is the other.
   virtual std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& /*shape*/,
@@ -49,6 +60,12 @@ class Backend {
   }
   /// Takes in a payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
+
+  /// How far restored values are from the original ones, which must be there between two sessions.
+  virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,
+                                  const FillValues& fills, double bound) = 0;
+  virtual Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
+                                    const FillValues& fills) = 0;
 
   // Services, in the backend's memory or the host's.
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -79,7 +80,7 @@ class PassEncoder {
   /// Predicts and quantises the points of these passes: their quant-codes, and what the codes
   /// cannot say (anchors, outliers, patches).
   virtual void predict(PassRange passes) = 0;
-  /// The sum of error_in_units() over the points that are not missing, all of them predicted. 0 for
+  /// The sum of error_in_units() over the points predicted so far that are not missing. 0 for
   /// predictors that could not do anything about it.
   virtual std::int64_t error_sum() { return 0; }
   /// Chooses how the contexts of these passes follow from what earlier passes restored, and
@@ -88,7 +89,8 @@ class PassEncoder {
   /// Entropy-codes the quant-codes of all passes. Those of a level of the payload may stand
   /// together, in the sections of its first pass.
   virtual void encode() = 0;
-  /// The sections of all passes, which stay valid as long as the session.
+  /// The sections of all passes, which stay valid as long as the session, if no other encoder is
+  /// made.
   virtual std::vector<CodedPass> finish() = 0;
 };
 
@@ -111,6 +113,10 @@ class TrialSession {
   /// How many codings take about the time of one. Where it is more than one, those that may be
   /// asked for next are tried along.
   virtual std::size_t side_by_side() const { return 1; }
+  /// Calls each(i) for all i below `count`, in any order: what a backend's threads may share.
+  virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+    for (std::size_t i = 0; i < count; ++i) each(i);
+  }
   /// Tells for which parameters the whole frame is likely to be fitted in the end: a backend may
   /// begin beside the next trials.
   virtual void expect(const MultilevelParams& /*likely*/) {}

@@ -1,18 +1,9 @@
-#include "core/fidelity.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-namespace cuszi {
+#include "core/fidelity_points.hpp"
 
-void PairSums::add(const PairSums& other) {
-  pairs += other.pairs;
-  x += other.x;
-  y += other.y;
-  xx += other.xx;
-  yy += other.yy;
-  xy += other.xy;
-}
+namespace cuszi {
 
 std::optional<double> PairSums::correlation() const {
   if (pairs == 0) return std::nullopt;
@@ -25,6 +16,7 @@ std::optional<double> PairSums::correlation() const {
 }
 
 void Fidelity::rescale(int to) {
+  if (to == exponent) return;
   error_sum = std::ldexp(error_sum, exponent - to);
   for (PairSums& sums : neighbours) {
     for (double* const sum : {&sums.x, &sums.y}) *sum = std::ldexp(*sum, exponent - to);
@@ -41,13 +33,7 @@ void Fidelity::merge(const Fidelity& next) {
   const int common = is_first ? other.exponent : std::max(exponent, other.exponent);
   rescale(common);
   other.rescale(common);
-  points += other.points;
-  missing += other.missing;
-  missing_kept += other.missing_kept;
-  zeros += other.zeros;
-  zeros_kept += other.zeros_kept;
-  negative += other.negative;
-  made_negative += other.made_negative;
+  FidelityCounts::add(other);
   error_sum += other.error_sum;
   for (std::size_t axis = 0; axis < neighbours.size(); ++axis) {
     neighbours[axis].add(other.neighbours[axis]);
@@ -65,17 +51,33 @@ std::optional<double> Fidelity::ssim() const {
   return ssim_sum / static_cast<double>(ssim_windows);
 }
 
-double ssim_of(const WindowSums& window) {
-  constexpr double count = window_side * window_side;
-  constexpr double c1 = 0.01 * 0.01;
-  constexpr double c2 = 0.03 * 0.03;
-  const double x_mean = window.x / count;
-  const double y_mean = window.y / count;
-  const double x_variance = window.xx / count - x_mean * x_mean;
-  const double y_variance = window.yy / count - y_mean * y_mean;
-  const double covariance = window.xy / count - x_mean * y_mean;
-  return (2 * x_mean * y_mean + c1) * (2 * covariance + c2) /
-         ((x_mean * x_mean + y_mean * y_mean + c1) * (x_variance + y_variance + c2));
+FidelityCuts::FidelityCuts(const Dims& dims)
+    : rank(dims.rank()), points(dims.count()), width(dims[dims.rank() - 1]) {
+  std::copy(dims.extents().begin(), dims.extents().end(), extents.begin());
+  segments_per_row = ceil_div(width, fidelity_segment_points);
+  segments = points / width * segments_per_row;
+  const Dims squeezed = dims.squeezed();
+  if (squeezed.rank() < 2) return;
+  const std::uint64_t across = squeezed[squeezed.rank() - 1];
+  const std::uint64_t down = squeezed[squeezed.rank() - 2];
+  if (across < window_side || down < window_side) return;
+  plane_width = across;
+  plane_height = down;
+  planes = points / (across * down);
 }
+
+int fidelity_exponent(double largest_half_error) {
+  return largest_half_error == 0 ? 0 : std::ilogb(largest_half_error) + 1;
+}
+
+template <class T>
+void ComparedValues<T>::set_exponent(int exponent) {
+  const int power = 1 - exponent;  // of halves of errors
+  scale = std::ldexp(1.0, power / 2);
+  rest_of_scale = std::ldexp(1.0, power - power / 2);
+}
+
+template struct ComparedValues<float>;
+template struct ComparedValues<double>;
 
 }  // namespace cuszi

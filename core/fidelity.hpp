@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "core/dims.hpp"
+#include "core/dtype.hpp"
+#include "core/hd.hpp"
 
 namespace cuszi {
 
@@ -17,15 +19,33 @@ struct PairSums {
   double yy = 0;
   double xy = 0;
 
-  void add(const PairSums& other);
+  CUSZI_HD void add(const PairSums& other) {
+    pairs += other.pairs;
+    x += other.x;
+    y += other.y;
+    xx += other.xx;
+    yy += other.yy;
+    xy += other.xy;
+  }
   /// The correlation of the two; nothing where one of them does not vary.
   std::optional<double> correlation() const;
 };
 
-/// What scientists ask of a restored field beside the size of its errors. Points that are missing
-/// in the original, and restored ones that are not finite, enter nothing but `missing`. Parts of a
-/// field are measured apart and merged in order; pairs and windows do not reach across parts.
-struct Fidelity {
+/// An error, and whether it counts (1) or not (0, then the error is 0 too).
+struct CountedError {
+  double error = 0;
+  double counts = 0;
+};
+
+/// One pair, if both count.
+CUSZI_HD inline PairSums pair_of(const CountedError& first, const CountedError& second) {
+  const double x = first.error * second.counts;
+  const double y = second.error * first.counts;
+  return {first.counts * second.counts, x, y, x * x, y * y, x * y};
+}
+
+/// How many points are what.
+struct FidelityCounts {
   std::uint64_t points = 0;
   std::uint64_t missing = 0;       ///< in the original
   std::uint64_t missing_kept = 0;  ///< of these, those that came back bit for bit
@@ -33,7 +53,39 @@ struct Fidelity {
   std::uint64_t zeros_kept = 0;
   std::uint64_t negative = 0;       ///< in the original
   std::uint64_t made_negative = 0;  ///< restored below zero where the original is not
-  double error_sum = 0;             ///< of restored - original, in units of 2^exponent
+
+  /// One more point, which was missing, counts, or neither.
+  template <class T>
+  CUSZI_HD void add(T was, T now, bool is_missing, bool counts) {
+    if (is_missing) {
+      ++missing;
+      missing_kept +=
+          __builtin_bit_cast(BitsOf<T>, was) == __builtin_bit_cast(BitsOf<T>, now) ? 1 : 0;
+    }
+    if (is_missing || !counts) return;
+    ++points;
+    zeros += was == 0 ? 1 : 0;
+    zeros_kept += was == 0 && now == 0 ? 1 : 0;
+    negative += was < 0 ? 1 : 0;
+    made_negative += was >= 0 && now < 0 ? 1 : 0;
+  }
+
+  CUSZI_HD void add(const FidelityCounts& other) {
+    points += other.points;
+    missing += other.missing;
+    missing_kept += other.missing_kept;
+    zeros += other.zeros;
+    zeros_kept += other.zeros_kept;
+    negative += other.negative;
+    made_negative += other.made_negative;
+  }
+};
+
+/// What scientists ask of a restored field beside the size of its errors. Points that are missing
+/// in the original, and restored ones that are not finite, enter nothing but `missing`. Parts of a
+/// field are measured apart and merged in order; pairs and windows do not reach across parts.
+struct Fidelity : FidelityCounts {
+  double error_sum = 0;  ///< of restored - original, in units of 2^exponent
   std::array<PairSums, Dims::max_rank> neighbours;  ///< along each of the dims; the same units
   int exponent = 0;
   double ssim_sum = 0;  ///< over windows of 8 x 8 points in the planes of the two fastest axes
@@ -56,19 +108,5 @@ struct Fidelity {
  private:
   void rescale(int to);
 };
-
-/// Sums over the 8 x 8 values of a window, scaled to a plane's range of 1.
-struct WindowSums {
-  double x = 0;
-  double y = 0;
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-};
-
-inline constexpr std::uint64_t window_side = 8;
-
-/// The structural similarity of two windows of a plane whose range is 1.
-double ssim_of(const WindowSums& window);
 
 }  // namespace cuszi

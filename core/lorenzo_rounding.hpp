@@ -10,7 +10,8 @@
 
 namespace cuszi {
 
-// What spares processors conversions and comparisons where integers stay below 2^27.
+// What spares processors conversions and comparisons where integers stay below this.
+inline constexpr double most_certain_integer = 1 << 27;
 
 /// Values of a frame of this range come back within the bound if they are closer to their integer
 /// than this, in steps: what is left of the bound after rounding the restored value to T, which is

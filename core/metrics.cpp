@@ -36,6 +36,25 @@ int square_exponent(double largest) {
   return exponent > -harmless && exponent < harmless ? 0 : exponent;
 }
 
+Quality SeenPoints::quality(const SquareSum& squares) const {
+  const auto unless_never = [](std::uint64_t point) {
+    return point == never ? std::nullopt : std::optional(point);
+  };
+  Quality quality;
+  quality.points = points;
+  quality.missing = missing;
+  if (points != 0) {
+    quality.min = min;
+    quality.max = max;
+  }
+  quality.max_error = max_error;
+  quality.squared_error = squares;
+  quality.missing_differ = missing_differ;
+  quality.first_differ = unless_never(first_differ);
+  quality.first_bad = unless_never(first_bad);
+  return quality;
+}
+
 void Quality::merge(const Quality& next) {
   const std::uint64_t before = points + missing;
   if (!first_bad && next.first_bad) first_bad = before + *next.first_bad;

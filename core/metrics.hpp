@@ -1,7 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
+
+#include "core/quantizer.hpp"
 
 namespace cuszi {
 
@@ -47,5 +51,68 @@ struct Quality {
   /// Peak signal-to-noise ratio on the value range in dB; nothing without error or without range.
   std::optional<double> psnr() const;
 };
+
+/// How the points of a block are compared.
+template <class T>
+struct PointComparison {
+  MissingTest<T> missing;
+  double bound;
+  double scale = 1;  ///< 2^-exponent: what errors are multiplied by before they are squared
+};
+
+/// What points of a block have shown, each lane's in their order.
+struct SeenPoints {
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  std::uint64_t points = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t missing_differ = 0;
+  std::uint64_t first_differ = never;
+  std::uint64_t first_bad = never;
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  double max_error = 0;
+
+  /// Adds the block's point of this number. Returns the square of its scaled error, 0 if it has
+  /// none.
+  template <class T>
+  CUSZI_HD double add(std::uint64_t point, T original, T restored,
+                      const PointComparison<T>& comparison);
+
+  /// `squares`: the sum of what add() has returned, in units of 2^exponent.
+  Quality quality(const SquareSum& squares) const;
+};
+
+template <class T>
+CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
+                                const PointComparison<T>& comparison) {
+  bool good = false;
+  bool differs = false;
+  double square = 0;
+  if (comparison.missing(original)) {
+    ++missing;
+    good = std::bit_cast<BitsOf<T>>(original) == std::bit_cast<BitsOf<T>>(restored);
+    const bool alike = original == restored || (original != original && restored != restored);
+    differs = !good && !alike;
+  } else {
+    ++points;
+    const auto value = static_cast<double>(original);
+    min = value < min ? value : min;
+    max = value > max ? value : max;
+    differs = comparison.missing(restored);
+    if (!differs) {
+      const double error = magnitude_of(value - static_cast<double>(restored));
+      max_error = error > max_error ? error : max_error;
+      square = (error * comparison.scale) * (error * comparison.scale);
+      good = within_bound(value, static_cast<double>(restored), comparison.bound);
+    }
+  }
+  if (!good && first_bad == never) first_bad = point;
+  if (differs) {
+    ++missing_differ;
+    if (first_differ == never) first_differ = point;
+  }
+  return square;
+}
 
 }  // namespace cuszi

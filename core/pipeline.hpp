@@ -47,6 +47,11 @@ using Allocate = std::function<MutableBytes(ByteCount)>;
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times);
 
+/// The same for one that has been looked at before: `scan` is what was seen.
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, const FieldScan& scan,
+                       StepTimes& times);
+
 /// The same for a frame that is going to be compressed under `bound`: no look at all of it where
 /// the backend can do without.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,

@@ -305,6 +305,15 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 }
 
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, const FieldScan& scan,
+                       StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), scan, {}, {}};
+  times.measure("load", [&] { frame.session = backend.encode_again(shape, values, fills, scan); });
+  return frame;
+}
+
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, double bound, StepTimes& times) {
   const IeeeArithmetic arithmetic;
   LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}};

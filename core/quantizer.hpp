@@ -82,6 +82,11 @@ CUSZI_HD inline std::int64_t nearest_integer(double x) {
                                    std::bit_cast<std::uint64_t>(addend));
 }
 
+/// How far x is from that integer.
+CUSZI_HD inline double distance_to_integer(double x) {
+  return magnitude_of(x - round_half_even(x));
+}
+
 template <class T>
 CUSZI_HD inline T clamp_to(T value, T min, T max) {
   return value < min ? min : (value > max ? max : value);

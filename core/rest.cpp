@@ -108,22 +108,58 @@ double value_near(double value, DType dtype) {
   return as_float(dtype == DType::f32 ? std::clamp(value, -most, most) : value);
 }
 
+/// Passes after which an attempt is given up if the frame's mean error will be too large.
+struct Stage {
+  PassRange passes;
+  double weight;    ///< of their errors, which stand for those of all passes behind, too
+  double hopeless;  ///< mean error, in shares of the bound
+};
+
+/// The coarse lattice, whose errors finer points inherit, within 0.03 of the bound mostly, and the
+/// first pass of level 1, which tells within 0.01.
+std::vector<Stage> stages_of(const Lattice& lattice) {
+  const Schedule schedule = make_schedule(lattice);
+  const std::size_t coarse = schedule.coarse_passes();
+  if (coarse == 0 || coarse == schedule.passes.size()) return {};
+  const auto points = [&](std::size_t first, std::size_t end) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = first; i < end; ++i) sum += schedule.passes[i].points;
+    return static_cast<double>(sum);
+  };
+  const std::size_t all = schedule.passes.size();
+  const auto end = static_cast<int>(coarse);
+  return {{{0, end}, points(0, all) / points(0, coarse), 2 * most_bias},
+          {{end, end + 1}, points(coarse, all) / points(coarse, coarse + 1), 1.4 * most_bias}};
+}
+
 /// A frame predicted in several ways, one at a time.
 class Attempts {
  public:
+  /// So many points are not missing.
   Attempts(EncodeSession& session, FrameCoding& coding, PassRange passes, std::uint64_t points)
-      : session_(session), coding_(coding), passes_(passes), points_(points) {}
+      : session_(session), coding_(coding), passes_(passes), points_(static_cast<double>(points)) {}
 
   /// Predicts as `coding` says. Returns the mean error in shares of the bound.
   double make() {
-    encoder_.reset();
-    encoder_ = session_.passes(coding_);
-    encoder_->predict(passes_);
-    const double bias =
-        static_cast<double>(encoder_->error_sum()) / error_units / static_cast<double>(points_);
-    is_best_ = !best_ || std::fabs(bias) < std::fabs(least_);
-    if (is_best_) least_ = bias, best_ = coding_.predictor;
-    return bias;
+    start();
+    finish();
+    return judged(mean_error());
+  }
+
+  /// The same, or about, if it is given up after one of these stages.
+  double try_again(std::span<const Stage> stages) {
+    start();
+    std::int64_t before = 0;
+    for (const Stage& stage : stages) {
+      predict(stage.passes);
+      const std::int64_t sum = encoder_->error_sum();
+      const auto all =
+          static_cast<double>(before) + static_cast<double>(sum - before) * stage.weight;
+      if (std::fabs(mean(all)) > stage.hopeless) return judged(mean(all));
+      before = sum;
+    }
+    finish();
+    return judged(mean_error());
   }
 
   bool are_even() const { return std::fabs(least_) <= most_bias; }
@@ -132,17 +168,38 @@ class Attempts {
   std::unique_ptr<PassEncoder> take_best() {
     if (!is_best_) {
       coding_.predictor = *best_;
-      make();
+      start();
     }
+    finish();
     return std::move(encoder_);
   }
 
  private:
+  void start() {
+    encoder_.reset();
+    encoder_ = session_.passes(coding_);
+    predicted_ = passes_.first;
+  }
+  void predict(PassRange passes) {
+    if (passes.first < passes.end) encoder_->predict(passes);
+    predicted_ = passes.end;
+  }
+  void finish() { predict({predicted_, passes_.end}); }
+
+  double mean(double sum) const { return sum / error_units / points_; }
+  double mean_error() { return mean(static_cast<double>(encoder_->error_sum())); }
+  double judged(double bias) {
+    is_best_ = !best_ || std::fabs(bias) < std::fabs(least_);
+    if (is_best_) least_ = bias, best_ = coding_.predictor;
+    return bias;
+  }
+
   EncodeSession& session_;
   FrameCoding& coding_;
   PassRange passes_;
-  std::uint64_t points_;
+  double points_;
   std::unique_ptr<PassEncoder> encoder_;
+  int predicted_ = 0;  ///< the first pass that is not
   std::optional<PredictorParams> best_;
   double least_ = 0;
   bool is_best_ = false;
@@ -213,21 +270,22 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
   auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
   const Rest rest = find_rest(session, shape.points(), coding.room.bound);
+  const std::vector<Stage> stages = stages_of(params->lattice);
   const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
     if (snap <= first) continue;
     params->snap = snap;
     params->rest = rest.value;
-    const double bias = attempts.make();
+    const double bias = attempts.try_again(stages);
     if (attempts.are_even()) break;
     if (rest.is_exact && snap != snap_units) continue;  // the last resort
     const double shift = -bias * coding.room.bound / rest.share;
     params->rest = value_near(rest.value + shift, shape.dtype);
-    const double shifted = attempts.make();
+    const double shifted = attempts.try_again(stages);
     if (attempts.are_even()) break;
     if (bias * shifted >= 0) continue;
     params->rest = value_near(rest.value + shift * bias / (bias - shifted), shape.dtype);
-    attempts.make();
+    attempts.try_again(stages);
     if (attempts.are_even()) break;
   }
   return attempts.take_best();

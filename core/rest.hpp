@@ -46,6 +46,7 @@ inline constexpr double most_bias = 0.045;
 /// Begins to code the frame with all of its passes predicted. Where the mean error is more than
 /// most_bias, predicts again with larger snaps, and for each (if the resting value is exact, for
 /// the largest alone) with one that is shifted against what is left, and back if that was too far.
+/// Attempts whose first passes tell that they will not be even go no further.
 /// Leaves `coding` with the first attempt that is even, else with that of the least mean error.
 std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding& coding,
                                             PassRange passes, const FrameShape& shape);

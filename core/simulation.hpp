@@ -76,7 +76,7 @@ struct Simulation {
   }
 
   /// The same of the point at these coordinates.
-  CUSZI_HD T value_at(const Index4& at, std::uint64_t point) const {
+  CUSZI_HD_OUTLINED T value_at(const Index4& at, std::uint64_t point) const {
     const ClassPlan<T>& plan = classes[class_at[finder.slot_of(at)]];
     return plan.points.level >= made_from ? made[point] : restored_at(plan, at, point);
   }

@@ -30,6 +30,11 @@ class StepTimes {
 
   const std::vector<Step>& steps() const { return steps_; }
 
+  /// Adds the times of others.
+  void add(const StepTimes& others) {
+    for (const Step& step : others.steps_) add(step.name, step.seconds);
+  }
+
   /// `watch` is told what share of a frame's work is done, now and then, by the thread that does
   /// it.
   void watch(std::function<void(double share)> watch) { watch_ = std::move(watch); }

@@ -219,11 +219,21 @@ struct TileQuantizer {
     return static_cast<T>(std::min(room / share, in_reach) * (1 - 0x1p-20));
   }
 
-  /// Of a value of such a magnitude.
+  /// Of a value of such a magnitude; of any other it may mean nothing.
   CUSZI_HD std::uint32_t integer_of(T value) const {
     const T rounded = value * inverse_step + IntegerBits<T>::rounding;
     return static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded) -
                                       std::bit_cast<Bits>(IntegerBits<T>::rounding));
+  }
+
+  /// 0 if the value certainly comes back within the bound, else 1: a number of its own type, so
+  /// that loops over values vectorise.
+  CUSZI_HD T doubt_of(T value) const {
+    const T scaled = value * inverse_step;
+    const T restored = round_half_even(scaled) * step;
+    const T doubt = magnitude_of(value - restored) < certain ? T(0) : T(1);
+    // 32 bits say what a float is restored from, whatever its integer is.
+    return sizeof(T) == 4 || magnitude_of(scaled) < reach ? doubt : T(1);
   }
 
   struct Result {
@@ -233,13 +243,7 @@ struct TileQuantizer {
   };
   CUSZI_HD Result operator()(T value) const {
     const T scaled = value * inverse_step;
-    const T rounded = scaled + IntegerBits<T>::rounding;
-    const T restored = (rounded - IntegerBits<T>::rounding) * step;
-    const bool in_range = magnitude_of(scaled) < reach;
-    const Bits bits = std::bit_cast<Bits>(rounded) - std::bit_cast<Bits>(IntegerBits<T>::rounding);
-    const bool close = magnitude_of(value - restored) < certain;
-    // Without in_range, 32 bits still say what a float is restored from.
-    return {static_cast<std::uint32_t>(bits), in_range, close && (sizeof(T) == 4 || in_range)};
+    return {integer_of(value), magnitude_of(scaled) < reach, doubt_of(value) == 0};
   }
 
   /// The value of an integer, before it is clamped to the range of the frame.

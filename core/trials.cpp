@@ -177,6 +177,11 @@ class FrameTrials {
     return trials().open_loops(candidates);
   }
 
+  /// See TrialSession.
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+    trials().for_each(count, each);
+  }
+
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
     return costs(codings_of(candidates));
   }
@@ -414,10 +419,10 @@ class Choice {
   std::vector<MultilevelParams> finalists() {
     std::vector<MultilevelParams> candidates = this->candidates();
     const auto loops = measured_.open_loops(candidates);
-    std::vector<Ranked> ranked;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      ranked.push_back({open_loop_cost(candidates[i], loops[i]), i});
-    }
+    std::vector<Ranked> ranked(candidates.size());
+    measured_.for_each(ranked.size(), [&](std::size_t i) {
+      ranked[i] = {open_loop_cost(candidates[i], loops[i]), i};
+    });
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
     const bool is_whole = box_.count() == dims_.count();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu_ref/fidelity.hpp"
+#include "cpu_ref/metrics.hpp"
 #include "cpu_ref/sessions.hpp"
 
 namespace cuszi::cpu {
@@ -18,6 +20,12 @@ class CpuBackend final : public Backend {
     return make_encode_session(workspace_, shape, values, fills, draft);
   }
 
+  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
+                                              const FillValues& fills,
+                                              const FieldScan& scan) override {
+    return make_encode_session(workspace_, shape, values, fills, scan);
+  }
+
   std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
                                                  const PredictorParams& draft) override {
     return make_one_pass_session(workspace_, shape, values, draft);
@@ -25,6 +33,16 @@ class CpuBackend final : public Backend {
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {
     return make_decode_session(workspace_, payload);
+  }
+
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                          double bound) override {
+    return cpu::measure_quality(dtype, original, restored, fills, bound);
+  }
+
+  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
+                            const FillValues& fills) override {
+    return cpu::measure_fidelity(shape.dtype, shape.dims, original, restored, fills);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {

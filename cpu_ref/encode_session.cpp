@@ -210,12 +210,12 @@ template <class T>
 class CpuEncodeSession final : public EncodeSession {
  public:
   CpuEncodeSession(Workspace& workspace, const FrameShape& shape, Bytes values,
-                   const FillValues& fills, const PredictorParams& draft)
+                   const FillValues& fills, const FieldScan& scan)
       : EncodeSession(workspace.slot),
         workspace_(workspace),
         shape_(shape),
         values_(as_values<T>(values)),
-        scan_(scan_frame(shape.extents(), values_, fills, draft)),
+        scan_(scan),
         mask_(build_mask(values_, fills, scan_.missing)),
         near_fills_(MissingTest<T>(fills).within(scan_.min, scan_.max)) {}
 
@@ -316,9 +316,18 @@ std::unique_ptr<OnePassSession> make_one_pass_session(Workspace& workspace, cons
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
                                                    Bytes values, const FillValues& fills,
                                                    const PredictorParams& draft) {
+  const FieldScan scan = with_type_of(shape.dtype, [&](auto zero) {
+    return scan_frame(shape.extents(), as_values<decltype(zero)>(values), fills, draft);
+  });
+  return make_encode_session(workspace, shape, values, fills, scan);
+}
+
+std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
+                                                   Bytes values, const FillValues& fills,
+                                                   const FieldScan& scan) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
     return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, fills,
-                                                              draft);
+                                                              scan);
   });
 }
 

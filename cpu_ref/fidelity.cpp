@@ -2,30 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "core/fidelity_points.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
 
-constexpr std::uint64_t segment_points = 4096;  ///< of a row
-constexpr std::uint64_t segments_together = 16;
-constexpr std::size_t lanes = 8;
-
 /// Errors of neighbouring points and which of them count (1) or not (0, then the error is 0 too).
 struct ErrorRow {
-  std::array<double, segment_points> error{};
-  std::array<double, segment_points> counts{};
+  std::array<double, fidelity_segment_points> error{};
+  std::array<double, fidelity_segment_points> counts{};
 };
 
 /// A sum in fixed lanes, which a compiler can make side by side.
 struct LaneSum {
-  std::array<double, lanes> lane{};
+  std::array<double, fidelity_lanes> lane{};
 
   double total() const {
     double sum = 0;
@@ -39,15 +36,15 @@ PairSums pair_sums(const double* x, const double* x_counts, const double* y, con
                    std::size_t count) {
   LaneSum pairs, xs, ys, xx, yy, xy;
   const auto add = [&](std::size_t i, std::size_t k) {
-    const double a = x[i] * y_counts[i];
-    const double b = y[i] * x_counts[i];
-    pairs.lane[k] += x_counts[i] * y_counts[i];
-    xs.lane[k] += a;
-    ys.lane[k] += b;
-    xx.lane[k] += a * a;
-    yy.lane[k] += b * b;
-    xy.lane[k] += a * b;
+    const PairSums pair = pair_of({x[i], x_counts[i]}, {y[i], y_counts[i]});
+    pairs.lane[k] += pair.pairs;
+    xs.lane[k] += pair.x;
+    ys.lane[k] += pair.y;
+    xx.lane[k] += pair.xx;
+    yy.lane[k] += pair.yy;
+    xy.lane[k] += pair.xy;
   };
+  constexpr std::size_t lanes = fidelity_lanes;
   const std::size_t whole = count / lanes * lanes;
   for (std::size_t i = 0; i < whole; i += lanes) {
     for (std::size_t k = 0; k < lanes; ++k) add(i + k, k);
@@ -61,48 +58,27 @@ class Measurer {
  public:
   Measurer(const Dims& dims, std::span<const T> original, std::span<const T> restored,
            const FillValues& fills)
-      : dims_(dims), original_(original), restored_(restored), missing_(fills) {
-    width_ = dims[dims.rank() - 1];
-    height_ = 1;
-    // The planes of the two fastest axes that have more than one index.
-    const Dims squeezed = dims.squeezed();
-    if (squeezed.rank() > 1) {
-      plane_width_ = squeezed[squeezed.rank() - 1];
-      height_ = squeezed[squeezed.rank() - 2];
-    }
-  }
+      : cuts_(dims), values_{original.data(), restored.data(), MissingTest<T>(fills)} {}
 
   Fidelity measure() {
-    exponent_ = exponent_of_errors();
-    const int power = 1 - exponent_;  // of halves of errors
-    scale_ = std::ldexp(1.0, power / 2);
-    rest_of_scale_ = std::ldexp(1.0, power - power / 2);
-    Fidelity whole = in_parts(ceil_div(segments(), segments_together), [&](std::uint64_t i) {
-      Fidelity part;
-      const std::uint64_t end = std::min((i + 1) * segments_together, segments());
-      for (std::uint64_t j = i * segments_together; j < end; ++j) add_segment(j, part);
-      return part;
-    });
-    if (plane_width_ >= window_side && height_ >= window_side) {
-      whole.merge(in_parts(original_.size() / (plane_width_ * height_),
-                           [&](std::uint64_t plane) { return windows_of(plane); }));
+    exponent_ = fidelity_exponent(largest_half_error());
+    values_.set_exponent(exponent_);
+    Fidelity whole =
+        in_parts(ceil_div(cuts_.segments, fidelity_part_segments), [&](std::uint64_t i) {
+          Fidelity part;
+          const std::uint64_t end = std::min((i + 1) * fidelity_part_segments, cuts_.segments);
+          for (std::uint64_t j = i * fidelity_part_segments; j < end; ++j) {
+            add_segment({cuts_, j}, part);
+          }
+          return part;
+        });
+    if (cuts_.planes != 0) {
+      whole.merge(in_parts(cuts_.planes, [&](std::uint64_t plane) { return windows_of(plane); }));
     }
     return whole;
   }
 
  private:
-  std::uint64_t segments_per_row() const { return ceil_div(width_, segment_points); }
-  std::uint64_t segments() const { return original_.size() / width_ * segments_per_row(); }
-
-  bool counts(std::uint64_t point) const {
-    return !missing_(original_[point]) && std::isfinite(restored_[point]);
-  }
-
-  /// Half of it, so that it never overflows.
-  double half_error_at(std::uint64_t point) const {
-    return static_cast<double>(restored_[point]) / 2 - static_cast<double>(original_[point]) / 2;
-  }
-
   template <class Part>
   Fidelity in_parts(std::uint64_t count, const Part& part) const {
     std::vector<Fidelity> parts(count);
@@ -116,78 +92,60 @@ class Measurer {
     return whole;
   }
 
-  /// So that neither squares of errors overflow nor those that matter vanish.
-  int exponent_of_errors() const {
+  double largest_half_error() const {
     constexpr std::uint64_t block = 1 << 16;
-    std::vector<double> largest(ceil_div(original_.size(), block));
+    std::vector<double> largest(ceil_div(cuts_.points, block));
     parallel_for(largest.size(), [&](std::uint64_t i) {
-      const std::uint64_t end = std::min<std::uint64_t>((i + 1) * block, original_.size());
+      const std::uint64_t end = std::min<std::uint64_t>((i + 1) * block, cuts_.points);
       double most = 0;
       for (std::uint64_t p = i * block; p < end; ++p) {
-        if (counts(p)) most = std::max(most, std::abs(half_error_at(p)));
+        if (values_.counts(p)) most = std::max(most, std::abs(values_.half_error(p)));
       }
       largest[i] = most;
     });
-    const double most = *std::max_element(largest.begin(), largest.end());
-    return most == 0 ? 0 : std::ilogb(most) + 1;
+    return *std::max_element(largest.begin(), largest.end());
   }
 
   void read_errors(std::uint64_t first, std::size_t count, ErrorRow& row) const {
     for (std::size_t i = 0; i < count; ++i) {
-      const bool known = counts(first + i);
-      row.counts[i] = known ? 1 : 0;
-      row.error[i] = known ? half_error_at(first + i) * scale_ * rest_of_scale_ : 0;
+      const CountedError one = values_.error(first + i);
+      row.counts[i] = one.counts;
+      row.error[i] = one.error;
     }
   }
 
-  void add_segment(std::uint64_t segment, Fidelity& part) const {
-    const std::uint64_t row = segment / segments_per_row();
-    const std::uint64_t at = segment % segments_per_row() * segment_points;
-    const std::size_t count = std::min(segment_points, width_ - at);
-    const std::uint64_t first = row * width_ + at;
+  void add_segment(const FidelitySegment& segment, Fidelity& part) const {
+    const std::uint64_t first = segment.first;
+    const std::size_t count = segment.count;
     ErrorRow here;
     ErrorRow there;
     read_errors(first, count, here);
     count_values(first, count, here, part);
-    std::uint64_t stride = width_;
-    std::uint64_t index = row;
-    for (int axis = dims_.rank() - 2; axis >= 0; --axis) {
-      if (index % dims_[axis] != 0) {
+    std::uint64_t stride = cuts_.width;
+    std::uint64_t index = segment.row;
+    for (int axis = cuts_.rank - 2; axis >= 0; --axis) {
+      const auto number = static_cast<std::size_t>(axis);
+      if (index % cuts_.extents[number] != 0) {
         read_errors(first - stride, count, there);
-        part.neighbours[static_cast<std::size_t>(axis)].add(pair_sums(
-            there.error.data(), there.counts.data(), here.error.data(), here.counts.data(), count));
+        part.neighbours[number].add(pair_sums(there.error.data(), there.counts.data(),
+                                              here.error.data(), here.counts.data(), count));
       }
-      index /= dims_[axis];
-      stride *= dims_[axis];
+      index /= cuts_.extents[number];
+      stride *= cuts_.extents[number];
     }
-    const auto fastest = static_cast<std::size_t>(dims_.rank() - 1);
-    part.neighbours[fastest].add(pair_sums(here.error.data(), here.counts.data(),
-                                           here.error.data() + 1, here.counts.data() + 1,
-                                           count - 1));
-    if (at == 0) return;
-    read_errors(first - 1, 1, there);
-    part.neighbours[fastest].add(pair_sums(there.error.data(), there.counts.data(),
-                                           here.error.data(), here.counts.data(), 1));
+    PairSums& fastest = part.neighbours[static_cast<std::size_t>(cuts_.rank - 1)];
+    fastest.add(pair_sums(here.error.data(), here.counts.data(), here.error.data() + 1,
+                          here.counts.data() + 1, count - 1));
+    if (segment.at != 0) fastest.add(pair_of(values_.error(first - 1), values_.error(first)));
   }
 
   void count_values(std::uint64_t first, std::size_t count, const ErrorRow& row,
                     Fidelity& part) const {
     LaneSum sum;
     for (std::size_t i = 0; i < count; ++i) {
-      const T was = original_[first + i];
-      const T now = restored_[first + i];
-      if (missing_(was)) {
-        ++part.missing;
-        part.missing_kept += std::bit_cast<BitsOf<T>>(was) == std::bit_cast<BitsOf<T>>(now) ? 1 : 0;
-        continue;
-      }
-      if (row.counts[i] == 0) continue;
-      ++part.points;
-      sum.lane[i % lanes] += row.error[i];
-      part.zeros += was == 0 ? 1 : 0;
-      part.zeros_kept += was == 0 && now == 0 ? 1 : 0;
-      part.negative += was < 0 ? 1 : 0;
-      part.made_negative += was >= 0 && now < 0 ? 1 : 0;
+      const T was = values_.original[first + i];
+      part.add(was, values_.restored[first + i], values_.missing(was), row.counts[i] != 0);
+      sum.lane[i % fidelity_lanes] += row.error[i];
     }
     part.error_sum += sum.total();
   }
@@ -195,55 +153,31 @@ class Measurer {
   /// The windows of a plane that are whole and without missing points.
   Fidelity windows_of(std::uint64_t plane) const {
     Fidelity part;
-    const std::uint64_t first = plane * plane_width_ * height_;
-    double low = 0;
-    double high = 0;
-    bool any = false;
-    for (std::uint64_t p = first; p < first + plane_width_ * height_; ++p) {
-      if (!counts(p)) continue;
-      const auto value = static_cast<double>(original_[p]) / 2;
-      low = any ? std::min(low, value) : value;
-      high = any ? std::max(high, value) : value;
-      any = true;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    const std::uint64_t first = plane * cuts_.plane_points();
+    for (std::uint64_t p = first; p < first + cuts_.plane_points(); ++p) {
+      if (!values_.counts(p)) continue;
+      const auto value = static_cast<double>(values_.original[p]) / 2;
+      low = std::min(low, value);
+      high = std::max(high, value);
     }
     if (!(high > low)) return part;
-    for (std::uint64_t y = 0; y + window_side <= height_; y += window_side) {
-      for (std::uint64_t x = 0; x + window_side <= plane_width_; x += window_side) {
-        add_window(first + y * plane_width_ + x, low, high - low, part);
+    for (std::uint64_t window = 0; window < cuts_.windows_per_plane(); ++window) {
+      double similarity = 0;
+      if (!values_.window(cuts_.first_of_window(plane, window), cuts_.plane_width,
+                          {low, high - low}, similarity)) {
+        continue;
       }
+      part.ssim_sum += similarity;
+      ++part.ssim_windows;
     }
     return part;
   }
 
-  void add_window(std::uint64_t first, double low, double range, Fidelity& part) const {
-    WindowSums sums;
-    for (std::uint64_t y = 0; y < window_side; ++y) {
-      for (std::uint64_t x = 0; x < window_side; ++x) {
-        const std::uint64_t point = first + y * plane_width_ + x;
-        if (!counts(point)) return;
-        const double was = (static_cast<double>(original_[point]) / 2 - low) / range;
-        const double now = (static_cast<double>(restored_[point]) / 2 - low) / range;
-        sums.x += was;
-        sums.y += now;
-        sums.xx += was * was;
-        sums.yy += now * now;
-        sums.xy += was * now;
-      }
-    }
-    part.ssim_sum += ssim_of(sums);
-    ++part.ssim_windows;
-  }
-
-  Dims dims_;
-  std::span<const T> original_;
-  std::span<const T> restored_;
-  MissingTest<T> missing_;
-  std::uint64_t width_;
-  std::uint64_t plane_width_ = 0;
-  std::uint64_t height_;
+  FidelityCuts cuts_;
+  ComparedValues<T> values_;
   int exponent_ = 0;
-  double scale_ = 1;  ///< times the rest 2^(1 - exponent), which may be too much for one double
-  double rest_of_scale_ = 1;
 };
 
 }  // namespace

@@ -148,16 +148,14 @@ class SlabEncoder {
 
   /// Returns whether all values certainly come back within the bound.
   bool prequantise_certainly(std::uint64_t point, std::span<std::int64_t> row) const {
-    constexpr double most = 1 << 27;
     const T* const values = &frame_.values[point];
     std::int64_t uncertain = 0;
     for (std::uint64_t x = 0; x < row.size(); ++x) {
       const double scaled = static_cast<double>(values[x]) * inverse_step_;
       row[x] = nearest_integer(scaled);
-      const double fraction = magnitude_of(scaled - round_half_even(scaled));
       // No branches, or the loop does not vectorise.
-      uncertain |= static_cast<std::int64_t>(!(fraction < certain_fraction_)) |
-                   static_cast<std::int64_t>(!(magnitude_of(scaled) < most));
+      uncertain |= static_cast<std::int64_t>(!(distance_to_integer(scaled) < certain_fraction_)) |
+                   static_cast<std::int64_t>(!(magnitude_of(scaled) < most_certain_integer));
     }
     return uncertain == 0;
   }

@@ -1,7 +1,7 @@
 #include "cpu_ref/multilevel.hpp"
 
-#include <atomic>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "core/hash.hpp"
@@ -30,7 +30,8 @@ class Engine final : public MultilevelEngine {
         magnitudes_(
             std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
         sample_(sample),
-        fills_(fills) {}
+        fills_(fills),
+        error_sums_(plan_.passes.size()) {}
 
   const Pass& pass(int number) const override {
     return plan_.passes[static_cast<std::size_t>(number)];
@@ -93,20 +94,7 @@ class Engine final : public MultilevelEngine {
   }
 
   std::int64_t error_sum() const override {
-    constexpr std::uint64_t block = std::uint64_t{1} << 16;
-    const double units = error_units / room_.bound;
-    std::atomic<std::int64_t> sum = 0;
-    parallel_for(ceil_div(values_.size(), block), [&](std::uint64_t b) {
-      std::int64_t part = 0;
-      for (std::uint64_t i = b * block;
-           i < std::min<std::uint64_t>((b + 1) * block, values_.size()); ++i) {
-        if (mask_.any() && mask_(i)) continue;
-        part += error_in_units(static_cast<double>(original_[i]), static_cast<double>(values_[i]),
-                               units);
-      }
-      sum += part;
-    });
-    return sum;
+    return std::accumulate(error_sums_.begin(), error_sums_.end(), std::int64_t{0});
   }
 
   std::uint64_t coarse_hash() const override {
@@ -182,14 +170,20 @@ class Engine final : public MultilevelEngine {
   template <class ZonesOfRow>
   void quantise_pass(int number, const ZonesOfRow& zones_of_row, std::span<QuantCode> codes,
                      std::vector<SparseEntry>& outliers) {
+    struct Found {
+      std::vector<SparseEntry> outliers;
+      std::int64_t errors = 0;
+    };
     const Quantizer<T> quantizer = quantizer_of(pass(number));
+    std::int64_t& errors = error_sums_[static_cast<std::size_t>(number)];
+    errors = 0;
     for_each_predicted_row(
-        pass(number), [] { return std::vector<SparseEntry>{}; },
-        [&](std::vector<SparseEntry>& mine, const ClassPlan<T>& c, const Row& row,
-            const T* prediction) {
+        pass(number), [] { return Found{}; },
+        [&](Found& mine, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           CodedRow coded;
           T zones[row_points];
-          quantise_row(quantizer, c.points, row, prediction, zones_of_row(c, row, zones), coded);
+          mine.errors += quantise_row(quantizer, c.points, row, prediction,
+                                      zones_of_row(c, row, zones), coded);
           put_row(c.points, row, prediction, coded);
           const bool any = has_outliers(coded, row.count);
           for_each_run(row, c.points, plan_.grid,
@@ -197,11 +191,14 @@ class Engine final : public MultilevelEngine {
                          std::copy_n(coded.codes + k, n, codes.data() + place);
                          for (std::size_t i = k; any && i < k + n; ++i) {
                            if (coded.codes[i] != outlier_code) continue;
-                           mine.push_back(exact_value(place + i - k, coded.restored[i]));
+                           mine.outliers.push_back(exact_value(place + i - k, coded.restored[i]));
                          }
                        });
         },
-        [&](const std::vector<SparseEntry>& mine) { append_entries(outliers, mine); });
+        [&](const Found& mine) {
+          append_entries(outliers, mine.outliers);
+          errors += mine.errors;
+        });
     sort_entries(outliers);
   }
 
@@ -230,9 +227,9 @@ class Engine final : public MultilevelEngine {
     return outliers != 0;
   }
 
-  /// Without zones every point gets its nearest code.
-  void quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
-                    const T* prediction, const T* zones, CodedRow& coded) const {
+  /// Without zones every point gets its nearest code. Returns the sum of errors.
+  std::int64_t quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
+                            const T* prediction, const T* zones, CodedRow& coded) const {
     T original[row_points];
     const auto count = static_cast<std::ptrdiff_t>(row.count);
     with_step(points.step[3], [&](auto step) {
@@ -247,7 +244,7 @@ class Engine final : public MultilevelEngine {
       for (std::ptrdiff_t k = 0; k < count; ++k) {
         put(k, quantise(quantizer, fills_, zones[k], original[k], prediction[k]));
       }
-      return;
+      return errors_of(points, row, original, coded.restored);
     }
     std::ptrdiff_t certain = 0;
     for (std::ptrdiff_t k = 0; k < count; ++k) {
@@ -255,10 +252,23 @@ class Engine final : public MultilevelEngine {
       put(k, attempt.result);
       certain += attempt.certain ? 1 : 0;
     }
-    if (certain == count) return;
-    for (std::ptrdiff_t k = 0; k < count; ++k) {
+    for (std::ptrdiff_t k = 0; certain != count && k < count; ++k) {
       put(k, quantise(quantizer, fills_, original[k], prediction[k]));
     }
+    return errors_of(points, row, original, coded.restored);
+  }
+
+  /// The sum of error_in_units() over the points of a row that are not missing.
+  std::int64_t errors_of(const PointClass& points, const Row& row, const T* original,
+                         const T* restored) const {
+    const double units = error_units / room_.bound;
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < row.count; ++k) {
+      if (mask_.any() && is_missing(points, row, k)) continue;
+      sum +=
+          error_in_units(static_cast<double>(original[k]), static_cast<double>(restored[k]), units);
+    }
+    return sum;
   }
 
   void restore_outliers(const PointClass& points, const Row& row, const SparseList& outliers,
@@ -347,6 +357,7 @@ class Engine final : public MultilevelEngine {
   FitSample sample_;
   MissingTest<T> fills_;
   RememberedWeights remembered_;
+  std::vector<std::int64_t> error_sums_;  ///< of each pass
 };
 
 }  // namespace

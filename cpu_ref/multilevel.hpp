@@ -34,7 +34,7 @@ class MultilevelEngine {
 
   /// Whether the pass is the first of level 1 and others come before it.
   virtual bool follows_coarse_lattice(int number) const = 0;
-  /// The sum of error_in_units() over the points that are not missing.
+  /// The sum of error_in_units() over the points quantised so far that are not missing.
   virtual std::int64_t error_sum() const = 0;
   /// A hash of what the lattice of the levels from 2 on was restored to: backends that disagree on
   /// a value would disagree on contexts, and that must be an error.

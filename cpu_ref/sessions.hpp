@@ -11,6 +11,9 @@ namespace cuszi::cpu {
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
                                                    Bytes values, const FillValues& fills,
                                                    const PredictorParams& draft);
+std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
+                                                   Bytes values, const FillValues& fills,
+                                                   const FieldScan& scan);
 /// See Backend::encode_at_once: for tiles.
 std::unique_ptr<OnePassSession> make_one_pass_session(Workspace& workspace, const FrameShape& shape,
                                                       Bytes values, const PredictorParams& draft);

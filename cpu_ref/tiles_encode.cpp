@@ -166,13 +166,8 @@ class TileEncoder {
     for (unsigned point = 0; point < lane_points; ++point) {
       for (unsigned lane = 0; lane < tile_lanes; ++lane) {
         const T value = value_[point][lane];
-        const T scaled = value * quantizer.inverse_step;
-        const T rounded = scaled + IntegerBits<T>::rounding;
-        const T error = value - (rounded - IntegerBits<T>::rounding) * quantizer.step;
         integer_[point][lane] = quantizer.integer_of(value) - base;
-        doubts[lane] = magnitude_of(error) < quantizer.certain ? doubts[lane] : T(1);
-        if constexpr (sizeof(T) == 8)
-          doubts[lane] = magnitude_of(scaled) < quantizer.reach ? doubts[lane] : T(1);
+        doubts[lane] += quantizer.doubt_of(value);
       }
     }
     return !frame_.mask.any() && std::ranges::count(doubts, T(0)) == tile_lanes;

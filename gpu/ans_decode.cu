@@ -185,12 +185,19 @@ struct GatherCodes {
   const QuantCode* sorted;  ///< of tables by gaps
   QuantCode* codes;
 
-  __device__ QuantCode load(std::uint32_t /*pass*/, std::uint32_t /*i*/, std::uint32_t number,
-                            std::uint32_t place) const {
+  struct Source {
+    const QuantCode* codes;  ///< none if there are not as many as contexts say
+    std::uint32_t first;     ///< place
+  };
+  __device__ Source source_of(std::uint32_t /*pass*/, std::uint32_t number) const {
     const TablePlaces table = tables[number];
-    if (table.by_gaps) return sorted[place];
-    const std::uint64_t rank = place - starts(number);
-    return rank < table.count ? table.codes[rank] : outlier_code;
+    if (table.by_gaps) return {sorted, 0};
+    const std::uint64_t first = starts(number);
+    const bool is_whole = starts(number + 1) - first == table.count;
+    return {is_whole ? table.codes : nullptr, static_cast<std::uint32_t>(first)};
+  }
+  __device__ QuantCode load(const Source& source, std::uint32_t /*i*/, std::uint32_t place) const {
+    return source.codes == nullptr ? outlier_code : source.codes[place - source.first];
   }
   __device__ void store(std::uint32_t i, std::uint32_t /*place*/, QuantCode code) const {
     codes[i] = code;

@@ -17,9 +17,12 @@ struct SortCodes {
   const QuantCode* const* codes;  ///< [pass]
   QuantCode* sorted;
 
-  __device__ QuantCode load(std::uint32_t pass, std::uint32_t i, std::uint32_t /*table*/,
-                            std::uint32_t /*place*/) const {
-    return codes[pass][i];
+  using Source = const QuantCode*;
+  __device__ Source source_of(std::uint32_t pass, std::uint32_t /*table*/) const {
+    return codes[pass];
+  }
+  __device__ QuantCode load(Source source, std::uint32_t i, std::uint32_t /*place*/) const {
+    return source[i];
   }
   __device__ void store(std::uint32_t /*i*/, std::uint32_t place, QuantCode code) const {
     sorted[place] = code;

@@ -50,6 +50,11 @@ class Arena {
   T* take(ByteCount count) {
     const ByteCount size =
         ceil_div(std::max<ByteCount>(count * sizeof(T), 1), alignment) * alignment;
+    if (size <= lent_.size()) {
+      const auto piece = lent_.first(size);
+      lent_ = lent_.subspan(size);
+      return reinterpret_cast<T*>(piece.data());
+    }
     if (blocks_.empty() || size > blocks_.back().size - used_) grow(size);
     std::byte* const memory = static_cast<std::byte*>(blocks_.back().memory) + used_;
     used_ += size;
@@ -58,8 +63,12 @@ class Arena {
     return reinterpret_cast<T*>(memory);
   }
 
+  /// A piece of this that is no longer needed: what fits in there is taken from it.
+  void lend(MutableBytes piece) { lent_ = piece; }
+
   /// Takes everything back; several blocks become one.
   void reset() {
+    lent_ = {};
     taken_ = 0;
     used_ = 0;
     if (blocks_.size() < 2) return;
@@ -92,6 +101,7 @@ class Arena {
   }
 
   std::vector<Block> blocks_;
+  MutableBytes lent_;
   ByteCount used_ = 0;  ///< of the last block
   ByteCount taken_ = 0;
   ByteCount peak_ = 0;

@@ -37,6 +37,13 @@ void wait_for_stream(void* stream) {
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "finish the caller's work");
 }
 
+std::optional<int> device_in_use() {
+  int device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) return device;
+  static_cast<void>(cudaGetLastError());
+  return std::nullopt;
+}
+
 int use_device(int device) {
   int before = 0;
   check(cudaGetDevice(&before), "tell the device in use");

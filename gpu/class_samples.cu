@@ -6,7 +6,6 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr unsigned simulating_threads = 512;
 
 /// A sample's point.
 template <class T>
@@ -93,59 +92,53 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// What simulation restores of the neighbours of 32 samples: of those that have all of them, each
-/// tap; of others, which see some twice or extrapolated, the sums of groups.
+/// The sums of the groups of samples' neighbours as simulation restores them, in the samples' rows,
+/// 32 samples a thread block. To make a value takes as long as a prediction, so warps share out the
+/// groups.
 template <class T>
-struct SimulatedNeighbours {
-  T taps[Stencil::most_taps][sum_lanes];
-  T sums[Stencil::most_groups][sum_lanes];
-};
-
-/// Observes samples among simulated values, 32 a thread block. To make a value takes as long as a
-/// prediction, so warps share out the neighbours.
-template <class T>
-__global__ void __launch_bounds__(simulating_threads, 2)
-    observe_simulated_kernel(const ClassSample<T>* samples, const std::uint32_t* lists,
-                             __grid_constant__ const Simulation<T> simulation) {
-  constexpr unsigned warps = simulating_threads / sum_lanes;
-  __shared__ SimulatedNeighbours<T> neighbours;
+__global__ void __launch_bounds__(threads, 6)
+    simulate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
+                    __grid_constant__ const Simulation<T> simulation) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  if (blockIdx.x >= sample.blocks()) return;
-  const unsigned lane = threadIdx.x % sum_lanes;
-  const unsigned warp = threadIdx.x / sum_lanes;
-  std::uint32_t k = blockIdx.x * sum_lanes + lane;
-  if (k < sample.samples) k = lists[sample.bend_keys - samples[0].bend_keys + k];
-  const SamplePoint<T> point(sample, k < sample.samples ? k : 0);
+  std::uint32_t k = blockIdx.x * sum_lanes + threadIdx.x % sum_lanes;
+  if (k >= sample.samples) return;
+  k = lists[sample.bend_keys - samples[0].bend_keys + k];
+  const SamplePoint<T> point(sample, k);
   const ClassPlan<T>& plan = *sample.plan;
-  const SimulatedValues<T> values(simulation, point.offset);
+  if (is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) return;
   const bool has_all = is_inner(point.at, plan.stencil_margins, sample.grid->extents);
-  if (has_all) {
-    for (unsigned tap = warp; tap < plan.stencil.all_taps(); tap += warps) {
-      Index4 at = point.at;
-      for (unsigned axis = 0; axis < max_axes; ++axis) {
-        at[axis] +=
-            static_cast<std::uint64_t>(plan.stencil.taps[tap][axis]) * plan.points.unit[axis];
-      }
-      neighbours.taps[tap][lane] =
-          simulation.value_at(at, point.offset + plan.stencil_offsets[tap]);
+  const GroupSums some(plan, *sample.grid, point.at, SimulatedValues<T>(simulation, point.offset));
+  const auto tap_value = [&](unsigned tap) {
+    Index4 at = point.at;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      at[axis] += static_cast<std::uint64_t>(plan.stencil.taps[tap][axis]) * plan.points.unit[axis];
     }
-  } else if (!is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) {
-    const GroupSums sums(plan, *sample.grid, point.at, values);
-    for (unsigned g = warp; g < plan.stencil.size; g += warps) neighbours.sums[g][lane] = sums(g);
+    return simulation.value_at(at, point.offset + plan.stencil_offsets[tap]);
+  };
+  double* const row = sample.row(k);
+  for (unsigned g = threadIdx.x / sum_lanes; g < plan.stencil.size; g += threads / sum_lanes) {
+    row[g * sum_lanes] =
+        static_cast<double>(has_all ? tap_sum(plan.stencil, g, tap_value) : some(g));
   }
-  __syncthreads();
-  if (warp != 0) return;
+}
+
+/// Observes samples whose rows have the sums of groups, one a thread.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    observe_sums_kernel(const ClassSample<T>* samples, const T* originals) {
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (k >= sample.blocks() * sum_lanes) return;
   if (k >= sample.samples) {
     keep_none(sample, k);
     return;
   }
-  const auto sum_of = [&](unsigned g) {
-    const auto tap_value = [&](unsigned tap) { return neighbours.taps[tap][lane]; };
-    return has_all ? tap_sum(plan.stencil, g, tap_value) : neighbours.sums[g][lane];
-  };
+  const SamplePoint<T> point(sample, k);
+  double* const row = sample.row(k);
+  const auto sum_of = [&](unsigned g) { return static_cast<T>(row[g * sum_lanes]); };
   keep(sample, k,
-       observe_point(plan, *sample.grid, point.at, simulation.originals[point.offset], sum_of,
-                     sample.row(k), sum_lanes));
+       observe_point(*sample.plan, *sample.grid, point.at, originals[point.offset], sum_of, row,
+                     sum_lanes));
 }
 
 }  // namespace
@@ -193,9 +186,12 @@ void ClassSamples<T>::observe(const Simulation<T>& simulated) {
   list_samples<<<static_cast<unsigned>(samples_.size()), threads, 0, work_.stream()>>>(on_device_,
                                                                                        lists);
   check_launch("list_samples");
-  observe_simulated_kernel<<<grid, simulating_threads, 0, work_.stream()>>>(on_device_, lists,
-                                                                            simulated);
-  check_launch("observe_simulated");
+  simulate_groups<<<grid, threads, 0, work_.stream()>>>(on_device_, lists, simulated);
+  check_launch("simulate_groups");
+  const dim3 all(blocks_for(most_samples_ + sum_lanes, threads),
+                 static_cast<unsigned>(samples_.size()));
+  observe_sums_kernel<<<all, threads, 0, work_.stream()>>>(on_device_, simulated.originals);
+  check_launch("observe_sums");
 }
 
 template class ClassSamples<float>;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
 
 #include "gpu/class_view.cuh"
 #include "gpu/cube_point.cuh"
@@ -124,19 +126,31 @@ PassView<T> view_of(const LevelArray<T>& array, std::span<const ClassView<T>> cl
 }
 
 template <class T>
-bool is_cube(const Lattice& lattice, const ClassView<T>& view, const LevelLayout& layout) {
-  if (lattice.layered_axis() >= 0 || lattice.rank != 3 || layout.odd == 0) return false;
-  if (view.plan.points.order == 0) return false;
-  const Index4& frame = lattice.extents;
-  return frame[0] * frame[1] * frame[2] * frame[3] <= most_cube_points &&
-         layout.extents[0] * layout.extents[1] <= most_cube_slices &&
-         std::all_of(layout.extents.begin() + 1, layout.extents.end(), [](std::uint64_t extent) {
-           return extent >= least_cube && extent <= most_cube;
-         });
+Geometry geometry_of(const Lattice& lattice, const ClassView<T>& view, const LevelLayout& layout) {
+  const auto is_lattice = [&](unsigned axis) {
+    return lattice.roles[axis] == AxisRole::lattice && lattice.extents[axis] > 1;
+  };
+  const unsigned rank = !is_lattice(1) ? 2 : 3;
+  if ((lattice.layered_axis() >= 0 && rank == 3) || layout.odd == 0 ||
+      view.plan.points.order == 0 || lattice.rank != static_cast<int>(rank) || !is_lattice(2) ||
+      !is_lattice(3)) {
+    return Geometry::any;
+  }
+  const auto fastest = layout.extents.end() - rank;
+  const auto product = [](auto first, auto last) {
+    return std::accumulate(first, last, std::uint64_t{1}, std::multiplies<>());
+  };
+  const bool fits =
+      product(lattice.extents.begin(), lattice.extents.end()) <= most_cube_points &&
+      product(layout.extents.begin(), layout.extents.begin() + 2) <= most_cube_slices &&
+      std::all_of(fastest, layout.extents.end(),
+                  [](std::uint64_t extent) { return extent >= least_cube && extent <= most_cube; });
+  if (!fits) return Geometry::any;
+  return rank == 2 ? Geometry::slice : Geometry::cube;
 }
 
-template bool is_cube(const Lattice&, const ClassView<float>&, const LevelLayout&);
-template bool is_cube(const Lattice&, const ClassView<double>&, const LevelLayout&);
+template Geometry geometry_of(const Lattice&, const ClassView<float>&, const LevelLayout&);
+template Geometry geometry_of(const Lattice&, const ClassView<double>&, const LevelLayout&);
 template PassView<float> view_of(const LevelArray<float>&, std::span<const ClassView<float>>,
                                  const ClassView<float>*, const RegionShape&);
 template PassView<double> view_of(const LevelArray<double>&, std::span<const ClassView<double>>,

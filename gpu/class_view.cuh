@@ -27,6 +27,9 @@ struct RegionShape {
   static RegionShape of(const Grid& grid);
 };
 
+/// What kernels know of a pass's points when they are compiled (see cube_point.cuh).
+enum class Geometry { any, slice, cube };
+
 /// A class of a level as kernels see it.
 template <class T>
 struct ClassView {
@@ -47,8 +50,9 @@ struct PassView {
   const ClassView<T>* host_classes = nullptr;  ///< the same
   std::uint32_t class_count = 0;
   RegionShape shape;
-  bool is_cube = false;  ///< see cube_point.cuh
-  int reach = 0;         ///< of its stencils
+  Geometry geometry = Geometry::any;
+  unsigned layered_axis = 0;  ///< of slices that have one
+  int reach = 0;  ///< of its stencils
   dim3 grid;  ///< of thread blocks: regions along axes 3 and 2, classes, regions along axes 1 and 0
 };
 
@@ -62,9 +66,9 @@ template <class T>
 PassView<T> view_of(const LevelArray<T>& array, std::span<const ClassView<T>> classes,
                     const ClassView<T>* on_device, const RegionShape& shape);
 
-/// Whether a class of a level is one of those of cube_point.cuh.
+/// That of a pass with this class in its level's array.
 template <class T>
-bool is_cube(const Lattice& lattice, const ClassView<T>& view, const LevelLayout& layout);
+Geometry geometry_of(const Lattice& lattice, const ClassView<T>& view, const LevelLayout& layout);
 
 /// A region of a class.
 struct Region {

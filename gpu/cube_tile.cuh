@@ -4,66 +4,79 @@
 
 namespace cuszi::gpu {
 
-/// How the regions of a class of a cube are shared out: a thread block takes some that follow each
-/// other along the slowest of the three axes. Blocks: regions along x and y, runs of regions.
+/// How the regions of a class of a cube or slice are shared out: a thread block takes some that
+/// follow each other along z. Blocks: regions along x; of a cube regions along y and runs of
+/// regions of all indexes of the slowest of four axes, of a slice runs of regions and slices.
 struct CubeGrid {
   static constexpr std::uint32_t longest_run = 4;
   static constexpr std::uint64_t enough_regions = 132 * 64;  ///< to keep a device busy with runs
 
-  std::uint32_t run = 1;   ///< regions of a thread block
-  std::uint32_t runs = 0;  ///< of one index of the slowest of four axes
+  std::uint32_t run = 1;      ///< regions of a thread block
+  std::uint32_t runs = 0;     ///< of one slice or cube
+  unsigned layered_axis = 0;  ///< of slices that are enclosed
   dim3 blocks;
 
   template <class T>
-  explicit CubeGrid(const ClassView<T>& view) {
+  CubeGrid(const ClassView<T>& view, const PassView<T>& pass) : layered_axis(pass.layered_axis) {
     const auto& regions = view.regions;
     if (regions[0] * regions[1] * regions[2] * regions[3] >= enough_regions) run = longest_run;
-    runs = static_cast<std::uint32_t>(ceil_div(regions[1], run));
-    blocks = dim3(grid_of(regions[3]), grid_of(regions[2]), grid_of(regions[0] * runs));
+    const bool is_slice = pass.geometry == Geometry::slice;
+    runs = static_cast<std::uint32_t>(ceil_div(regions[is_slice ? 2 : 1], run));
+    blocks = is_slice ? dim3(grid_of(regions[3]), runs, grid_of(regions[0] * regions[1]))
+                      : dim3(grid_of(regions[3]), grid_of(regions[2]), grid_of(regions[0] * runs));
   }
 };
 
 /// A region of a class and what one thread has of it: the points k = 0 .. 3 along z at one y and x.
-template <unsigned odd_axes, class T>
+/// A region of a cube is 4 x 4 x 32 points, a row of x for each warp; one of a slice 8 x 64, of
+/// which half of the threads have the four rows behind those of the others.
+template <class Class, class T>
 class CubeTile {
  public:
   __device__ CubeTile(const LevelLayout& layout, const PointClass& points, const CubeGrid& grid)
       : count_(points.count),
-        y_(threadIdx.x / 32),
-        x_(threadIdx.x % 32),
+        row_(threadIdx.x / width),
+        x_(threadIdx.x % width),
         run_(grid.run),
-        slice_(blockIdx.z / grid.runs),
-        tile_(blockIdx.z % grid.runs * grid.run),
+        tile_((Class::is_slice ? blockIdx.y : blockIdx.z % grid.runs) * grid.run),
         start_(points.start) {
-    const std::uint32_t y = 2 * (4 * blockIdx.y + y_) + odd(1);
-    const std::uint32_t x = 2 * (32 * blockIdx.x + x_) + odd(2);
-    const std::uint32_t z = 8 * tile_ + odd(0);
+    const std::uint32_t z =
+        2 * (depth * tile_ + (Class::is_slice ? cube_points * row_ : 0)) + odd(0);
+    const std::uint32_t y = Class::is_slice ? 0 : 2 * (4 * blockIdx.y + row_) + odd(1);
+    const std::uint32_t x = 2 * (width * blockIdx.x + x_) + odd(2);
     place_ = {static_cast<std::int32_t>(z),
               static_cast<std::int32_t>(y),
               static_cast<std::int32_t>(x),
-              static_cast<std::int32_t>(layout.extents[1]),
-              static_cast<std::int32_t>(layout.extents[2]),
+              static_cast<std::int32_t>(layout.extents[z_axis]),
+              Class::is_slice ? 1 : static_cast<std::int32_t>(layout.extents[2]),
               static_cast<std::int32_t>(layout.extents[3])};
-    offset_ = slice_ * layout.strides[0] + z * layout.strides[1] + y * layout.strides[2] +
-              odd(2) * layout.odd + x / 2;
-    original_ = slice_ * layout.original_strides[0] + z * layout.original_strides[1] +
-                y * layout.original_strides[2] + x * layout.original_strides[3];
-    step_ = 2 * layout.strides[1];
-    original_step_ = 2 * layout.original_strides[1];
-    size2_ = size_of(2, 4 * blockIdx.y, 4);
-    size3_ = size_of(3, 32 * blockIdx.x, 32);
+    Index4 at{blockIdx.z / grid.runs, z, y, x};
+    if (Class::is_slice) {
+      const std::uint64_t number0 = blockIdx.z / count_[1];
+      const std::uint64_t number1 = blockIdx.z % count_[1];
+      at = {points.first[0] + number0 * points.step[0], points.first[1] + number1 * points.step[1],
+            z, x};
+    }
+    if (Class::is_enclosed) find_slices(layout, points, grid.layered_axis, at);
+    slice_ = Class::is_slice ? blockIdx.z : static_cast<std::uint32_t>(at[0]);
+    offset_ = static_cast<std::uint32_t>(layout.row_of(at)) + odd(2) * layout.odd + x / 2;
+    original_ = static_cast<std::uint32_t>(layout.original_offset_of(at));
+    step_ = static_cast<std::uint32_t>(2 * layout.strides[z_axis]);
+    original_step_ = static_cast<std::uint32_t>(2 * layout.original_strides[z_axis]);
+    if (!Class::is_slice) size2_ = size_of(2, 4 * blockIdx.y, 4);
+    size3_ = size_of(3, width * blockIdx.x, width);
     enter();
   }
 
   /// Whether there is a region; next() goes on to that behind it.
   __device__ bool exists(std::uint32_t i) const {
-    return i < run_ && 4 * std::uint64_t{tile_} < count_[1];
+    return i < run_ && depth * std::uint64_t{tile_} < count_[z_axis];
   }
   __device__ void next() {
     ++tile_;
-    place_.z += 8;
-    offset_ += cube_points * step_;
-    original_ += cube_points * original_step_;
+    place_.z += static_cast<std::int32_t>(2 * depth);
+    offset_ += depth * step_;
+    original_ += depth * original_step_;
     enter();
   }
 
@@ -76,13 +89,16 @@ class CubeTile {
       const int margin = odd(static_cast<unsigned>(axis)) != 0 ? reach : even_reach;
       return at - first_back >= margin && at + last_ahead + margin < extent;
     };
-    const auto y = static_cast<std::int32_t>(2 * y_);
+    constexpr auto last_z = static_cast<std::int32_t>(2 * (depth - 1));
+    constexpr auto last_x = static_cast<std::int32_t>(2 * (width - 1));
+    const auto z = Class::is_slice ? static_cast<std::int32_t>(2 * cube_points * row_) : 0;
+    const auto y = static_cast<std::int32_t>(2 * row_);
     const auto x = static_cast<std::int32_t>(2 * x_);
-    const bool is_full = size1_ == 4 && size2_ == 4 && size3_ == 32;
-    if (!is_full || !is_inner(0, place_.z, 0, 6, place_.depth) ||
-        !is_inner(1, place_.y, y, 6 - y, place_.height)) {
+    const bool is_full = points() == RegionShape::points;
+    if (!is_full || !is_inner(0, place_.z, z, last_z - z, place_.depth) ||
+        (!Class::is_slice && !is_inner(1, place_.y, y, 6 - y, place_.height))) {
       f(std::integral_constant<Borders, Borders::all>{});
-    } else if (!is_inner(2, place_.x, x, 62 - x, place_.width)) {
+    } else if (!is_inner(2, place_.x, x, last_x - x, place_.width)) {
       f(std::integral_constant<Borders, Borders::rows>{});
     } else {
       f(std::integral_constant<Borders, Borders::none>{});
@@ -91,10 +107,14 @@ class CubeTile {
 
   __device__ const CubePlace& place() const { return place_; }
   template <class V>
-  __device__ CubeReader<odd_axes, V> reader(const LevelLayout& layout, const V* array) const {
-    return {array, static_cast<std::uint32_t>(offset_),
-            static_cast<std::uint32_t>(layout.strides[1]),
-            static_cast<std::uint32_t>(layout.strides[2]), layout.odd};
+  __device__ CubeReader<Class, V> reader(const LevelLayout& layout, const V* array) const {
+    return {array,
+            offset_,
+            static_cast<std::uint32_t>(layout.strides[z_axis]),
+            static_cast<std::uint32_t>(layout.strides[2]),
+            layout.odd,
+            to_low_slice_,
+            to_high_slice_};
   }
 
   __device__ bool has(int k) const { return static_cast<std::uint32_t>(k) < mine_; }
@@ -107,33 +127,58 @@ class CubeTile {
   }
   /// Of the k-th point among those of the region in the pass.
   __device__ std::uint32_t place_in_region(int k) const {
-    const std::uint32_t in_tile = x_ % 4;
+    const std::uint32_t in_tile = x_ % edge;
     const std::uint32_t tile = x_ - in_tile;
-    const std::uint32_t width = size3_ - tile < 4 ? size3_ - tile : 4;
-    return size1_ * size2_ * tile + (static_cast<std::uint32_t>(k) * size2_ + y_) * width + in_tile;
+    const std::uint32_t across = size3_ - tile < edge ? size3_ - tile : edge;
+    const std::uint32_t row = Class::is_slice ? cube_points * row_ + static_cast<std::uint32_t>(k)
+                                              : static_cast<std::uint32_t>(k) * size2_ + row_;
+    return size1_ * size2_ * tile + row * across + in_tile;
   }
   /// Of the region's first point in the pass, and how many it has.
   __device__ std::uint64_t first() const { return first_; }
   __device__ std::uint32_t points() const { return size1_ * size2_ * size3_; }
 
  private:
-  static constexpr std::uint32_t odd(unsigned axis) { return (odd_axes >> axis) & 1U; }
+  static constexpr unsigned z_axis = Class::is_slice ? 2 : 1;  ///< of the frame's four
+  static constexpr std::uint32_t depth = Class::is_slice ? 8 : 4;
+  static constexpr std::uint32_t width = Class::is_slice ? 64 : 32;
+  static constexpr std::uint32_t edge = Class::is_slice ? 8 : 4;  ///< of a tile
+
+  static constexpr std::uint32_t odd(unsigned axis) {
+    return Class::is_odd(static_cast<int>(axis)) ? 1 : 0;
+  }
+
+  /// The last slice may be enclosed on one side only: then that one counts twice.
+  __device__ void find_slices(const LevelLayout& layout, const PointClass& points, unsigned axis,
+                              const Index4& at) {
+    const std::uint64_t distance = points.unit[axis];
+    const auto step = static_cast<std::uint32_t>(distance * layout.strides[axis]);
+    to_low_slice_ = at[axis] >= distance ? 0 - step : step;
+    to_high_slice_ = at[axis] + distance < layout.extents[axis] ? step : 0 - step;
+  }
 
   __device__ std::uint32_t size_of(unsigned axis, std::uint32_t first, std::uint32_t most) const {
     const std::uint64_t rest = count_[axis] - first;
     return rest < most ? static_cast<std::uint32_t>(rest) : most;
   }
   __device__ void enter() {
-    size1_ = size_of(1, 4 * tile_, 4);
-    mine_ = y_ < size2_ && x_ < size3_ ? size1_ : 0;
-    first_ =
-        start_ +
-        ((slice_ * count_[1] + 4 * tile_) * count_[2] + size1_ * (4 * blockIdx.y)) * count_[3] +
-        size1_ * size2_ * (32 * blockIdx.x);
+    const std::uint32_t first = depth * tile_;
+    if (Class::is_slice) {
+      size2_ = size_of(2, first, depth);
+      const std::uint32_t behind = size2_ > cube_points * row_ ? size2_ - cube_points * row_ : 0;
+      mine_ = x_ >= size3_ ? 0 : behind < cube_points ? behind : cube_points;
+      first_ = start_ + (slice_ * count_[2] + first) * count_[3] + size2_ * (width * blockIdx.x);
+    } else {
+      size1_ = size_of(1, first, depth);
+      mine_ = row_ < size2_ && x_ < size3_ ? size1_ : 0;
+      first_ = start_ +
+               ((slice_ * count_[1] + first) * count_[2] + size1_ * (4 * blockIdx.y)) * count_[3] +
+               size1_ * size2_ * (width * blockIdx.x);
+    }
   }
 
   const Index4& count_;
-  std::uint32_t y_;
+  std::uint32_t row_;  ///< of a cube's region along y, of a slice's among the threads' rows
   std::uint32_t x_;
   std::uint32_t run_;
   std::uint32_t slice_;
@@ -144,8 +189,10 @@ class CubeTile {
   std::uint32_t original_;
   std::uint32_t step_;
   std::uint32_t original_step_;
-  std::uint32_t mine_;  ///< how many of the points there are
-  std::uint32_t size1_;
+  std::uint32_t mine_;              ///< how many of the points there are
+  std::uint32_t to_low_slice_ = 0;  ///< in the level's array
+  std::uint32_t to_high_slice_ = 0;
+  std::uint32_t size1_ = 1;
   std::uint32_t size2_;
   std::uint32_t size3_;
   std::uint64_t first_;
@@ -178,19 +225,5 @@ struct CubeStage {
     }
   }
 };
-
-/// Calls f(odd axes) with those of a class, known when compiled.
-template <class F>
-void with_odd_axes(const PointClass& points, const F& f) {
-  switch (points.odd >> 1) {  // the slowest of four axes is none of the three
-    case 1: return f(std::integral_constant<unsigned, 1>{});
-    case 2: return f(std::integral_constant<unsigned, 2>{});
-    case 3: return f(std::integral_constant<unsigned, 3>{});
-    case 4: return f(std::integral_constant<unsigned, 4>{});
-    case 5: return f(std::integral_constant<unsigned, 5>{});
-    case 6: return f(std::integral_constant<unsigned, 6>{});
-    default: return f(std::integral_constant<unsigned, 7>{});
-  }
-}
 
 }  // namespace cuszi::gpu

@@ -132,12 +132,14 @@ SelfCoded encode_values_by(Work& work, const Params& params, double bound,
 template <class T>
 class GpuEncodeSession final : public EncodeSession {
  public:
+  /// `scan` tells what there is to see, from the frame's values.
+  template <class Scan>
   GpuEncodeSession(FrameSlot& slot, Work& work, const FrameShape& shape, Bytes values,
-                   const FillValues& fills, const PredictorParams& draft)
+                   const FillValues& fills, const Scan& scan)
       : EncodeSession(slot), work_(work), shape_(shape), memory_(work) {
     work_.reset();
     values_ = reinterpret_cast<const T*>(bring(work_, values).data());
-    scan_ = scan_frame(work_, shape.extents(), values_, fills, draft);
+    scan_ = scan(values_);
     near_fills_ = MissingTest<T>(fills).within(scan_.min, scan_.max);
     if (scan_.missing == 0) return;
     missing_ = find_missing(work_, values_, shape.points(), fills, scan_.missing);
@@ -276,8 +278,20 @@ std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
                                                    const FillValues& fills,
                                                    const PredictorParams& draft) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
-    return std::make_unique<GpuEncodeSession<decltype(zero)>>(slot, work, shape, values, fills,
-                                                              draft);
+    using T = decltype(zero);
+    return std::make_unique<GpuEncodeSession<T>>(
+        slot, work, shape, values, fills,
+        [&](const T* there) { return scan_frame(work, shape.extents(), there, fills, draft); });
+  });
+}
+
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+                                                   const FrameShape& shape, Bytes values,
+                                                   const FillValues& fills, const FieldScan& scan) {
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
+    using T = decltype(zero);
+    return std::make_unique<GpuEncodeSession<T>>(slot, work, shape, values, fills,
+                                                 [&](const T* /*there*/) { return scan; });
   });
 }
 

@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 void fill_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
                    std::uint8_t* contexts) {
-  if (pass.is_cube) {
+  if (pass.geometry != Geometry::any) {
     fill_cube_contexts(work, pass, weights, contexts);
     return;
   }

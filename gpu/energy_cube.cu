@@ -15,24 +15,25 @@ __device__ std::int32_t root_of(std::int32_t slope) {
 }
 
 /// The weighted sum of the features of the i-th of `points`, a thread's k-th point.
-template <unsigned odd_axes, Borders borders, int count, class T>
+template <class Class, Borders borders, int count, class T>
 __device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights& weights,
-                                   const CubePoints<odd_axes, borders, count, T>& points, int i,
-                                   const CubeReader<odd_axes, std::uint8_t>& magnitudes,
+                                   const CubePoints<Class, borders, count, T>& points, int i,
+                                   const CubeReader<Class, std::uint8_t>& magnitudes,
                                    const CubePlace& place, int k) {
   EnergyFeatures f{};
   f[constant] = energy_one;
-  CubeMagnitudes<odd_axes, borders>(magnitudes, place, k).add_to(f);
-  const Slopes<T> s = points.slopes(i);
+  CubeMagnitudes<Class, borders>(magnitudes, place, k).add_to(f);
+  const Slopes<T> s = points.slopes(i, plan.near_share);
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
   f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_of(f[gradient]);
+  if (Class::is_enclosed) f[slice_error] = slope_feature(s.errors * plan.slice_scale);
   return weighted_sum(weights, f);
 }
 
 /// The contexts of a thread's points of a region.
-template <unsigned odd_axes, class T>
-__device__ void find_contexts(const CubeTile<odd_axes, T>& tile, const LevelArray<T>& array,
+template <class Class, class T>
+__device__ void find_contexts(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
                               const ClassPlan<T>& plan, const GroupWeights& weights,
                               std::uint8_t* contexts) {
   const auto values = tile.reader(array.layout, static_cast<const T*>(array.values));
@@ -46,11 +47,11 @@ __device__ void find_contexts(const CubeTile<odd_axes, T>& tile, const LevelArra
       CUSZI_NO_UNROLL
       for (int k = 0; k < cube_points; ++k) {
         if (!tile.has(k)) continue;
-        const CubePoints<odd_axes, borders.value, 1, T> point(values, tile.place(), k);
+        const CubePoints<Class, borders.value, 1, T> point(values, tile.place(), k);
         put(k, energy_sum(plan, weights.weights, point, 0, magnitudes, tile.place(), k));
       }
     } else {
-      const CubePoints<odd_axes, borders.value, cube_points, T> points(values, tile.place(), 0);
+      const CubePoints<Class, borders.value, cube_points, T> points(values, tile.place(), 0);
       CUSZI_UNROLL
       for (int k = 0; k < cube_points; ++k) {
         put(k, energy_sum(plan, weights.weights, points, k, magnitudes, tile.place(), k));
@@ -59,7 +60,7 @@ __device__ void find_contexts(const CubeTile<odd_axes, T>& tile, const LevelArra
   });
 }
 
-template <unsigned odd_axes, class T>
+template <class Class, class T>
 __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
     cube_contexts_kernel(__grid_constant__ const LevelArray<T> array,
                          __grid_constant__ const ClassPlan<T> plan,
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
                          std::uint8_t* contexts) {
   __shared__ CubeStage<std::uint8_t> staged[2];
   const GroupWeights mine = weights[plan.points.group];
-  CubeTile<odd_axes, T> tile(array.layout, plan.points, grid);
+  CubeTile<Class, T> tile(array.layout, plan.points, grid);
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
     find_contexts(tile, array, plan, mine, staged[i % 2].values);
     __syncthreads();
@@ -82,9 +83,9 @@ void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights*
                         std::uint8_t* contexts) {
   for (std::uint32_t c = 0; c < pass.class_count; ++c) {
     const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view);
-    with_odd_axes(view.plan.points, [&](auto odd_axes) {
-      cube_contexts_kernel<odd_axes.value, T><<<grid.blocks, threads, 0, work.stream()>>>(
+    const CubeGrid grid(view, pass);
+    with_class(pass.geometry, view.plan.points, [&](auto of) {
+      cube_contexts_kernel<decltype(of), T><<<grid.blocks, threads, 0, work.stream()>>>(
           pass.array, view.plan, grid, weights, contexts);
     });
     check_launch("fill_cube_contexts");

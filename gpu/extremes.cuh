@@ -14,7 +14,7 @@ CUSZI_HD inline std::uint64_t in_order(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   return (bits & sign) != 0 ? ~bits : bits | sign;
 }
-inline double from_order(std::uint64_t number) {
+CUSZI_HD inline double from_order(std::uint64_t number) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   return std::bit_cast<double>((number & sign) != 0 ? number ^ sign : ~number);
 }
@@ -37,9 +37,9 @@ class SharedExtremes {
     largest_ = std::max(largest_, other.largest_);
   }
 
-  bool any() const { return largest_ != 0; }
-  double min() const { return from_order(~least_); }
-  double max() const { return from_order(largest_); }
+  CUSZI_HD bool any() const { return largest_ != 0; }
+  CUSZI_HD double min() const { return from_order(~least_); }
+  CUSZI_HD double max() const { return from_order(largest_); }
 
  private:
   /// Few threads have more to tell than those before.

@@ -1,6 +1,8 @@
 #include "cuszi/gpu.hpp"
 #include "gpu/device_memory.hpp"
+#include "gpu/fidelity.cuh"
 #include "gpu/hash.cuh"
+#include "gpu/metrics.cuh"
 #include "gpu/sessions.hpp"
 #include "gpu/transfer.hpp"
 
@@ -22,10 +24,27 @@ class GpuBackend final : public Backend {
     work_ = std::make_unique<Work>();
     transfer_ = make_transfer(device);
   }
+  /// Beside another one, on the device in use.
+  GpuBackend(int device, std::string name, std::shared_ptr<Transfer> transfer)
+      : device_(device),
+        name_(std::move(name)),
+        work_(std::make_unique<Work>()),
+        transfer_(std::move(transfer)) {}
 
   std::string name() const override { return name_; }
 
   Transfer* transfer() override { return transfer_.get(); }
+
+  Backend* beside(ByteCount frame_bytes) override {
+    constexpr ByteCount frames_of_work = 20;  // arenas, frames and archives on their way
+    if (frame_bytes > most_beside_) {
+      if (transfer_->room() / frames_of_work < frame_bytes) return nullptr;
+      use_device();
+      if (!beside_) beside_ = std::make_unique<GpuBackend>(device_, name_, transfer_);
+      most_beside_ = frame_bytes;
+    }
+    return beside_.get();
+  }
 
   void settle() noexcept override {
     cudaSetDevice(device_);
@@ -39,6 +58,13 @@ class GpuBackend final : public Backend {
     return make_encode_session(slot_, *work_, shape, values, fills, draft);
   }
 
+  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
+                                              const FillValues& fills,
+                                              const FieldScan& scan) override {
+    use_device();
+    return make_encode_session(slot_, *work_, shape, values, fills, scan);
+  }
+
   std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
                                                  const PredictorParams& draft) override {
     use_device();
@@ -48,6 +74,24 @@ class GpuBackend final : public Backend {
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {
     use_device();
     return make_decode_session(slot_, *work_, payload);
+  }
+
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                          double bound) override {
+    const FrameInSlot frame(slot_);
+    use_device();
+    work_->reset();
+    return gpu::measure_quality(*work_, dtype, bring(*work_, original), bring(*work_, restored),
+                                fills, bound);
+  }
+
+  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
+                            const FillValues& fills) override {
+    const FrameInSlot frame(slot_);
+    use_device();
+    work_->reset();
+    return gpu::measure_fidelity(*work_, shape, bring(*work_, original), bring(*work_, restored),
+                                 fills);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
@@ -120,7 +164,9 @@ class GpuBackend final : public Backend {
   std::unique_ptr<Work> work_;
   Arena<PinnedMemory> pinned_;
   std::byte* staging_ = nullptr;
-  std::unique_ptr<Transfer> transfer_;
+  std::shared_ptr<Transfer> transfer_;
+  std::unique_ptr<GpuBackend> beside_;
+  ByteCount most_beside_ = 0;  ///< the largest frame that has found memory for it
 };
 
 }  // namespace

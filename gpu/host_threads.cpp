@@ -1,6 +1,7 @@
 #include "gpu/host_threads.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace cuszi::gpu {
 
@@ -35,10 +36,20 @@ void HostThreads::start() {
   while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
 }
 
+/// Waits for the next job without sleeping: to wake a thread takes as long as many a job does, and
+/// those of a frame come in quick succession.
+void HostThreads::await_briefly(unsigned seen) const {
+  constexpr auto soon = std::chrono::microseconds(200);
+  const auto end = std::chrono::steady_clock::now() + soon;
+  while (rounds_ == seen && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
 void HostThreads::serve() {
   unsigned seen = 0;
-  std::unique_lock lock(guard_);
+  std::unique_lock lock(guard_, std::defer_lock);
   for (;;) {
+    await_briefly(seen);
+    lock.lock();
     job_changed_.wait(lock, [&] { return is_ending_ || (job_ != nullptr && rounds_ != seen); });
     if (is_ending_) return;
     seen = rounds_;
@@ -48,6 +59,7 @@ void HostThreads::serve() {
     take_part(job);
     lock.lock();
     if (--others_ == 0) all_left_.notify_one();
+    lock.unlock();
   }
 }
 

@@ -34,15 +34,16 @@ class HostThreads {
 
   void start();
   void serve();
+  void await_briefly(unsigned seen) const;
   void take_part(Job& job);
 
   unsigned most_;
   std::mutex guard_;
   std::condition_variable job_changed_;
   std::condition_variable all_left_;
-  Job* job_ = nullptr;      ///< that others may take part in
-  unsigned rounds_ = 0;     ///< jobs so far
-  std::size_t others_ = 0;  ///< threads in the job beside the caller's
+  Job* job_ = nullptr;                ///< that others may take part in
+  std::atomic<unsigned> rounds_ = 0;  ///< jobs so far; changes while guarded
+  std::size_t others_ = 0;            ///< threads in the job beside the caller's
   bool is_ending_ = false;
   std::vector<std::thread> threads_;
 };

@@ -45,7 +45,7 @@ struct LorenzoFrame {
   bool fits_32_bits() const {
     const double largest =
         std::max(std::fabs(static_cast<double>(min)), std::fabs(static_cast<double>(max)));
-    return largest * inverse_step < 1 << 27;
+    return largest * inverse_step < most_certain_integer;
   }
 };
 

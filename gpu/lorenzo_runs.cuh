@@ -152,14 +152,12 @@ class RunEncoder {
 
   /// Returns whether all values certainly come back within the bound.
   __device__ bool quantise(const T (&value)[run], std::int32_t (&integer)[run]) const {
-    constexpr double addend = IntegerBits<double>::rounding;
     bool certain = true;
 #pragma unroll
     for (int i = 0; i < run; ++i) {
       const double scaled = static_cast<double>(value[i]) * frame_.inverse_step;
-      const double rounded = scaled + addend;  // whose lowest bits are the integer's
-      integer[i] = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(rounded));
-      certain = certain & (magnitude_of(scaled - (rounded - addend)) < frame_.certain_fraction);
+      integer[i] = static_cast<std::int32_t>(nearest_integer(scaled));
+      certain = certain & (distance_to_integer(scaled) < frame_.certain_fraction);
     }
     return certain;
   }

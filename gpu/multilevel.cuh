@@ -30,7 +30,10 @@ class LevelFrame {
   /// To be called before a pass is predicted: if it is the first of its level, the values of the
   /// coarser ones are brought there.
   void enter(int number);
-  const LevelArray<T>& finest() const { return arrays_.front(); }
+  /// The memory of the finest level's values.
+  MutableBytes finest_values() const {
+    return {reinterpret_cast<std::byte*>(arrays_.front().values), points() * sizeof(T)};
+  }
   /// Puts the rows of the finest level's array in order.
   void leave();
 
@@ -64,12 +67,6 @@ class LevelFrame {
   T* listed_ = nullptr;
 };
 
-/// The sum of error_in_units() over the points of a frame that are not missing, whose restored
-/// values are those of its finest level. Waits.
-template <class T>
-std::int64_t error_sum(Work& work, const LevelArray<T>& restored, const T* original,
-                       const RankedBits& missing, double bound);
-
 /// What quantising a pass takes and gives beside the pass itself.
 template <class T>
 struct QuantiseTask {
@@ -80,6 +77,8 @@ struct QuantiseTask {
   QuantCode* codes;     ///< by place
   RankedBits outliers;  ///< places
   std::uint64_t* outlier_count;
+  std::int64_t* error_sum;  ///< of error_in_units()
+  double error_units_per_one;
   T* listed = nullptr;                     ///< see LevelFrame
   const std::uint8_t* contexts = nullptr;  ///< by place, if errors in a zone are coded as none
   const T* zones = nullptr;                ///< in steps, of each context

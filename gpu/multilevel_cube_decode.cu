@@ -5,8 +5,8 @@ namespace cuszi::gpu {
 namespace {
 
 /// Restores a thread's points of a region, the rare ones in the end.
-template <unsigned odd_axes, class T>
-__device__ void restore_tile(const CubeTile<odd_axes, T>& tile, const LevelArray<T>& array,
+template <class Class, class T>
+__device__ void restore_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
                              const RestoreTask<T>& task, const T (&expected)[cube_points],
                              const QuantCode* codes) {
   unsigned rare = 0;
@@ -30,14 +30,14 @@ __device__ void restore_tile(const CubeTile<odd_axes, T>& tile, const LevelArray
   }
 }
 
-template <unsigned odd_axes, class T>
+template <class Class, class T>
 __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
     restore_cube_kernel(__grid_constant__ const LevelArray<T> array,
                         __grid_constant__ const ClassPlan<T> plan,
                         __grid_constant__ const CubeGrid grid, int reach,
                         __grid_constant__ const RestoreTask<T> task) {
   __shared__ CubeShared<T> shared;
-  CubeTile<odd_axes, T> tile(array.layout, plan.points, grid);
+  CubeTile<Class, T> tile(array.layout, plan.points, grid);
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
     CubeStage<QuantCode>& codes = shared.codes[i % 2];
     codes.load(task.codes + tile.first(), tile.points());
@@ -55,9 +55,9 @@ template <class T>
 void restore_cube(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
   for (std::uint32_t c = 0; c < pass.class_count; ++c) {
     const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view);
-    with_odd_axes(view.plan.points, [&](auto odd_axes) {
-      restore_cube_kernel<odd_axes.value, T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
+    const CubeGrid grid(view, pass);
+    with_class(pass.geometry, view.plan.points, [&](auto of) {
+      restore_cube_kernel<decltype(of), T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
           pass.array, view.plan, grid, pass.reach, task);
     });
     check_launch("restore_cube");

@@ -6,10 +6,10 @@ namespace {
 
 /// Quantises a thread's points of a region. Those that need a closer look get it one by one in the
 /// end: they are rare, and threads would wait for each other.
-template <unsigned odd_axes, class T>
-__device__ void quantise_tile(const CubeTile<odd_axes, T>& tile, const LevelArray<T>& array,
+template <class Class, class T>
+__device__ void quantise_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
                               const QuantiseTask<T>& task, const T (&expected)[cube_points],
-                              QuantCode* codes) {
+                              QuantCode* codes, std::int64_t& errors) {
   T original[cube_points];
   CUSZI_UNROLL
   for (int k = 0; k < cube_points; ++k) {
@@ -27,33 +27,36 @@ __device__ void quantise_tile(const CubeTile<odd_axes, T>& tile, const LevelArra
     array.values[offset] = (rare >> k) % 2 != 0 ? expected[k] : attempt.result.restored;
     array.magnitudes[offset] = magnitude_of_code(attempt.result.code, task.quantizer.radius);
     codes[tile.place_in_region(k)] = attempt.result.code;
+    if ((rare >> k) % 2 == 0) add_error(task, original[k], attempt.result.restored, errors);
   }
   CUSZI_NO_UNROLL
   for (int k = 0; rare != 0; ++k, rare >>= 1) {
     if (rare % 2 == 0 || !tile.has(k)) continue;
     const std::uint32_t place = tile.place_in_region(k);
     const PointPlaces at{tile.offset(k), tile.original(k), tile.first() + place};
-    codes[place] = quantise_point(task, array, at, array.values[at.offset]);
+    codes[place] = quantise_point(task, array, at, array.values[at.offset], errors);
   }
 }
 
-template <unsigned odd_axes, class T>
+template <class Class, class T>
 __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
     quantise_cube_kernel(__grid_constant__ const LevelArray<T> array,
                          __grid_constant__ const ClassPlan<T> plan,
                          __grid_constant__ const CubeGrid grid, int reach,
                          __grid_constant__ const QuantiseTask<T> task) {
   __shared__ CubeShared<T> shared;
-  CubeTile<odd_axes, T> tile(array.layout, plan.points, grid);
+  std::int64_t errors = 0;
+  CubeTile<Class, T> tile(array.layout, plan.points, grid);
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
     CubeStage<QuantCode>& codes = shared.codes[i % 2];
     T expected[cube_points];
     predict_tile(tile, array, plan, reach, shared.values.values, expected);
-    quantise_tile(tile, array, task, expected, codes.values);
+    quantise_tile(tile, array, task, expected, codes.values, errors);
     __syncthreads();
     codes.store(task.codes + tile.first(), tile.points());
     if (task.listed != nullptr) list_tile(tile, array, shared.values, task.listed);
   }
+  add_to_sum(task, errors);
 }
 
 }  // namespace
@@ -62,9 +65,9 @@ template <class T>
 void quantise_cube(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
   for (std::uint32_t c = 0; c < pass.class_count; ++c) {
     const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view);
-    with_odd_axes(view.plan.points, [&](auto odd_axes) {
-      quantise_cube_kernel<odd_axes.value, T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
+    const CubeGrid grid(view, pass);
+    with_class(pass.geometry, view.plan.points, [&](auto of) {
+      quantise_cube_kernel<decltype(of), T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
           pass.array, view.plan, grid, pass.reach, task);
     });
     check_launch("quantise_cube");

@@ -19,8 +19,8 @@ struct CubeShared {
 
 /// The predictions of a thread's points of a region. At borders one by one by way of memory, so
 /// that their code is there once.
-template <unsigned odd_axes, class T>
-__device__ void predict_tile(const CubeTile<odd_axes, T>& tile, const LevelArray<T>& array,
+template <class Class, class T>
+__device__ void predict_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
                              const ClassPlan<T>& plan, int reach, T* memory,
                              T (&expected)[cube_points]) {
   const auto reader = tile.reader(array.layout, static_cast<const T*>(array.values));
@@ -31,7 +31,7 @@ __device__ void predict_tile(const CubeTile<odd_axes, T>& tile, const LevelArray
       for (int k = 0; k < cube_points; ++k) {
         if (!tile.has(k)) continue;
         T one[1];
-        CubePoints<odd_axes, borders.value, 1, T>(reader, tile.place(), k)
+        CubePoints<Class, borders.value, 1, T>(reader, tile.place(), k)
             .interpolate(reach, weights, one);
         memory[k * cube_threads + threadIdx.x] = one[0];
       }
@@ -40,7 +40,7 @@ __device__ void predict_tile(const CubeTile<odd_axes, T>& tile, const LevelArray
         expected[k] = memory[k * cube_threads + threadIdx.x];
       }
     } else {
-      CubePoints<odd_axes, borders.value, cube_points, T>(reader, tile.place(), 0)
+      CubePoints<Class, borders.value, cube_points, T>(reader, tile.place(), 0)
           .interpolate(reach, weights, expected);
     }
   });
@@ -49,8 +49,8 @@ __device__ void predict_tile(const CubeTile<odd_axes, T>& tile, const LevelArray
 }
 
 /// Lists the values of a region's points by place, for the hash of the coarse lattice.
-template <unsigned odd_axes, class T>
-__device__ void list_tile(const CubeTile<odd_axes, T>& tile, const LevelArray<T>& array,
+template <class Class, class T>
+__device__ void list_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
                           CubeStage<T>& stage, T* listed) {
   __syncthreads();
   CUSZI_NO_UNROLL

@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "core/thrifty.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
@@ -31,7 +33,7 @@ class MultilevelEncoder final : public PassEncoder {
   MultilevelEncoder(Work& work, FrameMemory& memory, const FrameCoding& coding,
                     const FrameInput<T>& frame, FitSample size)
       : work_(work),
-        memory_(taken_back(memory)),
+        memory_(taken_back(work, memory)),
         coding_(coding),
         params_(std::get<MultilevelParams>(coding_.predictor)),
         size_(size),
@@ -43,6 +45,7 @@ class MultilevelEncoder final : public PassEncoder {
                       ? memory.take<std::uint8_t>(frame_.points())
                       : nullptr),
         outlier_counts_(work.take_zeroed<std::uint64_t>(passes())),
+        error_sums_(work.take_zeroed<std::int64_t>(passes())),
         outliers_(make_outlier_sets()),
         coded_(passes()) {}
 
@@ -71,11 +74,13 @@ class MultilevelEncoder final : public PassEncoder {
   }
 
   std::int64_t error_sum() override {
-    return gpu::error_sum(work_, frame_.finest(), input_.values, input_.missing,
-                          coding_.room.bound);
+    const std::int64_t* const sums = work_.download(error_sums_, passes());
+    work_.sync();
+    return std::accumulate(sums, sums + passes(), std::int64_t{0});
   }
 
   void encode() override {
+    work_.lend(frame_.finest_values());  // contexts were the last to read them
     close_gaps();
     const auto* const ans = std::get_if<AnsParams>(&coding_.coder);
     if (ans != nullptr) {
@@ -162,6 +167,8 @@ class MultilevelEncoder final : public PassEncoder {
             codes(number),
             outliers_[static_cast<std::size_t>(number)],
             outlier_counts_ + number,
+            error_sums_ + number,
+            error_units / coding_.room.bound,
             frame_.listed(number)};
   }
 
@@ -183,6 +190,7 @@ class MultilevelEncoder final : public PassEncoder {
           "clear memory");
     check(cudaMemsetAsync(task.outlier_count, 0, sizeof(std::uint64_t), work_.stream()),
           "clear memory");
+    check(cudaMemsetAsync(task.error_sum, 0, sizeof(std::int64_t), work_.stream()), "clear memory");
     quantise_pass(work_, frame_.view(number), task);
   }
 
@@ -300,7 +308,8 @@ class MultilevelEncoder final : public PassEncoder {
     for (const Section& section : sections.list()) coded(number).sections.add(section);
   }
 
-  static FrameMemory& taken_back(FrameMemory& memory) {
+  static FrameMemory& taken_back(Work& work, FrameMemory& memory) {
+    work.lend({});
     memory.reset();
     return memory;
   }
@@ -316,6 +325,7 @@ class MultilevelEncoder final : public PassEncoder {
   std::uint8_t* contexts_;  ///< of the same
   Gaps gaps_;               ///< that have been closed
   std::uint64_t* outlier_counts_;
+  std::int64_t* error_sums_;  ///< of each pass
   std::vector<RankedBits> outliers_;
   RememberedWeights remembered_;
   std::vector<CodedPass> coded_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/encode_session.hpp"
 #include "core/energy.hpp"
 #include "gpu/multilevel.cuh"
 #include "gpu/spots.cuh"
@@ -44,10 +45,27 @@ __device__ void predict_spots(const PassView<T>& pass, const ClassView<T>& view,
       });
 }
 
+/// Adds the error of a point that is not missing.
+template <class T>
+__device__ void add_error(const QuantiseTask<T>& task, T original, T restored,
+                          std::int64_t& errors) {
+  errors += error_in_units(static_cast<double>(original), static_cast<double>(restored),
+                           task.error_units_per_one);
+}
+
+/// Adds up what the threads of a block have; all threads of a warp call it together.
+template <class T>
+__device__ void add_to_sum(const QuantiseTask<T>& task, std::int64_t errors) {
+  for (int step = 16; step != 0; step /= 2) errors += __shfl_down_sync(~0U, errors, step);
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(reinterpret_cast<unsigned long long*>(task.error_sum),
+            static_cast<unsigned long long>(errors));
+}
+
 /// Quantises one point and restores it; its code.
 template <class T>
 __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArray<T>& array,
-                                    const PointPlaces& at, T expected) {
+                                    const PointPlaces& at, T expected, std::int64_t& errors) {
   if (task.missing.words != nullptr && task.missing.test(at.original)) {
     array.values[at.offset] = expected;
     array.magnitudes[at.offset] = 0;
@@ -60,6 +78,7 @@ __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArra
                                         task.zones[task.contexts[at.place]], value, expected);
   array.values[at.offset] = q.restored;
   array.magnitudes[at.offset] = magnitude_of_code(q.code, task.quantizer.radius);
+  add_error(task, value, q.restored, errors);
   if (q.code == outlier_code) {
     task.outliers.set(at.place);
     atomicAdd(reinterpret_cast<unsigned long long*>(task.outlier_count), 1ULL);

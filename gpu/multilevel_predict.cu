@@ -19,17 +19,20 @@ __global__ void __launch_bounds__(threads)
                     __grid_constant__ const QuantiseTask<T> task) {
   __shared__ Staged<QuantCode> codes;
   __shared__ PredictedSpots<T> predicted;
+  std::int64_t errors = 0;
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
     predict_spots(pass, view, region, predicted);
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
       const PointPlaces places = places_of(pass, view, region, spot, place);
-      codes.values[place] = quantise_point(task, pass.array, places, predicted.expected[place]);
+      codes.values[place] =
+          quantise_point(task, pass.array, places, predicted.expected[place], errors);
       list_value(pass.array, places, task.listed);
     });
     __syncthreads();
     codes.store(task.codes + region.place, region.points());
     __syncthreads();
   });
+  add_to_sum(task, errors);
 }
 
 template <class T>
@@ -82,7 +85,7 @@ struct OriginalAt {
 
 template <class T>
 void quantise_pass(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
-  if (pass.is_cube) {
+  if (pass.geometry != Geometry::any) {
     quantise_cube(work, pass, task);
     return;
   }
@@ -100,7 +103,7 @@ Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
 
 template <class T>
 void restore_pass(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
-  if (pass.is_cube) {
+  if (pass.geometry != Geometry::any) {
     restore_cube(work, pass, task);
     return;
   }

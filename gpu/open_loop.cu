@@ -35,15 +35,17 @@ std::vector<std::vector<ClassErrors>> open_loop_errors(Work& work,
   samples.observe(values);
   auto* const found = work.take_zeroed<OpenLoopClass>(samples.classes());
   sum_open_loop_errors(work, samples, candidates.front().half_step, found);
-  const OpenLoopClass* next = work.download(found, samples.classes());
+  const OpenLoopClass* const sums = work.download(found, samples.classes());
+  std::vector<std::size_t> firsts{0};  // of each candidate's classes
+  for (const FramePlan<T>& plan : plans) firsts.push_back(firsts.back() + plan.classes.size());
   work.sync();
-  std::vector<std::vector<ClassErrors>> all;
-  for (const FramePlan<T>& plan : plans) {
-    std::vector<ClassErrors>& errors = all.emplace_back();
-    for (const ClassPlan<T>& c : plan.classes) {
-      errors.push_back(errors_from(*next++, c.points, c.stencil));
+  std::vector<std::vector<ClassErrors>> all(plans.size());
+  work.host().for_each(plans.size(), [&](std::size_t i) {
+    const OpenLoopClass* next = sums + firsts[i];
+    for (const ClassPlan<T>& c : plans[i].classes) {
+      all[i].push_back(errors_from(*next++, c.points, c.stencil));
     }
-  }
+  });
   return all;
 }
 

@@ -12,6 +12,10 @@ std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
                                                    const PredictorParams& draft);
+/// Of a frame that has been looked at before.
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+                                                   const FrameShape& shape, Bytes values,
+                                                   const FillValues& fills, const FieldScan& scan);
 /// None for predictors without such a way.
 std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
                                                       const FrameShape& shape, Bytes values,

@@ -111,7 +111,9 @@ Simulation<T> simulate(Work& work, FrameMemory& memory, const MultilevelParams& 
         view_of<T>(array_of(pass.level), std::span(views).subspan(pass.first_class, pass.classes),
                    on_device + pass.first_class, shape);
     view.reach = params.reach;
-    if (is_cube(lattice, views[pass.first_class], view.array.layout)) {
+    view.geometry = geometry_of(lattice, views[pass.first_class], view.array.layout);
+    view.layered_axis = static_cast<unsigned>(std::max(lattice.layered_axis(), 0));
+    if (view.geometry != Geometry::any) {
       simulate_cube(work, view, simulation, made);
       continue;
     }

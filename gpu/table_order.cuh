@@ -11,7 +11,7 @@ namespace cuszi::gpu {
 
 inline constexpr unsigned order_threads = 256;
 inline constexpr unsigned order_warps = order_threads / 32;
-inline constexpr unsigned warp_codes = 1024;
+inline constexpr unsigned warp_codes = 512;
 inline constexpr unsigned order_tile = order_warps * warp_codes;
 inline constexpr unsigned most_tables = 256;
 
@@ -67,9 +67,18 @@ __global__ void __launch_bounds__(order_threads)
   const std::uint32_t first = tile * order_tile;
   const std::uint32_t end = min(pass.codes - first, order_tile);
   std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
-#pragma unroll 8
-  for (std::uint32_t i = threadIdx.x; i < end; i += order_threads) {
-    atomicAdd(own + pass.contexts[first + i], 1U);
+  constexpr unsigned codes_of_thread = order_tile / order_threads;
+  std::uint8_t contexts[codes_of_thread];  // that are waited for together
+#pragma unroll
+  for (unsigned r = 0; r < codes_of_thread; ++r) {
+    const std::uint32_t i = threadIdx.x + r * order_threads;
+    if (i < end) contexts[r] = pass.contexts[first + i];
+  }
+#pragma unroll
+  for (unsigned r = 0; r < codes_of_thread; ++r) {
+    const std::uint32_t i = threadIdx.x + r * order_threads;
+    if (i >= end) continue;
+    atomicAdd(own + contexts[r], 1U);
     if (sorted != nullptr) sorted[first + i] = code;
   }
   __syncthreads();
@@ -82,15 +91,16 @@ __global__ void __launch_bounds__(order_threads)
   }
 }
 
-/// Calls move.load(pass number, i, table, place) for the code that is the i-th of the pass and
-/// stands at that place in the order of all passes, and move.store() with the same and what that
-/// returned.
+/// Calls move.load(source, i, place) for the code that is the i-th of the pass and stands at that
+/// place in the order of all passes, and move.store(i, place, code) with what that returned. The
+/// source is move.source_of(pass number, table), made once for each table of a tile.
 template <class Passes, class Move>
-__global__ void __launch_bounds__(order_threads)
+__global__ void __launch_bounds__(order_threads, 4)
     move_codes(const __grid_constant__ Passes passes, const std::uint64_t* places, Move move) {
   constexpr unsigned rounds = warp_codes / 32;
   __shared__ std::uint8_t table_of[256];
   __shared__ std::uint32_t cursors[order_warps][most_tables];
+  __shared__ typename Move::Source sources[most_tables];
   std::uint32_t number = 0;
   const OrderedPass& pass = passes.of_tile(blockIdx.x, number);
   const std::uint32_t tile = blockIdx.x - passes.first_tile(number);
@@ -135,6 +145,7 @@ __global__ void __launch_bounds__(order_threads)
       cursors[w][threadIdx.x] = at;
       at += own;
     }
+    sources[threadIdx.x] = move.source_of(number, threadIdx.x);
   }
   __syncthreads();
 
@@ -147,7 +158,7 @@ __global__ void __launch_bounds__(order_threads)
       const std::uint32_t i = lane + 32 * (r + k);
       const std::uint32_t table = ranked[r + k] & 0xFFFFU;
       ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16);
-      if (i < count) codes[k] = move.load(number, first + i, table, ranked[r + k]);
+      if (i < count) codes[k] = move.load(sources[table], first + i, ranked[r + k]);
     }
 #pragma unroll
     for (unsigned k = 0; k < batch; ++k) {

@@ -77,6 +77,7 @@ class GpuTransfer final : public Transfer {
 
   MutableBytes memory(std::size_t buffer, ByteCount size) override {
     check(cudaSetDevice(device_), "select a device");
+    const std::scoped_lock lock(mutex_);
     if (buffer >= buffers_.size()) buffers_.resize(buffer + 1);
     Block<DeviceMemory>& block = buffers_[buffer];
     if (size > block.bytes().size()) {
@@ -87,6 +88,7 @@ class GpuTransfer final : public Transfer {
   }
 
   void release(std::size_t first) noexcept override {
+    const std::scoped_lock lock(mutex_);
     if (first < buffers_.size()) buffers_.resize(first);
   }
 
@@ -176,7 +178,7 @@ class GpuTransfer final : public Transfer {
   }
 
   int device_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of what follows
   std::vector<Block<DeviceMemory>> buffers_;
   std::vector<std::unique_ptr<Lane>> idle_;
 };

@@ -100,6 +100,10 @@ class GpuTrialSession final : public TrialSession {
     return std::min<std::size_t>(most_tracks, std::thread::hardware_concurrency());
   }
 
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
+    work_.host().for_each(count, each);
+  }
+
   void expect(const MultilevelParams& likely) override {
     if (side_by_side() > 1) ahead_.expect(likely);
   }

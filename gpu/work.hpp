@@ -82,6 +82,9 @@ class Work {
     return device_.take<T>(count);
   }
 
+  /// A piece of what was taken that nothing given to the main stream from here on needs.
+  void lend(MutableBytes piece) { device_.lend(piece); }
+
   template <class T>
   T* take_zeroed(ByteCount count) {
     T* const memory = take<T>(count);

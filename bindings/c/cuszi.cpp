@@ -102,7 +102,8 @@ TargetArchive archive_for(const Target& target, const FieldSettings& settings, B
 
 void verify(Backends& backends, Bytes archive, FieldSource& field) {
   CallTimes times;
-  const QualityMeter meter = measure_errors(backends, *make_memory_source(archive), field, times);
+  const QualityMeter meter =
+      measure_archive(backends, *make_memory_source(archive), field, times, Measures::errors);
   require_within_bound(meter, field.layout().dims, "this is a bug, please report it");
 }
 

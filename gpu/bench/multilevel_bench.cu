@@ -18,6 +18,10 @@ namespace {
 constexpr int warm_up = 3;
 constexpr int runs = 11;
 
+const char* name_of(Geometry geometry) {
+  return geometry == Geometry::cube ? " cube" : geometry == Geometry::slice ? " slice" : "";
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -98,6 +102,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   auto* const codes = work.take<QuantCode>(points);
   auto* const contexts = work.take<std::uint8_t>(points);
   auto* const counts = work.take_zeroed<std::uint64_t>(64);
+  auto* const errors = work.take_zeroed<std::int64_t>(1);
   std::vector<RankedBits> outliers;
   for (int p = 0; p < frame.passes(); ++p)
     outliers.push_back(make_bits(work, frame.pass(p).points));
@@ -115,6 +120,8 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
                                   codes + frame.start(p),
                                   outliers[static_cast<std::size_t>(p)],
                                   counts + p,
+                                  errors,
+                                  error_units / bound,
                                   frame.listed(p)});
   };
   for (int p = 0; p < frame.passes(); ++p) encode(p);
@@ -215,9 +222,8 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
     if (pass.level > 2 && pass.points < 100000) continue;
     std::printf(
         "  level %d %9llu points%s: quantise %.3f contexts %.3f enter %.3f restore %.3f ms\n",
-        pass.level, static_cast<unsigned long long>(pass.points),
-        frame.view(p).is_cube ? " cube" : "", predict_times[i], context_times[i], enter_times[i],
-        restore_times[i]);
+        pass.level, static_cast<unsigned long long>(pass.points), name_of(frame.view(p).geometry),
+        predict_times[i], context_times[i], enter_times[i], restore_times[i]);
   }
   std::printf(
       "  all: quantise %.3f ms (%.0f GB/s), contexts %.3f ms (%.0f GB/s), enter + contexts + "

@@ -32,6 +32,7 @@ class DeviceSteps {
         points_(frame.values.size()),
         original_(work_.upload(frame.values.data(), points_)),
         missing_(bits_of_mask(work_, frame.mask, points_)),
+        error_sum_(work_.take_zeroed<std::int64_t>(1)),
         restored_(work_.take<T>(points_)),
         memory_(work_),
         frame_(work_, memory_, frame.params, frame.min, frame.max, restored_) {}
@@ -44,7 +45,7 @@ class DeviceSteps {
     for (int number = 0; number < frame_.passes(); ++number) {
       add_contexts(number, steps.passes[static_cast<std::size_t>(number)]);
     }
-    steps.error_sum = error_sum(work_, frame_.finest(), original_, missing_, task_.bound);
+    steps.error_sum = to_host(work_, error_sum_, 1).front();
     steps.coarse_values = coarse_values();
     frame_.leave();
     steps.encoded = to_host(work_, restored_, points_);
@@ -77,6 +78,8 @@ class DeviceSteps {
                                   codes,
                                   outliers,
                                   count,
+                                  error_sum_,
+                                  error_units / task_.bound,
                                   frame_.listed(number)});
     PassSteps steps;
     steps.codes = to_host(work_, codes, points);
@@ -129,6 +132,7 @@ class DeviceSteps {
   std::uint64_t points_;
   const T* original_;
   RankedBits missing_;
+  std::int64_t* error_sum_;
   T* restored_;
   FrameMemory memory_;
   LevelFrame<T> frame_;

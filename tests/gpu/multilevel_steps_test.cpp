@@ -14,13 +14,13 @@ namespace cuszi::test {
 
 namespace {
 
-/// A cube whose regions have and lack neighbours, roles and coefficients aside as random_lattice().
-RandomLattice random_cube(Random& random) {
-  RandomLattice cube = random_lattice(random);
-  const auto extent = [&] { return 8 + random.below(random.one_in(3) ? 140 : 40); };
-  cube.dims = *Dims::make(std::vector<std::uint64_t>{extent(), extent(), extent()});
-  MultilevelParams& params = cube.params;
-  params.lattice = Lattice::of(cube.dims, false, Roles{});
+/// Random coefficients for all classes of a lattice of these dims and roles, else as
+/// random_lattice().
+RandomLattice random_lattice_of(Random& random, const Dims& dims, const Roles& roles) {
+  RandomLattice lattice = random_lattice(random);
+  lattice.dims = dims;
+  MultilevelParams& params = lattice.params;
+  params.lattice = Lattice::of(dims, false, roles);
   params.coefficients.clear();
   for (const PointClass& points : make_schedule(params.lattice).classes) {
     Coefficients some;
@@ -30,7 +30,27 @@ RandomLattice random_cube(Random& random) {
     }
     params.coefficients.push_back(some);
   }
-  return cube;
+  return lattice;
+}
+
+/// A cube whose regions have and lack neighbours.
+RandomLattice random_cube(Random& random) {
+  const auto extent = [&] { return 8 + random.below(random.one_in(3) ? 140 : 40); };
+  const std::vector<std::uint64_t> extents{extent(), extent(), extent()};
+  return random_lattice_of(random, *Dims::make(extents), Roles{});
+}
+
+/// Slices, layered or side by side, or one, likewise.
+RandomLattice random_slices(Random& random) {
+  const auto extent = [&] { return 8 + random.below(random.one_in(3) ? 400 : 90); };
+  std::vector<std::uint64_t> extents{extent(), extent()};
+  Roles roles{};
+  for (std::uint64_t axes = random.below(3); axes > 0; --axes) {
+    extents.insert(extents.begin(), 1 + random.below(random.one_in(2) ? 5 : 24));
+  }
+  for (unsigned axis = 0; axis < 2; ++axis) roles[axis] = AxisRole::independent;
+  if (random.one_in(2)) roles[random.below(2)] = AxisRole::layered;
+  return random_lattice_of(random, *Dims::make(extents), roles);
 }
 
 template <class T>
@@ -144,12 +164,23 @@ TEMPLATE_TEST_CASE("steps of cubes are the same on both backends", "[gpu][steps]
   }
 }
 
+TEMPLATE_TEST_CASE("steps of slices are the same on both backends", "[gpu][steps]", float, double) {
+  if (device() == nullptr) return;
+  Random random(24);
+  for (int i = 0; i < 25; ++i) {
+    const RandomLattice slices = random_slices(random);
+    INFO(i << ": " << slices.to_string());
+    check_steps(random_step_frame<TestType>(random, slices));
+  }
+}
+
 TEMPLATE_TEST_CASE("steps of a few small cubes, for memory and race checkers", "[gpu][.checker]",
                    float, double) {
   if (device() == nullptr) return;
   Random random(23);
   for (int i = 0; i < 4; ++i) {
     check_steps(random_step_frame<TestType>(random, random_cube(random)));
+    check_steps(random_step_frame<TestType>(random, random_slices(random)));
     check_steps(random_step_frame<TestType>(random, random_lattice(random)));
   }
 }

@@ -20,14 +20,10 @@ import zarr
 from dask.distributed import Client, LocalCluster
 
 import cuszi
+from support import waves
 
 SOURCE = Path(os.environ["CUSZI_SOURCE"])
 WORKERS = 4
-
-
-def waves(shape):
-    noise = np.random.default_rng(9).normal(0, 1e-2, shape)
-    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype("f4")
 
 
 def setUpModule():

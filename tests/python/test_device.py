@@ -5,20 +5,19 @@ The package may be installed, or lie in PYTHONPATH with CUSZI_LIBRARY naming the
 
 import re
 import textwrap
-import threading
 import unittest
 from pathlib import Path
 
 import numpy as np
 
 import cuszi
+import support
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
 
 
 def waves(shape=(40, 100, 101), dtype="f4", seed=1):
-    noise = np.random.default_rng(seed).normal(0, 1e-3, shape)
-    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
+    return support.waves(shape, dtype, seed)
 
 
 class CuPy:
@@ -237,11 +236,7 @@ class OnDevice(unittest.TestCase):
             for _ in range(3):
                 found[i] = cuszi.compress(there[i], rel=1e-3, preset="cuszi")
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(fields))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        support.run_in_threads(len(fields), work)
         self.assertEqual(found, expected)
 
     def test_example(self):

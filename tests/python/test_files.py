@@ -20,15 +20,11 @@ os.environ["HDF5_PLUGIN_PATH"] = cuszi.h5_plugin_path()  # which libraries read 
 import h5py  # noqa: E402
 import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
+from support import waves
 
 SHARED = Path(os.environ.get("CUSZI_SHARED", Path(os.environ["CUSZI_SOURCE"]).parent / "shared"))
 USAGE, INPUT, DEVICE, OUTPUT = 1, 2, 5, 6
 QUICK = ["--preset", "fast", "-q"]
-
-
-def waves(shape=(20, 30, 40), dtype="f4"):
-    noise = np.random.default_rng(3).normal(0, 1e-3, shape)
-    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
 
 
 def cdl(values, missing=1e20):

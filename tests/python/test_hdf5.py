@@ -14,11 +14,7 @@ import h5py
 import numpy as np
 
 import cuszi
-
-
-def waves(shape=(20, 30, 40), dtype="f4"):
-    noise = np.random.default_rng(3).normal(0, 1e-3, shape)
-    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
+from support import waves
 
 
 class Hdf5Test(unittest.TestCase):

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 import cuszi
+import support
 
 
 def waves(shape=(12, 30, 40), dtype="f4", seed=1):
-    noise = np.random.default_rng(seed).normal(0, 1e-3, shape)
-    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
+    return support.waves(shape, dtype, seed)
 
 
 class Host:
@@ -275,11 +275,7 @@ class Threads(unittest.TestCase):
             for _ in range(3):
                 found[i] = cuszi.compress(fields[i], rel=1e-3, threads=1)
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(fields))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        support.run_in_threads(len(fields), work)
         self.assertEqual(found, expected)
 
     def test_others_run_meanwhile(self):

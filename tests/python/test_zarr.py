@@ -9,11 +9,7 @@ import numpy as np
 import zarr
 
 import cuszi
-
-
-def waves(shape=(20, 30, 40), dtype="f4"):
-    noise = np.random.default_rng(4).normal(0, 1e-3, shape)
-    return (np.sin(0.01 * np.arange(np.prod(shape))).reshape(shape) + noise).astype(dtype)
+from support import waves
 
 
 class ZarrTest(unittest.TestCase):

@@ -49,6 +49,71 @@ struct Result {
   std::size_t exact;  ///< values that are as they were
 };
 
+/// The mean errors of an attempt's passes, in shares of the bound.
+struct MeanErrors {
+  double coarse;
+  double fine;  ///< of all passes of level 1
+};
+
+/// Predicts a frame, one attempt after the other, with the mean errors that are given.
+class ScriptedSession final : public EncodeSession {
+ public:
+  ScriptedSession(FrameSlot& slot, const Schedule& schedule, std::vector<MeanErrors> script)
+      : EncodeSession(slot), schedule_(schedule), script_(std::move(script)) {}
+
+  /// How far each attempt was predicted: the passes behind the last one.
+  const std::vector<int>& predicted() const { return predicted_; }
+
+  const FieldScan& scan() const override { return scan_; }
+  Mask mask() override { return {}; }
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    return std::vector<double>(points.size(), 1.0);
+  }
+  bool holds(std::uint64_t /*bits*/) override { return false; }
+  std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override { return nullptr; }
+  CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
+    return {};
+  }
+  void pack(Sections& /*sections*/) override {}
+
+  std::unique_ptr<PassEncoder> passes(const FrameCoding& /*coding*/) override {
+    class Encoder final : public PassEncoder {
+     public:
+      explicit Encoder(ScriptedSession& session)
+          : session_(session), errors_(session.script_.at(session.predicted_.size())) {
+        session_.predicted_.push_back(0);
+      }
+      void predict(PassRange passes) override {
+        REQUIRE(passes.first == session_.predicted_.back());
+        session_.predicted_.back() = passes.end;
+      }
+      std::int64_t error_sum() override {
+        double sum = 0;
+        for (int pass = 0; pass < session_.predicted_.back(); ++pass) {
+          const Pass& some = session_.schedule_.passes[static_cast<std::size_t>(pass)];
+          sum +=
+              (some.level > 1 ? errors_.coarse : errors_.fine) * static_cast<double>(some.points);
+        }
+        return std::llround(sum * error_units);
+      }
+      void fit_contexts(PassRange /*passes*/) override {}
+      void encode() override {}
+      std::vector<CodedPass> finish() override { return {}; }
+
+     private:
+      ScriptedSession& session_;
+      MeanErrors errors_;
+    };
+    return std::make_unique<Encoder>(*this);
+  }
+
+ private:
+  const Schedule& schedule_;
+  std::vector<MeanErrors> script_;
+  std::vector<int> predicted_;
+  FieldScan scan_;
+};
+
 Result coded(const std::vector<float>& values, const Dims& dims, Effort effort) {
   FrameTask task;
   task.shape = {DType::f32, dims};
@@ -174,6 +239,41 @@ TEST_CASE("errors have no direction where most values lie within the bound") {
     }
   }
   CHECK(snapping > 0);
+}
+
+TEST_CASE("an attempt that will not be even goes no further") {
+  const Dims dims{64, 64, 64};
+  FrameCoding coding;
+  MultilevelParams params;
+  params.lattice = Lattice::of(dims, false, Roles{});
+  const Schedule schedule = make_schedule(params.lattice);
+  coding.predictor = params;
+  coding.room.bound = bound;
+  const auto all = static_cast<int>(schedule.passes.size());
+  const auto coarse = static_cast<int>(schedule.coarse_passes());
+  const int finer = coarse + 1;
+  constexpr double far = 2.1 * most_bias;
+  constexpr double near = 1.9 * most_bias;
+  FrameSlot slot;
+
+  // The sample is one value, so that only the last snap is tried with a shift, too.
+  const auto attempts = [&](std::vector<MeanErrors> script) {
+    coding.predictor = params;
+    ScriptedSession session(slot, schedule, std::move(script));
+    predict_evenly(session, coding, {0, all}, {DType::f32, dims});
+    return session.predicted();
+  };
+  const auto snap = [&] { return int{std::get<MultilevelParams>(coding.predictor).snap}; };
+  CHECK(attempts({{far, 0.01}}) == std::vector{all});
+  CHECK(attempts({{0, 0.5}, {far, 0}, {-far, 0}, {near, 0.01}}) ==
+        std::vector{all, coarse, coarse, all});
+  CHECK(snap() == 12);
+  CHECK(attempts({{0, 0.5}, {near, 0.2}, {near, 0.05}, {near, 0}}) ==
+        std::vector{all, finer, all, all});
+  CHECK(snap() == 12);
+  CHECK(attempts({{0, 0.5}, {0, 0.2}, {far, 0}, {far, 0}, {far, 0}, {far, 0}, {far, 0.1}}) ==
+        std::vector{all, finer, coarse, coarse, coarse, coarse, all});
+  CHECK(snap() == 8);
 }
 
 }  // namespace cuszi::test

@@ -6,7 +6,6 @@
 
 #include "core/backend.hpp"
 #include "core/bound.hpp"
-#include "core/metrics.hpp"
 #include "core/pipeline.hpp"
 
 /// The CUDA backend's interface, which the tool uses too. With device pointers nothing leaves the
@@ -47,13 +46,11 @@ void copy(Bytes from, MutableBytes to);
 /// Copies the first and the last bytes of memory on a device at once: one half of `ends` each.
 void copy_ends(Bytes from, MutableBytes ends);
 
-/// Measures restored values against the original ones, all in the memory of the device in use: what
-/// the CPU's measure_quality() says of them, bit for bit. Throws DeviceError.
-Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                        double bound);
-
 /// Waits for a stream (cudaStream_t), the default one if it is nullptr. Throws DeviceError.
 void wait_for_stream(void* stream);
+
+/// The calling thread's device; none without a driver.
+std::optional<int> device_in_use();
 
 /// Makes a device the calling thread's. Returns the one that was it before. Throws DeviceError.
 int use_device(int device);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/fidelity.hpp"
+#include "core/frame_shape.hpp"
+#include "core/mask.hpp"
+#include "gpu/work.hpp"
+
+namespace cuszi::gpu {
+
+/// Measures `restored` against `original`, both in the device's memory: what the CPU's
+/// measure_fidelity() says of them, bit for bit. Waits.
+Fidelity measure_fidelity(Work& work, const FrameShape& shape, Bytes original, Bytes restored,
+                          const FillValues& fills);
+
+}  // namespace cuszi::gpu
