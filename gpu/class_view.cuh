@@ -52,7 +52,7 @@ struct PassView {
   RegionShape shape;
   Geometry geometry = Geometry::any;
   unsigned layered_axis = 0;  ///< of slices that have one
-  int reach = 0;  ///< of its stencils
+  int reach = 0;              ///< of its stencils
   dim3 grid;  ///< of thread blocks: regions along axes 3 and 2, classes, regions along axes 1 and 0
 };
 
