@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t max_chunk = std::uint64_t{1} << 16;
 
 /// The most bits in front of the planes of a block that is not reversible.
-std::uint32_t exponent_bits(DType dtype) {
+std::uint32_t exponent_bits_of(DType dtype) {
   return with_type_of(dtype, [](auto zero) {
     return static_cast<std::uint32_t>(ZfpType<decltype(zero)>::exponent_bits);
   });
@@ -29,7 +29,7 @@ ZfpParams zfp_params(const ZfpMode& mode, double bound, int rank, DType dtype) {
     case ZfpMode::Kind::accuracy: break;
     case ZfpMode::Kind::precision:
       return ZfpParams::precision(static_cast<std::uint32_t>(mode.amount));
-    case ZfpMode::Kind::rate: return ZfpParams::rate(mode.amount, rank, exponent_bits(dtype));
+    case ZfpMode::Kind::rate: return ZfpParams::rate(mode.amount, rank, exponent_bits_of(dtype));
     case ZfpMode::Kind::reversible: return ZfpParams::reversible();
   }
   return ZfpParams::accuracy(bound);

@@ -136,16 +136,6 @@ TEST_CASE("damaged frames are refused by the GPU", "[gpu]") {
   }
 }
 
-TEST_CASE("a predictor without kernels is refused", "[gpu]") {
-  Backend* const gpu = device();
-  if (gpu == nullptr) return;
-  FrameTask task;
-  task.shape = {DType::f32, Dims{100}};
-  task.config.predictor.id = PredictorId::zfp;
-  const std::vector<std::byte> values(400);
-  REQUIRE_THROWS_AS(compress(*gpu, task, values), DeviceError);
-}
-
 TEST_CASE("a backend that ran out of device memory can be used again", "[gpu]") {
   Backend* const gpu = device();
   if (gpu == nullptr) return;
