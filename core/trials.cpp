@@ -253,6 +253,7 @@ class FrameTrials {
       for (std::size_t i = 0; i < unknown.size(); ++i) known_.push_back({unknown[i], bytes.at(i)});
     }
     std::vector<std::uint64_t> all;
+    all.reserve(codings.size());
     for (const FrameCoding& coding : codings) all.push_back(find(coding)->bytes);
     return all;
   }
@@ -321,7 +322,7 @@ class Choice {
     trials_.add(finalists);
     if (!free_.bounds) return trials_.best();
     trials_.vary(1, std::vector{equal_bounds}, set_bounds);
-    const Trial best = trials_.best();
+    Trial best = trials_.best();
     if (!has_bounds(best.params, usual_bounds)) return best;
     trials_.vary(1, std::vector{middle_bounds}, set_bounds);
     const std::uint64_t saved = best.bytes - trials_.best().bytes;

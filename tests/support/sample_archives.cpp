@@ -287,6 +287,11 @@ const std::vector<SampleArchive>& small_archives() {
              }),
       sample("zfp", FieldKind::smooth, {8, 9, 10}, DType::f32,
              [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),
+      sample("zfp of a fixed rate", FieldKind::sparse, {8, 9, 10}, DType::f32,
+             [](S& s) {
+               s.frame.predictor.id = PredictorId::zfp;
+               s.frame.predictor.zfp.mode = {ZfpMode::Kind::rate, 16};
+             }),
       sample("zfp with a mask", FieldKind::missing, {20, 21}, DType::f64,
              [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),
       sample("zfp with patches", FieldKind::rough, {200}, DType::f64,
