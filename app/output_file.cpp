@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "app/file_identity.hpp"
 #include "app/interruption.hpp"
@@ -88,14 +88,28 @@ void OutputFile::open_beside(Writer writer) {
   if (!file_.is_open() || ::access(handle_path(file_).c_str(), F_OK) != 0) open_named();
 }
 
+/// Makes a name beside the place that nobody else has, which a signal finds before there is a file.
+void OutputFile::take_name() {
+  std::random_device random;
+  const std::uint64_t unique = std::uint64_t{random()} << 32 | random();
+  temporary_ = fmt::format("{}/cuszi.{:016x}.tmp", folder_, unique);
+  set_unfinished(temporary_.c_str());
+}
+
+void OutputFile::drop_name() {
+  set_unfinished(nullptr);
+  temporary_.clear();
+}
+
 /// Where the file system has no files without names, or no /proc names them.
 void OutputFile::open_named() {
-  std::string beside = fmt::format("{}/cuszi.XXXXXX.tmp", folder_);
-  constexpr int ending = 4;
-  file_ = FileDescriptor(::mkostemps(beside.data(), ending, O_CLOEXEC));
-  if (!file_.is_open()) fail("be created");
-  temporary_ = std::move(beside);
-  set_unfinished(temporary_.c_str());
+  take_name();
+  constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
+  file_ = FileDescriptor(::open(temporary_.c_str(), flags, owner_alone));
+  if (!file_.is_open()) {
+    drop_name();
+    fail("be created");
+  }
   if (input_) return;
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -147,15 +161,10 @@ void OutputFile::link_into_place() {
   };
   if (link_to(place_)) return;
   if (errno != EEXIST || !force_) fail("be put in place");
-  for (int i = 0; temporary_.empty(); ++i) {
-    std::string beside = fmt::format("{}/cuszi.{}-{}.tmp", folder_, ::getpid(), i);
-    if (link_to(beside)) {
-      temporary_ = std::move(beside);
-    } else if (errno != EEXIST) {
-      fail("be put in place");
-    }
-  }
-  set_unfinished(temporary_.c_str());
+  take_name();
+  if (link_to(temporary_)) return;
+  drop_name();
+  fail("be put in place");
 }
 
 void OutputFile::move_into_place() {
@@ -164,8 +173,7 @@ void OutputFile::move_into_place() {
   int status = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, place_.c_str(), flags);
   if (status != 0 && errno == EINVAL) status = ::rename(temporary_.c_str(), place_.c_str());
   if (status != 0) fail("be put in place");
-  set_unfinished(nullptr);
-  temporary_.clear();
+  drop_name();
 }
 
 /// The name is in the folder. Not every file system can force that to disk, or needs to.

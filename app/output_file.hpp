@@ -48,6 +48,8 @@ class OutputFile final : public ByteSink {
   void open_stream();
   void open_beside(Writer writer);
   void open_named();
+  void take_name();
+  void drop_name();
   void take_permissions();
   void link_into_place();
   void move_into_place();

@@ -1,10 +1,13 @@
-// Preloaded, makes every file system one without unnamed files (O_TMPFILE).
+// Preloaded, makes every file system one without unnamed files (O_TMPFILE). The signal of the
+// number in SIGNAL_AT_CREATION comes as soon as a file has been created.
 
 #include <dlfcn.h>
 #include <fcntl.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
+#include <cstdlib>
 
 namespace {
 
@@ -15,7 +18,10 @@ int open_as(const char* name, const char* path, int flags, mode_t mode) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  return reinterpret_cast<Open>(::dlsym(RTLD_NEXT, name))(path, flags, mode);
+  const int file = reinterpret_cast<Open>(::dlsym(RTLD_NEXT, name))(path, flags, mode);
+  const char* const number = std::getenv("SIGNAL_AT_CREATION");
+  if (number != nullptr && file >= 0 && (flags & O_CREAT) != 0) std::raise(std::atoi(number));
+  return file;
 }
 
 mode_t mode_of(int flags, va_list more) {

@@ -320,6 +320,18 @@ class Endings(OutputTest):
                 self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
     @unittest.skipIf(not NO_TMPFILE, "there is no library to preload")
+    def test_a_signal_as_soon_as_there_is_a_file(self):
+        for number in [signal.SIGQUIT, signal.SIGTERM, signal.SIGINT]:
+            with self.subTest(signal=number):
+                done = subprocess.run(
+                    [CUSZI, "compress", "u_20x30x40.f32", *OPTIONS, "-o", "out.cuszi"],
+                    cwd=self.folder, stderr=subprocess.DEVNULL, check=False,
+                    env={**os.environ, "LD_PRELOAD": NO_TMPFILE,
+                         "SIGNAL_AT_CREATION": str(int(number))})
+                self.assertEqual(done.returncode, -number)
+                self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
+    @unittest.skipIf(not NO_TMPFILE, "there is no library to preload")
     def test_where_files_need_names(self):
         expected = self.archive()
         os.environ["LD_PRELOAD"] = NO_TMPFILE

@@ -290,7 +290,7 @@ const std::vector<SampleArchive>& small_archives() {
       sample("zfp of a fixed rate", FieldKind::sparse, {8, 9, 10}, DType::f32,
              [](S& s) {
                s.frame.predictor.id = PredictorId::zfp;
-               s.frame.predictor.zfp.mode = {ZfpMode::Kind::rate, 16};
+               s.frame.predictor.zfp.mode = {ZfpMode::Kind::rate, 8};
              }),
       sample("zfp with a mask", FieldKind::missing, {20, 21}, DType::f64,
              [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),
