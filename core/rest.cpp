@@ -115,8 +115,8 @@ struct Stage {
   double hopeless;  ///< mean error, in shares of the bound
 };
 
-/// The coarse lattice, whose errors finer points inherit, within 0.03 of the bound mostly, and the
-/// first pass of level 1, which tells within 0.01.
+/// The coarse lattice, whose errors finer points mostly inherit, and the first pass of level 1,
+/// from which those behind it differ less.
 std::vector<Stage> stages_of(const Lattice& lattice) {
   const Schedule schedule = make_schedule(lattice);
   const std::size_t coarse = schedule.coarse_passes();

@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// fill_contexts() for the passes of cubes (see cube_point.cuh).
+/// fill_contexts() for the passes of cubes and slices (see cube_point.cuh).
 template <class T>
 void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
                         std::uint8_t* contexts);

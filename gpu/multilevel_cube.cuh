@@ -4,8 +4,8 @@
 
 namespace cuszi::gpu {
 
-// quantise_pass() and restore_pass() for the passes of cubes (see cube_point.cuh), which hold
-// nearly all points of three-dimensional frames.
+// quantise_pass() and restore_pass() for the passes of cubes and slices (see cube_point.cuh), which
+// hold nearly all points of frames of two and three dimensions.
 
 template <class T>
 void quantise_cube(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task);

@@ -201,20 +201,28 @@ Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
   return row;
 }
 
-Json study_index(FrameStudy& study, const BenchOptions& options) {
-  const std::unique_ptr<Backend> backend = cpu::make_backend();
-  Workbench cpu(*backend);
-  Json rows = Json::array();
+/// Adds the rows of all indexes for each of these chunks, which set(config, chunk) sets.
+template <class Set>
+void add_index_rows(FrameStudy& study, Workbench& cpu, const BenchOptions& options,
+                    std::initializer_list<std::uint32_t> chunks, const Set& set, Json& rows) {
   FrameConfig config = options.settings.frame;
   const auto add = [&](IndexKind kind, std::uint32_t chunk, std::uint32_t partition) {
     config.index = {kind, partition};
-    config.huffman.chunk = chunk;
-    const bool has_chunks = kind != IndexKind::none;
-    rows.push_back(
-        index_row(study, cpu, config, has_chunks ? std::optional(chunk) : std::nullopt, options));
+    set(config, chunk);
+    rows.push_back(index_row(study, cpu, config, chunk, options));
   };
-  add(IndexKind::none, config.huffman.chunk, options.settings.frame.index.partition);
-  for (const std::uint32_t chunk : {256U, 1024U, 4096U, 16384U}) for_indexes(chunk, options, add);
+  for (const std::uint32_t chunk : chunks) for_indexes(chunk, options, add);
+}
+
+Json study_index(FrameStudy& study, const BenchOptions& options) {
+  const std::unique_ptr<Backend> backend = cpu::make_backend();
+  Workbench cpu(*backend);
+  FrameConfig config = options.settings.frame;
+  config.index.kind = IndexKind::none;
+  Json rows = Json::array();
+  rows.push_back(index_row(study, cpu, config, std::nullopt, options));
+  const auto set = [](FrameConfig& some, std::uint32_t chunk) { some.huffman.chunk = chunk; };
+  add_index_rows(study, cpu, options, {256, 1024, 4096, 16384}, set, rows);
   return rows;
 }
 
@@ -222,17 +230,13 @@ Json study_zfp_index(FrameStudy& study, const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = cpu::make_backend();
   Workbench cpu(*backend);
   Json rows = Json::array();
-  FrameConfig config = options.settings.frame;
-  const auto add = [&](IndexKind kind, std::uint32_t chunk, std::uint32_t partition) {
-    config.index = {kind, partition};
-    config.predictor.zfp.chunk = chunk;
-    rows.push_back(index_row(study, cpu, config, chunk, options));
-  };
-  for (const std::uint32_t chunk : {1U, 4U, 16U, 64U, 256U}) for_indexes(chunk, options, add);
+  const auto set = [](FrameConfig& some, std::uint32_t chunk) { some.predictor.zfp.chunk = chunk; };
+  add_index_rows(study, cpu, options, {1, 4, 16, 64, 256}, set, rows);
 
+  FrameConfig config = options.settings.frame;
   double seconds = 0;
-  const FrameReport last = study.compress(config, 1, seconds);
-  const auto bytes = static_cast<double>(section_bytes(last.header, SectionId::codes));
+  const FrameReport variable = study.compress(config, 1, seconds);
+  const auto bytes = static_cast<double>(section_bytes(variable.header, SectionId::codes));
   config.index.kind = IndexKind::none;
   config.predictor.zfp.mode = {ZfpMode::Kind::rate,
                                8 * bytes / static_cast<double>(study.shape().points())};
