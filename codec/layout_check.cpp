@@ -15,7 +15,7 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t fewest_values = 16384;
-constexpr std::uint64_t blocks = 32;
+constexpr std::uint64_t sampled_blocks = 32;
 constexpr std::uint64_t block_values = 256;
 constexpr double least_gain = 2;
 constexpr double sharp = 0.8;  ///< the differences of a true neighbour over those of places nearby
@@ -35,7 +35,7 @@ class Sampler {
   /// The first value of block `i`, where it and the values `distance` behind it can be read.
   std::uint64_t start(std::uint64_t i, std::uint64_t distance) const {
     const std::uint64_t room = values_ - distance - block_values;
-    return room / blocks * i + room / (2 * blocks);
+    return room / sampled_blocks * i + room / (2 * sampled_blocks);
   }
 
   Bytes bytes_at(std::uint64_t first) {
@@ -96,7 +96,7 @@ class Differences {
   double measure(std::uint64_t distance) {
     double sum = 0;
     std::uint64_t count = 0;
-    for (std::uint64_t i = 0; i < blocks; ++i) {
+    for (std::uint64_t i = 0; i < sampled_blocks; ++i) {
       const std::uint64_t first = sampler_.start(i, distance);
       const std::vector<double> here = sampler_.values_at(first);
       const std::vector<double> there = sampler_.values_at(first + distance);
@@ -189,11 +189,11 @@ std::optional<OtherDims> smoother_dims(const FieldLayout& layout, std::uint64_t 
 
 std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t values,
                                     const ReadValues& read) {
-  if (values < blocks * block_values) return std::nullopt;
+  if (values < sampled_blocks * block_values) return std::nullopt;
   Sampler sampler(layout.dtype, values, read);
   std::vector<double> now;
   std::vector<double> swapped;
-  for (std::uint64_t i = 0; i < blocks; ++i) {
+  for (std::uint64_t i = 0; i < sampled_blocks; ++i) {
     const Bytes block = sampler.bytes_at(sampler.start(i, 0));
     std::vector<std::byte> turned(block.begin(), block.end());
     to_native(turned, layout.dtype, ByteOrder::big);  // the other order, whatever this one is

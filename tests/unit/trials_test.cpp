@@ -1,0 +1,143 @@
+#include "core/trials.hpp"
+
+#include <variant>
+
+#include "codec/archive_reader.hpp"
+#include "core/backend.hpp"
+#include "core/frame_plan.hpp"
+#include "cpu_ref/cpu_backend.hpp"
+#include "test_data/fields.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+const Dims frame_dims{40, 50, 60};
+
+/// One frame of a field, for which choices are made again and again.
+class Chooser {
+ public:
+  explicit Chooser(FieldKind kind)
+      : values_(make_field(kind, frame_dims, DType::f32, 1)),
+        backend_(cpu::make_backend()),
+        session_(backend_->encode({DType::f32, frame_dims}, values_, {}, draft({}))) {}
+
+  ChosenMethod choose(const FrameConfig& config, const ChosenMethod* first = nullptr) {
+    const FieldScan scan = session_->scan();
+    const double bound = 1e-3 * (scan.max - scan.min);
+    Method method{draft(config), config.coder};
+    std::visit([&](auto& p) { p.choose(config.predictor, scan, bound, DType::f32); },
+               method.predictor);
+    return choose_method(*session_, std::move(method), config, frame_dims, bound, first);
+  }
+
+ private:
+  static PredictorParams draft(FrameConfig config) {
+    config.predictor.id = PredictorId::multilevel;
+    return draft_predictor(config, frame_dims);
+  }
+
+  std::vector<std::byte> values_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<EncodeSession> session_;
+};
+
+FrameConfig by_context_coder() {
+  FrameConfig config;
+  config.predictor.id = PredictorId::multilevel;
+  config.coder = CoderId::ans;
+  return config;
+}
+
+const MultilevelParams& multilevel_of(const ChosenMethod& chosen) {
+  return std::get<MultilevelParams>(chosen.method.predictor);
+}
+
+}  // namespace
+
+TEST_CASE("what was chosen for the first frame is chosen where it costs about as much") {
+  Chooser chooser(FieldKind::smooth);
+  const FrameConfig config = by_context_coder();
+  const ChosenMethod own = chooser.choose(config);
+  FrameConfig short_reach = config;
+  short_reach.predictor.multilevel.reach = 3;
+  short_reach.predictor.multilevel.alpha = 1;
+  ChosenMethod first = chooser.choose(short_reach);
+  REQUIRE(multilevel_of(own).reach != 3);
+  REQUIRE(first.cost);
+
+  const ChosenMethod again = chooser.choose(config, &first);
+  CHECK(multilevel_of(again) == multilevel_of(first));
+  REQUIRE(again.cost);
+  CHECK(again.cost->bytes == first.cost->bytes);
+
+  const auto is_own = [&](const ChosenMethod& chosen) {
+    return multilevel_of(chosen) == multilevel_of(own);
+  };
+  const std::uint64_t bytes = first.cost->bytes;
+  for (const std::uint64_t far : {bytes * 3 / 4, bytes * 3 / 2}) {
+    first.cost->bytes = far;
+    CHECK(is_own(chooser.choose(config, &first)));
+  }
+  first.cost->bytes = bytes * 9 / 10;
+  CHECK_FALSE(is_own(chooser.choose(config, &first)));
+  // Twice the points for twice the bytes are as many a point.
+  first.cost = TrialCost{2 * bytes, *Dims::make(std::vector<std::uint64_t>{80, 50, 60})};
+  CHECK_FALSE(is_own(chooser.choose(config, &first)));
+  first.cost = TrialCost{bytes, *Dims::make(std::vector<std::uint64_t>{2000, 60})};
+  CHECK(is_own(chooser.choose(config, &first)));
+  first.cost.reset();
+  CHECK(is_own(chooser.choose(config, &first)));
+}
+
+TEST_CASE("the best effort and the least do not look at the first frame") {
+  Chooser chooser(FieldKind::smooth);
+  FrameConfig config = by_context_coder();
+  config.predictor.multilevel.reach = 3;
+  const ChosenMethod first = chooser.choose(config);
+  config.predictor.multilevel.reach.reset();
+  for (const Effort effort : {Effort::fast, Effort::best}) {
+    config.predictor.multilevel.effort = effort;
+    CHECK(multilevel_of(chooser.choose(config, &first)) == multilevel_of(chooser.choose(config)));
+  }
+}
+
+TEST_CASE("after a first frame by Lorenzo trials are made again") {
+  FrameConfig config = by_context_coder();
+  config.predictor.automatic = config.automatic_coder = true;
+  ChosenMethod first = Chooser(FieldKind::steps).choose(config);
+  REQUIRE(std::holds_alternative<LorenzoParams>(first.method.predictor));
+  Chooser chooser(FieldKind::smooth);
+  const ChosenMethod own = chooser.choose(config);
+  first.cost = own.cost;
+  CHECK(multilevel_of(chooser.choose(config, &first)) == multilevel_of(own));
+}
+
+TEST_CASE("frames that are alike are coded as the first of them") {
+  const Dims field{256, 40, 40};
+  const auto values = make_field(FieldKind::smooth, field, DType::f32, 1);
+  FrameTask task;
+  task.config = by_context_coder();
+  const auto backend = cpu::make_backend();
+  const FieldCuts plan = plan_frames(field, DType::f32, ByteCount{1} << 18);
+  REQUIRE(plan.frames() > 2);
+  const auto archive = make_archive(*backend, plan, DType::f32, values, settings_of(task));
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  const MultilevelParams* first = nullptr;
+  std::vector<ArchiveFrame> frames;
+  for (std::uint64_t i = 0; i < plan.frames(); ++i) frames.push_back(reader.next_frame());
+  for (const ArchiveFrame& frame : frames) {
+    const auto& params = std::get<MultilevelParams>(frame.header.predictor.value());
+    if (first == nullptr) first = &params;
+    CHECK(params.reach == first->reach);
+    CHECK(params.lattice.roles == first->lattice.roles);
+    CHECK(params.alpha == first->alpha);
+    CHECK(params.beta == first->beta);
+  }
+}
+
+}  // namespace cuszi::test
