@@ -129,7 +129,7 @@ std::vector<Stage> stages_of(const Lattice& lattice) {
   const std::size_t all = schedule.passes.size();
   const auto end = static_cast<int>(coarse);
   return {{{0, end}, points(0, all) / points(0, coarse), 2 * most_bias},
-          {{end, end + 1}, points(coarse, all) / points(coarse, coarse + 1), 1.4 * most_bias}};
+          {{end, end + 1}, points(coarse, all) / points(coarse, coarse + 1), 1.1 * most_bias}};
 }
 
 /// A frame predicted in several ways, one at a time.
@@ -139,15 +139,9 @@ class Attempts {
   Attempts(EncodeSession& session, FrameCoding& coding, PassRange passes, std::uint64_t points)
       : session_(session), coding_(coding), passes_(passes), points_(static_cast<double>(points)) {}
 
-  /// Predicts as `coding` says. Returns the mean error in shares of the bound.
-  double make() {
-    start();
-    finish();
-    return judged(mean_error());
-  }
-
-  /// The same, or about, if it is given up after one of these stages.
-  double try_again(std::span<const Stage> stages) {
+  /// Predicts as `coding` says. Returns the mean error in shares of the bound, or about, if the
+  /// attempt is given up after one of these stages.
+  double make(std::span<const Stage> stages) {
     start();
     std::int64_t before = 0;
     for (const Stage& stage : stages) {
@@ -266,26 +260,28 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
                                             PassRange passes, const FrameShape& shape) {
   const std::uint64_t points = shape.points() - session.scan().missing;
   Attempts attempts(session, coding, passes, points);
-  attempts.make();
   auto* const params = std::get_if<MultilevelParams>(&coding.predictor);
+  const std::vector<Stage> stages =
+      params == nullptr ? std::vector<Stage>{} : stages_of(params->lattice);
+  // Most frames need no other attempt: these are not held up more than once.
+  attempts.make(std::span(stages).first(std::min<std::size_t>(stages.size(), 1)));
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
   const Rest rest = find_rest(session, shape.points(), coding.room.bound);
-  const std::vector<Stage> stages = stages_of(params->lattice);
   const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
     if (snap <= first) continue;
     params->snap = snap;
     params->rest = rest.value;
-    const double bias = attempts.try_again(stages);
+    const double bias = attempts.make(stages);
     if (attempts.are_even()) break;
     if (rest.is_exact && snap != snap_units) continue;  // the last resort
     const double shift = -bias * coding.room.bound / rest.share;
     params->rest = value_near(rest.value + shift, shape.dtype);
-    const double shifted = attempts.try_again(stages);
+    const double shifted = attempts.make(stages);
     if (attempts.are_even()) break;
     if (bias * shifted >= 0) continue;
     params->rest = value_near(rest.value + shift * bias / (bias - shifted), shape.dtype);
-    attempts.try_again(stages);
+    attempts.make(stages);
     if (attempts.are_even()) break;
   }
   return attempts.take_best();

@@ -40,8 +40,8 @@ void rest_at(const Rest& rest, MultilevelParams& params);
 /// a tenth smaller, if it leaves the sample a mean error of no more than half of most_bias.
 double half_step_for_grid(const Rest& rest, double half_step);
 
-/// The share of the bound that mean errors are to stay within.
-inline constexpr double most_bias = 0.045;
+/// The share of the bound that mean errors are to stay within: just under a twentieth.
+inline constexpr double most_bias = 0.0499;
 
 /// Begins to code the frame with all of its passes predicted. Where the mean error is more than
 /// most_bias, predicts again with larger snaps, and for each (if the resting value is exact, for

@@ -264,11 +264,13 @@ TEST_CASE("an attempt that will not be even goes no further") {
     return session.predicted();
   };
   const auto snap = [&] { return int{std::get<MultilevelParams>(coding.predictor).snap}; };
-  CHECK(attempts({{far, 0.01}}) == std::vector{all});
+  CHECK(attempts({{near, 0.01}}) == std::vector{all});
+  CHECK(attempts({{far, 0.01}, {near, 0.01}}) == std::vector{coarse, all});
+  CHECK(snap() == 4);
   CHECK(attempts({{0, 0.5}, {far, 0}, {-far, 0}, {near, 0.01}}) ==
         std::vector{all, coarse, coarse, all});
   CHECK(snap() == 12);
-  CHECK(attempts({{0, 0.5}, {near, 0.2}, {near, 0.05}, {near, 0}}) ==
+  CHECK(attempts({{0, 0.5}, {near, 0.2}, {near, 0.047}, {near, 0}}) ==
         std::vector{all, finer, all, all});
   CHECK(snap() == 12);
   CHECK(attempts({{0, 0.5}, {0, 0.2}, {far, 0}, {far, 0}, {far, 0}, {far, 0}, {far, 0.1}}) ==
