@@ -68,7 +68,7 @@ class FieldCompressor {
       };
       const FrameReport frame = times_.measure(turn, [&](StepTimes& steps) {
         return compress_frame(*backends_[turn.track()], settings_.frame, std::move(loaded),
-                              turn.frame(), bound, allocate, steps);
+                              turn.frame(), bound, allocate, steps, advice_for(turn));
       });
       turn.in_order(FrameStep::end, [&] {
         summary.add(frame.header, points, frame.outliers, frame.patches);
@@ -98,6 +98,21 @@ class FieldCompressor {
     return range;
   }
 
+  /// Later frames begin with what was chosen for the first one.
+  FrameAdvice advice_for(const FrameTurn& turn) {
+    if (frames() == 1) return {};
+    if (turn.frame() == 0) {
+      return {{}, [this, &turn](const ChosenMethod& chosen) {
+                turn.in_order(FrameStep::choose, [&] { first_choice_ = chosen; });
+              }};
+    }
+    return {[this, &turn] {
+              turn.await_first(FrameStep::choose);
+              return first_choice_ ? &*first_choice_ : nullptr;
+            },
+            {}};
+  }
+
   /// Loads the frame of this turn, for a bound if that is known.
   LoadedFrame load(const FrameTurn& turn, std::optional<double> bound) {
     const std::uint64_t i = turn.frame();
@@ -124,6 +139,7 @@ class FieldCompressor {
   TrackTimes times_;
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
   std::optional<LoadedFrame> only_;
+  std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
 };
 
 /// Restores frames so far as a preview shows them, in the order of its plan, and takes those that

@@ -46,10 +46,10 @@ bool FrameTurn::is_first() const {
   return tracks_.passed_[number_of(FrameStep::end)] == frame_;
 }
 
-void FrameTurn::await(FrameStep step) const {
+void FrameTurn::await(FrameStep step, std::uint64_t frames) const {
   std::unique_lock lock(tracks_.mutex_);
   tracks_.changed_.wait(
-      lock, [&] { return tracks_.passed_[number_of(step)] >= frame_ || tracks_.failed_ < frame_; });
+      lock, [&] { return tracks_.passed_[number_of(step)] >= frames || tracks_.failed_ < frame_; });
   if (tracks_.failed_ < frame_) throw Abandoned();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstdint>
@@ -24,8 +25,9 @@ inline constexpr ByteCount large_frame = ByteCount{192} << 20;
 /// there can be for so many frames of this size.
 std::vector<Backend*> side_by_side(Backend& backend, std::uint64_t frames, ByteCount frame_bytes);
 
-/// What frames do one after the other, in their order, whatever else they do at a time.
-enum class FrameStep : std::size_t { start, look, place, end };
+/// What frames do one after the other, in their order, whatever else they do at a time. The first
+/// one alone takes `choose`, which others wait for; whoever takes a later step has taken it, too.
+enum class FrameStep : std::size_t { start, look, choose, place, end };
 
 class FrameTracks;
 
@@ -42,7 +44,9 @@ class FrameTurn {
   bool is_first() const;
 
   /// Waits until all frames before have taken this step.
-  void await(FrameStep step) const;
+  void await(FrameStep step) const { await(step, frame_); }
+  /// Waits until the first frame has, for one that comes after it.
+  void await_first(FrameStep step) const { await(step, std::min<std::uint64_t>(frame_, 1)); }
 
   /// Does `work` as this step of the frame, after all frames before have taken it. Those that
   /// follow may do so then, and whatever comes before it.
@@ -54,6 +58,8 @@ class FrameTurn {
   }
 
  private:
+  /// Waits until so many frames have taken it, or one before this has failed.
+  void await(FrameStep step, std::uint64_t frames) const;
   void pass(FrameStep step) const;
 
   FrameTracks& tracks_;
@@ -75,7 +81,7 @@ class FrameTracks {
 
  private:
   friend class FrameTurn;
-  static constexpr std::size_t steps = 4;
+  static constexpr std::size_t steps = 5;
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
   std::optional<std::uint64_t> next_frame();

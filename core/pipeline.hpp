@@ -9,6 +9,7 @@
 #include "core/config.hpp"
 #include "core/preview.hpp"
 #include "core/steps.hpp"
+#include "core/trials.hpp"
 
 namespace cuszi {
 
@@ -40,6 +41,13 @@ struct CompressedFrame : FrameReport {
   std::vector<std::byte> bytes;  ///< header and payload
 };
 
+/// How a frame learns what was chosen for the first one of its field, and tells what was chosen for
+/// it. Both may be missing.
+struct FrameAdvice {
+  std::function<const ChosenMethod*()> first;  ///< nothing if there is no such choice
+  std::function<void(const ChosenMethod&)> tell;
+};
+
 /// Gives the memory, the host's or the backend's, for so many bytes of a frame.
 using Allocate = std::function<MutableBytes(ByteCount)>;
 
@@ -67,7 +75,7 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, Load
 /// The same into memory from `allocate`, header first.
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
-                           StepTimes& times);
+                           StepTimes& times, const FrameAdvice& advice = {});
 
 /// Restores a frame of this shape into `out`. `payload` and `out` may lie in the host's memory or
 /// the backend's. Throws ArchiveError.

@@ -257,15 +257,18 @@ FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
 
 /// How the frame is to be coded. Nothing if it cannot be.
 std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
-                                         double bound, StepTimes& times) {
+                                         double bound, const FrameAdvice& advice,
+                                         StepTimes& times) {
   if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   auto predictor = chosen(frame.draft, config.predictor, frame.scan, bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
-  Method method{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
-  times.measure("choose", [&] {
-    method = choose_method(*frame.session, std::move(method), config, frame.shape.dims, bound);
+  Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
+  const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
+  ChosenMethod chosen = times.measure("choose", [&] {
+    return choose_method(*frame.session, std::move(draft), config, frame.shape.dims, bound, first);
   });
-  return coding_by(config, std::move(method), bound);
+  if (advice.tell) advice.tell(chosen);
+  return coding_by(config, std::move(chosen.method), bound);
 }
 
 /// Whether a frame may be coded while it is read for the first time.
@@ -326,7 +329,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
-                           StepTimes& times) {
+                           StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
   if (frame.once) {
     auto coded = code_frame_at_once(backend, config, frame, index, bound, allocate, times);
@@ -337,7 +340,7 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }
-  if (const auto coding = choose_coding(config, frame, bound, times)) {
+  if (const auto coding = choose_coding(config, frame, bound, advice, times)) {
     auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
     if (coded) return *std::move(coded);
   }

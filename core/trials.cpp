@@ -167,6 +167,25 @@ std::vector<CoderId> coders_to_try(const FrameConfig& config) {
   return {config.coder};
 }
 
+/// These parameters, with the choices of others, for an array of these dims.
+MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& chosen,
+                              const Dims& dims) {
+  params.lattice = Lattice::of(dims, chosen.lattice.merged, chosen.lattice.roles);
+  params.reach = chosen.reach;
+  params.alpha = chosen.alpha;
+  params.beta = chosen.beta;
+  return params;
+}
+
+/// The same for a trial box, with coefficients of open loops over the frame.
+MultilevelParams in_box(MultilevelParams params, const Dims& box,
+                        std::span<const ClassErrors> loops) {
+  const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
+  params.coefficients = coefficients_for(lattice, params, loops);
+  params.lattice = lattice;
+  return params;
+}
+
 /// What trials of this frame measure.
 class FrameTrials {
  public:
@@ -294,7 +313,10 @@ class Choice {
   /// since what the runner-up's axes lose at a short reach, they may win back at a longer one),
   /// then level-wise bounds.
   Trial by_full_trials() {
-    trials_.add(std::vector{in_box(params_, {})});
+    MultilevelParams start = params_;
+    start.lattice = Lattice::of(box_, params_.lattice.merged, params_.lattice.roles);
+    start.coefficients.clear();
+    trials_.add(std::vector{start});
     if (free_.axes) {
       trials_.vary(1, axes(), [&](MultilevelParams& p, const Axes& axes) {
         if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
@@ -331,12 +353,7 @@ class Choice {
 
   /// The frame's parameters, with the choices of those of a box.
   MultilevelParams in_frame(const MultilevelParams& chosen) const {
-    MultilevelParams params = params_;
-    params.lattice = Lattice::of(dims_, chosen.lattice.merged, chosen.lattice.roles);
-    params.reach = chosen.reach;
-    params.alpha = chosen.alpha;
-    params.beta = chosen.beta;
-    return params;
+    return with_choices(params_, chosen, dims_);
   }
 
  private:
@@ -346,12 +363,6 @@ class Choice {
   };
 
   std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
-
-  MultilevelParams in_box(MultilevelParams params, std::vector<Coefficients> coefficients) const {
-    params.lattice = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
-    params.coefficients = std::move(coefficients);
-    return params;
-  }
 
   /// These and what by_open_loops() may try in their place.
   std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {
@@ -441,8 +452,7 @@ class Choice {
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
       if (best.empty()) likely_ = likely(params, rank.cost, loops[rank.candidate]);
       settle_bounds(params, rank.cost, loops[rank.candidate]);
-      const Lattice box = Lattice::of(box_, params.lattice.merged, params.lattice.roles);
-      best.push_back(in_box(params, coefficients_for(box, params, loops[rank.candidate])));
+      best.push_back(in_box(params, box_, loops[rank.candidate]));
     }
     return best;
   }
@@ -461,13 +471,12 @@ class Choice {
   Trials trials_{costs_};
 };
 
-/// Chooses what is left open of `params`, whose lattice is that of the frame. Returns the bytes in
-/// the trial box; nothing if nothing was tried.
-std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
-                                              const MultilevelConfig& config, const Dims& dims,
-                                              const Dims& box,
-                                              const std::optional<LorenzoParams>& rival,
-                                              FrameTrials& trials) {
+/// Chooses what is left open of `params`, whose lattice is that of the frame. Returns what they
+/// take in the trial box; nothing if nothing was tried.
+std::optional<TrialCost> choose_by_trials(MultilevelParams& params, const MultilevelConfig& config,
+                                          const Dims& dims, const Dims& box,
+                                          const std::optional<LorenzoParams>& rival,
+                                          FrameTrials& trials) {
   const Freedom free{!config.axes && !config.roles && box.rank() == dims.squeezed().rank(),
                      !config.reach, !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
@@ -476,7 +485,34 @@ std::optional<std::uint64_t> choose_by_trials(MultilevelParams& params,
   const Trial best =
       config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
   params = choice.in_frame(best.params);
-  return best.bytes;
+  return TrialCost{best.bytes, box};
+}
+
+/// Whether the boxes of two frames take about as much a point, so that what is best for the one
+/// will do for the other.
+bool is_alike(const TrialCost& cost, const TrialCost& first) {
+  constexpr std::uint64_t part = 4;
+  const std::uint64_t here = cost.bytes * first.box.count();
+  const std::uint64_t there = first.bytes * cost.box.count();
+  return part * (std::max(here, there) - std::min(here, there)) <= there;
+}
+
+/// What was chosen for the first frame of the field, if it takes about as much here. Where that was
+/// Lorenzo, which is rare and may well be wrong for other frames, trials are made again.
+std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& draft,
+                                      const Dims& dims, const Dims& box, FrameTrials& trials) {
+  const auto* const chosen = std::get_if<MultilevelParams>(&first.method.predictor);
+  if (chosen == nullptr || !first.cost || first.cost->box.rank() != box.rank()) {
+    return std::nullopt;
+  }
+  const MultilevelParams params =
+      with_choices(std::get<MultilevelParams>(draft.predictor), *chosen, dims);
+  const auto loops = trials.open_loops(std::span(&params, 1));
+  trials.expect(params);
+  const MultilevelParams part = in_box(params, box, loops.front());
+  const TrialCost cost{trials.costs(std::span(&part, 1)).front(), box};
+  if (!is_alike(cost, *first.cost)) return std::nullopt;
+  return ChosenMethod{{params, draft.coder}, cost};
 }
 
 }  // namespace
@@ -486,27 +522,37 @@ Selection trial_box(const Dims& dims, Effort effort) {
   return box_of(squeezed, effort == Effort::best ? best_box : usual_box);
 }
 
-Method choose_method(EncodeSession& session, Method method, const FrameConfig& config,
-                     const Dims& dims, double bound) {
+ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
+                           const Dims& dims, double bound, const ChosenMethod* first) {
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
-  if (params == nullptr) return method;
-  const Selection selected = trial_box(dims, config.predictor.multilevel.effort);
+  if (params == nullptr) return {std::move(method), {}};
+  const Effort effort = config.predictor.multilevel.effort;
+  const Selection selected = trial_box(dims, effort);
   const Dims box = selected.dims();
   const Rest rest = find_rest(session, dims.count(), bound);
   rest_at(rest, *params);
   FrameTrials trials(session, config, selected, bound);
+  if (first != nullptr && effort == Effort::normal) {
+    if (auto as_first = choose_as(*first, method, dims, box, trials)) {
+      session.fit(as_first->method.predictor);
+      return *std::move(as_first);
+    }
+  }
   std::optional<LorenzoParams> rival;
-  const bool tries = config.predictor.multilevel.effort != Effort::fast;
-  if (config.predictor.automatic && tries) rival = lorenzo_like(*params, rest, box);
-  const auto lowest =
+  if (config.predictor.automatic && effort != Effort::fast) {
+    rival = lorenzo_like(*params, rest, box);
+  }
+  const auto cost =
       choose_by_trials(*params, config.predictor.multilevel, dims, box, rival, trials);
-  if (rival && lowest) {
+  if (rival && cost) {
     const auto [coder, bytes] = trials.best_coder(*rival);
-    const bool is_telling = selected.all() || *lowest >= least_bytes;
-    if (is_telling && bytes < *lowest) return {lorenzo_like(*params, rest, dims), coder};
+    const bool is_telling = selected.all() || cost->bytes >= least_bytes;
+    if (is_telling && bytes < cost->bytes) {
+      return {{lorenzo_like(*params, rest, dims), coder}, TrialCost{bytes, box}};
+    }
   }
   session.fit(method.predictor);
-  return method;
+  return {std::move(method), cost};
 }
 
 }  // namespace cuszi

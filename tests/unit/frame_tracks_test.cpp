@@ -65,6 +65,29 @@ TEST_CASE("frames take each of their steps in their order") {
   }
 }
 
+TEST_CASE("frames wait for the first one alone, whatever step it takes") {
+  for (const std::size_t count : track_counts) {
+    for (const FrameStep taken : {FrameStep::choose, FrameStep::place, FrameStep::end}) {
+      FrameTracks tracks(count);
+      std::atomic<int> chosen = 0;
+      std::atomic<bool> too_early = false;
+      tracks.run(12, [&](const FrameTurn& turn) {
+        if (turn.frame() != 0) {
+          turn.await_first(FrameStep::choose);
+          if (chosen == 0) too_early = true;
+          sleep_for_us(12 - turn.frame());
+          return;
+        }
+        turn.await_first(FrameStep::choose);  // nobody comes before it
+        sleep_for_us(300);
+        turn.in_order(taken, [&] { ++chosen; });
+      });
+      CHECK(chosen == 1);
+      CHECK_FALSE(too_early);
+    }
+  }
+}
+
 TEST_CASE("the first frame that fails is the one that is told of") {
   for (const std::size_t count : track_counts) {
     FrameTracks tracks(count);

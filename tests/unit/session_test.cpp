@@ -29,7 +29,7 @@ FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
   Method method{draft_of(id), coder};
   std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), frame_bound, DType::f32); },
              method.predictor);
-  method = choose_method(session, std::move(method), config, dims, frame_bound);
+  method = choose_method(session, std::move(method), config, dims, frame_bound).method;
   return {method.predictor,
           {frame_bound},
           coder_params(method.coder, config, centre_of(method.predictor)),
