@@ -77,11 +77,14 @@ struct FieldRun {
 
 void run_frames(Workbench& bench, const FieldSettings& settings, double bound, FieldSource& field,
                 FieldRun& run, QualityMeter* meter) {
+  std::optional<ChosenMethod> first;
+  const FrameAdvice of_first{{}, [&](const ChosenMethod& chosen) { first = chosen; }};
+  const FrameAdvice of_others{[&] { return first ? &*first : nullptr; }, {}};
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
     const FrameShape shape{field.layout().dtype, field.plan().frame_dims(i)};
     bench.put(shape, field.frame(i));
     bench.copy(run.copy);
-    bench.compress(settings, bound, run.compress);
+    bench.compress(settings, bound, run.compress, i == 0 ? of_first : of_others);
     bench.restore(shape, bench.archive(), run.decompress);
     if (meter != nullptr) meter->add(i, bench.restored());
   }

@@ -20,7 +20,8 @@ void Workbench::copy(CallTimes& times) {
   times.measure([&] { backend_.copy(values_, restored_); });
 }
 
-FrameReport Workbench::compress(const FieldSettings& settings, double bound, CallTimes& times) {
+FrameReport Workbench::compress(const FieldSettings& settings, double bound, CallTimes& times,
+                                const FrameAdvice& advice) {
   const auto allocate = [&](ByteCount size) {
     archive_ = room(buffer_for(DeviceBuffer::archive, 0), archive_room_, size);
     return archive_;
@@ -32,7 +33,7 @@ FrameReport Workbench::compress(const FieldSettings& settings, double bound, Cal
             : load_frame(backend_, settings.frame, shape_, values_, settings.fills, bound,
                          times.steps());
     FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
-                                        allocate, times.steps());
+                                        allocate, times.steps(), advice);
     backend_.settle();
     return report;
   });

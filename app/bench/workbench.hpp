@@ -22,7 +22,8 @@ class Workbench {
   void copy(CallTimes& times);
 
   /// Compresses the frame under an absolute bound.
-  FrameReport compress(const FieldSettings& settings, double bound, CallTimes& times);
+  FrameReport compress(const FieldSettings& settings, double bound, CallTimes& times,
+                       const FrameAdvice& advice = {});
 
   /// The compressed frame, in the backend's memory.
   Bytes archive() const { return archive_; }
