@@ -110,23 +110,48 @@ __device__ void sum_features(const PassView<T>& pass, const ClassView<T>& view,
       });
 }
 
+/// What a block's threads share to find the contexts of a region's points.
+struct ContextSpots {
+  SummedSpots summed;
+  Staged<std::uint8_t> staged;
+};
+
+template <class T>
+__device__ void fill_region(const PassView<T>& pass, const ClassView<T>& view, const Region& region,
+                            const GroupWeights* weights, std::uint8_t* contexts,
+                            ContextSpots& shared) {
+  const GroupWeights mine = weights[view.plan.points.group];
+  const bool has_weights = mine.kind != WeightsKind::none;
+  if (has_weights) sum_features(pass, view, region, mine.weights, shared.summed);
+  for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t place) {
+    shared.staged.values[place] =
+        context_of(mine, view.plan.points.group, has_weights ? shared.summed.sums[place] : 0);
+  });
+  __syncthreads();
+  shared.staged.store(contexts + region.place, region.points());
+  __syncthreads();
+}
+
 template <class T>
 __global__ void __launch_bounds__(threads)
     contexts_kernel(__grid_constant__ const PassView<T> pass, const GroupWeights* weights,
                     std::uint8_t* contexts) {
-  __shared__ SummedSpots summed;
-  __shared__ Staged<std::uint8_t> staged;
+  __shared__ ContextSpots shared;
   for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
-    const GroupWeights mine = weights[view.plan.points.group];
-    const bool has_weights = mine.kind != WeightsKind::none;
-    if (has_weights) sum_features(pass, view, region, mine.weights, summed);
-    for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t place) {
-      staged.values[place] =
-          context_of(mine, view.plan.points.group, has_weights ? summed.sums[place] : 0);
-    });
-    __syncthreads();
-    staged.store(contexts + region.place, region.points());
-    __syncthreads();
+    fill_region(pass, view, region, weights, contexts, shared);
+  });
+}
+
+constexpr unsigned small_pass_blocks = 64;
+template <class T>
+__global__ void __launch_bounds__(threads)
+    small_contexts_kernel(const SmallPassContexts<T>* passes) {
+  __shared__ ContextSpots shared;
+  __shared__ Uninitialised<SmallPassContexts<T>> shared_pass;
+  share(passes[blockIdx.y], shared_pass.get());
+  const SmallPassContexts<T>& here = shared_pass.get();
+  share_out_regions(here.pass, [&](const ClassView<T>& view, const Region& region) {
+    fill_region(here.pass, view, region, here.weights, here.contexts, shared);
   });
 }
 
@@ -143,6 +168,17 @@ void fill_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weig
   check_launch("fill_contexts");
 }
 
+template <class T>
+void fill_contexts(Work& work, std::span<const SmallPassContexts<T>> passes) {
+  if (passes.empty()) return;
+  const dim3 grid(small_pass_blocks, static_cast<unsigned>(passes.size()));
+  small_contexts_kernel<T>
+      <<<grid, threads, 0, work.stream()>>>(work.upload(passes.data(), passes.size()));
+  check_launch("fill_contexts");
+}
+
+template void fill_contexts(Work&, std::span<const SmallPassContexts<float>>);
+template void fill_contexts(Work&, std::span<const SmallPassContexts<double>>);
 template void fill_contexts(Work&, const PassView<float>&, const GroupWeights*, std::uint8_t*);
 template void fill_contexts(Work&, const PassView<double>&, const GroupWeights*, std::uint8_t*);
 

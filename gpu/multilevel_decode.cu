@@ -45,15 +45,14 @@ class MultilevelDecoder final : public PassDecoder {
       closed_contexts_ = work_.take<std::uint8_t>(gaps_.start(frame_.passes()));
     }
     work_.sync();
+    if (contexts_ != nullptr) upload_weights();
     const auto* const ans = std::get_if<AnsParams>(&coder_);
     if (ans != nullptr) ans_.emplace(work_, *ans, levels);
   }
 
   void contexts(int pass, const Sections& /*sections*/) override {
     enter(pass);
-    const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_.plan(),
-                                      frame_.pass(pass), remembered_);
-    fill_contexts(work_, frame_.view(pass), work_.upload(weights.data(), weights.size()),
+    fill_contexts(work_, frame_.view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
                   contexts_ + frame_.start(pass));
   }
 
@@ -98,6 +97,18 @@ class MultilevelDecoder final : public PassDecoder {
     entered_ = pass;
   }
 
+  void upload_weights() {
+    RememberedWeights remembered;
+    std::vector<GroupWeights> all;
+    for (int pass = 0; pass < static_cast<int>(coded_.size()); ++pass) {
+      first_weights_.push_back(all.size());
+      const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_.plan(),
+                                        frame_.pass(pass), remembered);
+      all.insert(all.end(), weights.begin(), weights.end());
+    }
+    weights_ = work_.upload(all.data(), all.size());
+  }
+
   /// The codes of a pass that stand in its stream, each under its context.
   void decode_codes(int pass, const std::uint8_t* contexts, std::uint64_t count,
                     QuantCode* codes) const {
@@ -133,9 +144,10 @@ class MultilevelDecoder final : public PassDecoder {
   Gaps gaps_;
   QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
-  QuantCode* codes_;        ///< by pass and place
-  std::uint8_t* contexts_;  ///< of the same
-  RememberedWeights remembered_;
+  QuantCode* codes_;                        ///< by pass and place
+  std::uint8_t* contexts_;                  ///< of the same
+  const GroupWeights* weights_ = nullptr;   ///< of the groups of all passes, on the device
+  std::vector<std::size_t> first_weights_;  ///< among these, of each pass
   int entered_ = -1;
 };
 

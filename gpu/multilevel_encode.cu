@@ -66,10 +66,16 @@ class MultilevelEncoder final : public PassEncoder {
       sections.push_back(write_weights(own));
     }
     const GroupWeights* on_device = work_.upload(all.data(), all.size());
+    std::vector<SmallPassContexts<T>> small;
     for (int number = passes.first; number < passes.end; ++number) {
-      fill_contexts(work_, frame_.view(number), on_device, contexts(number));
+      if (frame_.pass(number).points <= small_pass) {
+        small.push_back({frame_.view(number), on_device, contexts(number)});
+      } else {
+        fill_contexts(work_, frame_.view(number), on_device, contexts(number));
+      }
       on_device += weights[static_cast<std::size_t>(number - passes.first)].size();
     }
+    fill_contexts<T>(work_, small);
     add(passes, SectionId::weights, sections);
   }
 
