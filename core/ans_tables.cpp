@@ -14,6 +14,20 @@ constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stor
 constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 64 or more
 constexpr std::uint64_t bits_beside_table = 12;       ///< its first context, its counts
 
+/// What a symbol of each frequency costs; nothing where there is none.
+constinit const auto symbol_costs = [] {
+  std::array<std::uint32_t, probability_one + 1> costs{};
+  for (std::uint32_t frequency = 1; frequency <= probability_one; ++frequency) {
+    const int exponent = static_cast<int>(std::bit_width(frequency)) - 1;
+    const std::uint32_t mantissa = (frequency << (log2_mantissa_bits - exponent)) - probability_one;
+    const std::uint32_t log =
+        (static_cast<std::uint32_t>(exponent) << cost_bits) + log2_of_mantissa(mantissa);
+    costs[frequency] = (std::uint32_t{probability_bits} << cost_bits) - log;
+  }
+  return costs;
+}();
+static_assert(probability_bits == log2_mantissa_bits, "the mantissa of a frequency is exact");
+
 Counts operator+(const Counts& a, const Counts& b) {
   Counts sum{};
   for (unsigned t = 0; t < token_count; ++t) sum[t] = a[t] + b[t];
@@ -34,11 +48,7 @@ unsigned end_of(const Counts& counts) {
 /// What symbols of these counts cost with these frequencies.
 Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
   Cost cost = 0;
-  for (unsigned t = 0; t <= table.last; ++t) {
-    if (counts[t] == 0) continue;
-    cost += counts[t] *
-            ((std::uint32_t{probability_bits} << cost_bits) - log2_of(table.frequencies[t]));
-  }
+  for (unsigned t = 0; t <= table.last; ++t) cost += counts[t] * symbol_costs[table.frequencies[t]];
   return cost;
 }
 
@@ -75,6 +85,11 @@ struct TokenShares {
   }
 };
 
+/// Rounding up, of rare tokens above all, must not take everything from the commonest.
+bool has_room_for_commonest(std::uint32_t others) {
+  return others < probability_one - least_of_commonest;
+}
+
 /// Frequencies of this precision, of a sum of probability_one.
 FrequencyTable normalise(const TokenShares& shares, int precision) {
   FrequencyTable table;
@@ -88,8 +103,7 @@ FrequencyTable normalise(const TokenShares& shares, int precision) {
     table.frequencies[t] = rounded_frequency(shares.share[t], mantissa);
     others += table.frequencies[t];
   }
-  // Rounding up, of rare tokens above all, must not take everything from the commonest.
-  while (others >= probability_one - least_of_commonest) {
+  while (!has_room_for_commonest(others)) {
     std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
     const std::uint16_t less = smaller_frequency(largest, mantissa);
     others -= static_cast<std::uint32_t>(largest - less);
@@ -151,17 +165,21 @@ constinit const auto model_shares = [] {
   return shares;
 }();
 
+/// The frequency of a token whose share is this: one at least.
+constexpr std::uint16_t frequency_of_share(std::uint64_t share) {
+  constexpr std::uint32_t shared = probability_one - token_count;
+  return static_cast<std::uint16_t>(1 + (share * shared >> 16));
+}
+
 /// The table of a model for tokens up to `last`, of which each occurs.
 FrequencyTable modelled(const TokenModel& model, unsigned last) {
   FrequencyTable table;
   table.last = last;
   table.model = model;
-  constexpr std::uint32_t shared = probability_one - token_count;  // each token gets one at least
   const ModelShares& shares = model_shares.at(model.scale).at(model.shape);
   std::uint32_t left = probability_one;
   for (unsigned t = 0; t <= last; ++t) {
-    const std::uint64_t share = shares[t] - (t < last ? shares[t + 1] : 0);
-    table.frequencies[t] = static_cast<std::uint16_t>(1 + (share * shared >> 16));
+    table.frequencies[t] = frequency_of_share(shares[t] - (t < last ? shares[t + 1] : 0));
     left -= table.frequencies[t];
   }
   *std::max_element(table.frequencies.begin(), table.frequencies.begin() + last + 1) +=
@@ -169,12 +187,16 @@ FrequencyTable modelled(const TokenModel& model, unsigned last) {
   return table;
 }
 
+constexpr std::uint64_t model_table_bits = 1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits;
+
+/// Bits of a table without a model, but for its frequencies.
+std::uint64_t head_bits(unsigned commonest, unsigned last) {
+  return 1 + static_cast<std::uint64_t>(gamma_bits(commonest)) + 6 + (last == 0 ? 0 : 2);
+}
+
 Cost table_cost(const FrequencyTable& table) {
-  if (table.model) {
-    return Cost{1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits} << cost_bits;
-  }
-  std::uint64_t bits =
-      1 + static_cast<std::uint64_t>(gamma_bits(table.commonest)) + 6 + (table.last == 0 ? 0 : 2);
+  if (table.model) return model_table_bits << cost_bits;
+  std::uint64_t bits = head_bits(table.commonest, table.last);
   for_each_stored(table, [&](int before, std::uint16_t frequency) {
     const int exponent = std::bit_width(frequency);
     bits += rank_of_difference(exponent - before) + 1;
@@ -183,11 +205,100 @@ Cost table_cost(const FrequencyTable& table) {
   return bits << cost_bits;
 }
 
-/// A table, and what it costs together with the symbols under it.
-struct BestTable {
-  FrequencyTable table;
+/// What all tables of a model are made of, so that their costs are sums over tokens.
+class ModelCosts {
+ public:
+  explicit ModelCosts(const ModelShares& shares) {
+    for (unsigned t = 0; t < token_count; ++t) {
+      const std::uint32_t next = t + 1 < token_count ? shares[t + 1] : 0;
+      inner_[t] = frequency_of_share(shares[t] - next);
+      as_last_[t] = frequency_of_share(shares[t]);
+      inner_costs_[t] = symbol_costs[inner_[t]];
+      if (t == 0) continue;
+      before_[t] = static_cast<std::uint16_t>(before_[t - 1] + inner_[t - 1]);
+      largest_before_[t] = inner_[t - 1] > inner_[largest_before_[t - 1]]
+                               ? static_cast<std::uint8_t>(t - 1)
+                               : largest_before_[t - 1];
+    }
+  }
+
+  /// symbol_cost() under modelled().
+  Cost of(const Counts& counts, unsigned last) const {
+    Cost cost = counts[last] * symbol_costs[as_last_[last]];
+    for (unsigned t = 0; t < last; ++t) cost += counts[t] * inner_costs_[t];
+    const unsigned before = largest_before_[last];
+    const bool last_is_largest = last == 0 || as_last_[last] > inner_[before];
+    const unsigned largest = last_is_largest ? last : before;
+    const unsigned frequency = last_is_largest ? as_last_[last] : inner_[before];
+    const unsigned left = probability_one - before_[last] - as_last_[last];
+    return cost - counts[largest] * (symbol_costs[frequency] - symbol_costs[frequency + left]);
+  }
+
+ private:
+  std::array<std::uint32_t, token_count> inner_costs_{};
+  std::array<std::uint16_t, token_count> inner_{};          ///< frequency before the last token
+  std::array<std::uint16_t, token_count> as_last_{};        ///< and of the last one
+  std::array<std::uint16_t, token_count> before_{};         ///< the sum of those before
+  std::array<std::uint8_t, token_count> largest_before_{};  ///< the first largest of these
+};
+
+/// Those of a model.
+const ModelCosts& model_costs(const TokenModel& model) {
+  static const auto all = [] {
+    std::vector<ModelCosts> costs;
+    for (const auto& of_scale : model_shares) {
+      for (const ModelShares& shares : of_scale) costs.emplace_back(shares);
+    }
+    return costs;
+  }();
+  return all[model.scale * model_shapes + model.shape];
+}
+
+/// The precision of a table, and what it costs together with the symbols under it.
+struct BestPrecision {
+  int precision = 0;
   Cost cost = 0;
 };
+
+/// The costs of tables of all precisions, side by side; the coarser one on ties.
+BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
+  constexpr std::size_t count = precisions.size();
+  std::array<std::uint32_t, count> others{};
+  std::array<std::uint64_t, count> bits{};
+  std::array<Cost, count> symbols{};
+  std::array<int, count> before{};
+  before.fill(probability_bits);
+  for (unsigned t = 0; t <= shares.last; ++t) {
+    if (t == shares.commonest) continue;
+    for (std::size_t p = 0; p < count; ++p) {
+      const std::uint32_t frequency = rounded_frequency(shares.share[t], precisions[p]);
+      const int exponent = std::bit_width(frequency);
+      others[p] += frequency;
+      bits[p] += rank_of_difference(exponent - before[p]) + 1;
+      bits[p] += static_cast<std::uint64_t>(mantissa_bits_of(exponent, static_cast<int>(p)));
+      symbols[p] += counts[t] * symbol_costs[frequency];
+      before[p] = exponent;
+    }
+  }
+  BestPrecision best;
+  for (std::size_t p = 0; p < count; ++p) {
+    const auto precision = static_cast<int>(p);
+    Cost cost = bits_beside_table << cost_bits;
+    if (has_room_for_commonest(others[p])) {
+      cost += ((head_bits(shares.commonest, shares.last) + bits[p]) << cost_bits) + symbols[p] +
+              counts[shares.commonest] * symbol_costs[probability_one - others[p]];
+    } else {
+      const FrequencyTable table = normalise(shares, precision);
+      cost += table_cost(table) + symbol_cost(counts, table);
+    }
+    if (p == 0 || cost < best.cost) best = {precision, cost};
+  }
+  return best;
+}
+
+BestPrecision best_precision(const Counts& counts) {
+  return best_precision(counts, TokenShares(counts));
+}
 
 /// The scale of the model whose numbers are, on average, about as large as these.
 int scale_of(const Counts& counts, unsigned last) {
@@ -197,32 +308,22 @@ int scale_of(const Counts& counts, unsigned last) {
   return 2 * static_cast<int>(std::bit_width(mean));
 }
 
-/// Replaces `best` by the table of a model if that costs less.
-void try_models(const Counts& counts, BestTable& best) {
+/// The model whose table costs less than this, if one does; the first of the cheapest.
+std::optional<TokenModel> best_model(const Counts& counts, unsigned last, Cost lowest) {
   constexpr int least_scale = -4;  // about that of the mean
   constexpr int most_scale = 8;
-  const unsigned last = best.table.last;
+  constexpr Cost beside = (bits_beside_table + model_table_bits) << cost_bits;
+  std::optional<TokenModel> best;
   const int middle = scale_of(counts, last);
   for (unsigned shape = 0; shape < model_shapes; ++shape) {
     for (int scale = middle + least_scale; scale <= middle + most_scale; ++scale) {
       if (scale < 0 || scale >= static_cast<int>(model_scales)) continue;
-      const FrequencyTable table = modelled({static_cast<unsigned>(scale), shape}, last);
-      const Cost cost =
-          (bits_beside_table << cost_bits) + table_cost(table) + symbol_cost(counts, table);
-      if (cost < best.cost) best = {table, cost};
+      const TokenModel model{static_cast<unsigned>(scale), shape};
+      const Cost cost = beside + model_costs(model).of(counts, last);
+      if (cost >= lowest) continue;
+      lowest = cost;
+      best = model;
     }
-  }
-}
-
-/// At the precision at which table and symbols cost least together; the coarser one on ties.
-BestTable best_table(const Counts& counts) {
-  BestTable best;
-  const TokenShares shares(counts);
-  for (int precision = 0; precision < static_cast<int>(precisions.size()); ++precision) {
-    const FrequencyTable table = normalise(shares, precision);
-    const Cost cost =
-        (bits_beside_table << cost_bits) + table_cost(table) + symbol_cost(counts, table);
-    if (precision == 0 || cost < best.cost) best = {table, cost};
   }
   return best;
 }
@@ -231,21 +332,24 @@ BestTable best_table(const Counts& counts) {
 struct Cluster {
   std::size_t first;  ///< context
   Counts counts;
-  BestTable best;
-  std::int64_t saving = 0;  ///< of merging it with the next cluster
+  BestPrecision best;
+  BestPrecision merged = {};  ///< with the next cluster
+  std::int64_t saving = 0;    ///< of that
 };
 
-std::int64_t saving_of(const Cluster& a, const Cluster& b) {
-  const Cost merged = best_table(a.counts + b.counts).cost;
-  return static_cast<std::int64_t>(a.best.cost + b.best.cost) - static_cast<std::int64_t>(merged);
+void price_merging(Cluster& cluster, const Cluster& next) {
+  cluster.merged = best_precision(cluster.counts + next.counts);
+  cluster.saving = static_cast<std::int64_t>(cluster.best.cost + next.best.cost) -
+                   static_cast<std::int64_t>(cluster.merged.cost);
 }
 
 }  // namespace
 
 FrequencyTable FrequencyTable::fit(const Counts& counts) {
-  BestTable best = best_table(counts);
-  try_models(counts, best);
-  return best.table;
+  const TokenShares shares(counts);
+  const BestPrecision best = best_precision(counts, shares);
+  const auto model = best_model(counts, shares.last, best.cost);
+  return model ? modelled(*model, shares.last) : normalise(shares, best.precision);
 }
 
 Cost FrequencyTable::cost(const Counts& counts) const {
@@ -316,12 +420,12 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
   std::vector<Cluster> clusters;
   for (std::size_t context = 0; context < counts.size(); ++context) {
     if (total_of(counts[context]) == 0) continue;
-    clusters.push_back({context, counts[context], best_table(counts[context])});
+    clusters.push_back({context, counts[context], best_precision(counts[context])});
   }
-  if (clusters.empty()) clusters.push_back({0, counts[0], best_table(counts[0])});
+  if (clusters.empty()) clusters.push_back({0, counts[0], best_precision(counts[0])});
   clusters[0].first = 0;
   for (std::size_t i = 0; i + 1 < clusters.size(); ++i) {
-    clusters[i].saving = saving_of(clusters[i], clusters[i + 1]);
+    price_merging(clusters[i], clusters[i + 1]);
   }
   while (clusters.size() > 1) {
     std::size_t best = 0;
@@ -330,11 +434,10 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
     }
     if (clusters[best].saving < 0) break;
     clusters[best].counts = clusters[best].counts + clusters[best + 1].counts;
-    clusters[best].best = best_table(clusters[best].counts);
+    clusters[best].best = clusters[best].merged;
     clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    if (best + 1 < clusters.size())
-      clusters[best].saving = saving_of(clusters[best], clusters[best + 1]);
-    if (best > 0) clusters[best - 1].saving = saving_of(clusters[best - 1], clusters[best]);
+    if (best + 1 < clusters.size()) price_merging(clusters[best], clusters[best + 1]);
+    if (best > 0) price_merging(clusters[best - 1], clusters[best]);
   }
   ContextTables result;
   result.table_of.resize(counts.size());
@@ -343,7 +446,7 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
     std::fill(result.table_of.begin() + static_cast<std::ptrdiff_t>(clusters[i].first),
               result.table_of.begin() + static_cast<std::ptrdiff_t>(end),
               static_cast<std::uint8_t>(i));
-    result.tables.push_back(clusters[i].best.table);
+    result.tables.push_back(normalise(TokenShares(clusters[i].counts), clusters[i].best.precision));
   }
   return result;
 }
