@@ -491,10 +491,9 @@ std::optional<TrialCost> choose_by_trials(MultilevelParams& params, const Multil
 /// Whether the boxes of two frames take about as much a point, so that what is best for the one
 /// will do for the other.
 bool is_alike(const TrialCost& cost, const TrialCost& first) {
-  constexpr std::uint64_t part = 4;
   const std::uint64_t here = cost.bytes * first.box.count();
   const std::uint64_t there = first.bytes * cost.box.count();
-  return part * (std::max(here, there) - std::min(here, there)) <= there;
+  return std::max(here, there) <= 2 * std::min(here, there);
 }
 
 /// What was chosen for the first frame of the field, if it takes about as much here. Where that was

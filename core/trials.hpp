@@ -29,7 +29,7 @@ struct ChosenMethod {
 /// Methods of other predictors stay as they are.
 ///
 /// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
-/// the same schedule, without other trials, if its box takes about as much a point.
+/// the same schedule, without other trials, if its box takes half to twice as much a point.
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const Dims& dims, double bound, const ChosenMethod* first = nullptr);
 

@@ -78,12 +78,14 @@ TEST_CASE("what was chosen for the first frame is chosen where it costs about as
     return multilevel_of(chosen) == multilevel_of(own);
   };
   const std::uint64_t bytes = first.cost->bytes;
-  for (const std::uint64_t far : {bytes * 3 / 4, bytes * 3 / 2}) {
+  for (const std::uint64_t far : {bytes * 4 / 9, bytes * 9 / 4}) {
     first.cost->bytes = far;
     CHECK(is_own(chooser.choose(config, &first)));
   }
-  first.cost->bytes = bytes * 9 / 10;
-  CHECK_FALSE(is_own(chooser.choose(config, &first)));
+  for (const std::uint64_t near : {bytes * 5 / 9, bytes * 9 / 5}) {
+    first.cost->bytes = near;
+    CHECK_FALSE(is_own(chooser.choose(config, &first)));
+  }
   // Twice the points for twice the bytes are as many a point.
   first.cost = TrialCost{2 * bytes, *Dims::make(std::vector<std::uint64_t>{80, 50, 60})};
   CHECK_FALSE(is_own(chooser.choose(config, &first)));
