@@ -174,6 +174,11 @@ class MultilevelEncoder final : public CpuPassEncoder {
     }
   }
 
+  void encode() override {
+    engine_->drop_values();
+    CpuPassEncoder::encode();
+  }
+
  private:
   PassShape shape_of_pass(int number) const override { return shape_of(engine_->pass(number)); }
 

@@ -37,6 +37,12 @@ class Engine final : public MultilevelEngine {
     return plan_.passes[static_cast<std::size_t>(number)];
   }
 
+  void drop_values() override {
+    owned_.reset();
+    values_ = {};
+    magnitudes_.reset();
+  }
+
   std::vector<std::uint8_t> missing(int number) const override {
     if (!mask_.any()) return {};
     std::vector<std::uint8_t> result(pass(number).points);

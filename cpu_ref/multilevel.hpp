@@ -32,6 +32,9 @@ class MultilevelEngine {
   /// Fills the contexts by weights that fit_contexts() has returned. Throws ArchiveError.
   virtual void contexts(int number, Bytes weights, std::span<std::uint8_t> contexts) = 0;
 
+  /// Frees what has been restored, which nobody reads when all contexts are known.
+  virtual void drop_values() = 0;
+
   /// Whether the pass is the first of level 1 and others come before it.
   virtual bool follows_coarse_lattice(int number) const = 0;
   /// The sum of error_in_units() over the points quantised so far that are not missing.
