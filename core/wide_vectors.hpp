@@ -7,12 +7,16 @@ namespace cuszi {
 
 // Loops over values that do not depend on each other give the same results whatever the width of
 // the processor's vectors. Releases are built for any x86-64 processor, so what is worth it is
-// compiled a second time, for AVX2 (without fused multiply-add), and chosen where it runs.
+// compiled twice more, for AVX2 and AVX-512 (without fused multiply-add), and chosen where it runs.
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 
-/// Whether this processor has AVX2.
-inline bool has_wide_vectors() { return __builtin_cpu_supports("avx2") != 0; }
+/// Whether this processor has AVX2, and the parts of AVX-512 that all have but the first.
+inline bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
+inline bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+}
 
 /// with_wide_vectors() on a processor that has them. Everything that is called is inlined here, so
 /// that all of it is compiled for them.
@@ -20,11 +24,18 @@ template <class Work>
 [[gnu::target("avx2"), gnu::flatten, gnu::noinline]] auto call_with_avx2(const Work& work) {
   return work();
 }
+template <class Work>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), gnu::flatten,
+  gnu::noinline]] auto
+call_with_avx512(const Work& work) {
+  return work();
+}
 
 /// Calls work() with loops compiled for the widest vectors that this processor has.
 template <class Work>
 auto with_wide_vectors(const Work& work) {
-  return has_wide_vectors() ? call_with_avx2(work) : work();
+  if (has_avx512()) return call_with_avx512(work);
+  return has_avx2() ? call_with_avx2(work) : work();
 }
 
 #else
