@@ -59,19 +59,27 @@ void accumulate(std::vector<std::uint64_t>& words, std::uint64_t distance) {
   }
 }
 
+/// XORed with what a quick look at all references finds shortest, the earlier one on ties.
 std::vector<std::byte> encode_bits(const Mask& mask, const Dims& dims) {
   constexpr ByteCount small = 1 << 20;
+  constexpr int quick = 3;
+  constexpr int thorough = 19;
   std::vector<std::byte> best;
+  std::vector<std::uint64_t> best_words;
+  Reference best_reference = Reference::none;
   for (const Reference reference : {Reference::none, Reference::row, Reference::slice}) {
     const std::uint64_t distance = distance_of(reference, dims);
     if (reference != Reference::none && distance == 0) continue;
-    const auto words = differences(mask.words, distance, dims.count());
-    const Bytes bytes = std::as_bytes(std::span(words));
-    const auto packed = zstd_compress(bytes, bytes.size() <= small ? 19 : 3);
-    if (!best.empty() && packed.size() + 1 >= best.size()) continue;
-    best.assign(1, static_cast<std::byte>(reference));
-    best.insert(best.end(), packed.begin(), packed.end());
+    auto words = differences(mask.words, distance, dims.count());
+    auto packed = zstd_compress(std::as_bytes(std::span(words)), quick);
+    if (!best.empty() && packed.size() >= best.size()) continue;
+    best = std::move(packed);
+    best_words = std::move(words);
+    best_reference = reference;
   }
+  const Bytes bytes = std::as_bytes(std::span(best_words));
+  if (bytes.size() <= small) best = zstd_compress(bytes, thorough);
+  best.insert(best.begin(), static_cast<std::byte>(best_reference));
   return best;
 }
 
