@@ -6,6 +6,7 @@
 #include "cpu_ref/zfp.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/property/zfp_case.hpp"
+#include "tests/property/zfp_published.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -100,6 +101,16 @@ TEMPLATE_TEST_CASE("zfp streams are those of the zfp library, both ways", "", fl
         std::memcmp(restored.data(), expected.data(), restored.size() * sizeof(TestType)) == 0;
     REQUIRE(same_values);
   }
+}
+
+TEMPLATE_TEST_CASE("the zfp library has the checksums that zfp publishes", "", float, double,
+                   std::int32_t, std::int64_t) {
+  check_published_zfp<TestType>([](const ZfpCase<TestType>& given) {
+    Library<TestType> library(given);
+    auto stream = library.compress(given.values);
+    auto restored = library.decompress(stream, given.values.size());
+    return ZfpCoded<TestType>{std::move(stream), std::move(restored)};
+  });
 }
 
 TEMPLATE_TEST_CASE("the modes of zfp are those of the zfp library", "", float, double) {

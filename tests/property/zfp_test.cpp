@@ -5,6 +5,7 @@
 #include "core/chunk_index.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/property/zfp_case.hpp"
+#include "tests/property/zfp_published.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -53,6 +54,16 @@ TEMPLATE_TEST_CASE("a zfp stream is restored alike by every index, and by none",
     }
     if (given.params.is_reversible()) REQUIRE(same_bits(serial, given.values));
   }
+}
+
+TEMPLATE_TEST_CASE("zfp streams and their values have the checksums that zfp publishes", "", float,
+                   double, std::int32_t, std::int64_t) {
+  check_published_zfp<TestType>([](const ZfpCase<TestType>& given) {
+    constexpr std::uint32_t chunk = 16;
+    auto stream = cpu::zfp_encode<TestType>(given.params, given.dims, given.values, chunk);
+    auto restored = decode(given, stream, IndexKind::hybrid, 32, chunk);
+    return ZfpCoded<TestType>{std::move(stream.bytes), std::move(restored)};
+  });
 }
 
 TEMPLATE_TEST_CASE("zfp's fixed accuracy is within its tolerance", "", float, double) {
