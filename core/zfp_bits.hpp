@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "core/hd.hpp"
@@ -28,6 +29,28 @@ CUSZI_HD inline int significant_bits(std::uint64_t word) {
 #else
   return word == 0 ? 0 : 64 - __builtin_clzll(word);
 #endif
+}
+
+/// The number of ones.
+CUSZI_HD inline unsigned count_ones(std::uint64_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__popcll(word));
+#else
+  return static_cast<unsigned>(std::popcount(word));
+#endif
+}
+
+/// The place of the one before which there are `before` others; so many there must be.
+CUSZI_HD inline unsigned place_of_one(std::uint64_t word, unsigned before) {
+  unsigned place = 0;
+  for (unsigned half = 32; half > 0; half /= 2) {
+    const unsigned ones = count_ones(word & low_bits(half));
+    if (ones > before) continue;
+    before -= ones;
+    place += half;
+    word >>= half;
+  }
+  return place;
 }
 
 /// Writes bits into words of 64, the first bit in the lowest place, as zfp does. `Words` is what
@@ -77,31 +100,54 @@ class ZfpBitWriter {
   unsigned fill_ = 0;
 };
 
+/// 64 bits of `low` and `high` behind it, from bit `shift`, 0 to 63, on.
+CUSZI_HD inline std::uint64_t window_of(std::uint64_t low, std::uint64_t high, unsigned shift) {
+#if defined(__CUDA_ARCH__)
+  const bool is_upper = shift >= 32;
+  const auto first = static_cast<std::uint32_t>(is_upper ? low >> 32 : low);
+  const auto middle = static_cast<std::uint32_t>(is_upper ? high : low >> 32);
+  const auto last = static_cast<std::uint32_t>(is_upper ? high >> 32 : high);
+  return std::uint64_t{__funnelshift_r(middle, last, shift)} << 32 |
+         __funnelshift_r(first, middle, shift);
+#else
+  return (low >> shift) | ((high << 1) << (63 - shift));
+#endif
+}
+
 /// Reads what ZfpBitWriter wrote, from any bit on. Beyond the words there are zeros: whoever reads
-/// compares the position with the end. `Words` is what gives a word by words[i].
+/// compares the position with the end. `Words` is what gives a word by words[i]. A word is asked
+/// for long before it is looked at, for memory takes its time.
 template <class Words>
 class ZfpBitReader {
  public:
   CUSZI_HD ZfpBitReader(Words words, std::uint64_t count, BitCount position)
-      : words_(words), count_(count), at_(position / 64), used_(position % 64) {
-    word_ = load(at_);
-    next_ = load(at_ + 1);
+      : words_(words), count_(count), asked_(position / 64), used_(position % 64) {
+    word_ = ask();
+    next_ = ask();
+    ahead_ = ask();
   }
 
-  CUSZI_HD BitCount position() const { return at_ * 64 + used_; }
+  CUSZI_HD BitCount position() const { return (asked_ - 3) * 64 + used_; }
 
   /// The next 64 bits.
-  CUSZI_HD std::uint64_t peek() const { return (word_ >> used_) | ((next_ << 1) << (63 - used_)); }
+  CUSZI_HD std::uint64_t peek() const { return window_of(word_, next_, used_); }
+
+  /// Those from 0 to 64 bits further on.
+  CUSZI_HD std::uint64_t peek_behind(unsigned bits) const {
+    const unsigned at = used_ + bits;
+    const bool is_next = at >= 64;
+    return window_of(is_next ? next_ : word_, is_next ? ahead_ : next_, at % 64);
+  }
 
   /// Goes on by 0 to 64 bits.
   CUSZI_HD void skip(unsigned bits) {
     used_ += bits;
-    if (used_ >= 64) {
-      used_ -= 64;
-      ++at_;
-      word_ = next_;
-      next_ = load(at_ + 1);
-    }
+    if (used_ >= 64) pass_word();
+  }
+  /// Goes on by 0 to 128 bits.
+  CUSZI_HD void skip_long(unsigned bits) {
+    used_ += bits;
+    while (used_ >= 64) pass_word();
   }
 
   /// Reads 0 to 64 bits.
@@ -114,14 +160,25 @@ class ZfpBitReader {
   CUSZI_HD void go_to(BitCount position) { *this = ZfpBitReader(words_, count_, position); }
 
  private:
-  CUSZI_HD std::uint64_t load(std::uint64_t i) const { return i < count_ ? words_[i] : 0; }
+  CUSZI_HD void pass_word() {
+    used_ -= 64;
+    word_ = next_;
+    next_ = ahead_;
+    ahead_ = ask();
+  }
+
+  CUSZI_HD std::uint64_t ask() {
+    const std::uint64_t i = asked_++;
+    return i < count_ ? words_[i] : 0;
+  }
 
   Words words_;
   std::uint64_t count_;
-  std::uint64_t at_;
-  unsigned used_;
+  std::uint64_t asked_;  ///< words so far, `word_` among the last three
+  unsigned used_;        ///< bits of `word_`
   std::uint64_t word_ = 0;
   std::uint64_t next_ = 0;
+  std::uint64_t ahead_ = 0;
 };
 
 }  // namespace cuszi

@@ -75,31 +75,50 @@ struct ZfpBlock {
     ZfpHead head;
     exponent = no_exponent;
     unsigned planes = params.max_precision;
+    const std::uint64_t window = in.peek();
+    unsigned at = 0;
+    const auto next = [&](int bits) {
+      const std::uint64_t value = (window >> at) & low_bits(static_cast<unsigned>(bits));
+      at += static_cast<unsigned>(bits);
+      return static_cast<int>(value);
+    };
     if constexpr (Type::is_float) {
-      if (in.get(1) == 0) return head;
-      const bool has_exponent = !params.is_reversible() || in.get(1) == 0;
-      if (has_exponent) {
-        exponent = static_cast<int>(in.get(Type::exponent_bits)) - Type::exponent_bias;
+      if (next(1) == 0) {
+        in.skip(1);
+        return head;
       }
+      const bool has_exponent = !params.is_reversible() || next(1) == 0;
+      if (has_exponent) exponent = next(Type::exponent_bits) - Type::exponent_bias;
       if (!params.is_reversible()) planes = precision_at(params, exponent);
     }
-    if (params.is_reversible()) planes = static_cast<unsigned>(in.get(Type::precision_bits)) + 1;
+    if (params.is_reversible()) planes = static_cast<unsigned>(next(Type::precision_bits)) + 1;
+    in.skip(at);
     set_planes(head, planes);
     return head;
   }
 
   /// Reads what write() wrote. `planes` gets the planes if there are any.
-  template <class Words, class Reader>
+  template <ZfpRuns runs = ZfpRuns::one_by_one, class Words, class Reader>
   CUSZI_HD static ZfpHead read(const ZfpParams& params, Reader& in, int& exponent, Words& planes) {
     const BitCount start = in.position();
     const ZfpHead head = read_head(params, in, exponent);
     if (head.planes > 0) {
-      for_each_of<Layout::words>([&](int i) { planes[i] = 0; });
-      ZfpPlaneReader<T, rank, Words, Reader>(planes, in)
+      if constexpr (!std::is_same_v<Words, NoPlanes>) {
+        for_each_of<Layout::words>([&](int i) { planes[i] = 0; });
+      }
+      ZfpPlaneReader<T, rank, runs, Words, Reader>(planes, in)
           .read(head.first_plane, start + params.max_bits);
     }
     if (in.position() < start + params.min_bits) in.go_to(start + params.min_bits);
     return head;
+  }
+
+  /// Passes over what write() wrote.
+  template <ZfpRuns runs = ZfpRuns::one_by_one, class Reader>
+  CUSZI_HD static void pass(const ZfpParams& params, Reader& in) {
+    int exponent = 0;
+    NoPlanes none;
+    read<runs>(params, in, exponent, none);
   }
 
   /// Transforms bit planes back into the block's values; destroys the planes.
@@ -291,48 +310,6 @@ struct ZfpBlock {
   CUSZI_HD static void to_bit_patterns(const Int* fixed, T* block) {
     for_each_of<values>([&](int i) { block[i] = std::bit_cast<T>(reordered(fixed[i])); });
   }
-};
-
-/// Passes over blocks in steps that all take about the same time, so that threads side by side need
-/// not wait for each other at the end of every block. What it refers to stays outside, so that it
-/// can be kept in registers.
-template <class T, int rank, class Reader>
-class ZfpWalker {
- public:
-  CUSZI_HD ZfpWalker(const ZfpParams& params, Reader& in, NoPlanes& none)
-      : params_(params), in_(in), planes_(none, in) {}
-
-  /// True if a block ends with this step.
-  CUSZI_HD bool step() {
-    if (!in_planes_) {
-      start_ = in_.position();
-      int exponent = 0;
-      const ZfpHead head = ZfpBlock<T, rank>::read_head(params_, in_, exponent);
-      if (head.planes > 0) {
-        planes_.begin(head.first_plane, start_ + params_.max_bits);
-        in_planes_ = true;
-        return false;
-      }
-    } else if (planes_.step()) {
-      return false;
-    }
-    in_planes_ = false;
-    if (in_.position() < start_ + params_.min_bits) in_.go_to(start_ + params_.min_bits);
-    return true;
-  }
-
-  /// Passes over one block.
-  CUSZI_HD void pass() {
-    while (!step()) {
-    }
-  }
-
- private:
-  const ZfpParams& params_;
-  Reader& in_;
-  ZfpPlaneReader<T, rank, NoPlanes, Reader> planes_;
-  bool in_planes_ = false;
-  BitCount start_ = 0;  ///< of the block
 };
 
 }  // namespace cuszi

@@ -60,10 +60,8 @@ ZfpCoding ZfpCoding::settled(BitCount bits, std::uint64_t blocks) const {
                               : index == IndexKind::length
                                   ? length_bits
                                   : length_bits + ceil_div(offset_bits, partition);
-  coding.chunk = 1;
-  while (coding.chunk < most_blocks && coding.chunk * bits < share * index_bits * blocks) {
-    coding.chunk *= 2;
-  }
+  coding.chunk = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(ceil_div(share * index_bits * blocks, bits), 1, most_blocks));
   return coding;
 }
 

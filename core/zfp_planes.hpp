@@ -8,6 +8,35 @@
 
 namespace cuszi {
 
+#if defined(__CUDA_ARCH__)
+/// The bytes that `order` names of `a` and `b`, in each 32 bits of them.
+__device__ inline std::uint32_t bytes_of(std::uint32_t a, std::uint32_t b, unsigned order) {
+  return __byte_perm(a, b, order);
+}
+__device__ inline std::uint64_t bytes_of(std::uint64_t a, std::uint64_t b, unsigned order) {
+  const std::uint64_t high =
+      __byte_perm(static_cast<std::uint32_t>(a >> 32), static_cast<std::uint32_t>(b >> 32), order);
+  return high << 32 |
+         __byte_perm(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), order);
+}
+#endif
+
+/// Exchanges the bits of `a` that are not in `lower` with those of `b` that are, `step` below them.
+template <int step, class Word>
+CUSZI_HD inline void exchange_bits(Word& a, Word& b, Word lower) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (step == 16 || step == 8) {
+    const Word low = bytes_of(a, b, step == 16 ? 0x5410 : 0x6240);
+    b = bytes_of(a, b, step == 16 ? 0x7632 : 0x7351);
+    a = low;
+    return;
+  }
+#endif
+  const Word change = ((a >> step) ^ b) & lower;
+  b ^= change;
+  a ^= change << step;
+}
+
 /// Transposes squares of `n` x `n` bits that stand side by side in `n` words: bit c of word r of
 /// each becomes bit r of word c.
 template <int n, class Word, int step = n / 2>
@@ -15,9 +44,7 @@ CUSZI_HD inline void transpose_bits(Word* words) {
   constexpr Word lower = static_cast<Word>(~Word{0}) / ((Word{1} << step) + 1);  // of each 2 steps
   for_each_of<n / 2>([&](int i) {
     const int row = i / step * 2 * step + i % step;
-    const Word change = ((words[row] >> step) ^ words[row + step]) & lower;
-    words[row + step] ^= change;
-    words[row] ^= change << step;
+    exchange_bits<step>(words[row], words[row + step], lower);
   });
   if constexpr (step > 1) transpose_bits<n, Word, step / 2>(words);
 }
@@ -72,6 +99,31 @@ struct ZfpPlanes {
 
 /// In place of planes that only have to be passed over.
 struct NoPlanes {};
+
+/// Which bits behind the known ones of a plane are those of coefficients, in a window that begins
+/// with a test: there, tests and runs that end with a one take turns, so that an odd number of ones
+/// stands before them.
+CUSZI_HD inline std::uint64_t bits_of_runs(std::uint64_t window) {
+  std::uint64_t parity = window ^ (window << 1);
+  parity ^= parity << 2;
+  parity ^= parity << 4;
+  parity ^= parity << 8;
+  parity ^= parity << 16;
+  parity ^= parity << 32;
+  return parity << 1;
+}
+
+/// Brings the ones of runs together, between which tests stood: the first stays, every other one
+/// comes down by one place more than that before it.
+CUSZI_HD inline std::uint64_t without_tests(std::uint64_t ones) {
+  std::uint64_t closed = 0;
+  while (ones != 0) {
+    const std::uint64_t others = ones & (ones - 1);
+    closed |= ones ^ others;
+    ones = others >> 1;
+  }
+  return closed;
+}
 
 /// Codes the planes of a block, the highest first: of each, the bits of the coefficients that had a
 /// one in an earlier plane (`known` of them, for they are sorted), then for the rest whether there
@@ -155,9 +207,13 @@ class ZfpPlaneWriter {
   int known_ = 0;
 };
 
+/// How runs are read: the same, one after the other as processors like it, or all of a plane with a
+/// few operations on masks, for threads side by side that have different numbers of them.
+enum class ZfpRuns { one_by_one, at_once };
+
 /// Reads what ZfpPlaneWriter wrote. Where the bits of a block ended in the middle of a plane, the
 /// next coefficient after the zeros that were read gets a one: so zfp does.
-template <class T, int rank, class Words, class Reader>
+template <class T, int rank, ZfpRuns runs, class Words, class Reader>
 class ZfpPlaneReader {
  public:
   CUSZI_HD ZfpPlaneReader(Words& planes, Reader& in) : planes_(planes), in_(in) {}
@@ -165,36 +221,25 @@ class ZfpPlaneReader {
   /// Reads planes of a block that ends at `limit`, from the highest down to `first`, into `planes`,
   /// which are zero.
   CUSZI_HD void read(int first, BitCount limit) {
-    begin(first, limit);
-    while (step()) {
-    }
-  }
-
-  /// The same in steps that all take about the same time. False after the last one.
-  CUSZI_HD void begin(int first, BitCount limit) {
     const BitCount room = limit - in_.position();
     room_ = room > ZfpParams::most_bits ? ZfpParams::most_bits : static_cast<unsigned>(room);
-    first_ = first;
-    at_ = Layout::bits - 1;
-    plane_ = 0;
-    known_ = 0;
-  }
-  CUSZI_HD bool step() {
-    if constexpr (Layout::pieces == 1) {
-      return read_run();
+    if constexpr (Layout::pieces == 1 && runs == ZfpRuns::one_by_one) {
+      int plane = Layout::bits - 1;
+      std::uint64_t ones = 0;
+      while (read_run_or_end(plane, first, ones)) {
+      }
     } else {
-      if (at_ < first_ || room_ == 0) return false;
-      read_long_plane(at_--);
-      return true;
+      read_planes(first);
     }
   }
 
  private:
   using Layout = ZfpPlanes<T, rank>;
   static constexpr unsigned values = Layout::values;
+  static constexpr bool passes = std::is_same_v<Words, NoPlanes>;
 
   CUSZI_HD void add(int plane, int piece, std::uint64_t ones) {
-    if constexpr (!std::is_same_v<Words, NoPlanes>) Layout::add(planes_, plane, piece, ones);
+    if constexpr (!passes) Layout::add(planes_, plane, piece, ones);
   }
 
   CUSZI_HD static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -204,7 +249,16 @@ class ZfpPlaneReader {
     room_ -= bits;
   }
 
-  /// Reads the bits of up to 64 coefficients.
+  /// Passes over planes that have no ones, which take a bit each: the first plane behind them.
+  CUSZI_HD int pass_empty_planes(int first) {
+    const unsigned most = least(static_cast<unsigned>(Layout::bits - first), room_);
+    const std::uint64_t window = in_.peek();
+    const unsigned empty = least(window == 0 ? 64 : trailing_zeros(window), most);
+    take(empty);
+    return Layout::bits - 1 - static_cast<int>(empty);
+  }
+
+  /// Reads the bits of up to 64 coefficients of a long plane.
   CUSZI_HD std::uint64_t read_known(unsigned count) {
     const unsigned bits = least(count, room_);
     const std::uint64_t plane = in_.peek() & low_bits(bits);
@@ -212,32 +266,102 @@ class ZfpPlaneReader {
     return plane;
   }
 
-  /// Reads zeros and the one behind them, or else the end of a plane and what is known of the next.
-  CUSZI_HD bool read_run() {
+  CUSZI_HD void read_planes(int first) {
+    for (int plane = pass_empty_planes(first); plane >= first && room_ > 0; --plane) {
+      if constexpr (Layout::pieces > 1) {
+        read_long_plane(plane);
+      } else if (passes && known_ == values) {
+        const unsigned bits = least(values * static_cast<unsigned>(plane - first + 1), room_);
+        in_.go_to(in_.position() + bits);
+        return;
+      } else {
+        read_plane(plane);
+      }
+    }
+  }
+
+  CUSZI_HD void read_plane(int plane) {
+    const std::uint64_t window = in_.peek();
+    const unsigned known = least(known_, room_);
+    std::uint64_t ones = window & low_bits(known);
+    if (known_ < values && known < room_) {
+      if ((window >> known & 1) == 0) {
+        take(known + 1);
+      } else {
+        read_runs(ones);
+      }
+    } else {
+      take(known);
+    }
+    add(plane, 0, ones);
+  }
+
+  /// Reads zeros and the one behind them, behind a test that tells of it.
+  CUSZI_HD void read_run(std::uint64_t window, std::uint64_t& ones) {
+    const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
+    const unsigned most = least(values - 1 - known_, room_ - 1);  // bits that can follow
+    const unsigned passed = least(zeros, most);
+    take(1 + passed + (passed < most ? 1 : 0));
+    ones |= std::uint64_t{1} << (known_ + passed);
+    known_ += passed + 1;
+  }
+
+  /// Reads a run, or else the end of a plane and what is known of the next. False at the end of the
+  /// block.
+  CUSZI_HD bool read_run_or_end(int& plane, int first, std::uint64_t& ones) {
     if (room_ == 0) {
-      add(at_, 0, plane_);
+      add(plane, 0, ones);
       return false;
     }
     const std::uint64_t window = in_.peek();
     const unsigned ends = known_ < values ? 1 : 0;
     if ((window & ends) != 0) {
-      const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
-      const unsigned most = least(values - 1 - known_, room_ - 1);  // bits that can follow
-      const unsigned passed = least(zeros, most);
-      take(1 + passed + (passed < most ? 1 : 0));
-      plane_ |= std::uint64_t{1} << (known_ + passed);
-      known_ += passed + 1;
+      read_run(window, ones);
       return true;
     }
-    add(at_, 0, plane_);
-    if (--at_ < first_) {
+    add(plane, 0, ones);
+    if (--plane < first) {
       take(ends);
       return false;
     }
     const unsigned bits = least(known_, room_ - ends);
-    plane_ = (window >> ends) & low_bits(bits);
+    ones = (window >> ends) & low_bits(bits);
     take(ends + bits);
     return true;
+  }
+
+  /// Reads the runs of a plane, with the known bits before them.
+  CUSZI_HD void read_runs(std::uint64_t& ones) {
+    const unsigned room = room_ - known_;
+    std::uint64_t window = in_.peek_behind(known_);
+    if (room < 64) window &= low_bits(room);
+    const std::uint64_t inside = bits_of_runs(window);
+    const std::uint64_t stops = ~(window | inside);  // tests that tell of no more ones
+    if (stops == 0) return read_long_runs(ones);
+    std::uint64_t read = (stops - 1) & ~stops;
+    unsigned bits = least(count_ones(read) + 1, room);
+    unsigned count = count_ones(inside & read);
+    const unsigned most = values - 1 - known_;
+    if (count > most) {  // the one of the last coefficient goes without saying
+      bits = place_of_one(inside, most);
+      read = low_bits(bits);
+      count = most + 1;
+      ones |= std::uint64_t{1} << (values - 1);
+    }
+    ones |= without_tests((window & inside & read) >> 1) << known_;
+    in_.skip_long(known_ + bits);
+    room_ -= known_ + bits;
+    known_ += count;
+  }
+
+  /// The same of runs that take more than a window, or than is left of the block.
+  CUSZI_HD void read_long_runs(std::uint64_t& ones) {
+    take(known_);
+    while (known_ < values && room_ > 0) {
+      const std::uint64_t window = in_.peek();
+      if ((window & 1) == 0) return take(1);
+      read_run(window, ones);
+    }
   }
 
   CUSZI_HD void read_long_plane(int plane) {
@@ -269,9 +393,6 @@ class ZfpPlaneReader {
   Reader& in_;
   unsigned known_ = 0;
   unsigned room_ = 0;  ///< bits that are left
-  int first_ = 0;
-  int at_ = 0;               ///< the plane that is being read,
-  std::uint64_t plane_ = 0;  ///< as far as it has been
 };
 
 }  // namespace cuszi

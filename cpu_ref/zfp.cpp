@@ -339,11 +339,11 @@ std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, B
   }
   with_rank(grid.rank, [&](auto rank) {
     Reader in(StreamWords(stream), stream.size() / 8, at);
-    NoPlanes none;
-    ZfpWalker<T, rank, Reader> walker(params, in, none);
     for (std::uint64_t c = 0; c < chunk_bits.size(); ++c) {
       const BitCount start = in.position();
-      for (std::uint64_t i = c * chunk; i < std::min(blocks, (c + 1) * chunk); ++i) walker.pass();
+      for (std::uint64_t i = c * chunk; i < std::min(blocks, (c + 1) * chunk); ++i) {
+        ZfpBlock<T, rank>::pass(params, in);
+      }
       if (in.position() > stream_bits) throw ArchiveError("a zfp stream is truncated");
       chunk_bits[c] = static_cast<std::uint32_t>(in.position() - start);
     }

@@ -43,29 +43,24 @@ const std::uint64_t* aligned_words(Work& work, Bytes stream) {
   return to;
 }
 
-/// Passes over the blocks of a chunk a thread and tells where they begin.
+/// Passes over the blocks of a chunk a thread, but for the last, and tells where they begin.
+/// Whether blocks end where the next one begins is seen when they are decoded.
 template <class T, int rank>
-__global__ void find_blocks(const __grid_constant__ Source source, std::uint64_t chunk,
-                            std::uint64_t chunks, std::uint64_t blocks, BitCount* starts,
-                            std::uint32_t* flaws) {
+__global__ void __launch_bounds__(128)
+    find_blocks(const __grid_constant__ Source source, std::uint64_t chunk, std::uint64_t chunks,
+                std::uint64_t blocks, BitCount* starts) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= chunks) return;
   const BitCount limit = source.starts[i + 1];
   auto in = source.reader_at(source.starts[i]);
-  NoPlanes none;
-  ZfpWalker<T, rank, Source::Reader> walker(source.params, in, none);
   const std::uint64_t end = (i + 1) * chunk < blocks ? (i + 1) * chunk : blocks;
   std::uint64_t block = i * chunk;
   starts[block] = in.position();
-  while (block < end) {
-    if (!walker.step()) continue;
-    if (++block < end) starts[block] = in.position() < limit ? in.position() : limit;
+  while (++block < end) {
+    ZfpBlock<T, rank>::template pass<ZfpRuns::at_once>(source.params, in);
+    starts[block] = in.position() < limit ? in.position() : limit;
   }
-  const bool is_last = i + 1 == chunks;
-  if (is_last) starts[blocks] = limit;
-  if (is_last ? in.position() > limit : in.position() != limit) {
-    atomicOr(flaws, codes_leave_chunk);
-  }
+  if (i + 1 == chunks) starts[blocks] = limit;
 }
 
 template <class T>
@@ -94,7 +89,7 @@ __device__ void decode_block(const Source& source, Source::Reader& in, T* values
   constexpr int words = Block::Layout::words;
   auto slot = slot_of_thread<T, rank>();
   int exponent = 0;
-  const ZfpHead head = Block::read(source.params, in, exponent, slot);
+  const ZfpHead head = Block::template read<ZfpRuns::at_once>(source.params, in, exponent, slot);
   typename Block::Word planes[words];
   for_each_of<words>([&](int i) { planes[i] = slot[i]; });
   Block::from_planes(source.params, head, exponent, planes, values);
@@ -102,7 +97,7 @@ __device__ void decode_block(const Source& source, Source::Reader& in, T* values
 
 /// Decodes a block a thread, so that neighbours write side by side.
 template <class T, int rank>
-__global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
+__global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
     decode_blocks(const __grid_constant__ DecodeTask<T> task) {
   const std::uint64_t block = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
   if (block >= task.blocks) return;
@@ -137,7 +132,7 @@ void launch(Work& work, DecodeTask<T>& task, std::uint64_t chunk) {
     const std::uint64_t chunks = ceil_div(task.blocks, chunk);
     auto* const starts = work.take<BitCount>(task.blocks + 1);
     find_blocks<T, rank><<<blocks_for(chunks, 128), 128, 0, work.stream()>>>(
-        task.source, chunk, chunks, task.blocks, starts, task.flaws);
+        task.source, chunk, chunks, task.blocks, starts);
     check_launch("find_blocks");
     task.source.starts = starts;
   }

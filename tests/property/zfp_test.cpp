@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/chunk_index.hpp"
+#include "core/zfp_codec.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/property/zfp_case.hpp"
 #include "tests/property/zfp_published.hpp"
@@ -33,7 +34,56 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+/// Words of which a share from 1/8 to 7/8 of the bits are ones.
+std::vector<std::uint64_t> random_words(Random& random) {
+  std::vector<std::uint64_t> words(400);
+  const std::uint64_t kind = random.below(5);
+  for (std::uint64_t& word : words) {
+    const std::uint64_t some = random.next() & random.next();
+    const std::uint64_t few = some & random.next();
+    const std::uint64_t shares[] = {few, some, random.next(), ~some, ~few};
+    word = shares[kind];
+  }
+  return words;
+}
+
+/// Reads blocks of any bits in both ways.
+template <class T, int rank>
+void read_in_both_ways(Random& random) {
+  using Block = ZfpBlock<T, rank>;
+  const auto words = random_words(random);
+  const ZfpParams params = random_zfp_params<T>(random, rank);
+  ZfpBitReader<const std::uint64_t*> in(words.data(), words.size(), random.below(200));
+  auto same_in = in;
+  auto passing = in;
+  while (in.position() < words.size() * 64) {
+    typename Block::Word planes[2][Block::Layout::words] = {};
+    int exponents[2];
+    const ZfpHead head =
+        Block::template read<ZfpRuns::one_by_one>(params, in, exponents[0], planes[0]);
+    Block::template read<ZfpRuns::at_once>(params, same_in, exponents[1], planes[1]);
+    Block::template pass<ZfpRuns::at_once>(params, passing);
+    INFO("rank " << rank << ", " << head.planes << " planes, at most " << params.max_bits
+                 << " bits, up to bit " << in.position());
+    REQUIRE(exponents[0] == exponents[1]);
+    REQUIRE(in.position() == same_in.position());
+    REQUIRE(in.position() == passing.position());
+    REQUIRE(std::memcmp(planes[0], planes[1], sizeof planes[0]) == 0);
+  }
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("zfp's runs are read alike one by one and all at once", "", float, double,
+                   std::int32_t, std::int64_t) {
+  Random random(sizeof(TestType));
+  for (int i = 0; i < cases; ++i) {
+    read_in_both_ways<TestType, 1>(random);
+    read_in_both_ways<TestType, 2>(random);
+    read_in_both_ways<TestType, 3>(random);
+    read_in_both_ways<TestType, 4>(random);
+  }
+}
 
 TEMPLATE_TEST_CASE("a zfp stream is restored alike by every index, and by none", "", float, double,
                    std::int32_t, std::int64_t) {
