@@ -49,7 +49,7 @@ struct ZfpBlock {
 
   /// Writes a block's head and planes, cut to what the parameters allow, but not what it may have
   /// to be padded with.
-  template <class Words, class Writer>
+  template <ZfpRuns runs = ZfpRuns::one_by_one, class Words, class Writer>
   CUSZI_HD static void write_unpadded(const ZfpParams& params, const ZfpHead& head,
                                       const Words& planes, Writer& out) {
     const BitCount limit = out.position() + params.max_bits;
@@ -57,15 +57,16 @@ struct ZfpBlock {
     if (head.planes == 0) return;
     const int highest = head.end_plane > head.first_plane ? head.end_plane : head.first_plane;
     out.put_zeros(static_cast<BitCount>(Type::bits - highest));  // planes without a one
-    ZfpPlaneWriter<T, rank, Words, Writer>(planes, out).write(highest, head.first_plane, limit);
+    ZfpPlaneWriter<T, rank, runs, Words, Writer>(planes, out)
+        .write(highest, head.first_plane, limit);
     out.cut(limit);
   }
 
-  template <class Words, class Writer>
+  template <ZfpRuns runs = ZfpRuns::one_by_one, class Words, class Writer>
   CUSZI_HD static void write(const ZfpParams& params, const ZfpHead& head, const Words& planes,
                              Writer& out) {
     const BitCount end = out.position() + params.min_bits;
-    write_unpadded(params, head, planes, out);
+    write_unpadded<runs>(params, head, planes, out);
     if (out.position() < end) out.put_zeros(end - out.position());
   }
 

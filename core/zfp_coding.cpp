@@ -60,8 +60,8 @@ ZfpCoding ZfpCoding::settled(BitCount bits, std::uint64_t blocks) const {
                               : index == IndexKind::length
                                   ? length_bits
                                   : length_bits + ceil_div(offset_bits, partition);
-  coding.chunk = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(ceil_div(share * index_bits * blocks, bits), 1, most_blocks));
+  const std::uint64_t fewest = ceil_div(share * index_bits * blocks, std::max(bits, BitCount{1}));
+  coding.chunk = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fewest, 1, most_blocks));
   return coding;
 }
 

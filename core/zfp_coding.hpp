@@ -35,8 +35,8 @@ struct ZfpCoding {
   std::vector<int> level_of_pass() const { return {0}; }
   bool is_usable(DType /*dtype*/) const { return true; }
 
-  /// With the fewest blocks per chunk that make the index about a hundredth of a stream of so many
-  /// bits and blocks, unless they are known.
+  /// With the fewest blocks per chunk, up to 256, that make the index at most a hundredth of a
+  /// stream of so many bits and blocks, unless they are known.
   ZfpCoding settled(BitCount bits, std::uint64_t blocks) const;
   /// A fixed rate needs no index.
   IndexKind index_kind() const { return zfp.has_fixed_rate() ? IndexKind::none : index; }

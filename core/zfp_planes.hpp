@@ -125,20 +125,42 @@ CUSZI_HD inline std::uint64_t without_tests(std::uint64_t ones) {
   return closed;
 }
 
+/// The inverse: makes room for a test before every run.
+CUSZI_HD inline std::uint64_t with_tests(std::uint64_t ones) {
+  std::uint64_t spread = 0;
+  while (ones != 0) {
+    const std::uint64_t moved = ones << 1;
+    const std::uint64_t others = moved & (moved - 1);
+    spread |= moved ^ others;
+    ones = others;
+  }
+  return spread;
+}
+
+/// How the runs of a plane are coded: the same, one after the other as processors like it, or all
+/// with a few operations on masks, for threads side by side that have different numbers of them.
+enum class ZfpRuns { one_by_one, at_once };
+
 /// Codes the planes of a block, the highest first: of each, the bits of the coefficients that had a
 /// one in an earlier plane (`known` of them, for they are sorted), then for the rest whether there
 /// is another one, the zeros before it and itself, until there is none.
-template <class T, int rank, class Words, class Writer>
+template <class T, int rank, ZfpRuns runs, class Words, class Writer>
 class ZfpPlaneWriter {
  public:
   CUSZI_HD ZfpPlaneWriter(const Words& planes, Writer& out) : planes_(planes), out_(out) {}
 
   /// Writes planes `end - 1` down to `first`, but no more once position `limit` has been reached.
   CUSZI_HD void write(int end, int first, BitCount limit) {
-    if constexpr (Layout::pieces == 1) {
+    if constexpr (Layout::pieces == 1 && runs == ZfpRuns::one_by_one) {
       write_planes(end, first, limit);
     } else {
-      for (int plane = end; plane-- > first && out_.position() < limit;) write_long_plane(plane);
+      for (int plane = end; plane-- > first && out_.position() < limit;) {
+        if constexpr (Layout::pieces == 1) {
+          write_plane(plane);
+        } else {
+          write_long_plane(plane);
+        }
+      }
     }
   }
 
@@ -171,6 +193,42 @@ class ZfpPlaneWriter {
       out_.put((next & low_bits(known)) << ends, known + ends);
       rest = ends == 0 ? 0 : next >> known;
     }
+  }
+
+  CUSZI_HD void write_plane(int plane) {
+    const std::uint64_t ones = Layout::get(planes_, plane);
+    const auto known = static_cast<unsigned>(known_);
+    std::uint64_t rest = known_ < values ? ones >> known : 0;
+    out_.put(ones & low_bits(known), known + (rest == 0 && known_ < values ? 1 : 0));
+    while (rest != 0) rest = write_runs(rest);
+  }
+
+  /// Writes the runs that end within 31 coefficients, or else the next one: what is left then.
+  CUSZI_HD std::uint64_t write_runs(std::uint64_t rest) {
+    const std::uint64_t ones = rest & low_bits(31);
+    if (ones == 0) return write_long_run(rest);
+    const std::uint64_t spread = with_tests(ones);
+    const int passed = significant_bits(ones);
+    auto bits = static_cast<unsigned>(significant_bits(spread));
+    rest >>= passed;
+    known_ += passed;
+    const std::uint64_t code = (spread | spread << 1 | 1) & low_bits(bits);
+    if (known_ == values) {  // the last one goes without saying
+      --bits;
+      out_.put(code & low_bits(bits), bits);
+    } else {
+      out_.put(code, bits + (rest == 0 ? 1 : 0));
+    }
+    return rest;
+  }
+
+  CUSZI_HD std::uint64_t write_long_run(std::uint64_t rest) {
+    const unsigned zeros = trailing_zeros(rest);
+    known_ += static_cast<int>(zeros) + 1;
+    out_.put(1, zeros + 1);
+    rest = rest >> zeros >> 1;
+    if (known_ < values) out_.put(1, rest == 0 ? 2 : 1);
+    return rest;
   }
 
   CUSZI_HD void write_long_plane(int plane) {
@@ -206,10 +264,6 @@ class ZfpPlaneWriter {
   Writer& out_;
   int known_ = 0;
 };
-
-/// How runs are read: the same, one after the other as processors like it, or all of a plane with a
-/// few operations on masks, for threads side by side that have different numbers of them.
-enum class ZfpRuns { one_by_one, at_once };
 
 /// Reads what ZfpPlaneWriter wrote. Where the bits of a block ended in the middle of a plane, the
 /// next coefficient after the zeros that were read gets a one: so zfp does.

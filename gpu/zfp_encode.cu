@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
   }
   const StridedWords<std::uint64_t> words{shared + threadIdx.x, threads};
   ZfpBitWriter<StridedWords<std::uint64_t>> out(words);
-  Block::write_unpadded(task.params, head, slot, out);
+  Block::template write_unpadded<ZfpRuns::at_once>(task.params, head, slot, out);
   out.flush();
 
   const auto bits = static_cast<std::uint32_t>(out.position());

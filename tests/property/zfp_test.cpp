@@ -72,7 +72,55 @@ void read_in_both_ways(Random& random) {
   }
 }
 
+/// Writes a block with any planes in one way; returns its bits and how many they are.
+template <ZfpRuns runs, class T, int rank>
+std::pair<std::vector<std::uint64_t>, BitCount> written(
+    const ZfpParams& params, const ZfpHead& head, const typename ZfpBlock<T, rank>::Word* planes) {
+  std::vector<std::uint64_t> words(400);
+  ZfpBitWriter<std::uint64_t*> out(words.data());
+  ZfpBlock<T, rank>::template write<runs>(params, head, planes, out);
+  out.flush();
+  const BitCount bits = out.position();
+  words.resize(ceil_div(bits, 64));  // what was cut off may stand behind
+  return {words, bits};
+}
+
+template <class T, int rank>
+void write_in_both_ways(Random& random) {
+  using Block = ZfpBlock<T, rank>;
+  using Word = typename Block::Word;
+  const ZfpParams params = random_zfp_params<T>(random, rank);
+  const auto words = random_words(random);
+  Word planes[Block::Layout::words];
+  ZfpHead head;
+  head.put(5, 3);
+  head.end_plane = static_cast<int>(random.below(ZfpType<T>::bits + 1));
+  head.planes = static_cast<int>(1 + random.below(ZfpType<T>::bits));
+  head.first_plane = ZfpType<T>::bits - head.planes;
+  for (int i = 0; i < Block::Layout::words; ++i) {
+    const bool is_sparse = random.one_in(2);
+    const std::uint64_t one = std::uint64_t{1} << random.below(64);
+    planes[i] = static_cast<Word>(is_sparse ? one : words[static_cast<std::size_t>(i)]);
+  }
+  INFO("rank " << rank << ", planes " << head.first_plane << " to " << head.end_plane
+               << ", at most " << params.max_bits << " bits");
+  const auto one_by_one = written<ZfpRuns::one_by_one, T, rank>(params, head, planes);
+  const auto at_once = written<ZfpRuns::at_once, T, rank>(params, head, planes);
+  REQUIRE(one_by_one == at_once);
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("zfp's runs are written alike one by one and all at once", "", float, double,
+                   std::int32_t, std::int64_t) {
+  Random random(sizeof(TestType));
+  for (int i = 0; i < 20 * cases; ++i) {
+    write_in_both_ways<TestType, 1>(random);
+    write_in_both_ways<TestType, 2>(random);
+    write_in_both_ways<TestType, 3>(random);
+    write_in_both_ways<TestType, 4>(random);
+  }
+}
 
 TEMPLATE_TEST_CASE("zfp's runs are read alike one by one and all at once", "", float, double,
                    std::int32_t, std::int64_t) {
