@@ -146,8 +146,8 @@ class ZfpBitReader {
   }
   /// Goes on by 0 to 128 bits.
   CUSZI_HD void skip_long(unsigned bits) {
-    used_ += bits;
-    while (used_ >= 64) pass_word();
+    skip(bits);
+    skip(0);
   }
 
   /// Reads 0 to 64 bits.

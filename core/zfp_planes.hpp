@@ -334,19 +334,17 @@ class ZfpPlaneReader {
     }
   }
 
+  /// Goes on at one place only, so that threads side by side do so together.
   CUSZI_HD void read_plane(int plane) {
     const std::uint64_t window = in_.peek();
-    const unsigned known = least(known_, room_);
-    std::uint64_t ones = window & low_bits(known);
-    if (known_ < values && known < room_) {
-      if ((window >> known & 1) == 0) {
-        take(known + 1);
-      } else {
-        read_runs(ones);
-      }
-    } else {
-      take(known);
+    unsigned bits = least(known_, room_);
+    std::uint64_t ones = window & low_bits(bits);
+    if (known_ < values && bits < room_) {
+      const bool has_runs = (window >> bits & 1) != 0;
+      bits = has_runs ? read_runs(ones) : bits + 1;
     }
+    in_.skip_long(bits);
+    room_ -= bits;
     add(plane, 0, ones);
   }
 
@@ -384,10 +382,11 @@ class ZfpPlaneReader {
     return true;
   }
 
-  /// Reads the runs of a plane, with the known bits before them.
-  CUSZI_HD void read_runs(std::uint64_t& ones) {
-    const unsigned room = room_ - known_;
-    std::uint64_t window = in_.peek_behind(known_);
+  /// Reads the runs of a plane behind its known bits. Returns how many bits both take.
+  CUSZI_HD unsigned read_runs(std::uint64_t& ones) {
+    const unsigned known = known_;
+    const unsigned room = room_ - known;
+    std::uint64_t window = in_.peek_behind(known);
     if (room < 64) window &= low_bits(room);
     const std::uint64_t inside = bits_of_runs(window);
     const std::uint64_t stops = ~(window | inside);  // tests that tell of no more ones
@@ -395,27 +394,31 @@ class ZfpPlaneReader {
     std::uint64_t read = (stops - 1) & ~stops;
     unsigned bits = least(count_ones(read) + 1, room);
     unsigned count = count_ones(inside & read);
-    const unsigned most = values - 1 - known_;
+    const unsigned most = values - 1 - known;
     if (count > most) {  // the one of the last coefficient goes without saying
       bits = place_of_one(inside, most);
       read = low_bits(bits);
       count = most + 1;
       ones |= std::uint64_t{1} << (values - 1);
     }
-    ones |= without_tests((window & inside & read) >> 1) << known_;
-    in_.skip_long(known_ + bits);
-    room_ -= known_ + bits;
+    ones |= without_tests((window & inside & read) >> 1) << known;
     known_ += count;
+    return known + bits;
   }
 
-  /// The same of runs that take more than a window, or than is left of the block.
-  CUSZI_HD void read_long_runs(std::uint64_t& ones) {
+  /// The same of runs that take more than a window, or than is left of the block: goes on by
+  /// itself, so that nothing is left to take.
+  CUSZI_HD unsigned read_long_runs(std::uint64_t& ones) {
     take(known_);
     while (known_ < values && room_ > 0) {
       const std::uint64_t window = in_.peek();
-      if ((window & 1) == 0) return take(1);
+      if ((window & 1) == 0) {
+        take(1);
+        break;
+      }
       read_run(window, ones);
     }
+    return 0;
   }
 
   CUSZI_HD void read_long_plane(int plane) {
