@@ -95,6 +95,18 @@ __device__ void decode_block(const Source& source, Source::Reader& in, T* values
   Block::from_planes(source.params, head, exponent, planes, values);
 }
 
+/// Brings values within the limits: by the device's own minimum and maximum, where there is neither
+/// a zero, whose sign they would choose, nor what is not a number.
+template <int count, class T>
+__device__ void bring_within(const ZfpLimits<T>& limits, const ZfpParams& params, T* values) {
+  if (limits.min != 0 && limits.max != 0 && !params.is_reversible()) {
+    for_each_of<count>(
+        [&](int i) { values[i] = clamp_restored(values[i], limits.min, limits.max); });
+  } else {
+    for_each_of<count>([&](int i) { values[i] = limits(values[i]); });
+  }
+}
+
 /// Decodes a block a thread, so that neighbours write side by side.
 template <class T, int rank>
 __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
@@ -112,7 +124,7 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
       atomicOr(task.flaws, codes_leave_chunk);
     }
   }
-  for_each_of<zfp_block_values(rank)>([&](int i) { values[i] = task.limits(values[i]); });
+  bring_within<zfp_block_values(rank)>(task.limits, source.params, values);
   store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values, task.values);
 }
 
