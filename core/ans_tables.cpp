@@ -272,7 +272,7 @@ BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
     if (t == shares.commonest) continue;
     for (std::size_t p = 0; p < count; ++p) {
       const std::uint32_t frequency = rounded_frequency(shares.share[t], precisions[p]);
-      const int exponent = std::bit_width(frequency);
+      const auto exponent = static_cast<int>(std::bit_width(frequency));
       others[p] += frequency;
       bits[p] += rank_of_difference(exponent - before[p]) + 1;
       bits[p] += static_cast<std::uint64_t>(mantissa_bits_of(exponent, static_cast<int>(p)));
