@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "gpu/ans.cuh"
@@ -100,7 +101,9 @@ class MultilevelDecoder final : public PassDecoder {
   void upload_weights() {
     RememberedWeights remembered;
     std::vector<GroupWeights> all;
-    for (int pass = 0; pass < static_cast<int>(coded_.size()); ++pass) {
+    // What is coded may go on behind the passes that a preview shows.
+    const int passes = std::min(static_cast<int>(coded_.size()), frame_.passes());
+    for (int pass = 0; pass < passes; ++pass) {
       first_weights_.push_back(all.size());
       const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_.plan(),
                                         frame_.pass(pass), remembered);

@@ -184,21 +184,29 @@ TEST_CASE("a preview goes to the device's memory", "[gpu]") {
   Backend* const gpu = device();
   if (gpu == nullptr) return;
   const auto cpu = cpu::make_backend();
-  const auto values = make_field(FieldKind::smooth, {20, 30, 40}, DType::f32, 1);
   FrameTask task;
   task.shape = {DType::f32, {20, 30, 40}};
-  const CompressedFrame frame = compress(*cpu, task, values).frame;
-  const Bytes payload = Bytes(frame.bytes).last(frame.header.payload_bytes());
-  const Selection every_second{task.shape.dims, {}, {2, 2, 2, 1}};
-  const auto preview = FramePreview::of(task.shape.dims, frame.header, every_second);
-  StepTimes times;
-  std::vector<std::byte> expected(10 * 15 * 20 * 4);
-  decompress_frame(*cpu, task.shape, frame.header, preview, payload, expected, times);
-  const MutableBytes shown = gpu->transfer()->memory(0, expected.size());
-  decompress_frame(*gpu, task.shape, frame.header, preview, payload, shown, times);
-  std::vector<std::byte> arrived(expected.size());
-  gpu->copy(shown, arrived);
-  REQUIRE(arrived == expected);
+  const auto values = make_field(FieldKind::smooth, task.shape.dims, DType::f32, 1);
+  for (const CoderId coder : {CoderId::huffman, CoderId::ans}) {
+    task.config.predictor.id =
+        coder == CoderId::ans ? PredictorId::multilevel : PredictorId::lorenzo;
+    task.config.coder = coder;
+    const CompressedFrame frame = compress(*cpu, task, values).frame;
+    const Bytes payload = Bytes(frame.bytes).last(frame.header.payload_bytes());
+    for (const std::uint64_t stride : {2U, 4U, 8U, 16U}) {
+      const Selection some{task.shape.dims, {}, {stride, stride, stride, 1}};
+      const auto preview = FramePreview::of(task.shape.dims, frame.header, some);
+      StepTimes times;
+      std::vector<std::byte> expected(some.points() * sizeof(float));
+      decompress_frame(*cpu, task.shape, frame.header, preview, payload, expected, times);
+      const MutableBytes shown = gpu->transfer()->memory(0, expected.size());
+      decompress_frame(*gpu, task.shape, frame.header, preview, payload, shown, times);
+      std::vector<std::byte> arrived(expected.size());
+      gpu->copy(shown, arrived);
+      INFO("stride " << stride);
+      REQUIRE(arrived == expected);
+    }
+  }
 }
 
 }  // namespace cuszi::test

@@ -316,8 +316,8 @@ class ZfpPublished {
       require(zfp_checksum(coded.stream), "the smooth field's stream");
       require(zfp_checksum(coded.restored), "the smooth field's values");
     };
-    for (const unsigned planes : {8, 16, 32}) check_mode(ZfpParams::precision(planes));
-    for (const unsigned bits : {8, 16, 32}) check_mode(rate(bits));
+    for (const unsigned planes : {8U, 16U, 32U}) check_mode(ZfpParams::precision(planes));
+    for (const unsigned bits : {8U, 16U, 32U}) check_mode(rate(bits));
     if constexpr (Type::is_float) {
       for (const double tolerance : {0x1p-1, 0x1p-2, 0x1p-4}) {
         check_mode(ZfpParams::accuracy(tolerance));
