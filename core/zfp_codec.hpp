@@ -130,12 +130,7 @@ struct ZfpBlock {
       return;
     }
     Int fixed[values];
-    from_words(planes, fixed);
-    if (params.is_reversible()) {
-      zfp::undo_transform<zfp::Differences, rank>(fixed);
-    } else {
-      zfp::undo_transform<zfp::Lifting, rank>(fixed);
-    }
+    transform_back(params, planes, fixed);
     if constexpr (Type::is_float) {
       if (exponent == no_exponent) {
         to_bit_patterns(fixed, block);
@@ -190,6 +185,35 @@ struct ZfpBlock {
       fixed[zfp_place<rank>(i)] =
           static_cast<Int>((coefficient ^ Type::negabinary) - Type::negabinary);
     });
+  }
+
+  CUSZI_HD static void transform_back(const ZfpParams& params, Word* planes, Int* fixed) {
+#if !defined(__CUDA_ARCH__)  // threads side by side would wait for those that go the long way
+    if (are_alike(planes, fixed)) return;
+#endif
+    from_words(planes, fixed);
+    if (params.is_reversible()) {
+      zfp::undo_transform<zfp::Differences, rank>(fixed);
+    } else {
+      zfp::undo_transform<zfp::Lifting, rank>(fixed);
+    }
+  }
+
+  /// Whether only the first coefficient has ones, as in blocks of calm fields: either inverse
+  /// transform makes all values that coefficient, which they are then.
+  CUSZI_HD static bool are_alike(const Word* planes, Int* fixed) {
+    UInt first = 0;
+    for (int plane = Type::bits; plane-- > 0;) {
+      const std::uint64_t ones = Layout::get(planes, plane);
+      if (ones > 1) return false;
+      for (int piece = 1; piece < Layout::pieces; ++piece) {
+        if (Layout::get(planes, plane, piece) != 0) return false;
+      }
+      first = static_cast<UInt>(first << 1 | ones);
+    }
+    const auto value = static_cast<Int>((first ^ Type::negabinary) - Type::negabinary);
+    for_each_of<values>([&](int i) { fixed[i] = value; });
+    return true;
   }
 
   template <class See>
