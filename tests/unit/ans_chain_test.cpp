@@ -216,6 +216,30 @@ TEST_CASE("frequency tables come back as written") {
   CHECK(listed);
 }
 
+TEST_CASE("no table of a model costs less than the one that fits") {
+  Random random(14);
+  bool is_modelled = false;
+  for (int i = 0; i < 200; ++i) {
+    const Counts counts = some_counts(random);
+    const FrequencyTable fitted = FrequencyTable::fit(counts);
+    is_modelled |= fitted.model.has_value();
+    const Cost lowest = fitted.cost(counts);
+    for (unsigned scale = 0; scale < 1U << TokenModel::scale_bits; ++scale) {
+      for (unsigned shape = 0; shape < 1U << TokenModel::shape_bits; ++shape) {
+        BitWriter bits;
+        bits.put(1, 1);
+        bits.put(fitted.last, 6);
+        bits.put(scale, TokenModel::scale_bits);
+        bits.put(shape, TokenModel::shape_bits);
+        const std::vector<std::byte> bytes = bits.take();
+        BitReader in(bytes, "a table");
+        REQUIRE(FrequencyTable::read(in, token_count).cost(counts) >= lowest);
+      }
+    }
+  }
+  CHECK(is_modelled);
+}
+
 TEST_CASE("contexts that are told apart at a loss share a table") {
   std::vector<Counts> counts(8, Counts{});
   for (std::size_t c = 0; c < counts.size(); ++c) {
