@@ -205,22 +205,21 @@ BenchOptions options_for(const std::string& input, const BenchOptions& asked) {
 
 }  // namespace
 
-ExitCode execute(const BenchOptions& asked) {
-  std::vector<std::string> files(asked.inputs.size());
-  std::ranges::transform(asked.inputs, files.begin(), file_of);
+ExitCode execute(const BenchOptions& options) {
+  std::vector<std::string> files(options.inputs.size());
+  std::ranges::transform(options.inputs, files.begin(), file_of);
   refuse_among(identities_of(files), "-");
-  Backends backends(asked.run.device);
-  return for_each_file(asked.inputs, [&](const std::string& input) {
-    const BenchOptions options = options_for(input, asked);
-    if (options.study) {
-      const Json rows = run_study(*options.study, options, backends, input);
+  Backends backends(options.run.device);
+  return for_each_file(options.inputs, [&](const std::string& input) {
+    const BenchOptions own = options_for(input, options);
+    if (own.study) {
+      const Json rows = run_study(*own.study, own, backends, input);
       const std::string lines = input + '\n' + table_of(rows);
-      print_out(options.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
+      print_out(own.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
       return;
     }
-    Measurement measured = measure(options, backends, input);
-    print_out(options.run.json ? line_of(json_of(measured))
-                               : text_of(measured, options.iterations));
+    Measurement measured = measure(own, backends, input);
+    print_out(own.run.json ? line_of(json_of(measured)) : text_of(measured, own.iterations));
   });
 }
 
