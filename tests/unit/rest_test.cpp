@@ -67,7 +67,8 @@ class ScriptedSession final : public EncodeSession {
   const FieldScan& scan() const override { return scan_; }
   Mask mask() override { return {}; }
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return std::vector<double>(points.size(), 1.0);
+    std::vector<double> ones(points.size(), 1.0);
+    return ones;
   }
   bool holds(std::uint64_t /*bits*/) override { return false; }
   std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override { return nullptr; }
