@@ -59,7 +59,7 @@ struct CodedPass {
 
 /// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
 /// the same in any order.
-inline constexpr double error_units = 4096;
+inline constexpr double error_units = 65536;
 
 CUSZI_HD inline std::int64_t error_in_units(double original, double restored,
                                             double units_per_one) {

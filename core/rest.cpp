@@ -18,6 +18,7 @@ constexpr std::uint64_t exact_one_in = 20;
 constexpr std::uint64_t common_one_in = 10;
 constexpr std::uint8_t usual_snap = 8;
 constexpr int mean_rounds = 5;
+constexpr double sample_units = 4096;  ///< of a bound, in sums over the sample
 
 /// So many equal values from `first` on, or so many within a window.
 struct Run {
@@ -65,8 +66,9 @@ double mean_around(std::span<const double> sorted, double from, double bound) {
   const std::span<const double> values = near(sorted, from, bound);
   if (values.empty()) return from;
   std::int64_t sum = 0;
-  for (const double x : values) sum += nearest_integer((x - from) / bound * error_units);
-  return from + static_cast<double>(sum) / static_cast<double>(values.size()) / error_units * bound;
+  for (const double x : values) sum += nearest_integer((x - from) / bound * sample_units);
+  return from +
+         static_cast<double>(sum) / static_cast<double>(values.size()) / sample_units * bound;
 }
 
 /// The mean error, in half steps, of the values rounded to multiples of a step.
@@ -77,9 +79,9 @@ double bias_on_grid(std::span<const double> values, double half_step) {
     const double steps = x / (2 * half_step);
     if (!(std::fabs(steps) < most_steps)) continue;
     const auto nearest = static_cast<double>(nearest_integer(steps));
-    sum += nearest_integer((nearest - steps) * 2 * error_units);
+    sum += nearest_integer((nearest - steps) * 2 * sample_units);
   }
-  return static_cast<double>(sum) / error_units /
+  return static_cast<double>(sum) / sample_units /
          static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 

@@ -242,6 +242,14 @@ TEST_CASE("errors have no direction where most values lie within the bound") {
   CHECK(snapping > 0);
 }
 
+TEST_CASE("what rounding adds to a mean error leaves it within a twentieth") {
+  for (int i = -10'000; i <= 10'000; ++i) {
+    const double share = i / 10'000.0;
+    const auto units = error_in_units(1, 1 + share * bound, error_units / bound);
+    REQUIRE(std::abs(static_cast<double>(units) / error_units - share) <= 0.05 - most_bias);
+  }
+}
+
 TEST_CASE("an attempt that will not be even goes no further") {
   const Dims dims{64, 64, 64};
   FrameCoding coding;
