@@ -138,6 +138,12 @@ int mantissa_bits_of(int exponent, int precision) {
   return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
 }
 
+/// What a frequency of this exponent takes behind one of the exponent `before`.
+std::uint64_t stored_bits(int exponent, int before, int precision) {
+  return rank_of_difference(exponent - before) + 1 +
+         static_cast<std::uint64_t>(mantissa_bits_of(exponent, precision));
+}
+
 /// How probable it is that a number is at least the first one of a token, in units of 2^-16.
 constexpr std::uint32_t share_from(unsigned token, const TokenModel& model) {
   constexpr int one = 16;  // bits
@@ -198,9 +204,7 @@ Cost table_cost(const FrequencyTable& table) {
   if (table.model) return model_table_bits << cost_bits;
   std::uint64_t bits = head_bits(table.commonest, table.last);
   for_each_stored(table, [&](int before, std::uint16_t frequency) {
-    const int exponent = std::bit_width(frequency);
-    bits += rank_of_difference(exponent - before) + 1;
-    bits += static_cast<std::uint64_t>(mantissa_bits_of(exponent, table.precision));
+    bits += stored_bits(std::bit_width(frequency), before, table.precision);
   });
   return bits << cost_bits;
 }
@@ -274,8 +278,7 @@ BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
       const std::uint32_t frequency = rounded_frequency(shares.share[t], precisions[p]);
       const auto exponent = static_cast<int>(std::bit_width(frequency));
       others[p] += frequency;
-      bits[p] += rank_of_difference(exponent - before[p]) + 1;
-      bits[p] += static_cast<std::uint64_t>(mantissa_bits_of(exponent, static_cast<int>(p)));
+      bits[p] += stored_bits(exponent, before[p], static_cast<int>(p));
       symbols[p] += counts[t] * symbol_costs[frequency];
       before[p] = exponent;
     }
