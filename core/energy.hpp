@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -47,6 +48,19 @@ CUSZI_HD inline unsigned bucket_of(std::int32_t weighted_sum) {
   if (estimate <= 0) return 0;
   const unsigned octave = bit_width_of(static_cast<std::uint32_t>(estimate));
   return octave < energy_buckets ? octave : energy_buckets - 1;
+}
+
+/// bucket_of() by the exponent of the estimate as a number of floating point, so that loops
+/// vectorise.
+inline std::uint8_t bucket_by_exponent(std::int32_t weighted_sum) {
+  constexpr float none = 0.5F;
+  constexpr auto last = static_cast<float>(1U << (energy_buckets - 2));
+  const auto estimate = static_cast<float>(weighted_sum >> (energy_weight_bits - 8));
+  const float raised = estimate > none ? estimate : none;
+  const float clamped = raised < last ? raised : last;
+  constexpr int mantissa_bits = 23;
+  return static_cast<std::uint8_t>((std::bit_cast<std::uint32_t>(clamped) >> mantissa_bits) -
+                                   (std::bit_cast<std::uint32_t>(none) >> mantissa_bits));
 }
 
 CUSZI_HD inline std::int32_t weighted_sum(const EnergyWeights& weights,

@@ -14,6 +14,15 @@ namespace {
 constexpr std::uint64_t full_sample = 16384;
 constexpr std::uint64_t trial_sample = 2048;
 
+/// token_of_magnitude() of every one.
+std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
+  std::array<std::uint8_t, max_magnitude + 1> tokens{};
+  for (unsigned m = 0; m < tokens.size(); ++m) {
+    tokens.at(m) = static_cast<std::uint8_t>(token_of_magnitude(static_cast<std::uint8_t>(m)));
+  }
+  return tokens;
+}
+
 /// A sample feature by feature, so that loops over its points vectorise; without the features that
 /// no point has, what these add to sums is 0.
 class SampleColumns {
@@ -30,7 +39,7 @@ class SampleColumns {
     columns_.resize((used_.size() + 1) * points_);
     for (std::size_t i = 0; i < used_.size(); ++i) {
       for (std::size_t k = 0; k < points_; ++k) {
-        columns_[i * points_ + k] = static_cast<std::uint32_t>(sample.features[k][used_[i]]);
+        columns_[i * points_ + k] = sample.features[k][used_[i]];
       }
     }
     std::copy(sample.magnitudes.begin(), sample.magnitudes.end(),
@@ -38,29 +47,17 @@ class SampleColumns {
   }
 
   EnergySums sums(const EnergyWeights& before) const {
-    std::vector<std::vector<std::uint64_t>> found(used_.size());
-    for (std::size_t i = 0; i < used_.size(); ++i) found[i].resize(used_.size() + 1);
-    with_wide_vectors([&] {
-      std::array<std::int32_t, chunk> estimates;
-      std::array<std::uint32_t, chunk> weights;
+    ColumnSums found;
+    with_vectors([&](auto vectors) {
       for (std::size_t first = 0; first < points_; first += chunk) {
-        const std::size_t count = std::min(chunk, points_ - first);
-        estimate(before, first, count, estimates.data());
-        for (std::size_t k = 0; k < count; ++k) {
-          weights[k] = energy_fit_weight_by_doubles(estimates[k]);
-        }
-        for (std::size_t i = 0; i < used_.size(); ++i) {
-          for (std::size_t j = i; j <= used_.size(); ++j) {
-            found[i][j] += sum_of_products(first, i, j, count, weights.data());
-          }
-        }
+        add_chunk<decltype(vectors)::has_fma>(before, first, found);
       }
     });
     EnergySums sums;
     for (std::size_t i = 0; i < used_.size(); ++i) {
-      sums.right.at(used_[i]) = static_cast<std::int64_t>(found[i][used_.size()]);
+      sums.right.at(used_[i]) = found.sum(i, used_.size());
       for (std::size_t j = i; j < used_.size(); ++j) {
-        sums.matrix.at(used_[i]).at(used_[j]) = static_cast<std::int64_t>(found[i][j]);
+        sums.matrix.at(used_[i]).at(used_[j]) = found.sum(i, j);
       }
     }
     return sums;
@@ -69,47 +66,122 @@ class SampleColumns {
   /// What the group would cost with contexts by these weights.
   Cost cost(const EnergyWeights& weights) const {
     std::vector<Counts> counts(contexts_per_group, Counts{});
-    std::array<std::int32_t, chunk> estimates;
+    static const auto tokens = tokens_of_magnitudes();
+    std::array<std::uint8_t, chunk> buckets;
     for (std::size_t first = 0; first < points_; first += chunk) {
       const std::size_t count = std::min(chunk, points_ - first);
-      with_wide_vectors([&] { estimate(weights, first, count, estimates.data()); });
+      with_wide_vectors([&] {
+        std::int32_t estimates[chunk];
+        estimate(weights, first, estimates);
+        std::uint8_t* const out = buckets.data();
+#pragma omp simd
+        for (std::size_t k = 0; k < chunk; ++k) out[k] = bucket_by_exponent(estimates[k]);
+      });
       for (std::size_t k = 0; k < count; ++k) {
-        ++counts[bucket_of(estimates[k])][token_of_magnitude(sample_.magnitudes[first + k])];
+        ++counts[buckets[k]][tokens[sample_.magnitudes[first + k]]];
       }
     }
     return energy_cost(std::move(counts), sample_.points);
   }
 
  private:
-  static constexpr std::size_t chunk = 512;  ///< points that are worked on at a time
+  static constexpr std::size_t chunk = 256;  ///< points that are worked on at a time
+  static constexpr std::size_t most_rows = energy_features + 1;
+  static constexpr std::size_t tile = 4;  ///< columns whose sums stay in registers
+  static constexpr std::size_t stride = most_rows + tile;
 
-  /// weighted_sum() of some points.
-  void estimate(const EnergyWeights& weights, std::size_t first, std::size_t count,
-                std::int32_t* sums) const {
-    std::fill_n(sums, count, 0);
+  // A weight has 26 bits and a product of features at most 24. So that sums over 2^14 points stay
+  // exact in doubles, whose multiplications are quicker than those of integers of 64 bits, the
+  // halves of weights are summed up apart.
+  static constexpr int half = 1 << 13;
+
+  struct ColumnSums {
+    double high[most_rows][stride] = {};
+    double low[most_rows][stride] = {};
+
+    std::int64_t sum(std::size_t i, std::size_t j) const {
+      return static_cast<std::int64_t>(high[i][j]) * half + static_cast<std::int64_t>(low[i][j]);
+    }
+  };
+
+  /// weighted_sum() of the points of a chunk; 0 behind the last one.
+  void estimate(const EnergyWeights& weights, std::size_t first, std::int32_t* sums) const {
+    const std::size_t count = std::min(chunk, points_ - first);
+    std::fill_n(sums, chunk, 0);
     for (std::size_t i = 0; i < used_.size(); ++i) {
       const std::int32_t weight = weights[used_[i]];
-      const std::uint32_t* const column = columns_.data() + i * points_ + first;
-      for (std::size_t k = 0; k < count; ++k) {
-        sums[k] += weight * static_cast<std::int32_t>(column[k]);
+      const std::int32_t* const column = columns_.data() + i * points_ + first;
+#pragma omp simd
+      for (std::size_t k = 0; k < count; ++k) sums[k] += weight * column[k];
+    }
+  }
+
+  template <bool has_fma>
+  void add_chunk(const EnergyWeights& before, std::size_t first, ColumnSums& found) const {
+    const std::size_t count = std::min(chunk, points_ - first);
+    double rows[stride][chunk];
+    for (std::size_t i = 0; i <= used_.size() + tile - 1; ++i) {
+      const std::size_t filled = i <= used_.size() ? count : 0;
+      const std::int32_t* const column = columns_.data() + (filled != 0 ? i : 0) * points_ + first;
+      for (std::size_t k = 0; k < filled; ++k) rows[i][k] = column[k];
+      std::fill(rows[i] + filled, rows[i] + chunk, 0.0);
+    }
+    std::int32_t estimates[chunk];
+    estimate(before, first, estimates);
+    double high[chunk];
+    double low[chunk];
+#pragma omp simd
+    for (std::size_t k = 0; k < chunk; ++k) {
+      const std::int32_t weight = energy_fit_weight_by_doubles(estimates[k]);
+      high[k] = weight / half;
+      low[k] = weight % half;
+    }
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      double of_high[chunk];
+      double of_low[chunk];
+      for (std::size_t k = 0; k < chunk; ++k) {
+        of_high[k] = high[k] * rows[i][k];
+        of_low[k] = low[k] * rows[i][k];
+      }
+      for (std::size_t j = i; j <= used_.size(); j += tile) {
+        add_tile<has_fma>(of_high, rows + j, found.high[i] + j);
+        add_tile<has_fma>(of_low, rows + j, found.low[i] + j);
       }
     }
   }
 
-  /// Products of features have at most 24 bits, weights 26.
-  std::uint64_t sum_of_products(std::size_t first, std::size_t i, std::size_t j, std::size_t count,
-                                const std::uint32_t* weights) const {
-    const std::uint32_t* const a = columns_.data() + i * points_ + first;
-    const std::uint32_t* const b = columns_.data() + j * points_ + first;
-    std::uint64_t sum = 0;
-    for (std::size_t k = 0; k < count; ++k) sum += std::uint64_t{a[k] * b[k]} * weights[k];
-    return sum;
+  /// Adds the products of a column with a few others.
+  template <bool has_fma>
+  static void add_tile(const double* column, const double (*others)[chunk], double* sums) {
+    static_assert(tile == 4);
+    double a = 0;
+    double b = 0;
+    double c = 0;
+    double d = 0;
+#pragma omp simd reduction(+ : a, b, c, d)
+    for (std::size_t k = 0; k < chunk; ++k) {
+      a = product_and_sum<has_fma>(column[k], others[0][k], a);
+      b = product_and_sum<has_fma>(column[k], others[1][k], b);
+      c = product_and_sum<has_fma>(column[k], others[2][k], c);
+      d = product_and_sum<has_fma>(column[k], others[3][k], d);
+    }
+    sums[0] += a;
+    sums[1] += b;
+    sums[2] += c;
+    sums[3] += d;
+  }
+
+  /// Exact, fused or not.
+  template <bool has_fma>
+  static double product_and_sum(double a, double b, double sum) {
+    if constexpr (has_fma) return __builtin_fma(a, b, sum);
+    return sum + a * b;
   }
 
   const EnergySample& sample_;
   std::size_t points_;
-  std::vector<unsigned> used_;          ///< features
-  std::vector<std::uint32_t> columns_;  ///< of these, then of the magnitudes
+  std::vector<unsigned> used_;         ///< features
+  std::vector<std::int32_t> columns_;  ///< of these, then of the magnitudes
 };
 
 /// The weights of a sample's own fit.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -80,16 +81,16 @@ CUSZI_HD inline std::int64_t energy_fit_weight(std::int32_t weighted_sum) {
 }
 
 /// The same by doubles, which vectors of processors divide.
-inline std::uint32_t energy_fit_weight_by_doubles(std::int32_t weighted_sum) {
-  constexpr double enough = 1 << 23;  // from here on the weight is 1, and squares are exact
-  const double sum = static_cast<double>(weighted_sum > 0 ? weighted_sum : 0) +
-                     static_cast<double>(energy_fit_floor);
-  const double energy = sum < enough ? sum : enough;
+inline std::int32_t energy_fit_weight_by_doubles(std::int32_t weighted_sum) {
+  constexpr std::int32_t enough = 1 << 23;  // from here on the weight is 1, and squares are exact
+  const auto most = static_cast<std::int32_t>(enough - energy_fit_floor);
+  const std::int32_t sum = std::clamp(weighted_sum, 0, most);
+  const auto energy = static_cast<double>(sum + static_cast<std::int32_t>(energy_fit_floor));
   const double square = energy * energy;
   const double dividend = static_cast<double>(energy_fit_scale) + square / 2;
-  const auto quotient = static_cast<std::int32_t>(dividend / square);  // perhaps rounded up
-  const std::int32_t weight = quotient - (quotient * square > dividend ? 1 : 0);
-  return static_cast<std::uint32_t>(weight > 1 ? weight : 1);
+  const auto quotient = static_cast<std::int32_t>(dividend / square);
+  const bool is_rounded_up = quotient * square > dividend;
+  return std::max(quotient - static_cast<std::int32_t>(is_rounded_up), 1);
 }
 
 /// The normal equations of a round; of the matrix the upper triangle.

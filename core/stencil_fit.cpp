@@ -62,6 +62,7 @@ void put_weights(const Observations& sample, double bound, std::span<double> res
 
 /// The sums of products of observations' unknowns with each other and with their targets: lane by
 /// lane, blocks in ascending order.
+template <class Vectors>
 class ProductSums {
  public:
   explicit ProductSums(const Observations& sample)
@@ -73,34 +74,41 @@ class ProductSums {
   void add(std::span<const double> weights) {
     for (std::size_t first = 0; first < sample_.blocks(); first += most_blocks) {
       const std::size_t count = std::min(most_blocks, sample_.blocks() - first);
-      for (std::size_t quad = 0; quad < sum_lanes; quad += quad_lanes) {
-        take_quads(first, count, quad, weights);
+      for (std::size_t lane = 0; lane < sum_lanes; lane += Vectors::doubles) {
+        take_lanes(first, count, lane, weights);
         for (std::size_t i = 0; i + 1 < rows_; i += tile_rows) {
           for (std::size_t j = i; j < rows_; j += tile_columns) {
-            add_tile(i, j, count, quad, first == 0);
+            add_tile(i, j, count, lane, first == 0);
           }
         }
       }
     }
   }
 
-  /// Of unknowns i and j >= i; the last j is the target.
-  double sum(std::size_t i, std::size_t j) const { return tree_sum(sums_[i * stride_ + j]); }
+  void put(StencilEquations& equations) const {
+    const unsigned n = equations.unknowns;
+    for (unsigned i = 0; i < n; ++i) {
+      for (unsigned j = i; j < n; ++j) equations.at(i, j) = sum(i, j);
+      equations.right[i] = sum(i, n);
+    }
+  }
 
  private:
+  using Doubles = typename Vectors::Doubles;
+
   static constexpr std::size_t most_blocks = 16;  ///< that are worked on at a time
   static constexpr std::size_t tile_rows = 2;
   static constexpr std::size_t tile_columns = 4;
   static constexpr std::size_t most_rows = Stencil::most_groups + tile_columns;
 
   /// Puts the rows of some lanes, and the weighted ones, where they are near each other.
-  void take_quads(std::size_t first, std::size_t count, std::size_t quad,
+  void take_lanes(std::size_t first, std::size_t count, std::size_t lane,
                   std::span<const double> weights) {
     for (std::size_t block = 0; block < count; ++block) {
-      Quad weight;
-      std::memcpy(&weight, weights.data() + (first + block) * sum_lanes + quad, sizeof weight);
+      Doubles weight;
+      std::memcpy(&weight, weights.data() + (first + block) * sum_lanes + lane, sizeof weight);
       for (unsigned i = 0; i < rows_; ++i) {
-        std::memcpy(&plain_[block][i], sample_.row(first + block, i) + quad, sizeof(Quad));
+        std::memcpy(&plain_[block][i], sample_.row(first + block, i) + lane, sizeof(Doubles));
         weighted_[block][i] = weight * plain_[block][i];
       }
     }
@@ -108,11 +116,12 @@ class ProductSums {
 
   /// Products of a few rows with a few others, so that sums stay in registers. Those that nobody
   /// asks for are made, too.
-  void add_tile(std::size_t i, std::size_t j, std::size_t count, std::size_t quad, bool is_first) {
-    Quad sums[tile_rows][tile_columns] = {};
-    for (std::size_t a = 0; a < tile_rows && !is_first; ++a) {
+  void add_tile(std::size_t i, std::size_t j, std::size_t count, std::size_t lane, bool is_first) {
+    Doubles sums[tile_rows][tile_columns];
+    for (std::size_t a = 0; a < tile_rows; ++a) {
       for (std::size_t b = 0; b < tile_columns; ++b) {
-        std::memcpy(&sums[a][b], lanes_of(i + a, j + b, quad), sizeof(Quad));
+        sums[a][b] = Doubles{};
+        if (!is_first) std::memcpy(&sums[a][b], lanes_of(i + a, j + b, lane), sizeof(Doubles));
       }
     }
     for (std::size_t block = 0; block < count; ++block) {
@@ -124,21 +133,24 @@ class ProductSums {
     }
     for (std::size_t a = 0; a < tile_rows; ++a) {
       for (std::size_t b = 0; b < tile_columns; ++b) {
-        std::memcpy(lanes_of(i + a, j + b, quad), &sums[a][b], sizeof(Quad));
+        std::memcpy(lanes_of(i + a, j + b, lane), &sums[a][b], sizeof(Doubles));
       }
     }
   }
 
-  double* lanes_of(std::size_t i, std::size_t j, std::size_t quad) {
-    return sums_[i * stride_ + j].data() + quad;
+  /// Of unknowns i and j >= i; the last j is the target.
+  double sum(std::size_t i, std::size_t j) const { return tree_sum(sums_[i * stride_ + j]); }
+
+  double* lanes_of(std::size_t i, std::size_t j, std::size_t lane) {
+    return sums_[i * stride_ + j].data() + lane;
   }
 
   const Observations& sample_;
   std::size_t rows_;
   std::size_t stride_;  ///< tiles reach beyond the rows
   std::unique_ptr<LaneSums[]> sums_;
-  Quad plain_[most_blocks][most_rows] = {};
-  Quad weighted_[most_blocks][most_rows] = {};
+  Doubles plain_[most_blocks][most_rows] = {};
+  Doubles weighted_[most_blocks][most_rows] = {};
 };
 
 double sum_of(std::span<const double> weights) {
@@ -199,19 +211,16 @@ BinScales bin_scales(const Observations& sample, double bound, const Shares& sha
 
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    FitTo to, const Shares& before) {
-  ProductSums sums(sample);
+  StencilEquations equations;
+  equations.unknowns = sample.unknowns();
   std::vector<double> weights;
-  with_wide_vectors([&] {
+  with_vectors([&](auto vectors) {
     weights = residuals_of(sample, before);
     put_weights(sample, bound, weights);
+    ProductSums<decltype(vectors)> sums(sample);
     sums.add(weights);
+    sums.put(equations);
   });
-  StencilEquations equations;
-  const unsigned n = equations.unknowns = sample.unknowns();
-  for (unsigned i = 0; i < n; ++i) {
-    for (unsigned j = i; j < n; ++j) equations.at(i, j) = sums.sum(i, j);
-    equations.right[i] = sums.sum(i, n);
-  }
   add_noise(stencil, sum_of(weights), bound, to, equations);
   return equations;
 }

@@ -2,94 +2,173 @@
 
 #include "core/energy.hpp"
 #include "cpu_ref/energy_rows.hpp"
-#include "cpu_ref/neighbours.hpp"
 
 namespace cuszi::cpu {
 
-/// core's features_of() any points of one class.
+/// core's features_of() any points of one class, as many at a time as a pack has. Which neighbours
+/// are in the array differs from one sampled point to the next, so no branch depends on it where a
+/// sum can do without.
 template <class T>
 class PointEnergy {
  public:
+  static constexpr std::size_t most_points = Pack<T>::size;
+
+  /// A point of the class.
+  struct Place {
+    Index4 at;            ///< in the array
+    std::uint64_t point;  ///< of the array
+  };
+
   /// Keeps references.
   PointEnergy(const Grid& grid, const ClassPlan<T>& plan)
       : grid_(grid), plan_(plan), points_(plan.points) {
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      strides_[axis] = stride_of(grid, points_, axis);
+    }
     for (unsigned i = 0; i < plan.energy.all_taps(); ++i) {
-      steps_[i] = StepsOut::bits_of(plan.energy.taps[i]);
-      all_steps_ |= steps_[i];
+      const Tap& tap = plan.energy.taps[i];
+      taps_[i] = {step_of(tap[0], tap[1]), step_of(tap[2], tap[3])};
     }
   }
 
-  /// Of the point at these coordinates, which is the `point`-th of the array.
-  EnergyFeatures features(const Known<T>& known, const Index4& at, std::uint64_t point) const {
-    const StepsOut out(grid_, points_, at);
-    EnergyFeatures f{};
-    f[constant] = energy_one;
-    const std::uint8_t* const magnitude = known.magnitudes + point;
-    if ((out.bits() & all_steps_) == 0) {
-      add_magnitudes([&](unsigned i) { return magnitude[plan_.energy_offsets[i]]; }, f);
-    } else {
-      add_magnitudes([&](unsigned i) { return magnitude[offset_of_tap(i, out)]; }, f);
+  void features(const Known<T>& known, std::span<const Place> places, EnergyFeatures* out) const {
+    Nearby nearby[most_points];
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      nearby[k] = Nearby(grid_, points_, strides_, places[k].at);
+      out[k] = {};
+      out[k][constant] = energy_one;
+      add_magnitudes(known.magnitudes + places[k].point, nearby[k], out[k]);
     }
-    if (points_.order != 0) add_slopes(plan_, slopes(known.values + point, at, out), f);
-    return f;
+    if (points_.order != 0) add_slopes(known.values, places, nearby, out);
   }
 
  private:
-  template <class MagnitudeOfTap>
-  void add_magnitudes(const MagnitudeOfTap& of_tap, EnergyFeatures& f) const {
+  static constexpr unsigned steps_of_two_axes = 9;
+
+  /// The steps -1, 0 and 1 along two axes as one number.
+  static std::uint8_t step_of(int slow, int fast) {
+    return static_cast<std::uint8_t>(3 * (slow + 1) + fast + 1);
+  }
+
+  /// A tap as steps along the two slow axes and the two fast ones.
+  struct TapSteps {
+    std::uint8_t slow;
+    std::uint8_t fast;
+  };
+
+  /// How far the neighbours of a point are, that lie a step or none away along each axis: where one
+  /// is out of the array, its mirror image, as near_part() says.
+  class Nearby {
+   public:
+    Nearby() = default;
+    Nearby(const Grid& grid, const PointClass& points,
+           const std::array<std::int64_t, max_axes>& strides, const Index4& at) {
+      for (unsigned axis = 0; axis < max_axes; ++axis) {
+        const bool has_left = at[axis] >= points.unit[axis];
+        const bool has_right = at[axis] + points.unit[axis] < grid.extents[axis];
+        const std::int64_t stride = strides[axis];
+        const std::int64_t left = has_left ? -stride : stride;
+        const std::int64_t right = has_right ? stride : -stride;
+        along_[axis] = {has_left || has_right ? left : 0, 0, has_left || has_right ? right : 0};
+      }
+      for (unsigned i = 0; i < steps_of_two_axes; ++i) {
+        slow_[i] = along_[0][i / 3] + along_[1][i % 3];
+        fast_[i] = along_[2][i / 3] + along_[3][i % 3];
+      }
+    }
+
+    std::int64_t operator()(const TapSteps& tap) const { return slow_[tap.slow] + fast_[tap.fast]; }
+    std::int64_t left(unsigned axis) const { return along_[axis][0]; }
+    std::int64_t right(unsigned axis) const { return along_[axis][2]; }
+
+   private:
+    std::array<std::array<std::int64_t, 3>, max_axes> along_;
+    std::array<std::int64_t, steps_of_two_axes> slow_;
+    std::array<std::int64_t, steps_of_two_axes> fast_;
+  };
+
+  void add_magnitudes(const std::uint8_t* magnitude, const Nearby& nearby,
+                      EnergyFeatures& f) const {
     for (unsigned g = 0; g < plan_.energy.size; ++g) {
       std::int32_t sum = 0;
-      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) sum += of_tap(i);
+      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
+        sum += magnitude[nearby(taps_[i])];
+      }
       f[direct + g] = sum;
     }
   }
 
-  /// Where a tap reads: its mirror image where that is out of the array.
-  std::int64_t offset_of_tap(unsigned i, const StepsOut& out) const {
-    const std::int64_t offset = plan_.energy_offsets[i];
-    if ((out.bits() & steps_[i]) == 0) return offset;
-    return offset + mirroring(grid_, points_, plan_.energy.taps[i], out);
-  }
-
-  Slopes<T> slopes(const T* value, const Index4& at, const StepsOut& out) const {
-    const PointAt<const T*> p{grid_, points_, at, value};
-    SlopeSums<T> sums;
+  /// Of all points, whose slopes are summed up side by side.
+  void add_slopes(const T* values, std::span<const Place> places, const Nearby* nearby,
+                  EnergyFeatures* out) const {
+    SlopeSums<T, Pack<T>> sums;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (!points_.is_odd(axis)) continue;
-      const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-      const T far = (out.has(axis, -3) ? far_value(p, axis, value, -3) : value[-3 * unit]) +
-                    (out.has(axis, 3) ? far_value(p, axis, value, 3) : value[3 * unit]);
-      sums.add(value[-unit], value[right_of(axis, unit, out)], far);
+      T left[most_points] = {};
+      T right[most_points] = {};
+      T far[most_points] = {};
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        const T* const value = values + places[k].point;
+        left[k] = value[nearby[k].left(axis)];
+        right[k] = value[nearby[k].right(axis)];
+        far[k] = far_sum(axis, places[k], value);
+      }
+      sums.add(Pack<T>::load(left), Pack<T>::load(right), Pack<T>::load(far));
     }
-    T errors = 0;
+    Pack<T> errors = T{0};
     constexpr unsigned slices = same_point - direct;
     for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
-      errors += error_in_slice(value + offset_of_tap(i, out), out);
+      errors += errors_in_slice(values, places, nearby, taps_[i]);
     }
-    return sums.with(errors);
+    put_slopes(sums.with(errors), places.size(), out);
   }
 
-  T error_in_slice(const T* value, const StepsOut& out) const {
-    using std::fabs;
-    T sum = 0;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      if (!points_.is_odd(axis)) continue;
-      const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-      sum += value[-unit] + value[right_of(axis, unit, out)];
+  /// What is 3 to the left and to the right.
+  T far_sum(unsigned axis, const Place& place, const T* value) const {
+    const std::uint64_t distance = 3 * points_.unit[axis];
+    if (place.at[axis] >= distance && place.at[axis] + distance < grid_.extents[axis]) {
+      return value[-3 * strides_[axis]] + value[3 * strides_[axis]];
     }
-    return fabs(*value - sum * plan_.near_share);
+    const PointAt<const T*> p{grid_, points_, place.at, value};
+    return far_value(p, axis, value, -3) + far_value(p, axis, value, 3);
   }
 
-  /// The near neighbour along an odd axis; on the left there always is one.
-  static std::ptrdiff_t right_of(unsigned axis, std::ptrdiff_t unit, const StepsOut& out) {
-    return out.has(axis, 1) ? -unit : unit;
+  Pack<T> errors_in_slice(const T* values, std::span<const Place> places, const Nearby* nearby,
+                          const TapSteps& slice) const {
+    T middle[most_points] = {};
+    T around[most_points] = {};
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const T* const value = values + places[k].point + nearby[k](slice);
+      middle[k] = *value;
+      for (unsigned axis = 0; axis < max_axes; ++axis) {
+        if (!points_.is_odd(axis)) continue;
+        around[k] += value[nearby[k].left(axis)] + value[nearby[k].right(axis)];
+      }
+    }
+    return fabs(Pack<T>::load(middle) - Pack<T>::load(around) * plan_.near_share);
+  }
+
+  /// core's add_slopes().
+  void put_slopes(const Slopes<Pack<T>>& s, std::size_t count, EnergyFeatures* out) const {
+    std::int32_t gradients[most_points];
+    std::int32_t roughnesses[most_points];
+    std::int32_t errors[most_points];
+    slope_features(s.slope * plan_.slope_scale, gradients);
+    slope_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
+    slope_features(s.errors * plan_.slice_scale, errors);
+    for (std::size_t k = 0; k < count; ++k) {
+      out[k][gradient] = gradients[k];
+      out[k][roughness] = roughnesses[k];
+      out[k][gradient_root] = root_features[static_cast<std::size_t>(gradients[k])];
+      out[k][slice_error] = errors[k];
+    }
   }
 
   const Grid& grid_;
   const ClassPlan<T>& plan_;
   const PointClass& points_;
-  std::array<std::uint64_t, EnergyTaps::most_taps> steps_{};
-  std::uint64_t all_steps_ = 0;
+  std::array<std::int64_t, max_axes> strides_{};
+  std::array<TapSteps, EnergyTaps::most_taps> taps_{};
 };
 
 }  // namespace cuszi::cpu

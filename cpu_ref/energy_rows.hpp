@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/energy.hpp"
+#include "core/wide_vectors.hpp"
 #include "cpu_ref/lattice_rows.hpp"
 
 namespace cuszi::cpu {
@@ -26,17 +27,12 @@ inline constexpr auto root_features = [] {
   return roots;
 }();
 
-/// bucket_of() by the exponent of the estimate as a number of floating point, so that loops
-/// vectorise.
-inline std::uint8_t bucket_by_exponent(std::int32_t weighted_sum) {
-  constexpr float none = 0.5F;
-  constexpr auto last = static_cast<float>(1U << (energy_buckets - 2));
-  const auto estimate = static_cast<float>(weighted_sum >> (energy_weight_bits - 8));
-  const float raised = estimate > none ? estimate : none;
-  const float clamped = raised < last ? raised : last;
-  constexpr int mantissa_bits = 23;
-  return static_cast<std::uint8_t>((std::bit_cast<std::uint32_t>(clamped) >> mantissa_bits) -
-                                   (std::bit_cast<std::uint32_t>(none) >> mantissa_bits));
+/// slope_feature() of scaled slopes.
+template <class T>
+void slope_features(const Pack<T>& scaled, std::int32_t* features) {
+  T low[Pack<T>::size];
+  lower(scaled, static_cast<T>(max_slope)).store(low);
+  for (std::size_t i = 0; i < Pack<T>::size; ++i) features[i] = static_cast<std::int32_t>(low[i]);
 }
 
 /// Bytes behind the last magnitude that may be read, and are not looked at.
@@ -62,9 +58,11 @@ class RowEnergy {
     for (std::size_t k = inner.end; k < row.count; ++k) out[k] = at(k);
     if (inner.begin == inner.end) return;
     const std::size_t count = inner.end - inner.begin;
-    std::fill_n(out + inner.begin, count, weights[constant] * energy_one);
-    add_magnitudes(known.magnitudes + row.offset + inner.begin * points_.step[3], taps, weights,
-                   out + inner.begin, count);
+    with_wide_vectors([&] {
+      std::fill_n(out + inner.begin, count, weights[constant] * energy_one);
+      add_magnitudes(known.magnitudes + row.offset + inner.begin * points_.step[3], taps, weights,
+                     out + inner.begin, count);
+    });
     if (uses_slopes(weights)) add_slopes_of_row(known.values, row, inner, weights, out);
   }
 
@@ -148,19 +146,14 @@ class RowEnergy {
   static void sum_block(const std::uint8_t* first, std::span<const std::int64_t> offsets,
                         std::int16_t* sums) {
     static_assert(std::endian::native == std::endian::little);
-    using Vector [[gnu::vector_size(16)]] = Lane;
-    constexpr std::size_t vectors = sizeof(Lane);
-    const Vector lowest = Vector{} + Lane{0xFF};
-    Vector sum[vectors] = {};
+    Lane all[block_points] = {};
     for (const std::int64_t offset : offsets) {
-      for (std::size_t v = 0; v < vectors; ++v) {
-        Vector lanes;
-        std::memcpy(&lanes, first + offset + v * sizeof lanes, sizeof lanes);
-        sum[v] += lanes & lowest;
+      Lane lanes[block_points];
+      std::memcpy(lanes, first + offset, sizeof lanes);
+      for (std::size_t i = 0; i < block_points; ++i) {
+        all[i] = static_cast<Lane>(all[i] + (lanes[i] & Lane{0xFF}));
       }
     }
-    Lane all[block_points];
-    std::memcpy(all, sum, sizeof all);
     for (std::size_t i = 0; i < block_points; ++i) sums[i] = static_cast<std::int16_t>(all[i]);
   }
 
@@ -214,8 +207,8 @@ class RowEnergy {
     constexpr std::size_t size = Pack<T>::size;
     std::int32_t gradients[size];
     std::int32_t roughnesses[size];
-    to_features(s.slope * plan_.slope_scale, gradients);
-    to_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
+    slope_features(s.slope * plan_.slope_scale, gradients);
+    slope_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
     const std::int32_t of_gradient = weights[gradient];
     const std::int32_t of_roughness = weights[roughness];
     for (std::size_t i = 0; i < size; ++i) {
@@ -228,16 +221,9 @@ class RowEnergy {
     }
     if (weights[slice_error] != 0 && points_.enclosed) {
       std::int32_t errors[size];
-      to_features(s.errors * plan_.slice_scale, errors);
+      slope_features(s.errors * plan_.slice_scale, errors);
       for (std::size_t i = 0; i < size; ++i) sums[i] += weights[slice_error] * errors[i];
     }
-  }
-
-  /// slope_feature() of scaled slopes.
-  static void to_features(const Pack<T>& scaled, std::int32_t* features) {
-    T low[Pack<T>::size];
-    lower(scaled, static_cast<T>(max_slope)).store(low);
-    for (std::size_t i = 0; i < Pack<T>::size; ++i) features[i] = static_cast<std::int32_t>(low[i]);
   }
 
   const Grid& grid_;

@@ -29,10 +29,14 @@ struct Pack {
   /// Values that follow each other.
   static Pack load(const T* first) {
     Pack pack;
-    std::memcpy(&pack, first, sizeof pack);
+    std::memcpy(&pack.low, first, sizeof low);
+    std::memcpy(&pack.high, first + half, sizeof high);
     return pack;
   }
-  void store(T* first) const { std::memcpy(first, this, sizeof *this); }
+  void store(T* first) const {
+    std::memcpy(first, &low, sizeof low);
+    std::memcpy(first + half, &high, sizeof high);
+  }
 
   friend Pack operator+(const Pack& a, const Pack& b) { return {a.low + b.low, a.high + b.high}; }
   friend Pack operator-(const Pack& a, const Pack& b) { return {a.low - b.low, a.high - b.high}; }

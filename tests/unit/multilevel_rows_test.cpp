@@ -137,15 +137,26 @@ TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", f
     const RandomValues<TestType> random_values(random, lattice.dims.count());
     const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
     for (const ClassPlan<TestType>& plan : frame.classes) {
-      const cpu::PointEnergy<TestType> energy(frame.grid, plan);
+      using Points = cpu::PointEnergy<TestType>;
+      const Points energy(frame.grid, plan);
       const cpu::Raster raster(plan.points.count);
+      std::vector<typename Points::Place> places;
       for (std::uint64_t k = 0; k < plan.points.points(); ++k) {
         const Index4 at = position_of(plan.points, raster_point(plan.points, k));
         REQUIRE(position_of(plan.points, raster(k)) == at);
-        const std::uint64_t point = offset_of(frame.grid, at);
+        places.push_back({at, offset_of(frame.grid, at)});
+      }
+      std::vector<EnergyFeatures> features(places.size());
+      for (std::size_t first = 0; first < places.size();) {
+        const std::size_t count =
+            std::min<std::size_t>(1 + random.below(Points::most_points), places.size() - first);
+        energy.features(known, std::span(places).subspan(first, count), features.data() + first);
+        first += count;
+      }
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        const auto [at, point] = places[k];
         const PointAt<const TestType*> p{frame.grid, plan.points, at, known.values + point};
-        REQUIRE(energy.features(known, at, point) ==
-                features_of(plan, p, known.magnitudes + point));
+        REQUIRE(features[k] == features_of(plan, p, known.magnitudes + point));
       }
     }
   }
@@ -193,7 +204,7 @@ TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", f
 TEST_CASE("the exponent of an estimate is its bucket") {
   const auto check = [](std::int64_t sum) {
     const auto weighted_sum = static_cast<std::int32_t>(sum);
-    REQUIRE(cpu::bucket_by_exponent(weighted_sum) == bucket_of(weighted_sum));
+    REQUIRE(bucket_by_exponent(weighted_sum) == bucket_of(weighted_sum));
   };
   for (std::int64_t sum = -1000; sum < 1'000'000; ++sum) check(sum);
   for (int bits = 0; bits < 32; ++bits) {
