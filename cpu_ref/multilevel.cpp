@@ -7,6 +7,7 @@
 #include "core/hash.hpp"
 #include "core/thrifty.hpp"
 #include "cpu_ref/energy_fit.hpp"
+#include "cpu_ref/row_predictor.hpp"
 
 namespace cuszi::cpu {
 
@@ -67,8 +68,8 @@ class Engine final : public MultilevelEngine {
   void reconstruct(int number, std::span<const QuantCode> codes,
                    const SparseList& outliers) override {
     const Quantizer<T> quantizer = quantizer_of(pass(number));
-    for_each_predicted_row(
-        pass(number), [] { return 0; },
+    for_each_predicted_row<T>(
+        plan_, pass(number), values_.data(), [] { return 0; },
         [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           CodedRow coded;
           for_each_run(row, c.points, plan_.grid,
@@ -183,8 +184,8 @@ class Engine final : public MultilevelEngine {
     const Quantizer<T> quantizer = quantizer_of(pass(number));
     std::int64_t& errors = error_sums_[static_cast<std::size_t>(number)];
     errors = 0;
-    for_each_predicted_row(
-        pass(number), [] { return Found{}; },
+    for_each_predicted_row<T>(
+        plan_, pass(number), values_.data(), [] { return Found{}; },
         [&](Found& mine, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           CodedRow coded;
           T zones[row_points];
@@ -206,19 +207,6 @@ class Engine final : public MultilevelEngine {
           errors += mine.errors;
         });
     sort_entries(outliers);
-  }
-
-  template <class MakeState, class Work, class Finish>
-  void for_each_predicted_row(const Pass& pass, const MakeState& make_state, const Work& work,
-                              const Finish& finish) const {
-    for_each_row(
-        plan_, pass, make_state,
-        [&](auto& state, const ClassPlan<T>& c, const Row& row) {
-          T prediction[row_points];
-          RowPredictor<T>(plan_, c).predict(values_.data(), row, prediction);
-          work(state, c, row, prediction);
-        },
-        finish);
   }
 
   /// The codes of a row's points, and what they are restored to.

@@ -4,9 +4,9 @@
 #include "core/class_plan.hpp"
 #include "core/simulation.hpp"
 #include "cpu_ref/class_samples.hpp"
-#include "cpu_ref/lattice_rows.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/parallel.hpp"
+#include "cpu_ref/row_predictor.hpp"
 
 namespace cuszi::cpu {
 
@@ -116,11 +116,9 @@ class FrameSimulation {
   static constexpr std::size_t small_frame = std::size_t{1} << 22;
 
   void make(const Pass& pass) {
-    for_each_row(
-        plan_, pass, [] { return 0; },
-        [&](int, const ClassPlan<T>& c, const Row& row) {
-          T prediction[row_points];
-          RowPredictor<T>(plan_, c).predict(simulation_.originals, row, prediction);
+    for_each_predicted_row<T>(
+        plan_, pass, simulation_.originals, [] { return 0; },
+        [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           for (std::size_t k = 0; k < row.count; ++k) {
             const std::uint64_t point = row.offset + k * c.points.step[3];
             made_[point] = simulation_.restored(c, simulation_.originals[point], prediction[k]);

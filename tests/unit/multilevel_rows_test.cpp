@@ -1,6 +1,6 @@
 #include "cpu_ref/class_samples.hpp"
 #include "cpu_ref/energy_points.hpp"
-#include "cpu_ref/lattice_rows.hpp"
+#include "cpu_ref/row_predictor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
 #include "tests/support/sanitized.hpp"
