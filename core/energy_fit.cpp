@@ -11,8 +11,8 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t full_sample = 16384;
-constexpr std::uint64_t trial_sample = 2048;
+constexpr std::uint64_t full_sample = 8192;
+constexpr std::uint64_t trial_sample = 1024;
 
 /// token_of_magnitude() of every one.
 std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
@@ -206,7 +206,8 @@ Cost size_of_weights(const EnergyWeights& weights) {
 }  // namespace
 
 std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group, FitSample size) {
-  const std::uint64_t most = size == FitSample::full ? full_sample : trial_sample;
+  const std::uint64_t largest = size == FitSample::full ? full_sample : trial_sample;
+  const std::uint64_t most = std::min(largest, std::max(of_group / 2, 2 * trial_sample));
   return of_group <= most ? points : ceil_div(most * points, of_group);
 }
 

@@ -111,7 +111,7 @@ struct EnergySums {
 EnergySums energy_sums(const EnergySample& sample, const EnergyWeights& before);
 
 // The rounds of a sample's own fit, from the default weights on; one without a solution ends them.
-inline constexpr int energy_fit_rounds = 4;
+inline constexpr int energy_fit_rounds = 3;
 inline constexpr std::uint64_t fewest_energy_points = 100;  ///< that own weights are fitted to
 
 using EnergyEquations = NormalEquations<energy_features>;

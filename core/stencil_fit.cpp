@@ -11,7 +11,7 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t full_sample = 8192;
-constexpr std::uint64_t trial_sample = 2048;
+constexpr std::uint64_t trial_sample = 1024;
 
 /// What these shares leave of the targets of all blocks.
 std::vector<double> residuals_of(const Observations& sample, const Shares& shares) {
@@ -178,7 +178,8 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
 }
 
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
-  return std::min(points, size == FitSample::full ? full_sample : trial_sample);
+  const std::uint64_t most = size == FitSample::full ? full_sample : trial_sample;
+  return std::min({points, most, std::max(points / 2, 2 * trial_sample)});
 }
 
 Observations::Observations(unsigned unknowns, std::uint64_t samples)

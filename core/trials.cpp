@@ -21,16 +21,18 @@ constexpr std::size_t most_finalists = 2;
 constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are quickly coded anew
 constexpr std::uint64_t least_saving = 128;  ///< one in so many bytes, by bounds half way
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
+constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
+constexpr Cost bit = Cost{1} << cost_bits;
 
 /// What costs so much more than the lowest by open loops is not coded to compare, in a box that is
 /// a part of the frame.
 Cost margin_in_part(Cost lowest) { return lowest / 16; }
 
-/// The same in a box that is the whole frame. Open loops are less right of what costs few bits.
+/// The same in a box that is the whole frame. Where a value takes less than a bit, contexts and
+/// runs of zeros decide, of which open loops know nothing.
 Cost margin_in_whole(Cost lowest, std::uint64_t values) {
   if (values <= few_values) return std::numeric_limits<Cost>::max();
-  constexpr Cost bit = Cost{1} << cost_bits;
-  return std::min(lowest / 4, values * bit / 3);
+  return lowest < values * bit ? lowest / 4 : values * bit / 12;
 }
 
 struct Axes {
@@ -92,6 +94,11 @@ bool set_bounds(MultilevelParams& params, LevelBounds bounds) {
   params.alpha = bounds.alpha;
   params.beta = bounds.beta;
   return changes;
+}
+
+MultilevelParams with_bounds(MultilevelParams params, LevelBounds bounds) {
+  set_bounds(params, bounds);
+  return params;
 }
 
 const std::vector<int> all_reaches{3, 5, 7};
@@ -333,17 +340,23 @@ class Choice {
     return trials_.best();
   }
 
-  /// Open loops choose the reach of all choices of roles; the best of these are coded, and the best
-  /// one again with equal level-wise bounds, unless it has them, and, if these lose, with those
-  /// half way. The box tells of such small changes only about, and bounds that are not as tight
-  /// leave more of a mean error: so these have to save a little.
+  /// Open loops choose the reach of all choices of roles, and mostly whether their level-wise
+  /// bounds are equal; the best of these are coded. The best one is coded again with equal bounds,
+  /// as far as that is not settled, and, unless these win, with those half way. The box tells of
+  /// such small changes only about, and bounds that are not as tight leave more of a mean error: so
+  /// these have to save a little.
   Trial by_open_loops() {
     const std::vector<MultilevelParams> finalists = this->finalists();
     if (likely_) measured_.expect(*likely_);
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
+    const bool is_settled = this->is_settled(trials_.best().params);
     if (!free_.bounds) return trials_.best();
-    trials_.vary(1, std::vector{equal_bounds}, set_bounds);
+    if (!has_bounds(trials_.best().params, usual_bounds)) {
+      if (!is_settled) trials_.vary(1, std::vector{middle_bounds}, set_bounds);
+      return trials_.best();
+    }
+    if (!is_settled) trials_.vary(1, std::vector{equal_bounds}, set_bounds);
     Trial best = trials_.best();
     if (!has_bounds(best.params, usual_bounds)) return best;
     trials_.vary(1, std::vector{middle_bounds}, set_bounds);
@@ -359,7 +372,8 @@ class Choice {
  private:
   struct Ranked {
     Cost cost;
-    std::size_t candidate;
+    bool is_settled;  ///< open loops tell whether equal level-wise bounds pay
+    std::size_t candidate = 0;
   };
 
   std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
@@ -367,14 +381,22 @@ class Choice {
   /// These and what by_open_loops() may try in their place.
   std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {
     for (std::size_t i = all.size(); i-- > 0 && free_.bounds;) {
-      if (!has_bounds(all[i], usual_bounds)) continue;
-      for (const LevelBounds bounds : {equal_bounds, middle_bounds}) {
-        MultilevelParams other = all[i];
-        set_bounds(other, bounds);
-        all.push_back(std::move(other));
-      }
+      const bool has_usual = has_bounds(all[i], usual_bounds);
+      const bool is_settled = this->is_settled(all[i]);
+      if (has_usual && !is_settled) all.push_back(with_bounds(all[i], equal_bounds));
+      if (has_usual || !is_settled) all.push_back(with_bounds(all[i], middle_bounds));
     }
     return all;
+  }
+
+  static bool have_same_roles(const MultilevelParams& a, const MultilevelParams& b) {
+    return a.lattice.merged == b.lattice.merged && a.lattice.roles == b.lattice.roles;
+  }
+
+  bool is_settled(const MultilevelParams& finalist) const {
+    return std::any_of(settled_.begin(), settled_.end(), [&](const MultilevelParams& other) {
+      return have_same_roles(finalist, other);
+    });
   }
 
   /// All choices of roles and reach for the frame.
@@ -391,28 +413,30 @@ class Choice {
     return all;
   }
 
-  /// Gives a candidate equal level-wise bounds if open loops favour them, where they are to be
-  /// trusted: where a value takes many bits, so that contexts and runs of zeros save few of them.
-  void settle_bounds(MultilevelParams& params, Cost cost,
-                     std::span<const ClassErrors> loops) const {
-    constexpr Cost many = Cost{3} << cost_bits;
-    if (!free_.bounds || cost < dims_.count() * many) return;
-    MultilevelParams equal = params;
-    set_bounds(equal, equal_bounds);
-    if (open_loop_cost(equal, loops) < cost) params = std::move(equal);
+  /// What a candidate costs by open loops. It gets equal level-wise bounds where these cost less
+  /// and a value takes so many bits that contexts and runs of zeros save few of them.
+  Ranked ranked(MultilevelParams& params, std::span<const ClassErrors> loops) const {
+    const Cost usual = open_loop_cost(params, loops);
+    if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true};
+    const MultilevelParams equal = with_bounds(params, equal_bounds);
+    const Cost with_equal = open_loop_cost(equal, loops);
+    const Cost many = dims_.count() * bit * 3 / 2;
+    if (with_equal >= usual || usual < many) {
+      return {usual, with_equal > usual + usual / clearly_dearer};
+    }
+    params = equal;
+    return {with_equal, usual >= many + dims_.count() * bit / 2};
   }
 
   /// The bounds that trials will mostly choose where open loops cost this with the usual ones, if
   /// that can be told: the usual ones where these cost less, equal ones where codes are not few.
   std::optional<LevelBounds> likely_bounds(const MultilevelParams& params, Cost cost,
                                            std::span<const ClassErrors> loops) const {
-    constexpr Cost few = Cost{9} * (Cost{1} << cost_bits) / 10;
+    constexpr Cost few = 9 * bit / 10;
     if (!free_.bounds || !has_bounds(params, usual_bounds)) {
       return LevelBounds{params.alpha, params.beta};
     }
-    MultilevelParams equal = params;
-    set_bounds(equal, equal_bounds);
-    if (cost <= open_loop_cost(equal, loops)) return usual_bounds;
+    if (cost <= open_loop_cost(with_bounds(params, equal_bounds), loops)) return usual_bounds;
     return cost < dims_.count() * few ? std::nullopt : std::optional(equal_bounds);
   }
 
@@ -421,9 +445,7 @@ class Choice {
                                          std::span<const ClassErrors> loops) const {
     const auto bounds = likely_bounds(params, cost, loops);
     if (!bounds) return std::nullopt;
-    MultilevelParams all = in_frame(params);
-    set_bounds(all, *bounds);
-    return all;
+    return with_bounds(in_frame(params), *bounds);
   }
 
   /// The best by open loops for each of the best choices of roles, of which there may be more than
@@ -433,7 +455,8 @@ class Choice {
     const auto loops = measured_.open_loops(candidates);
     std::vector<Ranked> ranked(candidates.size());
     measured_.for_each(ranked.size(), [&](std::size_t i) {
-      ranked[i] = {open_loop_cost(candidates[i], loops[i]), i};
+      ranked[i] = this->ranked(candidates[i], loops[i]);
+      ranked[i].candidate = i;
     });
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
@@ -444,14 +467,11 @@ class Choice {
     std::vector<MultilevelParams> best;
     for (const Ranked& rank : ranked) {
       if (best.size() == most || rank.cost - lowest > margin) break;
-      MultilevelParams& params = candidates[rank.candidate];
-      const auto has_its_roles = [&](const MultilevelParams& other) {
-        return other.lattice.merged == params.lattice.merged &&
-               other.lattice.roles == params.lattice.roles;
-      };
+      const MultilevelParams& params = candidates[rank.candidate];
+      const auto has_its_roles = [&](const auto& other) { return have_same_roles(params, other); };
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
       if (best.empty()) likely_ = likely(params, rank.cost, loops[rank.candidate]);
-      settle_bounds(params, rank.cost, loops[rank.candidate]);
+      if (rank.is_settled) settled_.push_back(params);
       best.push_back(in_box(params, box_, loops[rank.candidate]));
     }
     return best;
@@ -465,6 +485,7 @@ class Choice {
   const std::optional<LorenzoParams>& rival_;
   FrameTrials& measured_;
   std::optional<MultilevelParams> likely_;
+  std::vector<MultilevelParams> settled_;  ///< finalists of which open loops tell their bounds
   TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
     return measured_.costs(candidates);
   };
