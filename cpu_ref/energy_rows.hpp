@@ -7,7 +7,7 @@
 
 #include "core/energy.hpp"
 #include "core/wide_vectors.hpp"
-#include "cpu_ref/lattice_rows.hpp"
+#include "cpu_ref/beside_columns.hpp"
 
 namespace cuszi::cpu {
 
@@ -50,20 +50,21 @@ class RowEnergy {
   /// The weighted sums of a row's features.
   void estimate(const Known<T>& known, const Row& row, const EnergyWeights& weights,
                 std::int32_t* out) const {
-    const Inner inner = inner_part(row, points_, grid_, plan_.energy_margins);
+    const Inner inner = inner_part(row, points_, grid_, near_margins());
     const Taps taps =
         inner.complete ? Taps(plan_.energy_offsets) : Taps(grid_, points_, row, plan_.energy);
-    const auto at = [&](std::size_t k) { return of_point(known, row, weights, taps, k); };
-    for (std::size_t k = 0; k < inner.begin; ++k) out[k] = at(k);
-    for (std::size_t k = inner.end; k < row.count; ++k) out[k] = at(k);
-    if (inner.begin == inner.end) return;
-    const std::size_t count = inner.end - inner.begin;
-    with_wide_vectors([&] {
-      std::fill_n(out + inner.begin, count, weights[constant] * energy_one);
-      add_magnitudes(known.magnitudes + row.offset + inner.begin * points_.step[3], taps, weights,
-                     out + inner.begin, count);
-    });
-    if (uses_slopes(weights)) add_slopes_of_row(known.values, row, inner, weights, out);
+    const auto put = [&](std::size_t k) { out[k] = of_magnitudes(known, row, weights, taps, k); };
+    for (std::size_t k = 0; k < inner.begin; ++k) put(k);
+    for (std::size_t k = inner.end; k < row.count; ++k) put(k);
+    if (inner.begin != inner.end) {
+      const std::size_t count = inner.end - inner.begin;
+      with_wide_vectors([&] {
+        std::fill_n(out + inner.begin, count, weights[constant] * energy_one);
+        add_magnitudes(known.magnitudes + row.offset + inner.begin * points_.step[3], taps, weights,
+                       out + inner.begin, count);
+      });
+    }
+    if (uses_slopes(weights)) add_slopes_of_row(known.values, row, weights, out);
   }
 
  private:
@@ -74,9 +75,18 @@ class RowEnergy {
                                   weights[gradient_root] != 0 || weights[slice_error] != 0);
   }
 
-  /// The weighted sum of a point that may lack neighbours along its row.
-  std::int32_t of_point(const Known<T>& known, const Row& row, const EnergyWeights& weights,
-                        const Taps& taps, std::size_t k) const {
+  /// Of the taps alone, which reach no farther than 1.
+  Index4 near_margins() const {
+    Index4 margins = plan_.energy_margins;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      margins[axis] = std::min(margins[axis], points_.unit[axis]);
+    }
+    return margins;
+  }
+
+  /// The weighted sum of all but the slopes of a point that may lack neighbours along its row.
+  std::int32_t of_magnitudes(const Known<T>& known, const Row& row, const EnergyWeights& weights,
+                             const Taps& taps, std::size_t k) const {
     const PointAt<const T*> p = point_of(grid_, points_, row, known.values, k);
     const std::uint8_t* const magnitude = known.magnitudes + (p.value - known.values);
     const std::int64_t stride = stride_of(grid_, points_, 3);
@@ -90,7 +100,6 @@ class RowEnergy {
         f[direct + g] += magnitude[offset];
       }
     }
-    if (uses_slopes(weights)) add_slopes(plan_, slopes_of(plan_, p), f);
     return weighted_sum(weights, f);
   }
 
@@ -157,46 +166,99 @@ class RowEnergy {
     for (std::size_t i = 0; i < block_points; ++i) sums[i] = static_cast<std::int16_t>(all[i]);
   }
 
-  void add_slopes_of_row(const T* values, const Row& row, const Inner& inner,
-                         const EnergyWeights& weights, std::int32_t* out) const {
-    with_step(points_.step[3], [&](auto step) {
-      std::int32_t sums[row_points];
-      const std::size_t end = for_each_pack<T>(inner.begin, inner.end, [&](std::size_t k) {
-        const auto p = pack_of(grid_, points_, row, values, k, step);
-        weigh_slopes(inner.complete ? inner_slopes(p.value) : slopes_of(plan_, p), weights,
-                     sums + k);
+  static constexpr unsigned slice_group = same_point - direct;
+  static constexpr std::size_t most_slices = 2;
+
+  /// The columns beside the points of a row and of its enclosing slices.
+  struct Beside {
+    BesideColumns<T> own;
+    std::array<BesideColumns<T>, most_slices> slices;
+  };
+
+  void add_slopes_of_row(const T* values, const Row& row, const EnergyWeights& weights,
+                         std::int32_t* out) const {
+    const std::size_t inside = row.count - (is_last_at_edge(row, points_, grid_) ? 1 : 0);
+    std::size_t done = 0;
+    if (inside >= Pack<T>::size && !has_slices_along_rows()) {
+      with_step(points_.step[3], [&](auto step) {
+        while (done < inside) {
+          const std::size_t first = std::min(done, inside - Pack<T>::size);
+          const std::size_t count = std::min(BesideColumns<T>::most_points, inside - first);
+          std::int32_t sums[BesideColumns<T>::most_points];
+          sum_slopes(values, row, first, count, step, weights, sums);
+          for (std::size_t k = done - first; k < count; ++k) out[first + k] += sums[k];
+          done = first + count;
+        }
       });
-      for (std::size_t k = inner.begin; k < end; ++k) out[k] += sums[k];
-      for (std::size_t k = end; k < inner.end; ++k) {
-        EnergyFeatures f{};
-        add_slopes(plan_, slopes_of(plan_, point_of(grid_, points_, row, values, k)), f);
-        out[k] += weighted_sum(weights, f);
-      }
+    }
+    for (std::size_t k = done; k < row.count; ++k) {
+      EnergyFeatures f{};
+      add_slopes(plan_, slopes_of(plan_, point_of(grid_, points_, row, values, k)), f);
+      out[k] += weighted_sum(weights, f);
+    }
+  }
+
+  bool has_slices_along_rows() const {
+    return plan_.energy.taps_of(slice_group) != 0 &&
+           plan_.energy.taps[plan_.energy.begin(slice_group)][3] != 0;
+  }
+
+  /// Of at least as many points as a pack has, all of which have neighbours at 1 along the row.
+  template <class Step>
+  void sum_slopes(const T* values, const Row& row, std::size_t first, std::size_t count, Step step,
+                  const EnergyWeights& weights, std::int32_t* sums) const {
+    Beside beside;
+    if (points_.is_odd(3)) take_columns(values, row, first, count, step, beside);
+    for_each_pack<T>(0, count, [&](std::size_t k) {
+      const auto p = pack_of(grid_, points_, row, values, first + k, step);
+      weigh_slopes(slopes_of_pack(p, beside, k), weights, sums + k);
     });
   }
 
-  /// slopes_of() a point or a pack of points that have all neighbours.
-  template <class Values>
-  Slopes<ValueAt<Values>> inner_slopes(const Values& value) const {
-    using std::fabs;
-    using V = ValueAt<Values>;
-    SlopeSums<T, V> sums;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      if (!points_.is_odd(axis)) continue;
-      const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-      sums.add(value[-unit], value[unit], value[-3 * unit] + value[3 * unit]);
+  template <class Step>
+  void take_columns(const T* values, const Row& row, std::size_t first, std::size_t count,
+                    Step step, Beside& beside) const {
+    const auto take = [&](const T* from, BesideColumns<T>& columns) {
+      columns.take(grid_, points_, row, from, ColumnKind::between_odd, first, count, step);
+    };
+    take(values, beside.own);
+    const PointAt<const T*> p{grid_, points_, row.at, values};
+    const unsigned begin = plan_.energy.begin(slice_group);
+    for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
+      take(near_part(p, plan_.energy.taps[i]), beside.slices.at(i - begin));
     }
-    V errors = T{0};
-    constexpr unsigned slices = same_point - direct;
-    for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
-      const std::ptrdiff_t slice = plan_.energy_offsets[i];
-      V sum = 0;
-      for (unsigned axis = 0; axis < max_axes; ++axis) {
+  }
+
+  /// slopes_of() a pack of points, of which the first is the k-th of those beside which the columns
+  /// are.
+  template <class Values>
+  Slopes<Pack<T>> slopes_of_pack(const PointAt<Values>& p, const Beside& beside,
+                                 std::size_t k) const {
+    const auto column = [&](const BesideColumns<T>& columns, int shift) {
+      return Pack<T>::load(columns.shifted(shift) + k);
+    };
+    SlopeSums<T, Pack<T>> sums;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (!points_.is_odd(axis)) continue;
+      sums.add(near_value(p, axis, p.value, -1), near_value(p, axis, p.value, 1),
+               far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3));
+    }
+    if (points_.is_odd(3)) {
+      sums.add(column(beside.own, 0), column(beside.own, 1),
+               column(beside.own, -1) + column(beside.own, 2));
+    }
+    Pack<T> errors = T{0};
+    const unsigned begin = plan_.energy.begin(slice_group);
+    for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
+      const Values slice = near_part(p, plan_.energy.taps[i]);
+      Pack<T> sum = T{0};
+      for (unsigned axis = 0; axis < 3; ++axis) {
         if (!points_.is_odd(axis)) continue;
-        const std::ptrdiff_t unit = stride_of(grid_, points_, axis);
-        sum += value[slice - unit] + value[slice + unit];
+        sum += near_value(p, axis, slice, -1) + near_value(p, axis, slice, 1);
       }
-      errors += fabs(value[slice] - sum * plan_.near_share);
+      const BesideColumns<T>& columns = beside.slices[i - begin];
+      if (points_.is_odd(3)) sum += column(columns, 0) + column(columns, 1);
+      errors += fabs(*slice - sum * plan_.near_share);
     }
     return sums.with(errors);
   }

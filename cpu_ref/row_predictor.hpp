@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/wide_vectors.hpp"
-#include "cpu_ref/lattice_rows.hpp"
+#include "cpu_ref/beside_columns.hpp"
 
 namespace cuszi::cpu {
 
@@ -25,22 +25,19 @@ class ColumnTaps {
       const Tap& tap = stencil.taps[i];
       const int units = tap[3];
       if (units == 0) continue;
-      between_ = units % 2 != 0;
-      const auto shift = static_cast<std::int8_t>((units + (between_ ? 1 : 0)) / 2);
+      const bool is_between = units % 2 != 0;
+      const auto shift = static_cast<std::int8_t>((units + (is_between ? 1 : 0)) / 2);
       sources_[i] = {row_of(stencil, i), shift};
+      kind_ = points.is_odd(3) ? ColumnKind::between_odd
+                               : (is_between ? ColumnKind::between_slices : ColumnKind::among);
     }
-    extrapolates_ = points.is_odd(3);
   }
 
   const Source& operator[](unsigned tap) const { return sources_[tap]; }
   std::size_t rows() const { return rows_; }
   /// A tap that reads this row.
   unsigned tap_of_row(std::size_t row) const { return taps_[row]; }
-  /// Whether the columns beside stand between those of the class, half a step before them, and not
-  /// among them.
-  bool are_between() const { return between_; }
-  /// Whether polynomials stand in for columns out of the array, and not their mirror images.
-  bool extrapolates() const { return extrapolates_; }
+  ColumnKind kind() const { return kind_; }
 
  private:
   std::uint8_t row_of(const Stencil& stencil, unsigned i) {
@@ -58,58 +55,7 @@ class ColumnTaps {
   std::array<Source, Stencil::most_taps> sources_{};
   std::array<unsigned, most_rows> taps_{};
   std::size_t rows_ = 0;
-  bool between_ = false;
-  bool extrapolates_ = false;
-};
-
-/// Columns beside those of a few points of a row, with those that stand in for what is out of the
-/// array.
-template <class T>
-class BesideColumns {
- public:
-  static constexpr std::size_t most_points = 128;
-  static constexpr std::size_t most_shift = 4;  ///< of a tap at 7
-
-  /// Of `count` columns from the `first` on, in a row of the array whose column 0 is at `from` and
-  /// that has `all` of them, `step` apart.
-  template <class Step>
-  void take(const T* from, Step step, std::uint64_t all, std::uint64_t first, std::size_t count,
-            const ColumnTaps& taps) {
-    const auto begin = static_cast<std::int64_t>(first) - std::int64_t{most_shift};
-    const auto end = static_cast<std::int64_t>(first + count + most_shift);
-    const std::int64_t known_begin = std::max<std::int64_t>(begin, 0);
-    const std::int64_t known_end = std::min(end, static_cast<std::int64_t>(all));
-    T* const known = columns_.data() + (known_begin - begin);
-    for (std::int64_t i = 0; i < known_end - known_begin; ++i) {
-      known[i] = from[(known_begin + i) * step];
-    }
-    if (begin < 0) pad(known, -1, -begin, all, taps);
-    if (end > known_end) pad(known + (known_end - known_begin) - 1, 1, end - known_end, all, taps);
-  }
-
-  /// The columns that a tap with this shift reads, for the first of the points on.
-  const T* shifted(int shift) const {
-    return columns_.data() + static_cast<std::ptrdiff_t>(most_shift) + shift;
-  }
-
- private:
-  /// Puts so many columns behind the `last` one on one side. Mirrored are neighbours at 1 or 2.
-  static void pad(T* last, int side, std::int64_t count, std::uint64_t all,
-                  const ColumnTaps& taps) {
-    if (!taps.extrapolates()) {
-      last[side] = taps.are_between() || all == 1 ? last[0] : last[-side];
-      return;
-    }
-    // far_value() of any point beside which they are missing.
-    if (all < 2) return;
-    last[side] = all == 2 ? (last[0] + last[0]) - last[-side]
-                          : 3 * (last[0] - last[-side]) + last[-2 * side];
-    for (std::int64_t i = 2; i <= count; ++i) {
-      last[side * i] = 3 * (last[side * (i - 1)] - last[side * (i - 2)]) + last[side * (i - 3)];
-    }
-  }
-
-  std::array<T, most_points + 2 * most_shift> columns_;
+  ColumnKind kind_ = ColumnKind::among;
 };
 
 /// Predicts the points of one class, row by row. What taps read beside the columns of a row's
@@ -145,7 +91,7 @@ class RowPredictor {
     const bool is_complete = inner_part(row, points_, grid_, plan_.stencil_margins).complete;
     const Taps taps =
         is_complete ? Taps(plan_.stencil_offsets) : Taps(grid_, points_, row, plan_.stencil);
-    const std::size_t inside = row.count - (is_last_at_edge(row) ? 1 : 0);
+    const std::size_t inside = row.count - (is_last_at_edge(row, points_, grid_) ? 1 : 0);
     with_wide_vectors([&] {
       with_step(points_.step[3], [&](auto step) {
         for (std::size_t first = 0; first < inside; first += block_points) {
@@ -167,11 +113,6 @@ class RowPredictor {
       }
     }
     return false;
-  }
-
-  bool is_last_at_edge(const Row& row) const {
-    const std::uint64_t last = row.at[3] + (row.count - 1) * points_.step[3];
-    return points_.is_odd(3) && last + points_.unit[3] >= grid_.extents[3];
   }
 
   void put_edge_predictions(const T* values, const Row& row, T* out) const {
@@ -260,14 +201,9 @@ class RowPredictor {
                     std::size_t first, std::size_t count, Step step,
                     BesideColumns<T>& beside) const {
     const unsigned tap = columns_.tap_of_row(r);
-    const std::uint64_t before = columns_.are_between() ? points_.unit[3] : 0;
-    const std::uint64_t all =
-        (grid_.extents[3] - 1 - (points_.first[3] - before)) / points_.step[3] + 1;
     const std::int64_t in_row =
         taps.offsets[tap] - plan_.stencil.taps[tap][3] * stride_of(grid_, points_, 3);
-    const T* const column_0 = values + row.offset + in_row -
-                              static_cast<std::ptrdiff_t>(row.begin * points_.step[3] + before);
-    beside.take(column_0, step, all, row.begin + first, count, columns_);
+    beside.take(grid_, points_, row, values + in_row, columns_.kind(), first, count, step);
   }
 
   const Grid& grid_;
