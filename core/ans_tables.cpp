@@ -264,9 +264,34 @@ struct BestPrecision {
   Cost cost = 0;
 };
 
+/// A share as tables of each precision store it.
+struct RoundedShare {
+  std::array<std::uint32_t, precisions.size()> costs{};  ///< of a symbol
+  std::array<std::uint16_t, precisions.size()> frequencies{};
+  std::array<std::uint8_t, precisions.size()> exponents{};
+};
+
+/// All that a token other than the commonest can have: encoders price thousands of tables.
+const std::array<RoundedShare, probability_one / 2 + 1>& rounded_shares() {
+  static const auto all = [] {
+    std::array<RoundedShare, probability_one / 2 + 1> shares{};
+    for (std::uint32_t share = 0; share < shares.size(); ++share) {
+      for (std::size_t p = 0; p < precisions.size(); ++p) {
+        const std::uint16_t frequency = rounded_frequency(share, precisions[p]);
+        shares[share].frequencies[p] = frequency;
+        shares[share].exponents[p] = static_cast<std::uint8_t>(std::bit_width(frequency));
+        shares[share].costs[p] = symbol_costs[frequency];
+      }
+    }
+    return shares;
+  }();
+  return all;
+}
+
 /// The costs of tables of all precisions, side by side; the coarser one on ties.
 BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
   constexpr std::size_t count = precisions.size();
+  const auto& rounded = rounded_shares();
   std::array<std::uint32_t, count> others{};
   std::array<std::uint64_t, count> bits{};
   std::array<Cost, count> symbols{};
@@ -274,12 +299,12 @@ BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
   before.fill(probability_bits);
   for (unsigned t = 0; t <= shares.last; ++t) {
     if (t == shares.commonest) continue;
+    const RoundedShare& share = rounded[shares.share[t]];
     for (std::size_t p = 0; p < count; ++p) {
-      const std::uint32_t frequency = rounded_frequency(shares.share[t], precisions[p]);
-      const auto exponent = static_cast<int>(std::bit_width(frequency));
-      others[p] += frequency;
+      const int exponent = share.exponents[p];
+      others[p] += share.frequencies[p];
       bits[p] += stored_bits(exponent, before[p], static_cast<int>(p));
-      symbols[p] += counts[t] * symbol_costs[frequency];
+      symbols[p] += counts[t] * share.costs[p];
       before[p] = exponent;
     }
   }

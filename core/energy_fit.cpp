@@ -133,8 +133,9 @@ class SampleColumns {
 #pragma omp simd
     for (std::size_t k = 0; k < chunk; ++k) {
       const std::int32_t weight = energy_fit_weight_by_doubles(estimates[k]);
-      high[k] = weight / half;
-      low[k] = weight % half;
+      const std::int32_t halves = weight / half;
+      high[k] = halves;
+      low[k] = weight - halves * half;
     }
     for (std::size_t i = 0; i < used_.size(); ++i) {
       double of_high[chunk];

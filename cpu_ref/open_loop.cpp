@@ -37,6 +37,7 @@ std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const Multilevel
     const double bound = candidates.front().half_step_of(points.level);
     const std::uint64_t wanted = open_loop_sample(points.points(), frame.values.size());
     std::vector<ClassView<T>> views;
+    views.reserve(plans.size());
     for (const FramePlan<T>& plan : plans) {
       views.emplace_back(points, plan.classes[i].stencil, whole.stencil, wanted,
                          static_cast<double>(whole.rest));

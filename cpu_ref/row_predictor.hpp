@@ -23,7 +23,7 @@ class ColumnTaps {
   ColumnTaps(const PointClass& points, const Stencil& stencil) {
     for (unsigned i = 0; i < stencil.all_taps(); ++i) {
       const Tap& tap = stencil.taps[i];
-      const int units = tap[3];
+      const auto units = int{tap[3]};
       if (units == 0) continue;
       const bool is_between = units % 2 != 0;
       const auto shift = static_cast<std::int8_t>((units + (is_between ? 1 : 0)) / 2);
@@ -172,13 +172,13 @@ class RowPredictor {
   static void add_pair(const T* left, const T* right, Step step, std::size_t count, bool is_first,
                        T* sums) {
     const auto points = static_cast<std::ptrdiff_t>(count);
-    if (is_first) {
-#pragma omp simd
-      for (std::ptrdiff_t k = 0; k < points; ++k) sums[k] = left[k * step] + right[k * step];
-    } else {
+    if (!is_first) {
 #pragma omp simd
       for (std::ptrdiff_t k = 0; k < points; ++k) sums[k] += left[k * step] + right[k * step];
+      return;
     }
+#pragma omp simd
+    for (std::ptrdiff_t k = 0; k < points; ++k) sums[k] = left[k * step] + right[k * step];
   }
 
   /// The values of a tap that is out of the array, whichever the column.
