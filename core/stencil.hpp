@@ -43,6 +43,17 @@ CUSZI_HD inline ValueAt<Values> near_value(const PointAt<Values>& p, unsigned ax
   return value[units * stride_of(p.grid, p.points, axis)];
 }
 
+/// What comes after the last of some values that stand equally far apart: by the line through two
+/// of them, or the parabola through three.
+template <class V>
+CUSZI_HD inline V after_two(const V& last, const V& before) {
+  return (last + last) - before;
+}
+template <class V>
+CUSZI_HD inline V after_three(const V& last, const V& before, const V& first) {
+  return 3 * (last - before) + first;
+}
+
 /// The value at +-3, +-5 or +-7 along an odd axis. Where that is outside, the polynomial through
 /// the nearest three (or two) known values of the axis stands in for it, so that the same weights
 /// hold everywhere; with the cubic's weights this is the published quadratic form.
@@ -62,11 +73,11 @@ CUSZI_HD inline ValueAt<Values> far_value(const PointAt<Values>& p, unsigned axi
     if (is_inside(p, axis, side * distance)) {
       next = value[side * distance * stride];
     } else if (distance == 3 && !is_inside(p, axis, -3 * side)) {
-      next = (near + near) - opposite;
+      next = after_two(near, opposite);
     } else if (distance == 3) {
-      next = 3 * (near - opposite) + value[-3 * side * stride];
+      next = after_three<T>(near, opposite, value[-3 * side * stride]);
     } else {
-      next = 3 * (last - before) + (distance == 5 ? opposite : near);
+      next = after_three(last, before, distance == 5 ? opposite : near);
     }
     // The three values before `next` on the axis are now before, last, next: -1, 1, 3 or 1, 3, 5.
     before = last;

@@ -23,6 +23,8 @@ constexpr std::uint64_t least_saving = 128;  ///< one in so many bytes, by bound
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
 constexpr Cost bit = Cost{1} << cost_bits;
+constexpr Cost many_bits = 3 * bit / 2;  ///< a value: open loops tell whether equal bounds pay
+constexpr Cost enough_bits = 2 * bit;    ///< and are sure of it
 
 /// What costs so much more than the lowest by open loops is not coded to compare, in a box that is
 /// a part of the frame.
@@ -420,12 +422,11 @@ class Choice {
     if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true};
     const MultilevelParams equal = with_bounds(params, equal_bounds);
     const Cost with_equal = open_loop_cost(equal, loops);
-    const Cost many = dims_.count() * bit * 3 / 2;
-    if (with_equal >= usual || usual < many) {
+    if (with_equal >= usual || usual < dims_.count() * many_bits) {
       return {usual, with_equal > usual + usual / clearly_dearer};
     }
     params = equal;
-    return {with_equal, usual >= many + dims_.count() * bit / 2};
+    return {with_equal, usual >= dims_.count() * enough_bits};
   }
 
   /// The bounds that trials will mostly choose where open loops cost this with the usual ones, if

@@ -61,10 +61,11 @@ class BesideColumns {
     }
     // far_value() of any point beside which they are missing.
     if (all < 2) return;
-    last[side] = all == 2 ? (last[0] + last[0]) - last[-side]
-                          : 3 * (last[0] - last[-side]) + last[-2 * side];
+    last[side] = all == 2 ? after_two(last[0], last[-side])
+                          : after_three(last[0], last[-side], last[-2 * side]);
     for (std::int64_t i = 2; i <= count; ++i) {
-      last[side * i] = 3 * (last[side * (i - 1)] - last[side * (i - 2)]) + last[side * (i - 3)];
+      last[side * i] =
+          after_three(last[side * (i - 1)], last[side * (i - 2)], last[side * (i - 3)]);
     }
   }
 

@@ -119,18 +119,13 @@ void sample_class(const Grid& grid, const PointClass& points, const Stencil& ste
   const Raster raster(points.count);
   const std::uint64_t all = points.points();
   typename ClassView<T>::Block block{};
-  std::array<Index4, sum_lanes> at;
-  std::array<std::uint64_t, sum_lanes> point;
   for (std::uint64_t first = 0; first < wanted; first += sum_lanes) {
     const std::uint64_t count = std::min<std::uint64_t>(sum_lanes, wanted - first);
     for (std::uint64_t lane = 0; lane < count; ++lane) {
-      at[lane] = position_of(points, raster(sampled_point(first + lane, wanted, all)));
-      point[lane] = offset_of(grid, at[lane]);
-      neighbours.prefetch(values + point[lane], reader(point[lane]));
-    }
-    for (std::uint64_t lane = 0; lane < count; ++lane) {
-      block.values[lane] = values[point[lane]];
-      block.at_edge[lane] = !neighbours.sums(at[lane], reader(point[lane]),
+      const Index4 at = position_of(points, raster(sampled_point(first + lane, wanted, all)));
+      const std::uint64_t point = offset_of(grid, at);
+      block.values[lane] = values[point];
+      block.at_edge[lane] = !neighbours.sums(at, reader(point),
                                              [&](unsigned g, T sum) { block.sums[g][lane] = sum; });
     }
     with_wide_vectors([&] {

@@ -2,12 +2,11 @@
 
 #include "core/energy.hpp"
 #include "cpu_ref/energy_rows.hpp"
+#include "cpu_ref/neighbours.hpp"
 
 namespace cuszi::cpu {
 
-/// core's features_of() any points of one class, as many at a time as a pack has. Which neighbours
-/// are in the array differs from one sampled point to the next, so no branch depends on it where a
-/// sum can do without.
+/// core's features_of() any points of one class, as many at a time as a pack has.
 template <class T>
 class PointEnergy {
  public:
@@ -26,8 +25,7 @@ class PointEnergy {
       strides_[axis] = stride_of(grid, points_, axis);
     }
     for (unsigned i = 0; i < plan.energy.all_taps(); ++i) {
-      const Tap& tap = plan.energy.taps[i];
-      taps_[i] = {step_of(tap[0], tap[1]), step_of(tap[2], tap[3])};
+      taps_[i] = Nearby::steps_of(plan.energy.taps[i]);
     }
   }
 
@@ -43,49 +41,8 @@ class PointEnergy {
   }
 
  private:
-  static constexpr unsigned steps_of_two_axes = 9;
-
-  /// The steps -1, 0 and 1 along two axes as one number.
-  static std::uint8_t step_of(int slow, int fast) {
-    return static_cast<std::uint8_t>(3 * (slow + 1) + fast + 1);
-  }
-
-  /// A tap as steps along the two slow axes and the two fast ones.
-  struct TapSteps {
-    std::uint8_t slow;
-    std::uint8_t fast;
-  };
-
-  /// How far the neighbours of a point are, that lie a step or none away along each axis: where one
-  /// is out of the array, its mirror image, as near_part() says.
-  class Nearby {
-   public:
-    Nearby() = default;
-    Nearby(const Grid& grid, const PointClass& points,
-           const std::array<std::int64_t, max_axes>& strides, const Index4& at) {
-      for (unsigned axis = 0; axis < max_axes; ++axis) {
-        const bool has_left = at[axis] >= points.unit[axis];
-        const bool has_right = at[axis] + points.unit[axis] < grid.extents[axis];
-        const std::int64_t stride = strides[axis];
-        const std::int64_t left = has_left ? -stride : stride;
-        const std::int64_t right = has_right ? stride : -stride;
-        along_[axis] = {has_left || has_right ? left : 0, 0, has_left || has_right ? right : 0};
-      }
-      for (unsigned i = 0; i < steps_of_two_axes; ++i) {
-        slow_[i] = along_[0][i / 3] + along_[1][i % 3];
-        fast_[i] = along_[2][i / 3] + along_[3][i % 3];
-      }
-    }
-
-    std::int64_t operator()(const TapSteps& tap) const { return slow_[tap.slow] + fast_[tap.fast]; }
-    std::int64_t left(unsigned axis) const { return along_[axis][0]; }
-    std::int64_t right(unsigned axis) const { return along_[axis][2]; }
-
-   private:
-    std::array<std::array<std::int64_t, 3>, max_axes> along_;
-    std::array<std::int64_t, steps_of_two_axes> slow_;
-    std::array<std::int64_t, steps_of_two_axes> fast_;
-  };
+  using Nearby = NearOffsets<1>;
+  using TapSteps = Nearby::TapSteps;
 
   void add_magnitudes(const std::uint8_t* magnitude, const Nearby& nearby,
                       EnergyFeatures& f) const {
@@ -109,8 +66,8 @@ class PointEnergy {
       T far[most_points] = {};
       for (std::size_t k = 0; k < places.size(); ++k) {
         const T* const value = values + places[k].point;
-        left[k] = value[nearby[k].left(axis)];
-        right[k] = value[nearby[k].right(axis)];
+        left[k] = value[nearby[k].along(axis, -1)];
+        right[k] = value[nearby[k].along(axis, 1)];
         far[k] = far_sum(axis, places[k], value);
       }
       sums.add(Pack<T>::load(left), Pack<T>::load(right), Pack<T>::load(far));
@@ -142,7 +99,7 @@ class PointEnergy {
       middle[k] = *value;
       for (unsigned axis = 0; axis < max_axes; ++axis) {
         if (!points_.is_odd(axis)) continue;
-        around[k] += value[nearby[k].left(axis)] + value[nearby[k].right(axis)];
+        around[k] += value[nearby[k].along(axis, -1)] + value[nearby[k].along(axis, 1)];
       }
     }
     return fabs(Pack<T>::load(middle) - Pack<T>::load(around) * plan_.near_share);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <utility>
 
 #include "core/class_plan.hpp"
 
@@ -63,11 +62,13 @@ class StepsOut {
   std::uint64_t bits_ = 0;
 };
 
-/// How far the neighbours of a point are, that lie up to two steps away along each axis: where one
-/// is out of the array, its mirror image, as near_part() says.
-class NearbyAtEdge {
+/// How far the neighbours of a point are, that lie up to so many steps away along each axis: where
+/// one is out of the array, its mirror image, as near_part() says. Made without branches: of a
+/// sampled point nothing foretells where the array ends.
+template <int farthest>
+class NearOffsets {
  public:
-  /// The near part of a tap, as steps along the two slow axes and the two fast ones.
+  /// A tap, or its near part, as steps along the two slow axes and the two fast ones.
   struct TapSteps {
     std::uint8_t slow;
     std::uint8_t fast;
@@ -76,37 +77,42 @@ class NearbyAtEdge {
     return {two_steps(tap[0], tap[1]), two_steps(tap[2], tap[3])};
   }
 
-  NearbyAtEdge(const StepsOut& out, const std::array<std::int64_t, max_axes>& strides) {
-    std::array<std::array<std::int64_t, steps>, max_axes> along;
+  NearOffsets() = default;
+  /// `strides` are those of the class's units.
+  NearOffsets(const Grid& grid, const PointClass& points,
+              const std::array<std::int64_t, max_axes>& strides, const Index4& at) {
     for (unsigned axis = 0; axis < max_axes; ++axis) {
-      for (unsigned i = 0; i < steps; ++i) {
-        const int units = static_cast<int>(i) - farthest;
-        const std::int64_t there = units * strides[axis];
-        const std::int64_t mirrored = out.has(axis, -units) ? 0 : -there;
-        along[axis][i] = out.has(axis, units) ? mirrored : there;
+      along_[axis][farthest] = 0;
+      for (int units = 1; units <= farthest; ++units) {
+        const std::uint64_t distance = static_cast<unsigned>(units) * points.unit[axis];
+        const bool has_left = at[axis] >= distance;
+        const bool has_right = at[axis] + distance < grid.extents[axis];
+        const std::int64_t there = has_left || has_right ? units * strides[axis] : 0;
+        along_[axis][index_of(-units)] = has_left ? -there : there;
+        along_[axis][index_of(units)] = has_right ? there : -there;
       }
     }
     for (unsigned i = 0; i < steps; ++i) {
       for (unsigned j = 0; j < steps; ++j) {
-        slow_[steps * i + j] = along[0][i] + along[1][j];
-        fast_[steps * i + j] = along[2][i] + along[3][j];
+        slow_[steps * i + j] = along_[0][i] + along_[1][j];
+        fast_[steps * i + j] = along_[2][i] + along_[3][j];
       }
     }
   }
 
   std::int64_t operator()(const TapSteps& tap) const { return slow_[tap.slow] + fast_[tap.fast]; }
+  std::int64_t along(unsigned axis, int units) const { return along_[axis][index_of(units)]; }
 
  private:
-  static constexpr int farthest = 2;
   static constexpr unsigned steps = 2 * farthest + 1;
 
+  static constexpr unsigned index_of(int units) { return static_cast<unsigned>(units + farthest); }
   static std::uint8_t two_steps(int slow, int fast) {
-    const auto index = [](int units) {
-      return static_cast<unsigned>(std::abs(units) <= farthest ? units + farthest : farthest);
-    };
+    const auto index = [](int units) { return index_of(std::abs(units) <= farthest ? units : 0); };
     return static_cast<std::uint8_t>(steps * index(slow) + index(fast));
   }
 
+  std::array<std::array<std::int64_t, steps>, max_axes> along_;
   std::array<std::int64_t, steps * steps> slow_;
   std::array<std::int64_t, steps * steps> fast_;
 };
@@ -127,31 +133,16 @@ class Neighbours {
         offsets_[i] += tap[axis] * strides_[axis];
         if (tap[axis] > 2 || tap[axis] < -2) far_parts_[i] = tap[axis] * strides_[axis];
       }
-      near_steps_[i] = NearbyAtEdge::steps_of(tap);
+      near_steps_[i] = Near::steps_of(tap);
       steps_[i] = StepsOut::bits_of(tap);
       far_steps_[i] = StepsOut::far_bits_of(tap);
     }
     for (unsigned g = 0; g < stencil.size; ++g) {
       for (unsigned i = stencil.begin(g); i < stencil.end(g); ++i) group_steps_[g] |= steps_[i];
-      pairs_[g] = far_pair_of(stencil, g);
-      farthest_ = std::max(farthest_, pairs_[g].distance);
     }
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (points.is_odd(axis)) edge_steps_ |= StepsOut::bit_of(axis, 1);
     }
-    near_taps_ = std::min(2U * points.order, stencil.all_taps());
-  }
-
-  /// Has the processor fetch a point's value and its nearest neighbours.
-  void prefetch(const T* original, const T* value) const {
-    __builtin_prefetch(original);
-    if (value != original) __builtin_prefetch(value);
-    for (unsigned i = 0; i < near_taps_; ++i) __builtin_prefetch(value + offsets_[i]);
-  }
-  /// The same where each is made when it is read.
-  template <class Values>
-  void prefetch(const T* original, const Values& /*values*/) const {
-    __builtin_prefetch(original);
   }
 
   /// Calls put(group, sum) for the groups of the point at these coordinates, whose neighbours
@@ -166,82 +157,16 @@ class Neighbours {
     const StepsOut out(grid_, points_, at);
     if ((out.bits() & edge_steps_) != 0) return false;
     const PointAt<Values> p{grid_, points_, at, value};
-    const NearbyAtEdge nearby(out, strides_);
-    Lines lines;
+    const Near near(grid_, points_, strides_, at);
     for (unsigned g = 0; g < stencil_.size; ++g) {
-      if ((out.bits() & group_steps_[g]) == 0) {
-        put(g, sum_inside(g, value));
-      } else if (pairs_[g].distance > 2) {
-        put(g, sum_of_pair(pairs_[g], value, out, lines));
-      } else {
-        put(g, sum_at_edge(g, p, out, nearby));
-      }
+      put(g, (out.bits() & group_steps_[g]) == 0 ? sum_inside(g, value)
+                                                 : sum_at_edge(g, p, out, near));
     }
     return true;
   }
 
  private:
-  /// The neighbours of a group that are so far to the left and to the right.
-  struct FarPair {
-    unsigned axis = 0;
-    int distance = 0;
-  };
-
-  static FarPair far_pair_of(const Stencil& stencil, unsigned g) {
-    const Tap& left = stencil.taps[stencil.begin(g)];
-    FarPair pair;
-    unsigned moves = 0;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      if (left[axis] == 0) continue;
-      ++moves;
-      pair = {axis, -left[axis]};
-    }
-    return moves == 1 && stencil.taps_of(g) == 2 ? pair : FarPair{};
-  }
-
-  /// The neighbours at 3, 5 and 7 along odd axes, to the left and to the right, once they have been
-  /// asked for.
-  struct Lines {
-    std::array<std::array<std::array<T, 2>, 3>, max_axes> values;
-    std::array<bool, max_axes> are_known{};
-  };
-
-  template <class Values>
-  T sum_of_pair(const FarPair& pair, const Values& value, const StepsOut& out, Lines& lines) const {
-    auto& line = lines.values[pair.axis];
-    if (!std::exchange(lines.are_known[pair.axis], true)) {
-      find_line(pair.axis, -1, value, out, line);
-      find_line(pair.axis, 1, value, out, line);
-    }
-    const auto& [left, right] = line[static_cast<unsigned>(pair.distance - 3) / 2];
-    return left + right;
-  }
-
-  /// One side of such a line: core's far_value() of all distances, between known near neighbours.
-  template <class Values>
-  void find_line(unsigned axis, int side, const Values& value, const StepsOut& out,
-                 std::array<std::array<T, 2>, 3>& line) const {
-    const std::int64_t stride = side * strides_[axis];
-    const T near = value[stride];
-    const T opposite = value[-stride];
-    T before = opposite;
-    T last = near;
-    for (int distance = 3; distance <= farthest_; distance += 2) {
-      T next;
-      if (!out.has(axis, side * distance)) {
-        next = value[distance * stride];
-      } else if (distance != 3) {
-        next = 3 * (last - before) + (distance == 5 ? opposite : near);
-      } else if (out.has(axis, -3 * side)) {
-        next = (near + near) - opposite;
-      } else {
-        next = 3 * (near - opposite) + value[-3 * stride];
-      }
-      line[static_cast<unsigned>(distance - 3) / 2][side < 0 ? 0 : 1] = next;
-      before = last;
-      last = next;
-    }
-  }
+  using Near = NearOffsets<2>;
 
   template <class Values>
   T sum_inside(unsigned g, const Values& value) const {
@@ -252,10 +177,9 @@ class Neighbours {
   }
 
   template <class Values>
-  T sum_at_edge(unsigned g, const PointAt<Values>& p, const StepsOut& out,
-                const NearbyAtEdge& nearby) const {
+  T sum_at_edge(unsigned g, const PointAt<Values>& p, const StepsOut& out, const Near& near) const {
     const auto tap = [&](unsigned i) {
-      return (out.bits() & far_steps_[i]) == 0 ? p.value[far_parts_[i] + nearby(near_steps_[i])]
+      return (out.bits() & far_steps_[i]) == 0 ? p.value[far_parts_[i] + near(near_steps_[i])]
                                                : tap_value(p, stencil_.taps[i]);
     };
     unsigned i = stencil_.begin(g);
@@ -268,14 +192,11 @@ class Neighbours {
   const PointClass& points_;
   const Stencil& stencil_;
   Index4 margins_{};
-  unsigned near_taps_ = 0;  ///< of the first groups: pairs at 1
   std::uint64_t edge_steps_ = 0;
-  int farthest_ = 0;
-  std::array<FarPair, Stencil::most_groups> pairs_{};
   std::array<std::int64_t, max_axes> strides_{};
   std::array<std::int64_t, Stencil::most_taps> offsets_{};
   std::array<std::int64_t, Stencil::most_taps> far_parts_{};  ///< of these
-  std::array<NearbyAtEdge::TapSteps, Stencil::most_taps> near_steps_{};
+  std::array<Near::TapSteps, Stencil::most_taps> near_steps_{};
   std::array<std::uint64_t, Stencil::most_taps> steps_{};
   std::array<std::uint64_t, Stencil::most_taps> far_steps_{};
   std::array<std::uint64_t, Stencil::most_groups> group_steps_{};
