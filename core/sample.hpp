@@ -13,11 +13,15 @@ namespace cuszi {
 /// cannot alias with rows.
 inline constexpr std::uint64_t sample_points = 8192;
 
-CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points) {
+CUSZI_HD inline std::uint64_t sample_hash(std::uint64_t k) {
   std::uint64_t h = (k + 1) * 0x9E3779B97F4A7C15U;  // splitmix64
   h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9U;
   h = (h ^ (h >> 27)) * 0x94D049BB133111EBU;
-  return (h ^ (h >> 31)) % points;
+  return h ^ (h >> 31);
+}
+
+CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points) {
+  return sample_hash(k) % points;
 }
 
 /// Few points are all in the sample, once.

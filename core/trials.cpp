@@ -19,7 +19,9 @@ constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
 constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are quickly coded anew
-constexpr std::uint64_t least_saving = 128;  ///< one in so many bytes, by bounds half way
+constexpr std::uint64_t least_saving = 128;     ///< one in so many bytes, by bounds half way
+constexpr std::uint64_t hardly_more = 64;       ///< one in so many bytes, by equal bounds
+constexpr std::uint64_t better_fit_saves = 24;  ///< one in so many bytes of a trial
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
 constexpr Cost bit = Cost{1} << cost_bits;
@@ -34,7 +36,7 @@ Cost margin_in_part(Cost lowest) { return lowest / 16; }
 /// runs of zeros decide, of which open loops know nothing.
 Cost margin_in_whole(Cost lowest, std::uint64_t values) {
   if (values <= few_values) return std::numeric_limits<Cost>::max();
-  return lowest < values * bit ? lowest / 4 : values * bit / 12;
+  return lowest < values * bit ? lowest / 6 : values * bit / 12;
 }
 
 struct Axes {
@@ -195,6 +197,12 @@ MultilevelParams in_box(MultilevelParams params, const Dims& box,
   return params;
 }
 
+/// Along such an axis there is nothing to fit, so that a fit to more points saves less.
+bool has_independent_axis(const MultilevelParams& params) {
+  const Roles& roles = params.lattice.roles;
+  return std::find(roles.begin(), roles.end(), AxisRole::independent) != roles.end();
+}
+
 /// What trials of this frame measure.
 class FrameTrials {
  public:
@@ -210,8 +218,13 @@ class FrameTrials {
     trials().for_each(count, each);
   }
 
+  /// What they would take, about, with fits as of the frame.
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
-    return costs(codings_of(candidates));
+    std::vector<std::uint64_t> bytes = costs(codings_of(candidates));
+    for (std::size_t i = 0; i < bytes.size() && box_.points() > few_values; ++i) {
+      if (!has_independent_axis(candidates[i])) bytes[i] -= bytes[i] / better_fit_saves;
+    }
+    return bytes;
   }
 
   /// Has these tried along, and the coders after `lorenzo`, if the backend tries so many at once.
@@ -346,24 +359,27 @@ class Choice {
   /// bounds are equal; the best of these are coded. The best one is coded again with equal bounds,
   /// as far as that is not settled, and, unless these win, with those half way. The box tells of
   /// such small changes only about, and bounds that are not as tight leave more of a mean error: so
-  /// these have to save a little.
+  /// these have to save a little. Where equal bounds cost hardly more, those half way mostly save
+  /// that, and are taken unseen.
   Trial by_open_loops() {
     const std::vector<MultilevelParams> finalists = this->finalists();
     if (likely_) measured_.expect(*likely_);
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
-    const bool is_settled = this->is_settled(trials_.best().params);
-    if (!free_.bounds) return trials_.best();
-    if (!has_bounds(trials_.best().params, usual_bounds)) {
-      if (!is_settled) trials_.vary(1, std::vector{middle_bounds}, set_bounds);
-      return trials_.best();
+    const Trial best = trials_.best();
+    const bool is_settled = this->is_settled(best.params);
+    const bool has_usual = has_bounds(best.params, usual_bounds);
+    if (!free_.bounds || (!has_usual && is_settled)) return best;
+    if (has_usual && !is_settled) {
+      const Trial equal = tried(with_bounds(best.params, equal_bounds));
+      if (equal.bytes < best.bytes) return equal;
+      if (equal.bytes - best.bytes <= best.bytes / hardly_more) {
+        return {with_bounds(best.params, middle_bounds), best.bytes};
+      }
     }
-    if (!is_settled) trials_.vary(1, std::vector{equal_bounds}, set_bounds);
-    Trial best = trials_.best();
-    if (!has_bounds(best.params, usual_bounds)) return best;
-    trials_.vary(1, std::vector{middle_bounds}, set_bounds);
-    const std::uint64_t saved = best.bytes - trials_.best().bytes;
-    return saved > best.bytes / least_saving ? trials_.best() : best;
+    const Trial middle = tried(with_bounds(best.params, middle_bounds));
+    const std::uint64_t least = has_usual ? best.bytes / least_saving : 0;
+    return middle.bytes + least < best.bytes ? middle : best;
   }
 
   /// The frame's parameters, with the choices of those of a box.
@@ -377,6 +393,11 @@ class Choice {
     bool is_settled;  ///< open loops tell whether equal level-wise bounds pay
     std::size_t candidate = 0;
   };
+
+  Trial tried(MultilevelParams params) {
+    const std::uint64_t bytes = measured_.costs(std::span(&params, 1)).front();
+    return {std::move(params), bytes};
+  }
 
   std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
 

@@ -1,5 +1,6 @@
 #include "cpu_ref/trials.hpp"
 
+#include <memory>
 #include <optional>
 
 #include "core/energy.hpp"
@@ -37,20 +38,20 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
   params.write(head);
   std::uint64_t bytes = head.size();
   const auto passes = static_cast<int>(make_schedule(params.lattice).passes.size());
-  std::vector<QuantCode> codes(frame.values.size());
-  std::vector<std::uint8_t> contexts(frame.values.size());
+  const std::size_t points = frame.values.size();
+  const auto codes = std::make_unique_for_overwrite<QuantCode[]>(points);
+  const auto contexts = std::make_unique_for_overwrite<std::uint8_t[]>(points);
   std::vector<PassCodes> coded;
   std::size_t first = 0;
   for (int number = 0; number < passes; ++number) {
     const Pass& pass = engine->pass(number);
-    coded.push_back({std::span(codes).subspan(first, pass.points),
-                     std::span(contexts).subspan(first, pass.points), shape_of(pass)});
-    first += pass.points;
+    coded.push_back({{codes.get() + first, pass.points},
+                     {contexts.get() + first, pass.points},
+                     shape_of(pass)});
     std::vector<SparseEntry> outliers;
     engine->predict_quantise(number, coded.back().codes, outliers);
-    bytes +=
-        engine->fit_contexts(number, std::span(contexts).subspan(first - pass.points, pass.points))
-            .size();
+    bytes += engine->fit_contexts(number, {contexts.get() + first, pass.points}).size();
+    first += pass.points;
     bytes += SparseList::encode(outliers, pass.points).size();
   }
   return bytes + coded_bytes(coding.coder, coding.tuning, coded);

@@ -1,7 +1,6 @@
-#include "core/sample.hpp"
-
 #include <set>
 
+#include "core/fit_sample.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -28,6 +27,25 @@ TEST_CASE("sampled points are spread over the field") {
   CHECK(sixteenths.size() == 16);
   CHECK(columns.size() == 16);
   CHECK(sample_point(5, 1) == 0);
+}
+
+TEST_CASE("a fit samples one point of each of as many equal parts") {
+  const auto [wanted, all] = GENERATE(table<std::uint64_t, std::uint64_t>({{1, 1},
+                                                                           {1, 1000},
+                                                                           {7, 10},
+                                                                           {1000, 1000},
+                                                                           {1000, 1999},
+                                                                           {2048, 8191},
+                                                                           {8192, 100000},
+                                                                           {8192, 1ULL << 50}}));
+  std::set<std::uint64_t> columns;
+  for (std::uint64_t k = 0; k < wanted; ++k) {
+    const std::uint64_t point = sampled_point(k, wanted, all);
+    REQUIRE(point >= k * all / wanted);
+    REQUIRE(point < (k + 1) * all / wanted);
+    columns.insert(point % 16);
+  }
+  if (wanted >= 1000) CHECK(columns.size() == 16);
 }
 
 }  // namespace cuszi::test
