@@ -28,15 +28,12 @@ constexpr Cost bit = Cost{1} << cost_bits;
 constexpr Cost many_bits = 3 * bit / 2;  ///< a value: open loops tell whether equal bounds pay
 constexpr Cost enough_bits = 2 * bit;    ///< and are sure of it
 
-/// What costs so much more than the lowest by open loops is not coded to compare, in a box that is
-/// a part of the frame.
-Cost margin_in_part(Cost lowest) { return lowest / 16; }
-
-/// The same in a box that is the whole frame. Where a value takes less than a bit, contexts and
-/// runs of zeros decide, of which open loops know nothing.
-Cost margin_in_whole(Cost lowest, std::uint64_t values) {
-  if (values <= few_values) return std::numeric_limits<Cost>::max();
-  return lowest < values * bit ? lowest / 6 : values * bit / 12;
+/// What costs so much more than the lowest by open loops is not coded to compare. Where a value
+/// takes few bits, contexts and runs of zeros decide, of which open loops know nothing; to try more
+/// in a part of the frame takes less than coding the frame.
+Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
+  const Cost margin = std::min(lowest / 6, values * bit / 12);
+  return is_whole ? margin : std::max(margin, lowest / 16);
 }
 
 struct Axes {
@@ -470,8 +467,8 @@ class Choice {
     return with_bounds(in_frame(params), *bounds);
   }
 
-  /// The best by open loops for each of the best choices of roles, of which there may be more than
-  /// two where the box is the frame; the cheapest first, on ties the earlier.
+  /// The best by open loops for each of the best choices of roles, or, if values are few, of all;
+  /// the cheapest first, on ties the earlier.
   std::vector<MultilevelParams> finalists() {
     std::vector<MultilevelParams> candidates = this->candidates();
     const auto loops = measured_.open_loops(candidates);
@@ -482,13 +479,12 @@ class Choice {
     });
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
-    const bool is_whole = box_.count() == dims_.count();
-    const std::size_t most = is_whole ? ranked.size() : most_finalists;
     const Cost lowest = ranked.front().cost;
-    const Cost margin = is_whole ? margin_in_whole(lowest, dims_.count()) : margin_in_part(lowest);
+    const Cost margin = margin_above(lowest, dims_.count(), box_.count() == dims_.count());
     std::vector<MultilevelParams> best;
     for (const Ranked& rank : ranked) {
-      if (best.size() == most || rank.cost - lowest > margin) break;
+      const bool is_worse = best.size() == most_finalists || rank.cost - lowest > margin;
+      if (is_worse && dims_.count() > few_values) break;
       const MultilevelParams& params = candidates[rank.candidate];
       const auto has_its_roles = [&](const auto& other) { return have_same_roles(params, other); };
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
