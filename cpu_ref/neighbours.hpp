@@ -131,7 +131,10 @@ class Neighbours {
       const Tap& tap = stencil.taps[i];
       for (unsigned axis = 0; axis < max_axes; ++axis) {
         offsets_[i] += tap[axis] * strides_[axis];
-        if (tap[axis] > 2 || tap[axis] < -2) far_parts_[i] = tap[axis] * strides_[axis];
+        if (tap[axis] > 2 || tap[axis] < -2) {
+          far_parts_[i] = tap[axis] * strides_[axis];
+          far_axes_[i] = static_cast<std::uint8_t>(axis);
+        }
       }
       near_steps_[i] = Near::steps_of(tap);
       steps_[i] = StepsOut::bits_of(tap);
@@ -179,8 +182,10 @@ class Neighbours {
   template <class Values>
   T sum_at_edge(unsigned g, const PointAt<Values>& p, const StepsOut& out, const Near& near) const {
     const auto tap = [&](unsigned i) {
-      return (out.bits() & far_steps_[i]) == 0 ? p.value[far_parts_[i] + near(near_steps_[i])]
-                                               : tap_value(p, stencil_.taps[i]);
+      Values value = p.value;
+      value += near(near_steps_[i]);
+      if ((out.bits() & far_steps_[i]) == 0) return value[far_parts_[i]];
+      return far_value(p, far_axes_[i], value, stencil_.taps[i][far_axes_[i]]);
     };
     unsigned i = stencil_.begin(g);
     T sum = tap(i) + tap(i + 1);
@@ -196,6 +201,7 @@ class Neighbours {
   std::array<std::int64_t, max_axes> strides_{};
   std::array<std::int64_t, Stencil::most_taps> offsets_{};
   std::array<std::int64_t, Stencil::most_taps> far_parts_{};  ///< of these
+  std::array<std::uint8_t, Stencil::most_taps> far_axes_{};   ///< along which these are
   std::array<Near::TapSteps, Stencil::most_taps> near_steps_{};
   std::array<std::uint64_t, Stencil::most_taps> steps_{};
   std::array<std::uint64_t, Stencil::most_taps> far_steps_{};
