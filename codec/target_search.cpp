@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "codec/field_sample.hpp"
 
@@ -45,15 +46,14 @@ class TargetSearch {
       return settings;
     }
     settings.bound = first_bound();
-    adopt_choices(result_for(settings), settings);
-    if (target_.kind == Target::Kind::psnr) settings = best_tuning(settings);
-    BoundSearch search(goal_of(target_), settings.bound, most_steps);
-    while (!search.done()) {
-      settings.bound = limited(search.bound());
-      search.add(score(result_for(settings)));
+    const FieldSettings chosen = with_choices(result_for(settings), settings);
+    AtTarget best = reach_target(with_best_tuning(chosen));
+    if (is_open(settings) && !is_multilevel(chosen)) {
+      settings.frame.predictor.automatic = false;
+      const AtTarget rival = reach_target(with_best_tuning(settings));
+      if (rival.bytes < best.bytes) best = rival;
     }
-    settings.bound = limited(search.best().value_or(search.bound()));
-    return settings;
+    return best.settings;
   }
 
  private:
@@ -76,22 +76,54 @@ class TargetSearch {
   }
 
   /// Where the sample is the field, later trials need not choose method, axes and reach again.
-  void adopt_choices(const SampleResult& result, FieldSettings& settings) const {
+  FieldSettings with_choices(const SampleResult& result, FieldSettings settings) const {
     PredictorConfig& config = settings.frame.predictor;
-    if (!sample_.whole || !result.method) return;
+    if (!sample_.whole || !result.method) return settings;
     config.id = id_of(result.method->predictor);
     config.automatic = false;
     settings.frame.coder = result.method->coder;
     settings.frame.automatic_coder = false;
     const auto* const params = std::get_if<MultilevelParams>(&result.method->predictor);
-    if (params == nullptr) return;
+    if (params == nullptr) return settings;
     config.multilevel.roles = AxisRoles{params->lattice.merged, params->lattice.roles};
     config.multilevel.reach = params->reach;
+    return settings;
   }
 
-  FieldSettings best_tuning(const FieldSettings& settings) const {
+  static bool is_multilevel(const FieldSettings& settings) {
+    return settings.frame.predictor.id == PredictorId::multilevel;
+  }
+
+  /// Whether `multilevel`, with its errors spread as a target likes, may take less there than what
+  /// trials have found at a bound.
+  bool is_open(const FieldSettings& settings) const {
+    return target_.kind == Target::Kind::psnr && settings.frame.predictor.automatic &&
+           settings.frame.predictor.multilevel.effort != Effort::fast;
+  }
+
+  /// Settings with the bound that the target needs, and what the sample takes with them.
+  struct AtTarget {
+    FieldSettings settings;
+    std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+  };
+
+  AtTarget reach_target(FieldSettings settings) const {
+    BoundSearch search(goal_of(target_), settings.bound, most_steps);
+    std::map<double, std::uint64_t> bytes_at;
+    while (!search.done()) {
+      settings.bound = limited(search.bound());
+      const SampleResult result = result_for(settings);
+      bytes_at[settings.bound] = result.archive_bytes;
+      search.add(score(result));
+    }
+    settings.bound = limited(search.best().value_or(search.bound()));
+    if (!search.best()) return {settings};
+    return {settings, bytes_at[settings.bound]};
+  }
+
+  FieldSettings with_best_tuning(const FieldSettings& settings) const {
     const MultilevelConfig& asked = settings.frame.predictor.multilevel;
-    const bool tunes = settings.frame.predictor.id == PredictorId::multilevel;
+    const bool tunes = target_.kind == Target::Kind::psnr && is_multilevel(settings);
     if (!tunes || asked.effort == Effort::fast) return settings;
     FieldSettings best = settings;
     double fewest = std::numeric_limits<double>::infinity();

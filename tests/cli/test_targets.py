@@ -49,6 +49,15 @@ class Targets(CliTest):
         self.assertGreaterEqual(at_target["psnr_db"], at_bound["psnr_db"])
         self.assertLess(at_target["archive_bytes"], at_bound["archive_bytes"])
 
+    def test_a_psnr_takes_no_more_bits_than_multilevel_does(self):
+        # At the bound that the search begins with Lorenzo takes less.
+        self.field("s_100x120.f32", "steps", dims="100x120", seed=2)
+        compress = ["compress", "s_100x120.f32", "--target", "psnr:60", "--force"]
+        tuned, = self.report(*compress, "--predictor", "multilevel")
+        chosen, = self.report(*compress)
+        self.assertTrue(tuned["target_met"] and chosen["target_met"])
+        self.assertLessEqual(chosen["archive_bytes"], tuned["archive_bytes"])
+
     def test_what_cannot_be_reached(self):
         report = self.reached("--target", "ratio:100000")
         self.assertFalse(report["target_met"])
