@@ -363,12 +363,12 @@ class Choice {
     if (likely_) measured_.expect(*likely_);
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
-    const Trial best = trials_.best();
+    Trial best = trials_.best();
     const bool is_settled = this->is_settled(best.params);
     const bool has_usual = has_bounds(best.params, usual_bounds);
     if (!free_.bounds || (!has_usual && is_settled)) return best;
     if (has_usual && !is_settled) {
-      const Trial equal = tried(with_bounds(best.params, equal_bounds));
+      Trial equal = tried(with_bounds(best.params, equal_bounds));
       if (equal.bytes < best.bytes) return equal;
       if (equal.bytes - best.bytes <= best.bytes / hardly_more) {
         return {with_bounds(best.params, middle_bounds), best.bytes};
