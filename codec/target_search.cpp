@@ -109,16 +109,16 @@ class TargetSearch {
 
   AtTarget reach_target(FieldSettings settings) const {
     BoundSearch search(goal_of(target_), settings.bound, most_steps);
-    std::map<double, std::uint64_t> bytes_at;
+    std::map<double, std::uint64_t> bytes_at;  // by the bounds tried
     while (!search.done()) {
       settings.bound = limited(search.bound());
       const SampleResult result = result_for(settings);
       bytes_at[settings.bound] = result.archive_bytes;
       search.add(score(result));
     }
-    settings.bound = limited(search.best().value_or(search.bound()));
-    if (!search.best()) return {settings};
-    return {settings, bytes_at[settings.bound]};
+    const std::optional<double> best = search.best();
+    settings.bound = limited(best.value_or(search.bound()));
+    return best ? AtTarget{settings, bytes_at[settings.bound]} : AtTarget{settings};
   }
 
   FieldSettings with_best_tuning(const FieldSettings& settings) const {

@@ -13,6 +13,7 @@ namespace cuszi {
 /// cannot alias with rows.
 inline constexpr std::uint64_t sample_points = 8192;
 
+/// 64 bits that look random, for the k-th point of a sample.
 CUSZI_HD inline std::uint64_t sample_hash(std::uint64_t k) {
   std::uint64_t h = (k + 1) * 0x9E3779B97F4A7C15U;  // splitmix64
   h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -20,6 +21,7 @@ CUSZI_HD inline std::uint64_t sample_hash(std::uint64_t k) {
   return h ^ (h >> 31);
 }
 
+/// The k-th sampled point among so many, anywhere.
 CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points) {
   return sample_hash(k) % points;
 }

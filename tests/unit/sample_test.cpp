@@ -1,3 +1,5 @@
+#include "core/sample.hpp"
+
 #include <set>
 
 #include "core/fit_sample.hpp"
