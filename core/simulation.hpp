@@ -81,6 +81,18 @@ struct Simulation {
     return plan.points.level >= made_from ? made[point] : restored_at(plan, at, point);
   }
 
+  /// Whether `made` has the neighbours of a class's points at this tap.
+  CUSZI_HD bool has_made(const PointClass& points, const Tap& tap) const {
+    if (points.level >= made_from) return true;
+    const std::uint64_t spacing = std::uint64_t{1} << (made_from - 1);
+    std::uint64_t beside = 0;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      if (((finder.lattice_axes >> axis) & 1U) == 0) continue;
+      beside |= points.first[axis] + static_cast<std::uint64_t>(tap[axis]) * points.unit[axis];
+    }
+    return beside % spacing == 0 && finder.levels + 1 >= made_from;
+  }
+
   /// The same, made anew, of a point of this class.
   CUSZI_HD T restored_at(const ClassPlan<T>& plan, const Index4& at, std::uint64_t point) const {
     const T* const original = originals + point;

@@ -6,6 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
+constexpr unsigned simulating_threads = 384;  ///< a warp for each group of most stencils
 
 /// A sample's point.
 template <class T>
@@ -37,23 +38,45 @@ __device__ void keep_none(const ClassSample<T>& sample, std::uint32_t k) {
   keep(sample, k, {});
 }
 
+/// Observes sample k, the groups of whose neighbours have the sums that sums_at(its point) tells.
+template <class T, class SumsAt>
+__device__ void observe_sample(const ClassSample<T>& sample, std::uint32_t k, const T* originals,
+                               const SumsAt& sums_at) {
+  if (k >= sample.samples) {
+    keep_none(sample, k);
+    return;
+  }
+  const SamplePoint<T> point(sample, k);
+  keep(sample, k,
+       observe_point(*sample.plan, *sample.grid, point.at, originals[point.offset], sums_at(point),
+                     sample.row(k), sum_lanes));
+}
+
+/// Observes sample k, which has these neighbours; they are those of the frame.
+template <class T>
+__device__ void observe_among(const ClassSample<T>& sample, std::uint32_t k, const T* originals,
+                              const T* neighbours) {
+  observe_sample(sample, k, originals, [&](const SamplePoint<T>& point) {
+    return GroupSums(*sample.plan, *sample.grid, point.at, neighbours + point.offset);
+  });
+}
+
 /// Observes samples among originals, one a thread.
 template <class T>
 __global__ void __launch_bounds__(threads)
     observe_kernel(const ClassSample<T>* samples, const T* originals) {
   const ClassSample<T>& sample = samples[blockIdx.y];
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
-  if (k >= sample.blocks() * sum_lanes) return;
-  if (k >= sample.samples) {
-    keep_none(sample, k);
-    return;
-  }
-  const SamplePoint<T> point(sample, k);
-  const T* const values = originals + point.offset;
-  keep(sample, k,
-       observe_point(*sample.plan, *sample.grid, point.at, *values,
-                     GroupSums(*sample.plan, *sample.grid, point.at, values), sample.row(k),
-                     sum_lanes));
+  if (k < sample.blocks() * sum_lanes) observe_among(sample, k, originals, originals);
+}
+
+/// Whether some neighbours of this thread block's samples are not made yet. All threads ask.
+template <class T>
+__device__ bool needs_more(const ClassSample<T>& sample, const Simulation<T>& simulation) {
+  const Stencil& stencil = sample.plan->stencil;
+  const unsigned tap = threadIdx.x;
+  return __syncthreads_or(tap < stencil.all_taps() &&
+                          !simulation.has_made(sample.plan->points, stencil.taps[tap])) != 0;
 }
 
 /// Whether a sample has all its neighbours, and those all theirs.
@@ -66,40 +89,46 @@ __device__ bool is_amid(const ClassSample<T>& sample, const Index4& at) {
   return is_inner(at, margins, sample.grid->extents);
 }
 
-/// Lists each class's samples, those amid the frame first, in places like those of their keys: the
-/// others take a way of their own, for which whole warps would wait. A block a class.
+/// How many samples of a class are amid the frame, and how many are not.
+struct SampleCounts {
+  std::uint32_t amid;
+  std::uint32_t others;
+};
+
+/// Lists each class's samples, those amid the frame last, in places like those of their keys: the
+/// others take a way of their own, for which whole warps would wait, and longer. `counts`, one a
+/// class, begin with 0.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    list_samples(const ClassSample<T>* samples, std::uint32_t* lists) {
-  __shared__ std::uint32_t counts[2];  // amid, others
-  const ClassSample<T>& sample = samples[blockIdx.x];
+    list_samples(const ClassSample<T>* samples, __grid_constant__ const Simulation<T> simulation,
+                 SampleCounts* counts, std::uint32_t* lists) {
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  if (blockIdx.x * threads >= sample.samples || !needs_more(sample, simulation)) return;
   std::uint32_t* const list = lists + (sample.bend_keys - samples[0].bend_keys);
-  if (threadIdx.x < 2) counts[threadIdx.x] = 0;
-  __syncthreads();
   const unsigned below = (1U << threadIdx.x % 32) - 1;
-  for (std::uint32_t first = 0; first < sample.samples; first += threads) {
-    const std::uint32_t k = first + threadIdx.x;
-    const bool is_there = k < sample.samples;
-    const bool amid = is_there && is_amid(sample, SamplePoint<T>(sample, is_there ? k : 0).at);
-    for (const bool kind : {true, false}) {
-      const bool is_mine = is_there && amid == kind;
-      const unsigned mine = __ballot_sync(~0U, is_mine);
-      std::uint32_t before = 0;
-      if (threadIdx.x % 32 == 0) before = atomicAdd(&counts[kind ? 0 : 1], __popc(mine));
-      before = __shfl_sync(~0U, before, 0) + static_cast<unsigned>(__popc(mine & below));
-      if (is_mine) list[kind ? before : sample.samples - 1 - before] = k;
-    }
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  const bool is_there = k < sample.samples;
+  const bool amid = is_there && is_amid(sample, SamplePoint<T>(sample, is_there ? k : 0).at);
+  for (const bool kind : {true, false}) {
+    SampleCounts& found = counts[blockIdx.y];
+    const bool is_mine = is_there && amid == kind;
+    const unsigned mine = __ballot_sync(~0U, is_mine);
+    std::uint32_t before = 0;
+    if (threadIdx.x % 32 == 0) before = atomicAdd(kind ? &found.amid : &found.others, __popc(mine));
+    before = __shfl_sync(~0U, before, 0) + static_cast<unsigned>(__popc(mine & below));
+    if (is_mine) list[kind ? sample.samples - 1 - before : before] = k;
   }
 }
 
 /// The sums of the groups of samples' neighbours as simulation restores them, in the samples' rows,
-/// 32 samples a thread block. To make a value takes as long as a prediction, so warps share out the
-/// groups.
+/// 32 samples a thread block, of classes some of whose neighbours are not made yet, which come
+/// last. To make a value takes as long as a prediction, so warps share out the groups.
 template <class T>
-__global__ void __launch_bounds__(threads, 6)
+__global__ void __launch_bounds__(simulating_threads, 2)
     simulate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
                     __grid_constant__ const Simulation<T> simulation) {
-  const ClassSample<T>& sample = samples[blockIdx.y];
+  const ClassSample<T>& sample = samples[gridDim.y - 1 - blockIdx.y];
+  if (blockIdx.x * sum_lanes >= sample.samples || !needs_more(sample, simulation)) return;
   std::uint32_t k = blockIdx.x * sum_lanes + threadIdx.x % sum_lanes;
   if (k >= sample.samples) return;
   k = lists[sample.bend_keys - samples[0].bend_keys + k];
@@ -116,29 +145,32 @@ __global__ void __launch_bounds__(threads, 6)
     return simulation.value_at(at, point.offset + plan.stencil_offsets[tap]);
   };
   double* const row = sample.row(k);
-  for (unsigned g = threadIdx.x / sum_lanes; g < plan.stencil.size; g += threads / sum_lanes) {
+  for (unsigned g = threadIdx.x / sum_lanes; g < plan.stencil.size;
+       g += simulating_threads / sum_lanes) {
     row[g * sum_lanes] =
         static_cast<double>(has_all ? tap_sum(plan.stencil, g, tap_value) : some(g));
   }
 }
 
-/// Observes samples whose rows have the sums of groups, one a thread.
+/// Observes samples among restored neighbours, one a thread: those that are made, or the sums of
+/// groups that stand in the samples' rows.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    observe_sums_kernel(const ClassSample<T>* samples, const T* originals) {
+    observe_simulated_kernel(const ClassSample<T>* samples,
+                             __grid_constant__ const Simulation<T> simulation) {
   const ClassSample<T>& sample = samples[blockIdx.y];
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (blockIdx.x * threads >= sample.blocks() * sum_lanes) return;
+  const bool has_sums = needs_more(sample, simulation);
   if (k >= sample.blocks() * sum_lanes) return;
-  if (k >= sample.samples) {
-    keep_none(sample, k);
+  if (!has_sums) {
+    observe_among(sample, k, simulation.originals, simulation.made);
     return;
   }
-  const SamplePoint<T> point(sample, k);
-  double* const row = sample.row(k);
-  const auto sum_of = [&](unsigned g) { return static_cast<T>(row[g * sum_lanes]); };
-  keep(sample, k,
-       observe_point(*sample.plan, *sample.grid, point.at, originals[point.offset], sum_of, row,
-                     sum_lanes));
+  const double* const row = sample.row(k);
+  observe_sample(sample, k, simulation.originals, [&](const SamplePoint<T>& /*point*/) {
+    return [row](unsigned g) { return static_cast<T>(row[g * sum_lanes]); };
+  });
 }
 
 }  // namespace
@@ -181,17 +213,18 @@ void ClassSamples<T>::observe(const T* values) {
 template <class T>
 void ClassSamples<T>::observe(const Simulation<T>& simulated) {
   if (most_samples_ == 0) return;
-  const dim3 grid(blocks_for(most_samples_, sum_lanes), static_cast<unsigned>(samples_.size()));
+  const auto classes = static_cast<unsigned>(samples_.size());
   auto* const lists = work_.take<std::uint32_t>(keys_);
-  list_samples<<<static_cast<unsigned>(samples_.size()), threads, 0, work_.stream()>>>(on_device_,
-                                                                                       lists);
+  auto* const counts = work_.take_zeroed<SampleCounts>(classes);
+  const dim3 by_sample(blocks_for(most_samples_ + sum_lanes, threads), classes);
+  list_samples<<<by_sample, threads, 0, work_.stream()>>>(on_device_, simulated, counts, lists);
   check_launch("list_samples");
-  simulate_groups<<<grid, threads, 0, work_.stream()>>>(on_device_, lists, simulated);
+  const dim3 by_group(blocks_for(most_samples_, sum_lanes), classes);
+  simulate_groups<<<by_group, simulating_threads, 0, work_.stream()>>>(on_device_, lists,
+                                                                       simulated);
   check_launch("simulate_groups");
-  const dim3 all(blocks_for(most_samples_ + sum_lanes, threads),
-                 static_cast<unsigned>(samples_.size()));
-  observe_sums_kernel<<<all, threads, 0, work_.stream()>>>(on_device_, simulated.originals);
-  check_launch("observe_sums");
+  observe_simulated_kernel<<<by_sample, threads, 0, work_.stream()>>>(on_device_, simulated);
+  check_launch("observe_simulated");
 }
 
 template class ClassSamples<float>;

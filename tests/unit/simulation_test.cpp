@@ -1,5 +1,6 @@
 #include "core/simulation.hpp"
 
+#include "core/observation.hpp"
 #include "cpu_ref/lattice_rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
@@ -115,6 +116,49 @@ TEST_CASE("values that have been made already are read") {
   CHECK(std::isnan(made.simulation.value(1)));
   made.values[2] = missing;  // a neighbour of 3: the original stands in
   CHECK(made.simulation.value(3) == made.values[3]);
+}
+
+TEMPLATE_TEST_CASE("neighbours that are said to be made are read where they are", "", float,
+                   double) {
+  using T = TestType;
+  Random random(24);
+  constexpr std::uint64_t lattices = sanitized ? 30 : 150;
+  std::uint64_t made_classes = 0;
+  std::uint64_t other_classes = 0;
+  for (std::uint64_t i = 0; i < lattices; ++i) {
+    const RandomLattice lattice = random_lattice(random);
+    if (lattice.params.lattice.finest != 1) continue;
+    INFO(lattice.to_string());
+    const MadeSimulation<T> anew(lattice, random);
+    std::vector<T> coarse(anew.values.size(), std::numeric_limits<T>::quiet_NaN());
+    for (const ClassPlan<T>& c : anew.plan.classes) {
+      for_each_point(c.points, [&](const Index4& at) {
+        const std::uint64_t point = offset_of(anew.plan.grid, at);
+        if (c.points.level >= 2) coarse[point] = anew.simulation.value(point);
+      });
+    }
+    Simulation<T> simulation = anew.simulation;
+    simulation.made = coarse.data();
+    simulation.made_from = 2;
+    for (const ClassPlan<T>& c : anew.plan.classes) {
+      const auto taps = c.stencil.all();
+      const bool all_made = std::all_of(taps.begin(), taps.end(), [&](const Tap& tap) {
+        return simulation.has_made(c.points, tap);
+      });
+      ++(all_made ? made_classes : other_classes);
+      if (!all_made) continue;
+      for_each_point(c.points, [&](const Index4& at) {
+        const std::uint64_t point = offset_of(anew.plan.grid, at);
+        const T* const values = coarse.data() + point;
+        if (is_at_edge(PointAt<const T*>{anew.plan.grid, c.points, at, values})) return;
+        const GroupSums read(c, anew.plan.grid, at, values);
+        const GroupSums made(c, anew.plan.grid, at, SimulatedValues<T>(anew.simulation, point));
+        for (unsigned g = 0; g < c.stencil.size; ++g) REQUIRE_EACH(read(g) == made(g));
+      });
+    }
+  }
+  CHECK(made_classes > 3 * lattices);
+  CHECK(other_classes > lattices / 2);
 }
 
 }  // namespace cuszi::test
