@@ -232,24 +232,22 @@ __device__ void for_each_region(const PassView<T>& pass, const RegionWork& work)
   for_each_region(pass, view, [&](const Region& region) { work(view, region); });
 }
 
-/// Calls work(view, region) for all regions of a pass, which the thread blocks of a launch along x
-/// share out.
+/// Calls work(view, region) for the regions of a pass, which the thread blocks of a launch share
+/// out: those along z take a class each, those along x its regions.
 template <class T, class RegionWork>
 __device__ void share_out_regions(const PassView<T>& pass, const RegionWork& work) {
   __shared__ Uninitialised<ClassView<T>> shared;
-  for (std::uint32_t c = 0; c < pass.class_count; ++c) {
-    __syncthreads();  // the class before may still be read
-    share(pass.classes[c], shared.get());
-    const ClassView<T>& view = shared.get();
-    const std::uint64_t of_slab = view.regions[2] * view.regions[3];
-    const std::uint64_t regions = view.regions[0] * view.regions[1] * of_slab;
-    for (std::uint64_t i = blockIdx.x; i < regions; i += gridDim.x) {
-      const std::uint64_t slab = i / of_slab;
-      const std::uint64_t rest = i % of_slab;
-      work(view, region_at(pass, view,
-                           {slab / view.regions[1], slab % view.regions[1], rest / view.regions[3],
-                            rest % view.regions[3]}));
-    }
+  if (blockIdx.z >= pass.class_count) return;
+  share(pass.classes[blockIdx.z], shared.get());
+  const ClassView<T>& view = shared.get();
+  const std::uint64_t of_slab = view.regions[2] * view.regions[3];
+  const std::uint64_t regions = view.regions[0] * view.regions[1] * of_slab;
+  for (std::uint64_t i = blockIdx.x; i < regions; i += gridDim.x) {
+    const std::uint64_t slab = i / of_slab;
+    const std::uint64_t rest = i % of_slab;
+    work(view, region_at(pass, view,
+                         {slab / view.regions[1], slab % view.regions[1], rest / view.regions[3],
+                          rest % view.regions[3]}));
   }
 }
 

@@ -13,7 +13,7 @@ namespace cuszi::gpu {
 
 inline constexpr std::uint64_t least_cube = 8;
 inline constexpr std::uint64_t most_cube = 65535;
-inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest of four axes
+inline constexpr std::uint64_t most_cube_slices = 65535 / 3;  ///< of a class, blocks of a launch
 inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
 inline constexpr int cube_points = RegionShape::points / RegionShape::block_threads;
 
@@ -34,30 +34,48 @@ struct CubeClass {
   static constexpr unsigned order = order_with(0);
 };
 
-template <bool enclosed, class F>
-void with_class_of_slice(const PointClass& points, const F& f) {
-  switch (points.odd >> 2) {
-    case 1: return f(CubeClass<1, true, enclosed>{});
-    case 2: return f(CubeClass<4, true, enclosed>{});
-    default: return f(CubeClass<5, true, enclosed>{});
-  }
-}
+/// What one launch is compiled for: classes that follow each other in a pass, of which those at an
+/// end may not be there. They share neighbours, and a launch is what most passes wait for.
+template <class... Classes>
+struct CubeClasses {
+  static constexpr unsigned count = sizeof...(Classes);
 
-/// Calls f(CubeClass<...>) with that of a class.
-template <class F>
-void with_class(Geometry geometry, const PointClass& points, const F& f) {
-  if (geometry == Geometry::slice) {
-    return points.enclosed ? with_class_of_slice<true>(points, f)
-                           : with_class_of_slice<false>(points, f);
+  /// Calls f(Class{}, its number as a constant) with the class of that number.
+  template <class F>
+  static __device__ void visit(unsigned number, const F& f) {
+    visit(number, f, std::make_integer_sequence<unsigned, count>{});
   }
-  switch (points.odd >> 1) {  // the slowest of four axes is none of the three
-    case 1: return f(CubeClass<1, false>{});
-    case 2: return f(CubeClass<2, false>{});
-    case 3: return f(CubeClass<3, false>{});
-    case 4: return f(CubeClass<4, false>{});
-    case 5: return f(CubeClass<5, false>{});
-    case 6: return f(CubeClass<6, false>{});
-    default: return f(CubeClass<7, false>{});
+
+ private:
+  template <class F, unsigned... numbers>
+  static __device__ void visit(unsigned number, const F& f,
+                               std::integer_sequence<unsigned, numbers...> /*all*/) {
+    ((number == numbers ? f(Classes{}, std::integral_constant<unsigned, numbers>{}) : void()), ...);
+  }
+};
+
+/// Those of order 1 and 2 of slices.
+template <bool enclosed1, bool enclosed2>
+using SliceClasses = CubeClasses<CubeClass<1, true, enclosed1>, CubeClass<4, true, enclosed1>,
+                                 CubeClass<5, true, enclosed2>>;
+
+/// Calls f(CubeClasses<...>, the number of the first that is there) with those of a pass.
+template <class T, class F>
+void with_classes(const PassView<T>& pass, const F& f) {
+  const PointClass& first = pass.host_classes[0].plan.points;
+  const PointClass& last = pass.host_classes[pass.class_count - 1].plan.points;
+  if (pass.geometry == Geometry::slice) {
+    const unsigned number = first.order == 1 ? 0 : 2;
+    if (last.enclosed) return f(SliceClasses<true, true>{}, number);
+    if (first.enclosed) return f(SliceClasses<true, false>{}, number);
+    return f(SliceClasses<false, false>{}, number);
+  }
+  using Class1 = CubeClasses<CubeClass<1, false>, CubeClass<2, false>, CubeClass<4, false>>;
+  using Class2 = CubeClasses<CubeClass<3, false>, CubeClass<5, false>, CubeClass<6, false>>;
+  switch (first.order) {
+    case 1: return f(Class1{}, 0U);
+    case 2: return f(Class2{}, 0U);
+    default: return f(CubeClasses<CubeClass<7, false>>{}, 0U);
   }
 }
 

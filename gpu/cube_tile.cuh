@@ -4,26 +4,56 @@
 
 namespace cuszi::gpu {
 
-/// How the regions of a class of a cube or slice are shared out: a thread block takes some that
-/// follow each other along z. Blocks: regions along x; of a cube regions along y and runs of
-/// regions of all indexes of the slowest of four axes, of a slice runs of regions and slices.
+/// How the regions of a pass of cubes or slices are shared out: a thread block takes some of a
+/// class that follow each other along z. Blocks: regions along x; of a cube regions along y and
+/// runs of regions of all indexes of the slowest of four axes, of a slice runs of regions and
+/// slices; of one class after the other, since each has code of its own.
 struct CubeGrid {
   static constexpr std::uint32_t longest_run = 4;
   static constexpr std::uint64_t enough_regions = 132 * 64;  ///< to keep a device busy with runs
 
-  std::uint32_t run = 1;      ///< regions of a thread block
-  std::uint32_t runs = 0;     ///< of one slice or cube
-  unsigned layered_axis = 0;  ///< of slices that are enclosed
+  std::uint32_t run = 1;       ///< regions of a thread block
+  std::uint32_t runs = 0;      ///< of one slice or cube
+  std::uint32_t slabs = 0;     ///< of one class: blocks along z
+  std::uint32_t first_number;  ///< of the pass's classes in CubeClasses
+  unsigned layered_axis;       ///< of slices that are enclosed
   dim3 blocks;
 
   template <class T>
-  CubeGrid(const ClassView<T>& view, const PassView<T>& pass) : layered_axis(pass.layered_axis) {
-    const auto& regions = view.regions;
+  CubeGrid(const PassView<T>& pass, unsigned first)
+      : first_number(first), layered_axis(pass.layered_axis) {
+    Index4 regions{};
+    for (std::uint32_t c = 0; c < pass.class_count; ++c) {
+      for (unsigned axis = 0; axis < max_axes; ++axis) {
+        regions[axis] = std::max(regions[axis], pass.host_classes[c].regions[axis]);
+      }
+    }
     if (regions[0] * regions[1] * regions[2] * regions[3] >= enough_regions) run = longest_run;
     const bool is_slice = pass.geometry == Geometry::slice;
     runs = static_cast<std::uint32_t>(ceil_div(regions[is_slice ? 2 : 1], run));
-    blocks = is_slice ? dim3(grid_of(regions[3]), runs, grid_of(regions[0] * regions[1]))
-                      : dim3(grid_of(regions[3]), grid_of(regions[2]), grid_of(regions[0] * runs));
+    slabs = grid_of(regions[0] * (is_slice ? regions[1] : runs));
+    blocks =
+        dim3(grid_of(regions[3]), is_slice ? runs : grid_of(regions[2]), slabs * pass.class_count);
+  }
+
+  /// This thread block's class among those of the pass.
+  __device__ std::uint32_t class_here() const { return blockIdx.z / slabs; }
+  __device__ std::uint32_t slab() const { return blockIdx.z % slabs; }
+};
+
+/// A pass of cubes or slices as a launch for `Classes` gets it.
+template <class Classes, class T>
+struct CubePass {
+  LevelArray<T> array;
+  CubeGrid grid;
+  int reach;
+  ClassPlan<T> plans[Classes::count];
+
+  CubePass(const PassView<T>& pass, unsigned first)
+      : array(pass.array), grid(pass, first), reach(pass.reach) {
+    for (std::uint32_t c = 0; c < pass.class_count; ++c) {
+      plans[first + c] = pass.host_classes[c].plan;
+    }
   }
 };
 
@@ -37,8 +67,9 @@ class CubeTile {
       : count_(points.count),
         row_(threadIdx.x / width),
         x_(threadIdx.x % width),
+        slab_(grid.slab()),
         run_(grid.run),
-        tile_((Class::is_slice ? blockIdx.y : blockIdx.z % grid.runs) * grid.run),
+        tile_((Class::is_slice ? blockIdx.y : slab_ % grid.runs) * grid.run),
         start_(points.start) {
     const std::uint32_t z =
         2 * (depth * tile_ + (Class::is_slice ? cube_points * row_ : 0)) + odd(0);
@@ -50,15 +81,19 @@ class CubeTile {
               static_cast<std::int32_t>(layout.extents[z_axis]),
               Class::is_slice ? 1 : static_cast<std::int32_t>(layout.extents[2]),
               static_cast<std::int32_t>(layout.extents[3])};
-    Index4 at{blockIdx.z / grid.runs, z, y, x};
+    Index4 at{slab_ / grid.runs, z, y, x};
+    bool is_there = width * std::uint64_t{blockIdx.x} < count_[3];
     if (Class::is_slice) {
-      const std::uint64_t number0 = blockIdx.z / count_[1];
-      const std::uint64_t number1 = blockIdx.z % count_[1];
+      is_there = is_there && slab_ < count_[0] * count_[1];
+      const std::uint64_t number0 = slab_ / count_[1];
+      const std::uint64_t number1 = slab_ % count_[1];
       at = {points.first[0] + number0 * points.step[0], points.first[1] + number1 * points.step[1],
             z, x};
     }
+    if (!Class::is_slice) is_there = is_there && 4 * std::uint64_t{blockIdx.y} < count_[2];
+    if (!is_there) run_ = 0;
     if (Class::is_enclosed) find_slices(layout, points, grid.layered_axis, at);
-    slice_ = Class::is_slice ? blockIdx.z : static_cast<std::uint32_t>(at[0]);
+    slice_ = Class::is_slice ? slab_ : static_cast<std::uint32_t>(at[0]);
     offset_ = static_cast<std::uint32_t>(layout.row_of(at)) + odd(2) * layout.odd + x / 2;
     original_ = static_cast<std::uint32_t>(layout.original_offset_of(at));
     step_ = static_cast<std::uint32_t>(2 * layout.strides[z_axis]);
@@ -68,7 +103,7 @@ class CubeTile {
     enter();
   }
 
-  /// Whether there is a region; next() goes on to that behind it.
+  /// Whether there is a region, since classes differ in size; next() goes on to that behind it.
   __device__ bool exists(std::uint32_t i) const {
     return i < run_ && depth * std::uint64_t{tile_} < count_[z_axis];
   }
@@ -180,6 +215,7 @@ class CubeTile {
   const Index4& count_;
   std::uint32_t row_;  ///< of a cube's region along y, of a slice's among the threads' rows
   std::uint32_t x_;
+  std::uint32_t slab_;
   std::uint32_t run_;
   std::uint32_t slice_;
   std::uint32_t tile_;
@@ -197,6 +233,22 @@ class CubeTile {
   std::uint32_t size3_;
   std::uint64_t first_;
 };
+
+/// Calls f(CubePass<...>) with what a launch for the pass gets.
+template <class T, class F>
+void with_cube_pass(const PassView<T>& pass, const F& f) {
+  with_classes(
+      pass, [&](auto classes, unsigned first) { f(CubePass<decltype(classes), T>(pass, first)); });
+}
+
+/// Calls f(CubeTile<...>, its class's plan) with a thread's part of the pass.
+template <class Classes, class T, class F>
+__device__ void visit_tile(const CubePass<Classes, T>& pass, const F& f) {
+  Classes::visit(pass.grid.first_number + pass.grid.class_here(), [&](auto of, auto number) {
+    const ClassPlan<T>& plan = pass.plans[number];
+    f(CubeTile<decltype(of), T>(pass.array.layout, plan.points, pass.grid), plan);
+  });
+}
 
 /// Values of a region on their way between threads and places, 8 bytes at a time where they lie so.
 template <class Value>

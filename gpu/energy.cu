@@ -171,7 +171,11 @@ void fill_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weig
 template <class T>
 void fill_contexts(Work& work, std::span<const SmallPassContexts<T>> passes) {
   if (passes.empty()) return;
-  const dim3 grid(small_pass_blocks, static_cast<unsigned>(passes.size()));
+  std::uint32_t classes = 0;
+  for (const SmallPassContexts<T>& small : passes) {
+    classes = std::max(classes, small.pass.class_count);
+  }
+  const dim3 grid(small_pass_blocks, static_cast<unsigned>(passes.size()), classes);
   small_contexts_kernel<T>
       <<<grid, threads, 0, work.stream()>>>(work.upload(passes.data(), passes.size()));
   check_launch("fill_contexts");

@@ -60,20 +60,19 @@ __device__ void find_contexts(const CubeTile<Class, T>& tile, const LevelArray<T
   });
 }
 
-template <class Class, class T>
+template <class Classes, class T>
 __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
-    cube_contexts_kernel(__grid_constant__ const LevelArray<T> array,
-                         __grid_constant__ const ClassPlan<T> plan,
-                         __grid_constant__ const CubeGrid grid, const GroupWeights* weights,
-                         std::uint8_t* contexts) {
+    cube_contexts_kernel(__grid_constant__ const CubePass<Classes, T> pass,
+                         const GroupWeights* weights, std::uint8_t* contexts) {
   __shared__ CubeStage<std::uint8_t> staged[2];
-  const GroupWeights mine = weights[plan.points.group];
-  CubeTile<Class, T> tile(array.layout, plan.points, grid);
-  for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
-    find_contexts(tile, array, plan, mine, staged[i % 2].values);
-    __syncthreads();
-    staged[i % 2].store(contexts + tile.first(), tile.points());
-  }
+  visit_tile(pass, [&](auto tile, const ClassPlan<T>& plan) {
+    const GroupWeights mine = weights[plan.points.group];
+    for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
+      find_contexts(tile, pass.array, plan, mine, staged[i % 2].values);
+      __syncthreads();
+      staged[i % 2].store(contexts + tile.first(), tile.points());
+    }
+  });
 }
 
 }  // namespace
@@ -81,15 +80,10 @@ __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
 template <class T>
 void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
                         std::uint8_t* contexts) {
-  for (std::uint32_t c = 0; c < pass.class_count; ++c) {
-    const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view, pass);
-    with_class(pass.geometry, view.plan.points, [&](auto of) {
-      cube_contexts_kernel<decltype(of), T><<<grid.blocks, threads, 0, work.stream()>>>(
-          pass.array, view.plan, grid, weights, contexts);
-    });
-    check_launch("fill_cube_contexts");
-  }
+  with_cube_pass(pass, [&](const auto& cube) {
+    cube_contexts_kernel<<<cube.grid.blocks, threads, 0, work.stream()>>>(cube, weights, contexts);
+  });
+  check_launch("fill_cube_contexts");
 }
 
 template void fill_cube_contexts(Work&, const PassView<float>&, const GroupWeights*, std::uint8_t*);

@@ -31,13 +31,9 @@ __device__ void restore_tile(const CubeTile<Class, T>& tile, const LevelArray<T>
 }
 
 template <class Class, class T>
-__global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
-    restore_cube_kernel(__grid_constant__ const LevelArray<T> array,
-                        __grid_constant__ const ClassPlan<T> plan,
-                        __grid_constant__ const CubeGrid grid, int reach,
-                        __grid_constant__ const RestoreTask<T> task) {
-  __shared__ CubeShared<T> shared;
-  CubeTile<Class, T> tile(array.layout, plan.points, grid);
+__device__ void restore_tiles(CubeTile<Class, T> tile, const LevelArray<T>& array,
+                              const ClassPlan<T>& plan, int reach, const RestoreTask<T>& task,
+                              CubeShared<T>& shared) {
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
     CubeStage<QuantCode>& codes = shared.codes[i % 2];
     codes.load(task.codes + tile.first(), tile.points());
@@ -49,19 +45,24 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
   }
 }
 
+template <class Classes, class T>
+__global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
+    restore_cube_kernel(__grid_constant__ const CubePass<Classes, T> pass,
+                        __grid_constant__ const RestoreTask<T> task) {
+  __shared__ CubeShared<T> shared;
+  visit_tile(pass, [&](const auto& tile, const ClassPlan<T>& plan) {
+    restore_tiles(tile, pass.array, plan, pass.reach, task, shared);
+  });
+}
+
 }  // namespace
 
 template <class T>
 void restore_cube(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
-  for (std::uint32_t c = 0; c < pass.class_count; ++c) {
-    const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view, pass);
-    with_class(pass.geometry, view.plan.points, [&](auto of) {
-      restore_cube_kernel<decltype(of), T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
-          pass.array, view.plan, grid, pass.reach, task);
-    });
-    check_launch("restore_cube");
-  }
+  with_cube_pass(pass, [&](const auto& cube) {
+    restore_cube_kernel<<<cube.grid.blocks, cube_threads, 0, work.stream()>>>(cube, task);
+  });
+  check_launch("restore_cube");
 }
 
 template void restore_cube(Work&, const PassView<float>&, const RestoreTask<float>&);

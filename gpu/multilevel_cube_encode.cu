@@ -38,15 +38,12 @@ __device__ void quantise_tile(const CubeTile<Class, T>& tile, const LevelArray<T
   }
 }
 
+/// Returns the sum of the thread's errors.
 template <class Class, class T>
-__global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
-    quantise_cube_kernel(__grid_constant__ const LevelArray<T> array,
-                         __grid_constant__ const ClassPlan<T> plan,
-                         __grid_constant__ const CubeGrid grid, int reach,
-                         __grid_constant__ const QuantiseTask<T> task) {
-  __shared__ CubeShared<T> shared;
+__device__ std::int64_t quantise_tiles(CubeTile<Class, T> tile, const LevelArray<T>& array,
+                                       const ClassPlan<T>& plan, int reach,
+                                       const QuantiseTask<T>& task, CubeShared<T>& shared) {
   std::int64_t errors = 0;
-  CubeTile<Class, T> tile(array.layout, plan.points, grid);
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
     CubeStage<QuantCode>& codes = shared.codes[i % 2];
     T expected[cube_points];
@@ -56,6 +53,18 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
     codes.store(task.codes + tile.first(), tile.points());
     if (task.listed != nullptr) list_tile(tile, array, shared.values, task.listed);
   }
+  return errors;
+}
+
+template <class Classes, class T>
+__global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
+    quantise_cube_kernel(__grid_constant__ const CubePass<Classes, T> pass,
+                         __grid_constant__ const QuantiseTask<T> task) {
+  __shared__ CubeShared<T> shared;
+  std::int64_t errors = 0;
+  visit_tile(pass, [&](const auto& tile, const ClassPlan<T>& plan) {
+    errors = quantise_tiles(tile, pass.array, plan, pass.reach, task, shared);
+  });
   add_to_sum(task, errors);
 }
 
@@ -63,15 +72,10 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 
 template <class T>
 void quantise_cube(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
-  for (std::uint32_t c = 0; c < pass.class_count; ++c) {
-    const ClassView<T>& view = pass.host_classes[c];
-    const CubeGrid grid(view, pass);
-    with_class(pass.geometry, view.plan.points, [&](auto of) {
-      quantise_cube_kernel<decltype(of), T><<<grid.blocks, cube_threads, 0, work.stream()>>>(
-          pass.array, view.plan, grid, pass.reach, task);
-    });
-    check_launch("quantise_cube");
-  }
+  with_cube_pass(pass, [&](const auto& cube) {
+    quantise_cube_kernel<<<cube.grid.blocks, cube_threads, 0, work.stream()>>>(cube, task);
+  });
+  check_launch("quantise_cube");
 }
 
 template void quantise_cube(Work&, const PassView<float>&, const QuantiseTask<float>&);
