@@ -9,7 +9,8 @@ namespace {
 // device idle.
 
 constexpr unsigned threads = 256;
-constexpr unsigned sum_warps = 4;  ///< of a block that sums up equations
+constexpr unsigned sum_warps = 4;   ///< of a block that sums up equations
+constexpr unsigned read_ahead = 4;  ///< samples of a lane: warps are few, and would wait for each
 static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
 
 /// The fit of a class on its way.
@@ -162,6 +163,13 @@ struct EquationTile {
   }
 };
 
+/// What a tile reads of a sample.
+struct Factors {
+  double weight;
+  double rows[2];
+  double columns[EquationTile::width];
+};
+
 /// The sums of a class's equations, over 32 samples after the other: lanes make the partial sums.
 template <class T>
 class Summing {
@@ -177,19 +185,35 @@ class Summing {
     for (unsigned j = 0; j < EquationTile::width; ++j) {
       columns[j] = (tile.column + j < n_ ? tile.column + j : n_) * sum_lanes;
     }
-#pragma unroll 4
-    for (std::uint32_t b = 0; b < sample_.blocks(); ++b) {
-      const double* const block = sample_.block(b) + lane_;
-      const double weight = block[weight_row()];
-      const double weighted0 = weight * block[tile.row * sum_lanes];
-      const double weighted1 = weight * block[second * sum_lanes];
+    const auto add = [&](const Factors& f) {
+      const double weighted0 = f.weight * f.rows[0];
+      const double weighted1 = f.weight * f.rows[1];
 #pragma unroll
       for (unsigned j = 0; j < EquationTile::width; ++j) {
-        const double value = block[columns[j]];
-        sums[0][j] += weighted0 * value;
-        sums[1][j] += weighted1 * value;
+        sums[0][j] += weighted0 * f.columns[j];
+        sums[1][j] += weighted1 * f.columns[j];
       }
+    };
+    const auto read = [&](std::uint32_t b) {
+      const double* const block = sample_.block(b) + lane_;
+      Factors f;
+      f.weight = block[weight_row()];
+      f.rows[0] = block[tile.row * sum_lanes];
+      f.rows[1] = block[second * sum_lanes];
+#pragma unroll
+      for (unsigned j = 0; j < EquationTile::width; ++j) f.columns[j] = block[columns[j]];
+      return f;
+    };
+    const std::uint32_t blocks = sample_.blocks();
+    std::uint32_t b = 0;
+    for (; b + read_ahead <= blocks; b += read_ahead) {
+      Factors ahead[read_ahead];
+#pragma unroll
+      for (unsigned i = 0; i < read_ahead; ++i) ahead[i] = read(b + i);
+#pragma unroll
+      for (unsigned i = 0; i < read_ahead; ++i) add(ahead[i]);
     }
+    for (; b < blocks; ++b) add(read(b));
 #pragma unroll
     for (unsigned j = 0; j < EquationTile::width; ++j) {
       store(tile.row, tile.column + j, warp_tree_sum(sums[0][j]));
@@ -226,7 +250,7 @@ class Summing {
 };
 
 template <class T>
-__global__ void __launch_bounds__(32 * sum_warps)
+__global__ void __launch_bounds__(32 * sum_warps, 3)
     sum_equations(const ClassSample<T>* samples, ClassFit* fits) {
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
