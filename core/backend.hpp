@@ -76,8 +76,8 @@ class Backend {
   virtual PendingHashes start_hashes(std::span<const Bytes> /*strings*/) { return {}; }
   /// Copies `from` to `to`, of the same size; complete on return.
   virtual void copy(Bytes from, MutableBytes to) = 0;
-  /// Copies sections one after the other to `out`, of exactly their size.
-  virtual void gather(const Sections& sections, MutableBytes out) = 0;
+  /// Copies the sections of all passes one after the other to `out`, of exactly their size.
+  virtual void gather(std::span<const Sections> passes, MutableBytes out) = 0;
 };
 
 }  // namespace cuszi

@@ -58,12 +58,8 @@ void write_frame(Backend& backend, std::span<const Sections> passes, const Alloc
   const ByteCount header_bytes = write_frame_header(header).size();
   const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
   MutableBytes rest = bytes.subspan(header_bytes);
-  for (const Sections& pass : passes) {
-    backend.gather(pass, rest.first(pass.size()));
-    rest = rest.subspan(pass.size());
-  }
+  backend.gather(passes, rest);
   std::vector<Bytes> levels;
-  rest = bytes.subspan(header_bytes);
   for (const LevelEntry& level : header.levels) {
     levels.emplace_back(rest.first(level.size()));
     rest = rest.subspan(level.size());

@@ -53,10 +53,12 @@ class CpuBackend final : public Backend {
     std::copy(from.begin(), from.end(), to.begin());
   }
 
-  void gather(const Sections& sections, MutableBytes out) override {
-    for (const Section& section : sections.list()) {
-      copy(section.bytes, out);
-      out = out.subspan(section.bytes.size());
+  void gather(std::span<const Sections> passes, MutableBytes out) override {
+    for (const Sections& sections : passes) {
+      for (const Section& section : sections.list()) {
+        copy(section.bytes, out);
+        out = out.subspan(section.bytes.size());
+      }
     }
   }
 

@@ -70,21 +70,22 @@ std::optional<std::vector<ReadChain>> try_to_read(const AnsParams& params,
   return chains;
 }
 
-Bytes bring_to_host(Work& work, Bytes bytes) {
-  return {work.download(bytes.data(), bytes.size()), bytes.size()};
+Bytes bring_to_host(Work& work, Bytes bytes, CopyList& list) {
+  return {work.download(bytes.data(), bytes.size(), list), bytes.size()};
 }
 
 std::vector<LevelOnHost> bring_levels(Work& work, std::span<const CodedLevel> levels,
                                       ByteCount most_head_bytes) {
   std::vector<LevelOnHost> all;
+  CopyList downloads;
   for (const CodedLevel& level : levels) {
     const Sections& sections = level.sections.front();
     const Bytes codes = sections.find(SectionId::codes);
-    all.push_back(
-        {bring_to_host(work, sections.find(SectionId::index)),
-         bring_to_host(work, codes.first(std::min<ByteCount>(codes.size(), most_head_bytes))),
-         codes});
+    const Bytes head = codes.first(std::min<ByteCount>(codes.size(), most_head_bytes));
+    all.push_back({bring_to_host(work, sections.find(SectionId::index), downloads),
+                   bring_to_host(work, head, downloads), codes});
   }
+  downloads.run(work.stream());
   work.sync();
   return all;
 }

@@ -239,13 +239,12 @@ struct CodesSection {
   Bytes bytes;
 };
 
-CodesSection make_section(Work& work, std::span<const std::byte> head, ByteCount segment_bytes) {
+CodesSection make_section(Work& work, std::span<const std::byte> head, ByteCount segment_bytes,
+                          CopyList& uploads) {
   const ByteCount odd = head.size() % 2;  // segments start at even addresses
   const ByteCount size = head.size() + segment_bytes;
   std::byte* const start = work.take<std::byte>(size + odd) + odd;
-  std::byte* const staged = work.take_pinned<std::byte>(head.size());
-  std::copy(head.begin(), head.end(), staged);
-  work.copy(start, staged, head.size());
+  work.add_copy(start, work.staged(head.data(), head.size()), head.size(), uploads);
   return {start + head.size(), {start, size}};
 }
 
@@ -264,15 +263,17 @@ std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
   work.sync();
   std::span<const std::uint32_t> sizes(coded.bytes, slots.segment_count);
   std::vector<std::byte*> places;
+  CopyList uploads;
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const ChainPlan& plan = frame.plans()[level];
     if (plan.slots() == 0) continue;
     const auto own = sizes.first(plan.segments());
     sizes = sizes.subspan(own.size());
     const ChainFrame head = frame_segments(params, plan, shapes_of(levels[level]), own);
-    const CodesSection section =
-        make_section(work, head.head, std::accumulate(own.begin(), own.end(), ByteCount{0}));
-    streams[level].index = {work.upload(head.index.data(), head.index.size()), head.index.size()};
+    const ByteCount segment_bytes = std::accumulate(own.begin(), own.end(), ByteCount{0});
+    const CodesSection section = make_section(work, head.head, segment_bytes, uploads);
+    streams[level].index = {work.upload(head.index.data(), head.index.size(), uploads),
+                            head.index.size()};
     streams[level].codes = section.bytes;
     std::byte* at = section.segments;
     for (const std::uint32_t size : own) {
@@ -280,6 +281,7 @@ std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
       at += size;
     }
   }
+  uploads.run(work.stream());
   store_segments(work, slots, coded, places);
   return streams;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,13 @@ class Arena {
     if (blocks_.size() < 2) return;
     release();
     grow(peak_);
+  }
+
+  bool holds(const void* memory) const {
+    return std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& block) {
+      const auto* const begin = static_cast<const std::byte*>(block.memory);
+      return !std::less<>{}(memory, begin) && std::less<>{}(memory, begin + block.size);
+    });
   }
 
   /// The most that was ever in use.

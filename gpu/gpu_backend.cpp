@@ -121,13 +121,23 @@ class GpuBackend final : public Backend {
     work_->sync();
   }
 
-  void gather(const Sections& sections, MutableBytes out) override {
+  void gather(std::span<const Sections> passes, MutableBytes out) override {
     use_device();
     const bool to_host = !out.empty() && !is_on_device(out.data());
-    for (const Section& section : sections.list()) {
-      work_->copy(out.data(), section.bytes.data(), section.bytes.size());
-      out = out.subspan(section.bytes.size());
+    CopyList small;
+    for (const Sections& sections : passes) {
+      for (const Section& section : sections.list()) {
+        const Bytes bytes = section.bytes;
+        const bool by_kernel = !to_host && bytes.size() <= most_kernel_copy;
+        if (by_kernel && work_->device().holds(bytes.data())) {
+          work_->add_copy(out.data(), bytes.data(), bytes.size(), small);
+        } else {
+          work_->copy(out.data(), bytes.data(), bytes.size());
+        }
+        out = out.subspan(bytes.size());
+      }
     }
+    small.run(work_->stream());
     if (to_host) work_->sync();
   }
 

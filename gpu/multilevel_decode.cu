@@ -29,6 +29,7 @@ class MultilevelDecoder final : public PassDecoder {
         contexts_(uses_contexts(coder) ? work.take<std::uint8_t>(frame_.points()) : nullptr) {}
 
   void decode(std::span<const CodedLevel> levels) override {
+    CopyList downloads;
     for (const CodedLevel& level : levels) {
       for (const Sections& sections : level.sections) {
         coded_.push_back(sections);
@@ -36,10 +37,12 @@ class MultilevelDecoder final : public PassDecoder {
         for (const SectionId id : {SectionId::weights, SectionId::lattice_hash}) {
           const Bytes bytes = sections.find(id);
           if (bytes.empty()) continue;
-          on_host.add(id, Bytes(work_.download(bytes.data(), bytes.size()), bytes.size()));
+          on_host.add(id,
+                      Bytes(work_.download(bytes.data(), bytes.size(), downloads), bytes.size()));
         }
       }
     }
+    downloads.run(work_.stream());
     gaps_ = Gaps(work_, frame_, output_.missing);
     if (gaps_.any()) {
       closed_codes_ = work_.take<QuantCode>(gaps_.start(frame_.passes()));

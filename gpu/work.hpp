@@ -6,6 +6,7 @@
 
 #include "core/units.hpp"
 #include "gpu/arena.hpp"
+#include "gpu/copy_list.hpp"
 #include "gpu/host_threads.hpp"
 #include "gpu/stream.hpp"
 
@@ -22,11 +23,6 @@ enum Flaw : std::uint32_t {
   wrong_code_counts = 64,
 };
 
-/// Copies up to so many bytes by a kernel, which needs no hand-over to a copy engine and back.
-inline constexpr ByteCount most_kernel_copy = 16384;
-/// By a thread block. Each side is the device's memory or page-locked.
-void copy_by_kernel(void* to, const void* from, ByteCount size, cudaStream_t stream);
-
 /// Where a step runs and takes its memory from: one stream, and another for what goes on beside it,
 /// one arena on the device, one of page-locked memory for what travels, threads of the host.
 class Work {
@@ -42,7 +38,8 @@ class Work {
 
   /// Forgets the last frame.
   void reset() {
-    for (const auto& other : others_) other->reset();
+    for (std::size_t i = 0; i < others_in_use_; ++i) others_[i]->reset();
+    others_in_use_ = 0;
     sync_all();
     device_.reset();
     pinned_.reset();
@@ -100,10 +97,15 @@ class Work {
   /// A copy on the device of `count` values in host memory, which may change right after.
   template <class T>
   T* upload(const T* values, ByteCount count) {
-    T* const staged = pinned_.take<T>(count);
-    std::copy_n(values, count, staged);
     T* const memory = take<T>(count);
-    copy_pinned(memory, staged, count);
+    copy_pinned(memory, staged(values, count), count);
+    return memory;
+  }
+  /// The same as one of a list.
+  template <class T>
+  T* upload(const T* values, ByteCount count, CopyList& list) {
+    T* const memory = take<T>(count);
+    add_copy(memory, staged(values, count), count, list);
     return memory;
   }
 
@@ -114,6 +116,13 @@ class Work {
     copy_pinned(host, values, count);
     return host;
   }
+  /// The same as one of a list.
+  template <class T>
+  const T* download(const T* values, ByteCount count, CopyList& list) {
+    T* const host = pinned_.take<T>(count);
+    add_copy(host, values, count, list);
+    return host;
+  }
 
   /// A copy between the device's memory and page-locked one.
   template <class T>
@@ -121,7 +130,7 @@ class Work {
     if (count * sizeof(T) > most_kernel_copy)
       copy(to, from, count);
     else if (count != 0)
-      copy_by_kernel(to, from, count * sizeof(T), stream());
+      copy_by_kernel(piece_of(to, from, count), stream());
   }
 
   template <class T>
@@ -134,6 +143,7 @@ class Work {
   Work& other(std::size_t number) {
     constexpr unsigned host_threads = 3;  // there are several
     while (others_.size() <= number) others_.push_back(std::make_unique<Work>(host_threads));
+    others_in_use_ = std::max(others_in_use_, number + 1);
     return *others_[number];
   }
 
@@ -143,7 +153,27 @@ class Work {
     return flaws_;
   }
 
+  /// A copy in page-locked memory of values that may change right after.
+  template <class T>
+  T* staged(const T* values, ByteCount count) {
+    T* const copy = pinned_.take<T>(count);
+    std::copy_n(values, count, copy);
+    return copy;
+  }
+
+  /// A copy between the device's memory and page-locked one, as one of a list.
+  template <class T>
+  void add_copy(T* to, const T* from, ByteCount count, CopyList& list) {
+    list.add(piece_of(to, from, count));
+  }
+
  private:
+  template <class T>
+  static CopyPiece piece_of(T* to, const T* from, ByteCount count) {
+    return {reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
+            count * sizeof(T)};
+  }
+
   template <class F>
   void beside_since(const Event& event, const F& give) {
     struct Return {
@@ -165,6 +195,7 @@ class Work {
   std::uint32_t* flaws_ = nullptr;
   HostThreads host_;
   std::vector<std::unique_ptr<Work>> others_;
+  std::size_t others_in_use_ = 0;  ///< since the last reset()
 };
 
 /// A number of thread blocks as a launch takes it. Throws DeviceError if that is too small for it.

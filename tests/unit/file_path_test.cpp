@@ -132,7 +132,9 @@ class FakeDevice final : public Backend {
     return cpu_->hashes(strings);
   }
   void copy(Bytes from, MutableBytes to) override { cpu_->copy(from, to); }
-  void gather(const Sections& sections, MutableBytes out) override { cpu_->gather(sections, out); }
+  void gather(std::span<const Sections> passes, MutableBytes out) override {
+    cpu_->gather(passes, out);
+  }
 
   /// How many frames it and those beside it have looked at for the first time.
   std::uint64_t encoded() const { return encoded_ + (beside_ ? beside_->encoded() : 0); }
