@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "core/multilevel.hpp"
@@ -45,7 +46,13 @@ struct FramePlan {
   }
 };
 
-/// `min` and `max` are the frame's range.
+/// Plans all classes of the schedule that the parameters' lattice makes; `min` and `max` are the
+/// frame's range.
+template <class T>
+void plan_classes(const MultilevelParams& params, const Schedule& schedule, double min, double max,
+                  std::span<ClassPlan<T>> plans);
+
+/// The same, and the way through them.
 template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 

@@ -217,8 +217,8 @@ MultilevelParams MultilevelParams::read(ByteReader& in, const Dims& dims, DType 
 }
 
 GroupShares MultilevelParams::shares_of(const PointClass& points, const Stencil& stencil) const {
-  return cuszi::shares_of(coefficients.empty() ? Coefficients{} : coefficients[points.index],
-                          points, stencil);
+  if (coefficients.empty()) return preset_shares(points, stencil);
+  return cuszi::shares_of(coefficients[points.index], points, stencil);
 }
 
 GroupShares shares_of(const Coefficients& coefficients, const PointClass& points,

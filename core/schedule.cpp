@@ -14,7 +14,11 @@ class LevelBuilder {
       : lattice_(lattice),
         level_(level),
         is_top_(level == lattice.levels + 1),
-        schedule_(schedule) {}
+        schedule_(schedule) {
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      if (lattice.roles[axis] == AxisRole::lattice) lattice_axes_ |= 1U << axis;
+    }
+  }
 
   void add_passes() {
     const int stages = lattice_.layered_axis() < 0 ? 1 : lattice_.slice_levels + 1;
@@ -37,7 +41,8 @@ class LevelBuilder {
   void add_group(int order, int stage, Pass& pass) {
     const std::uint64_t before = pass.points;
     for (unsigned odd = 0; odd < (1U << max_axes); ++odd) {
-      if (std::popcount(odd) != order) continue;
+      const bool odd_elsewhere = (odd & ~lattice_axes_) != 0;
+      if (std::popcount(odd) != order || odd_elsewhere) continue;
       PointClass points = make_class(odd, stage);
       if (points.points() == 0) continue;
       points.start = pass.points;
@@ -72,10 +77,10 @@ class LevelBuilder {
           c.step[axis] = stage == 0 ? distance : 2 * distance;
           c.first[axis] = stage == 0 ? 0 : distance;
       }
-      const bool odd_elsewhere = c.is_odd(axis) && lattice_.roles[axis] != AxisRole::lattice;
-      c.count[axis] = odd_elsewhere || lattice_.extents[axis] <= c.first[axis]
+      const int log_step = std::countr_zero(c.step[axis]);  // steps are powers of two
+      c.count[axis] = lattice_.extents[axis] <= c.first[axis]
                           ? 0
-                          : (lattice_.extents[axis] - c.first[axis] - 1) / c.step[axis] + 1;
+                          : ((lattice_.extents[axis] - c.first[axis] - 1) >> log_step) + 1;
     }
     return c;
   }
@@ -83,6 +88,7 @@ class LevelBuilder {
   const Lattice& lattice_;
   int level_;
   bool is_top_;
+  unsigned lattice_axes_ = 0;  ///< bit a: axis a is one
   Schedule& schedule_;
 };
 
@@ -110,6 +116,9 @@ std::size_t Schedule::coarse_passes() const {
 Schedule make_schedule(const Lattice& lattice) {
   Schedule schedule;
   schedule.grid = make_grid(lattice);
+  const auto stages = static_cast<std::size_t>(lattice.slice_levels) + 1;
+  const auto levels = static_cast<std::size_t>(lattice.levels + 2 - lattice.finest);
+  schedule.classes.reserve(levels * stages << lattice.rank);
   for (int level = lattice.levels + 1; level >= lattice.finest; --level) {
     LevelBuilder(lattice, level, schedule).add_passes();
   }
