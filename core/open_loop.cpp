@@ -135,8 +135,8 @@ ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const 
   return errors;
 }
 
-Cost open_loop_cost(const MultilevelParams& params, std::span<const ClassErrors> classes) {
-  const Schedule schedule = make_schedule(params.lattice);
+Cost open_loop_cost(const MultilevelParams& params, const Schedule& schedule,
+                    std::span<const ClassErrors> classes) {
   Cost cost = 0;
   double noise = 0;
   for (const Pass& pass : schedule.passes) {

@@ -71,7 +71,8 @@ ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const 
 
 /// About what all points cost with the level-wise bounds of these parameters; the classes are those
 /// of the schedule that their lattice makes.
-Cost open_loop_cost(const MultilevelParams& params, std::span<const ClassErrors> classes);
+Cost open_loop_cost(const MultilevelParams& params, const Schedule& schedule,
+                    std::span<const ClassErrors> classes);
 
 /// The coefficients for the classes of another lattice, of a part of the frame: those found for the
 /// same odd axes and distances and as many groups; none where there are no such ones.

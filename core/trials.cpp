@@ -387,6 +387,7 @@ class Choice {
   struct Ranked {
     Cost cost;
     bool is_settled;  ///< open loops tell whether equal level-wise bounds pay
+    Cost with_equal;  ///< the cost with these
     std::size_t candidate = 0;
   };
 
@@ -435,33 +436,33 @@ class Choice {
   /// What a candidate costs by open loops. It gets equal level-wise bounds where these cost less
   /// and a value takes so many bits that contexts and runs of zeros save few of them.
   Ranked ranked(MultilevelParams& params, std::span<const ClassErrors> loops) const {
-    const Cost usual = open_loop_cost(params, loops);
-    if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true};
+    const Schedule schedule = make_schedule(params.lattice);
+    const Cost usual = open_loop_cost(params, schedule, loops);
+    if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true, usual};
     const MultilevelParams equal = with_bounds(params, equal_bounds);
-    const Cost with_equal = open_loop_cost(equal, loops);
+    const Cost with_equal = open_loop_cost(equal, schedule, loops);
     if (with_equal >= usual || usual < dims_.count() * many_bits) {
-      return {usual, with_equal > usual + usual / clearly_dearer};
+      return {usual, with_equal > usual + usual / clearly_dearer, with_equal};
     }
     params = equal;
-    return {with_equal, usual >= dims_.count() * enough_bits};
+    return {with_equal, usual >= dims_.count() * enough_bits, with_equal};
   }
 
-  /// The bounds that trials will mostly choose where open loops cost this with the usual ones, if
-  /// that can be told: the usual ones where these cost less, equal ones where codes are not few.
-  std::optional<LevelBounds> likely_bounds(const MultilevelParams& params, Cost cost,
-                                           std::span<const ClassErrors> loops) const {
+  /// The bounds that trials will mostly choose where open loops cost this, if that can be told: the
+  /// usual ones where these cost less, equal ones where codes are not few.
+  std::optional<LevelBounds> likely_bounds(const MultilevelParams& params,
+                                           const Ranked& rank) const {
     constexpr Cost few = 9 * bit / 10;
     if (!free_.bounds || !has_bounds(params, usual_bounds)) {
       return LevelBounds{params.alpha, params.beta};
     }
-    if (cost <= open_loop_cost(with_bounds(params, equal_bounds), loops)) return usual_bounds;
-    return cost < dims_.count() * few ? std::nullopt : std::optional(equal_bounds);
+    if (rank.cost <= rank.with_equal) return usual_bounds;
+    return rank.cost < dims_.count() * few ? std::nullopt : std::optional(equal_bounds);
   }
 
   /// What trials will mostly choose for the frame if this is the first of the finalists.
-  std::optional<MultilevelParams> likely(const MultilevelParams& params, Cost cost,
-                                         std::span<const ClassErrors> loops) const {
-    const auto bounds = likely_bounds(params, cost, loops);
+  std::optional<MultilevelParams> likely(const MultilevelParams& params, const Ranked& rank) const {
+    const auto bounds = likely_bounds(params, rank);
     if (!bounds) return std::nullopt;
     return with_bounds(in_frame(params), *bounds);
   }
@@ -481,16 +482,21 @@ class Choice {
     const Cost lowest = ranked.front().cost;
     const Cost margin = margin_above(lowest, dims_.count(), box_.count() == dims_.count());
     std::vector<MultilevelParams> best;
+    std::vector<std::size_t> found_by;  // the candidate of each
     for (const Ranked& rank : ranked) {
       const bool is_worse = best.size() == most_finalists || rank.cost - lowest > margin;
       if (is_worse && dims_.count() > few_values) break;
       const MultilevelParams& params = candidates[rank.candidate];
       const auto has_its_roles = [&](const auto& other) { return have_same_roles(params, other); };
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
-      if (best.empty()) likely_ = likely(params, rank.cost, loops[rank.candidate]);
+      if (best.empty()) likely_ = likely(params, rank);
       if (rank.is_settled) settled_.push_back(params);
-      best.push_back(in_box(params, box_, loops[rank.candidate]));
+      best.push_back(params);
+      found_by.push_back(rank.candidate);
     }
+    measured_.for_each(best.size(), [&](std::size_t i) {
+      best[i] = in_box(std::move(best[i]), box_, loops[found_by[i]]);
+    });
     return best;
   }
 

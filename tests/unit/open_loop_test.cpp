@@ -119,9 +119,10 @@ TEST_CASE("larger errors cost more in open loops, by a bit for each octave in th
   RandomLattice lattice{Dims{64, 64}, {}};
   lattice.params.lattice = Lattice::of(lattice.dims, false, {});
   lattice.params.half_step = 1e-3;
+  const Schedule schedule = make_schedule(lattice.params.lattice);
   Cost before = 0;
   for (double size = 1.0 / 32; size < 1e4; size *= 2) {
-    const Cost cost = open_loop_cost(lattice.params, even_errors(lattice.params, size));
+    const Cost cost = open_loop_cost(lattice.params, schedule, even_errors(lattice.params, size));
     CHECK(cost >= before);
     if (size > 300) {
       const double bits = static_cast<double>(cost - before) / (1 << cost_bits) / 4096;
