@@ -6,9 +6,11 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "core/fit_sample.hpp"
 #include "core/radix_sort.hpp"
+#include "core/wide_vectors.hpp"
 
 namespace cuszi {
 
@@ -26,27 +28,12 @@ struct Run {
   std::size_t count = 0;
 };
 
-void keep_longer(const Run& run, Run& longest) {
-  if (run.count > longest.count) longest = run;
-}
-
-Run longest_run_of_equals(std::span<const double> sorted) {
-  Run longest;
-  Run run;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i] != sorted[run.first]) run.first = i;
-    run.count = i - run.first + 1;
-    keep_longer(run, longest);
-  }
-  return longest;
-}
-
+/// The most values within a window; the lowest of several.
 Run densest_window(std::span<const double> sorted, double width) {
   Run densest;
-  std::size_t first = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    while (sorted[i] - sorted[first] > width) ++first;
-    keep_longer({first, i - first + 1}, densest);
+    const std::size_t first = i - densest.count;  // of one more value than before
+    if (sorted[i] - sorted[first] <= width) densest = {first, densest.count + 1};
   }
   return densest;
 }
@@ -61,28 +48,37 @@ std::span<const double> near(std::span<const double> sorted, double from, double
   return {first, end};
 }
 
+/// The sum of term(x) over the values. Terms are integers, so that their order is free.
+template <class Term>
+double sum_of(std::span<const double> values, const Term& term) {
+  return with_wide_vectors([&] {
+    const double* const value = values.data();
+    const std::size_t count = values.size();
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t i = 0; i < count; ++i) sum += term(value[i]);
+    return sum;
+  });
+}
+
 /// Their mean, by integers.
 double mean_around(std::span<const double> sorted, double from, double bound) {
   const std::span<const double> values = near(sorted, from, bound);
   if (values.empty()) return from;
-  std::int64_t sum = 0;
-  for (const double x : values) sum += nearest_integer((x - from) / bound * sample_units);
-  return from +
-         static_cast<double>(sum) / static_cast<double>(values.size()) / sample_units * bound;
+  const double sum =
+      sum_of(values, [&](double x) { return round_half_even((x - from) / bound * sample_units); });
+  return from + sum / static_cast<double>(values.size()) / sample_units * bound;
 }
 
 /// The mean error, in half steps, of the values rounded to multiples of a step.
 double bias_on_grid(std::span<const double> values, double half_step) {
   constexpr double most_steps = 1e15;
-  std::int64_t sum = 0;
-  for (const double x : values) {
+  const double sum = sum_of(values, [&](double x) {
     const double steps = x / (2 * half_step);
-    if (!(std::fabs(steps) < most_steps)) continue;
-    const auto nearest = static_cast<double>(nearest_integer(steps));
-    sum += nearest_integer((nearest - steps) * 2 * sample_units);
-  }
-  return static_cast<double>(sum) / sample_units /
-         static_cast<double>(std::max<std::size_t>(values.size(), 1));
+    const double error = round_half_even((round_half_even(steps) - steps) * 2 * sample_units);
+    return std::fabs(steps) < most_steps ? error : 0;
+  });
+  return sum / sample_units / static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
 /// The half step, at most this one, of which a common value is an even multiple; else this one.
@@ -207,7 +203,7 @@ Rest find_rest(std::vector<double> values, double bound) {
   Rest rest;
   if (values.empty()) return rest;
   radix_sort(values);
-  const Run equals = longest_run_of_equals(values);
+  const Run equals = densest_window(values, 0);
   const Run window = densest_window(values, 2 * bound);
   const double lowest = values[window.first];
   const double middle = lowest + (values[window.first + window.count - 1] - lowest) / 2;
@@ -218,7 +214,10 @@ Rest find_rest(std::vector<double> values, double bound) {
   rest.value = rest.frequent;
   if (!rest.is_exact) {
     double mean = middle;
-    for (int round = 0; round < mean_rounds; ++round) mean = mean_around(values, mean, bound);
+    for (int round = 0; round < mean_rounds; ++round) {
+      const double before = std::exchange(mean, mean_around(values, mean, bound));
+      if (mean == before) break;
+    }
     rest.value = as_float(mean);
   }
   rest.share = static_cast<double>(near(values, rest.value, bound).size()) /
@@ -231,6 +230,7 @@ Rest find_rest(EncodeSession& session, std::uint64_t points, double bound) {
   const Mask mask = session.scan().missing == 0 ? Mask{} : session.mask();
   const std::uint64_t wanted = std::min(points, sample_points);
   std::vector<std::uint64_t> sampled;
+  sampled.reserve(wanted);
   for (std::uint64_t k = 0; k < wanted; ++k) {
     const std::uint64_t point = sampled_point(k, wanted, points);
     if (!mask.any() || !mask(point)) sampled.push_back(point);
