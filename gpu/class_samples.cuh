@@ -45,33 +45,39 @@ struct ClassSample {
   }
 };
 
+/// The plans of all classes of some frames, one frame after the other, in page-locked memory.
+template <class T>
+struct PlannedFrames {
+  std::span<const MultilevelParams> params;  ///< of each frame
+  std::vector<Grid> grids;
+  std::vector<std::size_t> firsts;  ///< of each frame's classes, and where the last one's end
+  ClassPlan<T>* plans = nullptr;
+
+  std::size_t frames() const { return grids.size(); }
+  std::size_t classes() const { return firsts.back(); }
+  std::span<ClassPlan<T>> classes_of(std::size_t frame) const {
+    return {plans + firsts[frame], plans + firsts[frame + 1]};
+  }
+};
+
 /// A schedule's classes on the device, with the weights of their coefficients, and samples of them.
 template <class T>
 class ClassSamples {
  public:
-  /// Room for what `wanted(points of a class, its stencil)` says of each class of these plans,
-  /// which are those of the parameters.
+  /// Room for what `wanted(points of a class, its stencil)` says of each class.
   template <class Wanted>
-  ClassSamples(Work& work, std::span<const MultilevelParams> params,
-               std::span<const FramePlan<T>> frames, const Wanted& wanted)
-      : work_(work) {
-    std::vector<std::size_t> firsts;
-    std::size_t classes = 0;
-    for (const FramePlan<T>& frame : frames) {
-      firsts.push_back(classes);
-      classes += frame.classes.size();
-      grids_.push_back(frame.grid);
-    }
-    samples_.resize(classes);
-    grid_of_.resize(classes);
-    plans_ = work.take_pinned<ClassPlan<T>>(classes);
-    work.host().for_each(frames.size(), [&](std::size_t i) {
-      for (const ClassPlan<T>& plan : frames[i].classes) {
-        const std::size_t c = firsts[i] + plan.points.index;
-        samples_[c] = sample_of(params[i], plan,
+  ClassSamples(Work& work, const PlannedFrames<T>& planned, const Wanted& wanted)
+      : work_(work),
+        plans_(planned.plans),
+        grids_(planned.grids),
+        grid_of_(planned.classes()),
+        samples_(planned.classes()) {
+    work.host().for_each(planned.frames(), [&](std::size_t i) {
+      std::size_t c = planned.firsts[i];
+      for (const ClassPlan<T>& plan : planned.classes_of(i)) {
+        samples_[c] = sample_of(planned.params[i], plan,
                                 static_cast<std::uint32_t>(wanted(plan.points, plan.stencil)));
-        grid_of_[c] = i;
-        plans_[c] = plan;
+        grid_of_[c++] = i;
       }
     });
     take();
@@ -104,7 +110,7 @@ class ClassSamples {
   void take();
 
   Work& work_;
-  ClassPlan<T>* plans_;  ///< of all classes of all frames, page-locked
+  const ClassPlan<T>* plans_;  ///< of all classes of all frames, page-locked
   std::vector<Grid> grids_;
   std::vector<std::size_t> grid_of_;  ///< a class
   std::vector<ClassSample<T>> samples_;

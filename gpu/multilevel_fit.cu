@@ -18,12 +18,19 @@ __global__ void blank_missing(const T* values, std::uint64_t points, RankedBits 
   cleaned[i] = missing.test(i) ? std::numeric_limits<T>::quiet_NaN() : values[i];
 }
 
+template <class T>
+PlannedFrames<T> planned_in_pinned(Work& work, const MultilevelParams& params,
+                                   const FramePlan<T>& plan) {
+  const std::size_t classes = plan.classes.size();
+  auto* const plans = work.take_pinned<ClassPlan<T>>(classes);
+  std::copy(plan.classes.begin(), plan.classes.end(), plans);
+  return {std::span(&params, 1), {plan.grid}, {0, classes}, plans};
+}
+
 /// Room for samples of this size of the classes that are fitted.
 template <class T>
-ClassSamples<T> samples_of(Work& work, const MultilevelParams& params, const FramePlan<T>& plan,
-                           FitSample size) {
-  return {work, std::span(&params, 1), std::span(&plan, 1),
-          [&](const PointClass& points, const Stencil& stencil) {
+ClassSamples<T> samples_of(Work& work, const PlannedFrames<T>& planned, FitSample size) {
+  return {work, planned, [&](const PointClass& points, const Stencil& stencil) {
             const bool is_fitted = stencil.size >= 2 && points.points() >= fewest_fit_points;
             return is_fitted ? stencil_sample(points.points(), size) : 0;
           }};
@@ -49,18 +56,20 @@ void fit_coefficients(Work& work, FrameMemory& memory, MultilevelParams& params,
   const FramePlan<T> plan = plan_frame<T>(params, frame.min, frame.max);
   const std::size_t classes = plan.classes.size();
   auto* const fits = work.take<FittedClass>(classes);
+  const PlannedFrames<T> planned = planned_in_pinned(work, params, plan);
 
-  ClassSamples<T> rough = samples_of(work, params, plan, FitSample::trial);
+  ClassSamples<T> rough = samples_of(work, planned, FitSample::trial);
   rough.observe(values);
   fit_stencils(work, rough, FitTo::originals, nullptr, fits);
 
   const Simulation<T> simulation =
       simulate(work, memory, params, plan, rough.plans(), fits, frame, values);
-  ClassSamples<T> samples = samples_of(work, params, plan, size);
+  ClassSamples<T> samples = samples_of(work, planned, size);
   samples.observe(simulation);
   fit_stencils(work, samples, FitTo::simulated, fits, fits);
   const FittedClass* const on_host = work.download(fits, classes);
   work.sync();
+  params.coefficients.reserve(classes);
   for (std::size_t i = 0; i < classes; ++i) params.coefficients.push_back(on_host[i].list());
 }
 

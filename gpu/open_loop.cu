@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "gpu/open_loop.cuh"
 #include "gpu/stencil_fit.cuh"
 
@@ -16,6 +18,29 @@ ClassErrors errors_from(const OpenLoopClass& found, const PointClass& points,
   return errors;
 }
 
+/// Plans all classes of all candidates.
+template <class T>
+PlannedFrames<T> plan_candidates(Work& work, std::span<const MultilevelParams> candidates,
+                                 const FrameInput<T>& frame) {
+  PlannedFrames<T> planned{candidates, {}, {0}};
+  std::vector<Schedule> schedules;
+  schedules.reserve(candidates.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Lattice& lattice = candidates[i].lattice;
+    const bool is_known = i != 0 && lattice == candidates[i - 1].lattice;
+    schedules.push_back(is_known ? schedules.back() : make_schedule(lattice));
+    planned.grids.push_back(schedules.back().grid);
+    planned.firsts.push_back(planned.firsts.back() + schedules.back().classes.size());
+  }
+  planned.plans = work.take_pinned<ClassPlan<T>>(planned.classes());
+  work.host().for_each(candidates.size(), [&](std::size_t i) {
+    const std::span<ClassPlan<T>> plans = planned.classes_of(i);
+    std::uninitialized_value_construct(plans.begin(), plans.end());
+    plan_classes(candidates[i], schedules[i], frame.min, frame.max, plans);
+  });
+  return planned;
+}
+
 }  // namespace
 
 template <class T>
@@ -25,24 +50,20 @@ std::vector<std::vector<ClassErrors>> open_loop_errors(Work& work,
                                                        const T* values) {
   if (candidates.empty()) return {};
   const std::uint64_t all_points = count_of(frame.extents);
-  std::vector<FramePlan<T>> plans(candidates.size());
-  work.host().for_each(plans.size(), [&](std::size_t i) {
-    plans[i] = plan_frame<T>(candidates[i], frame.min, frame.max);
-  });
-  ClassSamples<T> samples(work, candidates, plans, [&](const PointClass& points, const Stencil&) {
+  const PlannedFrames<T> planned = plan_candidates(work, candidates, frame);
+  ClassSamples<T> samples(work, planned, [&](const PointClass& points, const Stencil&) {
     return open_loop_sample(points.points(), all_points);
   });
   samples.observe(values);
   auto* const found = work.take_zeroed<OpenLoopClass>(samples.classes());
   sum_open_loop_errors(work, samples, candidates.front().half_step, found);
   const OpenLoopClass* const sums = work.download(found, samples.classes());
-  std::vector<std::size_t> firsts{0};  // of each candidate's classes
-  for (const FramePlan<T>& plan : plans) firsts.push_back(firsts.back() + plan.classes.size());
+  std::vector<std::vector<ClassErrors>> all(candidates.size());
   work.sync();
-  std::vector<std::vector<ClassErrors>> all(plans.size());
-  work.host().for_each(plans.size(), [&](std::size_t i) {
-    const OpenLoopClass* next = sums + firsts[i];
-    for (const ClassPlan<T>& c : plans[i].classes) {
+  work.host().for_each(all.size(), [&](std::size_t i) {
+    const OpenLoopClass* next = sums + planned.firsts[i];
+    all[i].reserve(planned.classes_of(i).size());
+    for (const ClassPlan<T>& c : planned.classes_of(i)) {
       all[i].push_back(errors_from(*next++, c.points, c.stencil));
     }
   });

@@ -96,6 +96,7 @@ Simulation<T> simulate(Work& work, FrameMemory& memory, const MultilevelParams& 
   };
   const RegionShape shape = RegionShape::of(frame_plan.grid);
   std::vector<ClassView<T>> views;  // coarse classes come first
+  views.reserve(frame_plan.classes.size());
   for (const ClassPlan<T>& c : frame_plan.classes) {
     if (c.points.level < made_from) break;
     views.push_back(view_of(c, lattice, array_of(c.points.level).layout, shape));
