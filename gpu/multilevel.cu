@@ -28,13 +28,18 @@ void LevelFrame<T>::make_arrays(FrameMemory& memory, T* finest) {
 template <class T>
 void LevelFrame<T>::make_views(int reach) {
   const RegionShape shape = RegionShape::of(plan_.grid);
-  for (const ClassPlan<T>& c : plan_.classes) {
-    classes_.push_back(view_of(c, lattice_, array(c.points.level).layout, shape));
-  }
-  const ClassView<T>* const on_device = work_.upload(classes_.data(), classes_.size());
+  const std::size_t count = plan_.classes.size();
+  classes_ = {work_.take_pinned<ClassView<T>>(count), count};
+  std::transform(plan_.classes.begin(), plan_.classes.end(), classes_.begin(),
+                 [&](const ClassPlan<T>& c) {
+                   return view_of(c, lattice_, array(c.points.level).layout, shape);
+                 });
+  auto* const on_device = work_.take<ClassView<T>>(count);
+  work_.copy_pinned(on_device, classes_.data(), count);
+  views_.reserve(plan_.passes.size());
   for (const Pass& pass : plan_.passes) {
     PassView<T> view =
-        view_of<T>(array(pass.level), std::span(classes_).subspan(pass.first_class, pass.classes),
+        view_of<T>(array(pass.level), classes_.subspan(pass.first_class, pass.classes),
                    on_device + pass.first_class, shape);
     view.geometry = geometry_of(lattice_, classes_[pass.first_class], view.array.layout);
     view.layered_axis = static_cast<unsigned>(std::max(lattice_.layered_axis(), 0));

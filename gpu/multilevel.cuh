@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "gpu/class_view.cuh"
@@ -61,7 +62,7 @@ class LevelFrame {
   Lattice lattice_;
   FramePlan<T> plan_;
   std::vector<LevelArray<T>> arrays_;  ///< the finest first
-  std::vector<ClassView<T>> classes_;
+  std::span<ClassView<T>> classes_;    ///< page-locked
   std::vector<PassView<T>> views_;
   std::vector<std::uint64_t> starts_;
   T* listed_ = nullptr;
