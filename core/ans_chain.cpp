@@ -200,15 +200,18 @@ std::uint64_t ChainPlan::lanes() const {
 
 std::uint32_t ChainPlan::steps() const { return slots() == 0 ? 0 : segment_of(*this, 0).steps(); }
 
-ChainFrame frame_segments(const AnsParams& params, const ChainPlan& plan,
-                          std::span<const PassShape> shapes,
-                          std::span<const std::uint32_t> segment_bytes) {
+std::vector<std::byte> chain_head(const ChainPlan& plan, std::span<const PassShape> shapes) {
+  BitWriter head;
+  plan.write(shapes, head);
+  return head.take();
+}
+
+std::vector<std::byte> chain_index(const AnsParams& params,
+                                   std::span<const std::uint32_t> segment_bytes) {
   std::vector<std::uint32_t> bits(segment_bytes.size());
   std::transform(segment_bytes.begin(), segment_bytes.end(), bits.begin(),
                  [](std::uint32_t bytes) { return 8 * bytes; });
-  BitWriter head;
-  plan.write(shapes, head);
-  return {encode_index(params.index, params.partition, bits), head.take()};
+  return encode_index(params.index, params.partition, bits);
 }
 
 CodedChain CodedChain::read(const AnsParams& params, Bytes index, Bytes codes,

@@ -123,14 +123,11 @@ struct ChainSegment {
 };
 ChainSegment segment_of(const ChainPlan& plan, std::uint64_t number);
 
-/// A chain's head in front of its segments, and the index of these.
-struct ChainFrame {
-  std::vector<std::byte> index;
-  std::vector<std::byte> head;
-};
-ChainFrame frame_segments(const AnsParams& params, const ChainPlan& plan,
-                          std::span<const PassShape> shapes,
-                          std::span<const std::uint32_t> segment_bytes);
+/// A chain's head in front of its segments.
+std::vector<std::byte> chain_head(const ChainPlan& plan, std::span<const PassShape> shapes);
+/// The index of its segments.
+std::vector<std::byte> chain_index(const AnsParams& params,
+                                   std::span<const std::uint32_t> segment_bytes);
 
 /// A chain as it is read.
 struct CodedChain {

@@ -356,8 +356,7 @@ AnsStream ans_encode(const AnsParams& params, std::span<const PassCodes> passes)
   std::vector<std::uint32_t> sizes;
   sizes.reserve(segments.size());
   for (const auto& segment : segments) sizes.push_back(static_cast<std::uint32_t>(segment.size()));
-  ChainFrame frame = frame_segments(params, level.plan, shapes_of(passes), sizes);
-  AnsStream stream{std::move(frame.index), std::move(frame.head)};
+  AnsStream stream{chain_index(params, sizes), chain_head(level.plan, shapes_of(passes))};
   stream.codes.reserve(std::accumulate(sizes.begin(), sizes.end(), stream.codes.size()));
   for (const auto& segment : segments) {
     stream.codes.insert(stream.codes.end(), segment.begin(), segment.end());

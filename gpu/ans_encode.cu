@@ -227,10 +227,23 @@ std::vector<PassShape> shapes_of(const LevelSymbols& level) {
 
 std::vector<FrequencyTable> tables_of(std::span<const ChainPlan> plans) {
   std::vector<FrequencyTable> tables;
+  std::size_t count = 0;
+  for (const ChainPlan& plan : plans) count += plan.tables.size();
+  tables.reserve(count);
   for (const ChainPlan& plan : plans) {
     tables.insert(tables.end(), plan.tables.begin(), plan.tables.end());
   }
   return tables;
+}
+
+/// Those of all levels.
+std::vector<std::vector<std::byte>> heads_of(std::span<const ChainPlan> plans,
+                                             std::span<const LevelSymbols> levels) {
+  std::vector<std::vector<std::byte>> heads;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    heads.push_back(chain_head(plans[level], shapes_of(levels[level])));
+  }
+  return heads;
 }
 
 /// Room for a level's section of codes, its head already in place.
@@ -260,20 +273,21 @@ std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
   const FrameSlots slots = builder.upload(work);
   const CodedSegments coded =
       encode_segments(work, slots, tables_of(frame.plans()), raw_bits, params.centre);
+  const std::vector<std::vector<std::byte>> heads = heads_of(frame.plans(), levels);
   work.sync();
   std::span<const std::uint32_t> sizes(coded.bytes, slots.segment_count);
   std::vector<std::byte*> places;
+  places.reserve(sizes.size());
   CopyList uploads;
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const ChainPlan& plan = frame.plans()[level];
     if (plan.slots() == 0) continue;
     const auto own = sizes.first(plan.segments());
     sizes = sizes.subspan(own.size());
-    const ChainFrame head = frame_segments(params, plan, shapes_of(levels[level]), own);
+    const std::vector<std::byte> index = chain_index(params, own);
     const ByteCount segment_bytes = std::accumulate(own.begin(), own.end(), ByteCount{0});
-    const CodesSection section = make_section(work, head.head, segment_bytes, uploads);
-    streams[level].index = {work.upload(head.index.data(), head.index.size(), uploads),
-                            head.index.size()};
+    const CodesSection section = make_section(work, heads[level], segment_bytes, uploads);
+    streams[level].index = {work.upload(index.data(), index.size(), uploads), index.size()};
     streams[level].codes = section.bytes;
     std::byte* at = section.segments;
     for (const std::uint32_t size : own) {

@@ -321,16 +321,21 @@ __global__ void __launch_bounds__(threads)
          (segments.raw_bits[number] + 15) / 16 - carrying);
 }
 
-std::vector<PackedShare> packed_shares(std::span<const FrequencyTable> tables) {
-  std::vector<PackedShare> shares;
-  for (const FrequencyTable& table : tables) {
+/// Those of all tokens of each table, on the device.
+const PackedShare* packed_shares(Work& work, std::span<const FrequencyTable> tables) {
+  const std::size_t count = tables.size() * token_count;
+  auto* const shares = work.take_pinned<PackedShare>(count);
+  work.host().for_each(tables.size(), [&](std::size_t i) {
+    PackedShare* next = shares + i * token_count;
     std::uint32_t sum = 0;
-    for (const std::uint16_t frequency : table.frequencies) {
-      shares.push_back(PackedShare::of({frequency, sum}));
+    for (const std::uint16_t frequency : tables[i].frequencies) {
+      *next++ = PackedShare::of({frequency, sum});
       sum += frequency;
     }
-  }
-  return shares;
+  });
+  auto* const on_device = work.take<PackedShare>(count);
+  work.copy_pinned(on_device, shares, count);
+  return on_device;
 }
 
 }  // namespace
@@ -338,12 +343,11 @@ std::vector<PackedShare> packed_shares(std::span<const FrequencyTable> tables) {
 CodedSegments encode_segments(Work& work, const FrameSlots& slots,
                               std::span<const FrequencyTable> tables, std::uint64_t raw_bits,
                               std::uint32_t centre) {
-  const std::vector<PackedShare> shares = packed_shares(tables);
   const std::uint64_t segments = slots.segment_count;
   EncodeTask task{};
   task.slots = slots;
   task.centre = centre;
-  task.shares = work.upload(shares.data(), shares.size());
+  task.shares = packed_shares(work, tables);
   task.tokens = work.take<std::uint8_t>(slots.slots);
   task.tile_bits = work.take<std::uint32_t>(segments * segment_tiles);
   task.raw_bits = work.take<std::uint32_t>(segments);
