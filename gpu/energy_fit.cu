@@ -249,7 +249,9 @@ class EnergyChoice {
 
   std::vector<std::vector<GroupWeights>> choose(RememberedWeights& remembered) const {
     std::vector<WeightCosts> costs(groups_.size());
-    work_.host().for_each(groups_.size(), [&](std::size_t g) { costs[g] = own_costs(g); });
+    constexpr std::size_t parts = 3;
+    work_.host().for_each(parts * groups_.size(),
+                          [&](std::size_t i) { price(i / parts, i % parts, costs[i / parts]); });
     std::vector<GroupWeights> chosen(groups_.size());
     work_.host().for_each(RememberedWeights::kinds,
                           [&](std::size_t kind) { choose_kind(kind, costs, remembered, chosen); });
@@ -318,21 +320,34 @@ class EnergyChoice {
     return std::accumulate(from, from + energy_counts, std::uint64_t{0});
   }
 
-  /// The costs that do not depend on what other groups chose.
-  WeightCosts own_costs(std::size_t group) const {
-    WeightCosts costs;
+  /// Finds one of a group's costs: of its own weights, of none, and of those that it is likely to
+  /// remember, which are known when the groups before it have chosen.
+  void price(std::size_t group, std::size_t part, WeightCosts& costs) const {
     const std::uint64_t samples = used(group);
-    if (samples == 0) return costs;
-    const std::uint64_t points = groups_[group].points;
-    const std::vector<Counts> counts = counts_of(first_pairs_[group]);
+    if (samples == 0) return;
+    if (part == 0) {
+      if (samples >= fewest_energy_points) costs.own = cost_of(group, first_pairs_[group]);
+    } else if (part == 1) {
+      costs.none = cost_of_none(group);
+    } else {
+      costs.remembered = cost_of(group, likely_pair(group));
+    }
+  }
+
+  Cost cost_of(std::size_t group, std::size_t pair) const {
+    return energy_cost(counts_of(pair), groups_[group].points);
+  }
+
+  Cost cost_of_none(std::size_t group) const {
     std::vector<Counts> in_one(contexts_per_group, Counts{});
-    for (const Counts& bucket : counts) {
+    for (const Counts& bucket : counts_of(first_pairs_[group])) {
       for (std::size_t t = 0; t < bucket.size(); ++t) in_one.front()[t] += bucket[t];
     }
-    costs.none = energy_cost(in_one, points);
-    if (samples >= fewest_energy_points) costs.own = energy_cost(counts, points);
-    return costs;
+    return energy_cost(std::move(in_one), groups_[group].points);
   }
+
+  /// With the own weights of the group of its kind before it, or those remembered of others.
+  std::size_t likely_pair(std::size_t group) const { return first_pairs_[group + 1] - 1; }
 
   /// Chooses for the groups of a kind, one after the other.
   void choose_kind(std::size_t kind, std::span<const WeightCosts> costs,
@@ -344,7 +359,8 @@ class EnergyChoice {
       chosen[g] = {WeightsKind::remembered, last};
       if (used(g) == 0) continue;
       WeightCosts all = costs[g];
-      all.remembered = energy_cost(counts_of(pair_of(g, source)), groups_[g].points);
+      const std::size_t pair = pair_of(g, source);
+      if (pair != likely_pair(g)) all.remembered = cost_of(g, pair);
       chosen[g] = choose_weights(all, last, own_[g]);
       if (chosen[g].kind != WeightsKind::own) continue;
       last = own_[g];
