@@ -19,9 +19,11 @@ void HostThreads::for_each(std::size_t count, const std::function<void(std::size
   Job job{count, each, {}, {}};
   if (count > 1) {
     start();
-    const std::lock_guard lock(guard_);
-    job_ = &job;
-    ++rounds_;
+    {
+      const std::lock_guard lock(guard_);
+      job_ = &job;
+      ++rounds_;
+    }
     job_changed_.notify_all();
   }
   take_part(job);
