@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "core/fit_sample.hpp"
 #include "core/radix_sort.hpp"
 #include "core/wide_vectors.hpp"
 
@@ -226,18 +225,6 @@ Rest find_rest(std::vector<double> values, double bound) {
   return rest;
 }
 
-Rest find_rest(EncodeSession& session, std::uint64_t points, double bound) {
-  const Mask mask = session.scan().missing == 0 ? Mask{} : session.mask();
-  const std::uint64_t wanted = std::min(points, sample_points);
-  std::vector<std::uint64_t> sampled;
-  sampled.reserve(wanted);
-  for (std::uint64_t k = 0; k < wanted; ++k) {
-    const std::uint64_t point = sampled_point(k, wanted, points);
-    if (!mask.any() || !mask(point)) sampled.push_back(point);
-  }
-  return find_rest(session.values_at(sampled), bound);
-}
-
 void rest_at(const Rest& rest, MultilevelParams& params) {
   params.rest = rest.value;
   params.snap = rest.is_exact ? usual_snap : 0;
@@ -268,7 +255,7 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
   // Most frames need no other attempt: these are not held up more than once.
   attempts.make(std::span(stages).first(std::min<std::size_t>(stages.size(), 1)));
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
-  const Rest rest = find_rest(session, shape.points(), coding.room.bound);
+  const Rest rest = find_rest(session.sampled_values(), coding.room.bound);
   const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
     if (snap <= first) continue;

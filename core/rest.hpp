@@ -29,9 +29,6 @@ struct Rest {
 /// values.
 Rest find_rest(std::vector<double> values, double bound);
 
-/// The same from the session's frame of so many points.
-Rest find_rest(EncodeSession& session, std::uint64_t points, double bound);
-
 /// Sets the resting value, and snaps to it where it is exact.
 void rest_at(const Rest& rest, MultilevelParams& params);
 

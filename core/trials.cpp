@@ -572,7 +572,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   const Effort effort = config.predictor.multilevel.effort;
   const Selection selected = trial_box(dims, effort);
   const Dims box = selected.dims();
-  const Rest rest = find_rest(session, dims.count(), bound);
+  const Rest rest = find_rest(session.sampled_values(), bound);
   rest_at(rest, *params);
   FrameTrials trials(session, config, selected, bound);
   if (first != nullptr && effort == Effort::normal) {

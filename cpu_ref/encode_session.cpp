@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "core/energy.hpp"
+#include "core/fit_sample.hpp"
 #include "cpu_ref/coder.hpp"
 #include "cpu_ref/frame_work.hpp"
 #include "cpu_ref/gaps.hpp"
@@ -230,6 +231,17 @@ class CpuEncodeSession final : public EncodeSession {
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     return pick_values(values_, points);
+  }
+
+  std::vector<double> sampled_values() override {
+    const std::uint64_t wanted = std::min<std::uint64_t>(values_.size(), sample_points);
+    std::vector<double> sampled;
+    sampled.reserve(wanted);
+    for (std::uint64_t k = 0; k < wanted; ++k) {
+      const std::uint64_t point = sampled_point(k, wanted, values_.size());
+      if (!mask_.any() || !mask_(point)) sampled.push_back(static_cast<double>(values_[point]));
+    }
+    return sampled;
   }
 
   bool holds(std::uint64_t bits) override {

@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "core/fit_sample.hpp"
 #include "gpu/bitcomp.hpp"
 #include "gpu/coder.cuh"
 #include "gpu/device_memory.hpp"
@@ -47,6 +53,18 @@ std::vector<double> pick_values(Work& work, const T* values,
   const double* const host = work.download(picked, count);
   work.sync();
   return {host, host + count};
+}
+
+/// The sampled points' values; NaN for those that are missing.
+template <class T>
+__global__ void pick_sample(const T* values, std::uint64_t points, RankedBits missing,
+                            std::uint64_t wanted, double* picked) {
+  const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (k >= wanted) return;
+  const std::uint64_t point = sampled_point(k, wanted, points);
+  const bool is_missing = missing.words != nullptr && missing.test(point);
+  picked[k] =
+      is_missing ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(values[point]);
 }
 
 /// Sets `found` if any of these values has these bits.
@@ -162,6 +180,21 @@ class GpuEncodeSession final : public EncodeSession {
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     return pick_values(work_, values_, points);
+  }
+
+  std::vector<double> sampled_values() override {
+    const std::uint64_t wanted = std::min(shape_.points(), sample_points);
+    auto* const picked = work_.take<double>(wanted);
+    pick_sample<<<blocks_for(wanted, threads), threads, 0, work_.stream()>>>(
+        values_, shape_.points(), missing_.bits, wanted, picked);
+    check_launch("pick_sample");
+    const double* const host = work_.download(picked, wanted);
+    work_.sync();
+    std::vector<double> sampled;
+    sampled.reserve(wanted);
+    std::copy_if(host, host + wanted, std::back_inserter(sampled),
+                 [](double value) { return !std::isnan(value); });
+    return sampled;
   }
 
   bool holds(std::uint64_t bits) override {

@@ -37,6 +37,7 @@ void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShap
     const bool both_nan = picked[i] != picked[i] && picked_made[i] != picked_made[i];
     REQUIRE((both_nan || picked_made[i] == picked[i]));
   }
+  REQUIRE(made.sampled_values() == expected.sampled_values());
   for (const double value : {expected.scan().min, -0.0, 12345.678}) {
     const std::uint64_t bits = bits_of(value, shape.dtype);
     REQUIRE(made.holds(bits) == expected.holds(bits));

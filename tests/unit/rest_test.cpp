@@ -70,6 +70,7 @@ class ScriptedSession final : public EncodeSession {
     std::vector<double> ones(points.size(), 1.0);
     return ones;
   }
+  std::vector<double> sampled_values() override { return std::vector<double>(100, 1.0); }
   bool holds(std::uint64_t /*bits*/) override { return false; }
   std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override { return nullptr; }
   CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
