@@ -72,10 +72,10 @@ __device__ EnergyTerm energy_term(unsigned number) {
   return {i, i + number};
 }
 
-/// A group's own fit.
+/// A group's own fit; zeroes to begin with.
 struct GroupFit {
-  std::int64_t sums[terms] = {};  ///< of this round
-  bool has_failed = false;
+  std::int64_t sums[terms];  ///< of this round
+  bool has_failed;
 };
 
 /// Samples on their way into sums. The last row: magnitudes. One more column, so that threads read
@@ -165,8 +165,7 @@ void fit_groups(Work& work, const SampledPoint* points, std::span<const SampledG
   std::uint32_t most = 0;
   for (const SampledGroup& group : groups) most = std::max(most, group.count);
   if (most == 0) return;
-  const std::vector<GroupFit> start(groups.size());
-  GroupFit* const fits = work.upload(start.data(), start.size());
+  auto* const fits = work.take_zeroed<GroupFit>(groups.size());
   const auto count = static_cast<unsigned>(groups.size());
   const dim3 grid(blocks_for(most, part_size), count);
   for (int round = 0; round < energy_fit_rounds; ++round) {
@@ -186,10 +185,12 @@ struct WeightedGroup {
 constexpr unsigned token_row = outlier_token + 1;
 constexpr unsigned energy_counts = contexts_per_group * token_row;
 
+using SampleCount = std::uint16_t;  ///< of a group: its sample has about 2^13 points at most
+
 /// How often each token occurs in each bucket; one block for each pair.
 __global__ void __launch_bounds__(threads)
     count_kernel(const SampledPoint* points, const SampledGroup* groups, const WeightedGroup* pairs,
-                 const EnergyWeights* weights, std::uint32_t* counts) {
+                 const EnergyWeights* weights, SampleCount* counts) {
   __shared__ std::uint32_t bins[energy_counts];
   for (unsigned i = threadIdx.x; i < energy_counts; i += threads) bins[i] = 0;
   __syncthreads();
@@ -204,7 +205,7 @@ __global__ void __launch_bounds__(threads)
   }
   __syncthreads();
   for (unsigned i = threadIdx.x; i < energy_counts; i += threads) {
-    counts[std::size_t{blockIdx.x} * energy_counts + i] = bins[i];
+    counts[std::size_t{blockIdx.x} * energy_counts + i] = static_cast<SampleCount>(bins[i]);
   }
 }
 
@@ -238,7 +239,7 @@ class EnergyChoice {
     EnergyWeights* const weights = work_.upload(entry.data(), entry.size());
     EnergyWeights* const own = weights + RememberedWeights::kinds;
     fit_groups(work_, points, sampled_, sampled, own);
-    auto* const counts = work_.take<std::uint32_t>(pairs_.size() * energy_counts);
+    auto* const counts = work_.take<SampleCount>(pairs_.size() * energy_counts);
     count_kernel<<<static_cast<unsigned>(pairs_.size()), threads, 0, work_.stream()>>>(
         points, sampled, work_.upload(pairs_.data(), pairs_.size()), weights, counts);
     check_launch("count_energies");
@@ -306,7 +307,7 @@ class EnergyChoice {
 
   std::vector<Counts> counts_of(std::size_t pair) const {
     std::vector<Counts> counts(contexts_per_group, Counts{});
-    const std::uint32_t* from = counts_ + pair * energy_counts;
+    const SampleCount* from = counts_ + pair * energy_counts;
     for (Counts& bucket : counts) {
       std::copy_n(from, token_row, bucket.begin());
       from += token_row;
@@ -316,7 +317,7 @@ class EnergyChoice {
 
   /// The number of samples of a group that are not missing.
   std::uint64_t used(std::size_t group) const {
-    const std::uint32_t* const from = counts_ + first_pairs_[group] * energy_counts;
+    const SampleCount* const from = counts_ + first_pairs_[group] * energy_counts;
     return std::accumulate(from, from + energy_counts, std::uint64_t{0});
   }
 
@@ -383,8 +384,8 @@ class EnergyChoice {
   std::vector<WeightedGroup> pairs_;
   std::vector<std::size_t> first_pairs_;  ///< of each group, and where the last one's end
   std::uint64_t samples_ = 0;
-  const EnergyWeights* own_ = nullptr;     ///< of the groups, on the host
-  const std::uint32_t* counts_ = nullptr;  ///< of the pairs, on the host
+  const EnergyWeights* own_ = nullptr;   ///< of the groups, on the host
+  const SampleCount* counts_ = nullptr;  ///< of the pairs, on the host
 };
 
 }  // namespace
