@@ -7,6 +7,7 @@ namespace {
 
 constexpr unsigned threads = 128;
 constexpr unsigned simulating_threads = 384;  ///< a warp for each group of most stencils
+static_assert(threads >= Stencil::most_taps, "see needs_more()");
 
 /// A sample's point.
 template <class T>

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "core/class_plan.hpp"
 #include "core/place.hpp"
 #include "core/stencil.hpp"
 #include "tests/support/catch.hpp"
@@ -100,6 +101,29 @@ TEST_CASE("weights of every class sum to one") {
         const double sum =
             std::accumulate(shares.begin(), shares.end(), stencil.size == 0 ? 1. : 0.);
         CHECK(std::abs(sum - 1) < 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("planned classes have the taps that their own places ask for") {
+  std::vector<Dims> all = many_dims;
+  all.insert(all.end(), {Dims{17, 9}, Dims{129, 300}, Dims{5, 130, 67}, Dims{40, 9, 10, 33}});
+  const auto are_same = [](const auto& a, const auto& b) {
+    return a.taps == b.taps && a.begins == b.begins && a.size == b.size;
+  };
+  for (const Dims& dims : all) {
+    for (const auto& axes : many_axes) {
+      if (axes && dims.rank() < 2) continue;
+      MultilevelParams params = params_for(dims, axes);
+      for (const int reach : {3, 5, 7}) {
+        params.reach = reach;
+        const FramePlan<float> plan = plan_frame<float>(params, -1, 1);
+        for (const ClassPlan<float>& c : plan.classes) {
+          INFO(dims.to_string() << ", reach " << reach << ", class " << c.points.index);
+          REQUIRE(are_same(c.stencil, stencil_of(params.lattice, reach, c.points)));
+          REQUIRE(are_same(c.energy, energy_taps(params.lattice, c.points)));
+        }
       }
     }
   }
