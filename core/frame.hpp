@@ -16,7 +16,7 @@ namespace cuszi {
 
 /// The parts of a frame's payload; the numbers stand in archives.
 enum class SectionId : std::uint8_t {
-  raw = 0,            ///< the values themselves, or the only one, of a frame that is not coded
+  raw = 0,            ///< the values themselves, or the only one; in a coded frame, padding
   mask_bits = 1,      ///< which points are missing
   mask_values = 2,    ///< what they come back as
   anchors = 3,        ///< values of interp's anchors

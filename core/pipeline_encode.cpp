@@ -197,12 +197,23 @@ std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mas
   return passes;
 }
 
+/// What the passes of a frame of so many bytes lack to be believed by a reader.
+std::vector<std::byte> padding_of(std::span<const Sections> passes, ByteCount value_bytes) {
+  const ByteCount least = least_payload_bytes(value_bytes);
+  ByteCount size = 0;
+  for (const Sections& pass : passes) size += pass.size();
+  return std::vector<std::byte>(least > size ? least - size : 0);
+}
+
 /// Writes a frame whose passes are coded. Nothing if that does not pay.
 std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
                                              const FrameCoding& coding,
                                              std::span<const CodedPass> coded,
-                                             std::span<const Sections> passes, std::uint64_t index,
+                                             std::vector<Sections> passes, std::uint64_t index,
                                              const Allocate& allocate, StepTimes& times) {
+  const std::vector<std::byte> padding = padding_of(passes, frame.values.size());
+  if (!padding.empty()) passes.back().add(SectionId::raw, padding);
+
   FrameReport result;
   result.header = frame_header(frame, index, FrameKind::coded);
   result.header.predictor = coding.predictor;
@@ -229,8 +240,9 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const
           ? code_values(session, coding, times)
           : code_passes(session, coding, static_cast<int>(pass_levels.size()), frame.shape, times);
   if (coded.front().settled) coding.predictor = *coded.front().settled;
-  const std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
-  return write_coded_frame(backend, frame, coding, coded, passes, index, allocate, times);
+  std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
+  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, allocate,
+                           times);
 }
 
 /// The drafted predictor for a bound, knowing what `scan` tells. Nothing if it cannot be used.
@@ -286,8 +298,8 @@ std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfi
   const auto coded = times.measure(
       "encode", [&] { return session.encode_values(coding.predictor, bound, frame.scan); });
   if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
-  return write_coded_frame(backend, frame, coding, std::span(&*coded, 1),
-                           std::span(&coded->sections, 1), index, allocate, times);
+  return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
+                           allocate, times);
 }
 
 }  // namespace

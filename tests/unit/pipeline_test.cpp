@@ -79,6 +79,18 @@ TEST_CASE("a frame of one value is that value") {
   }
 }
 
+TEST_CASE("a large frame of next to nothing has the bytes that a reader asks for") {
+  const Dims dims{128, 128, 128};
+  std::vector<double> field(dims.count());
+  field[dims.count() / 3] = 1;
+  const std::vector<std::byte> values = to_vector(bytes_of(field));
+  FrameTask task = task_for(dims, DType::f64, PredictorId::multilevel, 1e-2);
+  task.config.coder = CoderId::ans;
+  const FrameHeader header = header_of(task, values);
+  CHECK(header.kind == FrameKind::coded);
+  CHECK(header.payload_bytes() == least_payload_bytes(values.size()));
+}
+
 TEST_CASE("a large frame of one value has the bytes that a reader asks for") {
   const Dims dims{1100, 1000};
   const auto values = make_field(FieldKind::constant, dims, DType::f64, 1);
