@@ -140,9 +140,11 @@ Geometry geometry_of(const Lattice& lattice, const ClassView<T>& view, const Lev
   const auto product = [](auto first, auto last) {
     return std::accumulate(first, last, std::uint64_t{1}, std::multiplies<>());
   };
+  // A launch has blocks for the slices of each class; for those of cubes it has fewer than slices.
+  const std::uint64_t classes = rank == 2 ? SliceClasses<false, false>::count : 1;
   const bool fits =
       product(lattice.extents.begin(), lattice.extents.end()) <= most_cube_points &&
-      product(layout.extents.begin(), layout.extents.begin() + 2) <= most_cube_slices &&
+      product(layout.extents.begin(), layout.extents.begin() + 2) * classes <= most_cube_slices &&
       std::all_of(fastest, layout.extents.end(),
                   [](std::uint64_t extent) { return extent >= least_cube && extent <= most_cube; });
   if (!fits) return Geometry::any;

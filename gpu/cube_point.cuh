@@ -13,7 +13,7 @@ namespace cuszi::gpu {
 
 inline constexpr std::uint64_t least_cube = 8;
 inline constexpr std::uint64_t most_cube = 65535;
-inline constexpr std::uint64_t most_cube_slices = 65535 / 3;  ///< of a class, blocks of a launch
+inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest of four axes
 inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
 inline constexpr int cube_points = RegionShape::points / RegionShape::block_threads;
 
