@@ -141,8 +141,8 @@ class EncodeSession {
   virtual Mask mask() = 0;
   /// The values at these points.
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
-  /// The values of a sample of the frame's points (core/fit_sample) that are not missing: of
-  /// sample_points of them, if there are so many.
+  /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
+  /// that are missing.
   virtual std::vector<double> sampled_values() = 0;
   /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
   virtual bool holds(std::uint64_t bits) = 0;

@@ -9,8 +9,8 @@
 
 namespace cuszi {
 
-/// Points that the encoder looks at to choose a radius. Their positions are hashed, so that they
-/// cannot alias with rows.
+/// Points that the encoder looks at to choose a radius or a resting value. Their positions are
+/// hashed, so that they cannot alias with rows.
 inline constexpr std::uint64_t sample_points = 8192;
 
 /// 64 bits that look random, for the k-th point of a sample.
@@ -26,8 +26,8 @@ CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points
   return sample_hash(k) % points;
 }
 
-/// Few points are all in the sample, once.
-CUSZI_HD inline std::uint64_t magnitude_samples(std::uint64_t points) {
+/// How many points of so many are sampled: few are all in the sample, once.
+CUSZI_HD inline std::uint64_t sample_size(std::uint64_t points) {
   return points < sample_points ? points : sample_points;
 }
 CUSZI_HD inline std::uint64_t magnitude_sample(std::uint64_t k, std::uint64_t points) {

@@ -481,23 +481,22 @@ class Choice {
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
     const Cost lowest = ranked.front().cost;
     const Cost margin = margin_above(lowest, dims_.count(), box_.count() == dims_.count());
-    std::vector<MultilevelParams> best;
-    std::vector<std::size_t> found_by;  // the candidate of each
+    std::vector<std::size_t> best;  // candidates
     for (const Ranked& rank : ranked) {
       const bool is_worse = best.size() == most_finalists || rank.cost - lowest > margin;
       if (is_worse && dims_.count() > few_values) break;
       const MultilevelParams& params = candidates[rank.candidate];
-      const auto has_its_roles = [&](const auto& other) { return have_same_roles(params, other); };
+      const auto has_its_roles = [&](auto i) { return have_same_roles(params, candidates[i]); };
       if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
       if (best.empty()) likely_ = likely(params, rank);
       if (rank.is_settled) settled_.push_back(params);
-      best.push_back(params);
-      found_by.push_back(rank.candidate);
+      best.push_back(rank.candidate);
     }
+    std::vector<MultilevelParams> finalists(best.size());
     measured_.for_each(best.size(), [&](std::size_t i) {
-      best[i] = in_box(std::move(best[i]), box_, loops[found_by[i]]);
+      finalists[i] = in_box(candidates[best[i]], box_, loops[best[i]]);
     });
-    return best;
+    return finalists;
   }
 
   const MultilevelParams& params_;

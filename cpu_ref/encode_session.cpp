@@ -234,7 +234,7 @@ class CpuEncodeSession final : public EncodeSession {
   }
 
   std::vector<double> sampled_values() override {
-    const std::uint64_t wanted = std::min<std::uint64_t>(values_.size(), sample_points);
+    const std::uint64_t wanted = sample_size(values_.size());
     std::vector<double> sampled;
     sampled.reserve(wanted);
     for (std::uint64_t k = 0; k < wanted; ++k) {

@@ -143,7 +143,7 @@ template <class T>
 double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missing) {
   const std::uint64_t points = values.size();
   double largest = 0;
-  for (std::uint64_t k = 0; k < magnitude_samples(points); ++k) {
+  for (std::uint64_t k = 0; k < sample_size(points); ++k) {
     const T value = values[magnitude_sample(k, points)];
     if (!missing(value)) largest = std::max(largest, static_cast<double>(magnitude_of(value)));
   }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned threads = 128;
 constexpr unsigned simulating_threads = 384;  ///< a warp for each group of most stencils
-static_assert(threads >= Stencil::most_taps, "see needs_more()");
+static_assert(threads >= Stencil::most_taps, "see has_unmade_neighbours()");
 
 /// A sample's point.
 template <class T>
@@ -73,7 +73,8 @@ __global__ void __launch_bounds__(threads)
 
 /// Whether some neighbours of this thread block's samples are not made yet. All threads ask.
 template <class T>
-__device__ bool needs_more(const ClassSample<T>& sample, const Simulation<T>& simulation) {
+__device__ bool has_unmade_neighbours(const ClassSample<T>& sample,
+                                      const Simulation<T>& simulation) {
   const Stencil& stencil = sample.plan->stencil;
   const unsigned tap = threadIdx.x;
   return __syncthreads_or(tap < stencil.all_taps() &&
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(threads)
     list_samples(const ClassSample<T>* samples, __grid_constant__ const Simulation<T> simulation,
                  SampleCounts* counts, std::uint32_t* lists) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  if (blockIdx.x * threads >= sample.samples || !needs_more(sample, simulation)) return;
+  if (blockIdx.x * threads >= sample.samples || !has_unmade_neighbours(sample, simulation)) return;
   std::uint32_t* const list = lists + (sample.bend_keys - samples[0].bend_keys);
   const unsigned below = (1U << threadIdx.x % 32) - 1;
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
@@ -129,7 +130,8 @@ __global__ void __launch_bounds__(simulating_threads, 2)
     simulate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
                     __grid_constant__ const Simulation<T> simulation) {
   const ClassSample<T>& sample = samples[gridDim.y - 1 - blockIdx.y];
-  if (blockIdx.x * sum_lanes >= sample.samples || !needs_more(sample, simulation)) return;
+  if (blockIdx.x * sum_lanes >= sample.samples || !has_unmade_neighbours(sample, simulation))
+    return;
   std::uint32_t k = blockIdx.x * sum_lanes + threadIdx.x % sum_lanes;
   if (k >= sample.samples) return;
   k = lists[sample.bend_keys - samples[0].bend_keys + k];
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(threads)
   const ClassSample<T>& sample = samples[blockIdx.y];
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
   if (blockIdx.x * threads >= sample.blocks() * sum_lanes) return;
-  const bool has_sums = needs_more(sample, simulation);
+  const bool has_sums = has_unmade_neighbours(sample, simulation);
   if (k >= sample.blocks() * sum_lanes) return;
   if (!has_sums) {
     observe_among(sample, k, simulation.originals, simulation.made);

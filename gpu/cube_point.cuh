@@ -70,11 +70,11 @@ void with_classes(const PassView<T>& pass, const F& f) {
     if (first.enclosed) return f(SliceClasses<true, false>{}, number);
     return f(SliceClasses<false, false>{}, number);
   }
-  using Class1 = CubeClasses<CubeClass<1, false>, CubeClass<2, false>, CubeClass<4, false>>;
-  using Class2 = CubeClasses<CubeClass<3, false>, CubeClass<5, false>, CubeClass<6, false>>;
+  using Order1 = CubeClasses<CubeClass<1, false>, CubeClass<2, false>, CubeClass<4, false>>;
+  using Order2 = CubeClasses<CubeClass<3, false>, CubeClass<5, false>, CubeClass<6, false>>;
   switch (first.order) {
-    case 1: return f(Class1{}, 0U);
-    case 2: return f(Class2{}, 0U);
+    case 1: return f(Order1{}, 0U);
+    case 2: return f(Order2{}, 0U);
     default: return f(CubeClasses<CubeClass<7, false>>{}, 0U);
   }
 }

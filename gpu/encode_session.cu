@@ -183,7 +183,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::vector<double> sampled_values() override {
-    const std::uint64_t wanted = std::min(shape_.points(), sample_points);
+    const std::uint64_t wanted = sample_size(shape_.points());
     auto* const picked = work_.take<double>(wanted);
     pick_sample<<<blocks_for(wanted, threads), threads, 0, work_.stream()>>>(
         values_, shape_.points(), missing_.bits, wanted, picked);

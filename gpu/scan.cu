@@ -79,7 +79,7 @@ template <class T>
 __device__ void add_sample(const T* values, std::uint64_t count, const MissingTest<T>& missing,
                            std::uint64_t first, std::uint64_t step, SharedExtremes& sampled) {
   Range<T> range = empty_range<T>();
-  for (std::uint64_t k = first; k < magnitude_samples(count); k += step)
+  for (std::uint64_t k = first; k < sample_size(count); k += step)
     include(range, values[magnitude_sample(k, count)], missing);
   range = merge_block(range);
   if (threadIdx.x == 0 && range.min <= range.max)
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   }
   for (std::uint64_t i = done + self; i < count; i += all) include(range, values[i], missing);
   range = merge_block(range);
-  if (samples && std::uint64_t{blockIdx.x} * threads < magnitude_samples(count))
+  if (samples && std::uint64_t{blockIdx.x} * threads < sample_size(count))
     add_sample(values, count, missing, self, all, result->sampled);
 
   __shared__ bool last;
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(threads)
                     SharedExtremes* sampled) {
   Range<T> range = empty_range<T>();
   const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
-  if (k < magnitude_samples(points)) include(range, values[magnitude_sample(k, points)], missing);
+  if (k < sample_size(points)) include(range, values[magnitude_sample(k, points)], missing);
   range = merge_block(range);
   if (threadIdx.x == 0) {
     sampled[blockIdx.x].set(range.min <= range.max, static_cast<double>(range.min),
@@ -260,7 +260,7 @@ FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const
 
 template <class T>
 SampledRange sample_range(Work& work, const T* values, std::uint64_t points) {
-  const unsigned blocks = blocks_for(magnitude_samples(points), threads);
+  const unsigned blocks = blocks_for(sample_size(points), threads);
   auto* const parts = work.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
   sample_extremes<<<blocks, threads, 0, work.stream()>>>(values, points, MissingTest<T>{}, parts);
   check_launch("sample_extremes");
