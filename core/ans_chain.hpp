@@ -55,6 +55,8 @@ struct TableCounts {
   std::uint64_t larger() const { return others() - codes[1]; }
   /// Whether the codes can be told by gaps and it is worthwhile to look at these.
   bool may_pay_by_gaps() const;
+  /// Lets each of what was counted stand for so many.
+  void scale(std::uint32_t times);
 };
 
 /// Those of a pass, by how often each token occurs in each context; gaps not counted yet.

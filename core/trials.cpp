@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/candidates.hpp"
 #include "core/open_loop.hpp"
 #include "core/rest.hpp"
 
@@ -17,10 +18,12 @@ namespace {
 constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
+constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what open loops say
 constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are quickly coded anew
 constexpr std::uint64_t least_saving = 128;     ///< one in so many bytes, by bounds half way
 constexpr std::uint64_t hardly_more = 64;       ///< one in so many bytes, by equal bounds
 constexpr std::uint64_t better_fit_saves = 24;  ///< one in so many bytes of a trial
+constexpr std::uint64_t many_boxes = 8;      ///< of such a frame fits to the box take little time
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
 constexpr Cost bit = Cost{1} << cost_bits;
@@ -34,74 +37,6 @@ Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
   const Cost margin = std::min(lowest / 6, values * bit / 12);
   return is_whole ? margin : std::max(margin, lowest / 16);
 }
-
-struct Axes {
-  bool merged = false;
-  std::array<AxisRole, max_axes> roles{};
-};
-
-/// One axis of the padded four with a role, the others lattice axes.
-Axes with_role(unsigned axis, AxisRole role, bool merged = false) {
-  Axes axes{merged, {}};
-  axes.roles[axis] = role;
-  return axes;
-}
-
-std::vector<Axes> axes_to_try(int rank, Effort effort) {
-  if (rank == 1) return {Axes{}};
-  const auto slowest = max_axes - static_cast<unsigned>(rank);
-  if (rank == max_axes) {
-    Axes both = with_role(0, AxisRole::independent);
-    both.roles[1] = AxisRole::layered;
-    Axes neither = both;
-    neither.roles[1] = AxisRole::independent;
-    return {with_role(0, AxisRole::independent),
-            with_role(0, AxisRole::layered),
-            with_role(1, AxisRole::layered, true),
-            both,
-            neither,
-            with_role(1, AxisRole::lattice, true)};
-  }
-  std::vector<Axes> all{Axes{}, with_role(slowest, AxisRole::layered),
-                        with_role(slowest, AxisRole::independent)};
-  if (effort != Effort::best) return all;
-  for (unsigned axis = slowest + 1; axis < max_axes; ++axis) {
-    all.push_back(with_role(axis, AxisRole::layered));
-    all.push_back(with_role(axis, AxisRole::independent));
-  }
-  return all;
-}
-
-struct LevelBounds {
-  std::uint8_t alpha;
-  std::uint8_t beta;
-};
-
-/// In 64ths.
-constexpr LevelBounds usual_bounds{80, 128};
-constexpr LevelBounds middle_bounds{72, 96};
-constexpr LevelBounds equal_bounds{64, 64};
-
-const std::vector<LevelBounds> all_bounds{usual_bounds, equal_bounds, {96, 192}, middle_bounds,
-                                          {112, 250},   {80, 96},     {96, 128}};
-
-bool has_bounds(const MultilevelParams& params, LevelBounds bounds) {
-  return params.alpha == bounds.alpha && params.beta == bounds.beta;
-}
-
-bool set_bounds(MultilevelParams& params, LevelBounds bounds) {
-  const bool changes = !has_bounds(params, bounds);
-  params.alpha = bounds.alpha;
-  params.beta = bounds.beta;
-  return changes;
-}
-
-MultilevelParams with_bounds(MultilevelParams params, LevelBounds bounds) {
-  set_bounds(params, bounds);
-  return params;
-}
-
-const std::vector<int> all_reaches{3, 5, 7};
 
 /// What the user has left open.
 struct Freedom {
@@ -127,11 +62,11 @@ class Trials {
 
   /// Tries every candidate in place of what the cheapest `count` trials have, all at once.
   /// `set(params, candidate)` returns whether that changes anything.
-  template <class Candidate, class Set>
-  void vary(std::size_t count, const std::vector<Candidate>& candidates, const Set& set) {
+  template <class Candidates, class Set>
+  void vary(std::size_t count, const Candidates& candidates, const Set& set) {
     std::vector<MultilevelParams> varied;
     for (std::size_t i = 0; i < std::min(count, all_.size()); ++i) {
-      for (const Candidate& candidate : candidates) {
+      for (const auto& candidate : candidates) {
         MultilevelParams params = all_[i].params;
         if (set(params, candidate)) varied.push_back(std::move(params));
       }
@@ -184,11 +119,14 @@ MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& c
   return params;
 }
 
-/// The same for a trial box, with coefficients of open loops over the frame.
-MultilevelParams in_box(MultilevelParams params, const Dims& box,
+/// The same for a trial box. Where that is a small part of the frame, trials are to fit themselves;
+/// else they take coefficients of open loops over the frame.
+MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& box,
                         std::span<const ClassErrors> loops) {
   const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
-  params.coefficients = coefficients_for(lattice, params, loops);
+  if (dims.count() < many_boxes * box.count()) {
+    params.coefficients = coefficients_for(lattice, params, loops);
+  }
   params.lattice = lattice;
   return params;
 }
@@ -197,6 +135,11 @@ MultilevelParams in_box(MultilevelParams params, const Dims& box,
 bool has_independent_axis(const MultilevelParams& params) {
   const Roles& roles = params.lattice.roles;
   return std::find(roles.begin(), roles.end(), AxisRole::independent) != roles.end();
+}
+
+OpenLoopCost cost_by_loops(const MultilevelParams& params, std::span<const ClassErrors> loops,
+                           const Dims& dims) {
+  return {open_loop_cost(params, make_schedule(params.lattice), loops), dims.squeezed()};
 }
 
 /// What trials of this frame measure.
@@ -218,7 +161,10 @@ class FrameTrials {
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
     std::vector<std::uint64_t> bytes = costs(codings_of(candidates));
     for (std::size_t i = 0; i < bytes.size() && box_.points() > few_values; ++i) {
-      if (!has_independent_axis(candidates[i])) bytes[i] -= bytes[i] / better_fit_saves;
+      const bool is_fitted = candidates[i].coefficients.empty();
+      if (!is_fitted && !has_independent_axis(candidates[i])) {
+        bytes[i] -= bytes[i] / better_fit_saves;
+      }
     }
     return bytes;
   }
@@ -313,6 +259,13 @@ class FrameTrials {
   std::vector<Known> known_;
 };
 
+/// What trials have found out.
+struct Chosen {
+  MultilevelParams params;  ///< of the frame
+  std::uint64_t bytes;      ///< that they take in the box
+  std::optional<OpenLoopCost> cost;
+};
+
 /// How a frame is to be coded, as far as trials have found out.
 class Choice {
  public:
@@ -358,14 +311,16 @@ class Choice {
   /// these have to save a little. Where equal bounds cost hardly more, those half way mostly save
   /// that, and are taken unseen.
   Trial by_open_loops() {
-    const std::vector<MultilevelParams> finalists = this->finalists();
-    if (likely_) measured_.expect(*likely_);
+    find_finalists();
+    if (const auto likely = this->likely()) measured_.expect(*likely);
+    const std::vector<MultilevelParams> finalists = in_box();
+    if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
-    Trial best = trials_.best();
+    const Trial best = trials_.best();
+    if (is_final(best.params)) return best;
     const bool is_settled = this->is_settled(best.params);
     const bool has_usual = has_bounds(best.params, usual_bounds);
-    if (!free_.bounds || (!has_usual && is_settled)) return best;
     if (has_usual && !is_settled) {
       Trial equal = tried(with_bounds(best.params, equal_bounds));
       if (equal.bytes < best.bytes) return equal;
@@ -378,9 +333,13 @@ class Choice {
     return middle.bytes + least < best.bytes ? middle : best;
   }
 
-  /// The frame's parameters, with the choices of those of a box.
-  MultilevelParams in_frame(const MultilevelParams& chosen) const {
-    return with_choices(params_, chosen, dims_);
+  /// A trial's choices for the frame.
+  Chosen in_frame(const Trial& trial) const {
+    Chosen chosen{with_choices(params_, trial.params, dims_), trial.bytes, {}};
+    if (const Finalist* const same = finalist_like(trial.params)) {
+      chosen.cost = cost_by_loops(chosen.params, same->loops, dims_);
+    }
+    return chosen;
   }
 
  private:
@@ -391,9 +350,21 @@ class Choice {
     std::size_t candidate = 0;
   };
 
+  /// The best by open loops for its roles of axes.
+  struct Finalist {
+    MultilevelParams params;  ///< of the frame
+    Ranked rank;
+    std::vector<ClassErrors> loops;
+  };
+
   Trial tried(MultilevelParams params) {
     const std::uint64_t bytes = measured_.costs(std::span(&params, 1)).front();
     return {std::move(params), bytes};
+  }
+
+  std::vector<int> reaches() const {
+    if (!free_.reach) return {params_.reach};
+    return {all_reaches.begin(), all_reaches.end()};
   }
 
   std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
@@ -413,10 +384,35 @@ class Choice {
     return a.lattice.merged == b.lattice.merged && a.lattice.roles == b.lattice.roles;
   }
 
-  bool is_settled(const MultilevelParams& finalist) const {
-    return std::any_of(settled_.begin(), settled_.end(), [&](const MultilevelParams& other) {
-      return have_same_roles(finalist, other);
-    });
+  /// The finalist with the roles of these parameters; none if open loops were not made for them.
+  const Finalist* finalist_like(const MultilevelParams& params) const {
+    const auto found = std::find_if(
+        finalists_.begin(), finalists_.end(),
+        [&](const Finalist& finalist) { return have_same_roles(finalist.params, params); });
+    return found == finalists_.end() ? nullptr : &*found;
+  }
+
+  bool is_settled(const MultilevelParams& params) const {
+    return finalist_like(params)->rank.is_settled;
+  }
+
+  /// Whether no other level-wise bounds are to be tried in place of these.
+  bool is_final(const MultilevelParams& params) const {
+    return !free_.bounds || (!has_bounds(params, usual_bounds) && is_settled(params));
+  }
+
+  /// Whether there is nothing to compare the only finalist with, or the rival is so much dearer
+  /// than it is by open loops that nobody needs to know what it takes.
+  bool needs_no_trial() const {
+    if (finalists_.size() != 1 || !is_final(finalists_.front().params)) return false;
+    if (!rival_) return true;
+    const std::uint64_t expected = expected_bytes(finalists_.front());
+    return measured_.best_coder(*rival_).bytes > expected + expected / surely_more;
+  }
+
+  /// What the box takes by open loops over the frame.
+  std::uint64_t expected_bytes(const Finalist& finalist) const {
+    return (finalist.rank.cost / dims_.count() * box_.count() >> cost_bits) / 8;
   }
 
   /// All choices of roles and reach for the frame.
@@ -424,7 +420,7 @@ class Choice {
     const Axes own{params_.lattice.merged, params_.lattice.roles};
     std::vector<MultilevelParams> all;
     for (const Axes& axes : free_.axes ? this->axes() : std::vector{own}) {
-      for (const int reach : free_.reach ? all_reaches : std::vector{params_.reach}) {
+      for (const int reach : reaches()) {
         all.push_back(params_);
         all.back().lattice = Lattice::of(dims_, axes.merged, axes.roles);
         all.back().reach = reach;
@@ -448,30 +444,23 @@ class Choice {
     return {with_equal, usual >= dims_.count() * enough_bits, with_equal};
   }
 
-  /// The bounds that trials will mostly choose where open loops cost this, if that can be told: the
-  /// usual ones where these cost less, equal ones where codes are not few.
-  std::optional<LevelBounds> likely_bounds(const MultilevelParams& params,
-                                           const Ranked& rank) const {
+  /// What trials will mostly choose for the frame, if open loops tell its bounds: the usual ones
+  /// where these cost less, equal ones where codes are not few.
+  std::optional<MultilevelParams> likely() const {
     constexpr Cost few = 9 * bit / 10;
-    if (!free_.bounds || !has_bounds(params, usual_bounds)) {
-      return LevelBounds{params.alpha, params.beta};
+    const auto& [params, rank, loops] = finalists_.front();
+    if (!free_.bounds || !has_bounds(params, usual_bounds) || rank.cost <= rank.with_equal) {
+      return params;
     }
-    if (rank.cost <= rank.with_equal) return usual_bounds;
-    return rank.cost < dims_.count() * few ? std::nullopt : std::optional(equal_bounds);
-  }
-
-  /// What trials will mostly choose for the frame if this is the first of the finalists.
-  std::optional<MultilevelParams> likely(const MultilevelParams& params, const Ranked& rank) const {
-    const auto bounds = likely_bounds(params, rank);
-    if (!bounds) return std::nullopt;
-    return with_bounds(in_frame(params), *bounds);
+    if (rank.cost < dims_.count() * few) return std::nullopt;
+    return with_bounds(params, equal_bounds);
   }
 
   /// The best by open loops for each of the best choices of roles, or, if values are few, of all;
   /// the cheapest first, on ties the earlier.
-  std::vector<MultilevelParams> finalists() {
+  void find_finalists() {
     std::vector<MultilevelParams> candidates = this->candidates();
-    const auto loops = measured_.open_loops(candidates);
+    auto loops = measured_.open_loops(candidates);
     std::vector<Ranked> ranked(candidates.size());
     measured_.for_each(ranked.size(), [&](std::size_t i) {
       ranked[i] = this->ranked(candidates[i], loops[i]);
@@ -481,22 +470,22 @@ class Choice {
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
     const Cost lowest = ranked.front().cost;
     const Cost margin = margin_above(lowest, dims_.count(), box_.count() == dims_.count());
-    std::vector<std::size_t> best;  // candidates
     for (const Ranked& rank : ranked) {
-      const bool is_worse = best.size() == most_finalists || rank.cost - lowest > margin;
+      const bool is_worse = finalists_.size() == most_finalists || rank.cost - lowest > margin;
       if (is_worse && dims_.count() > few_values) break;
-      const MultilevelParams& params = candidates[rank.candidate];
-      const auto has_its_roles = [&](auto i) { return have_same_roles(params, candidates[i]); };
-      if (std::any_of(best.begin(), best.end(), has_its_roles)) continue;
-      if (best.empty()) likely_ = likely(params, rank);
-      if (rank.is_settled) settled_.push_back(params);
-      best.push_back(rank.candidate);
+      MultilevelParams& params = candidates[rank.candidate];
+      if (finalist_like(params) != nullptr) continue;
+      finalists_.push_back({std::move(params), rank, std::move(loops[rank.candidate])});
     }
-    std::vector<MultilevelParams> finalists(best.size());
-    measured_.for_each(best.size(), [&](std::size_t i) {
-      finalists[i] = in_box(candidates[best[i]], box_, loops[best[i]]);
+  }
+
+  /// The finalists, in the box.
+  std::vector<MultilevelParams> in_box() const {
+    std::vector<MultilevelParams> all(finalists_.size());
+    measured_.for_each(all.size(), [&](std::size_t i) {
+      all[i] = cuszi::in_box(finalists_[i].params, dims_, box_, finalists_[i].loops);
     });
-    return finalists;
+    return all;
   }
 
   const MultilevelParams& params_;
@@ -506,20 +495,19 @@ class Choice {
   const Dims& box_;
   const std::optional<LorenzoParams>& rival_;
   FrameTrials& measured_;
-  std::optional<MultilevelParams> likely_;
-  std::vector<MultilevelParams> settled_;  ///< finalists of which open loops tell their bounds
+  std::vector<Finalist> finalists_;
   TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
     return measured_.costs(candidates);
   };
   Trials trials_{costs_};
 };
 
-/// Chooses what is left open of `params`, whose lattice is that of the frame. Returns what they
-/// take in the trial box; nothing if nothing was tried.
-std::optional<TrialCost> choose_by_trials(MultilevelParams& params, const MultilevelConfig& config,
-                                          const Dims& dims, const Dims& box,
-                                          const std::optional<LorenzoParams>& rival,
-                                          FrameTrials& trials) {
+/// Chooses what is left open of `params`, whose lattice is that of the frame; nothing if nothing
+/// is.
+std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
+                                       const MultilevelConfig& config, const Dims& dims,
+                                       const Dims& box, const std::optional<LorenzoParams>& rival,
+                                       FrameTrials& trials) {
   const Freedom free{!config.axes && !config.roles && box.rank() == dims.squeezed().rank(),
                      !config.reach, !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
@@ -527,32 +515,29 @@ std::optional<TrialCost> choose_by_trials(MultilevelParams& params, const Multil
   Choice choice(params, free, config.effort, dims, box, rival, trials);
   const Trial best =
       config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
-  params = choice.in_frame(best.params);
-  return TrialCost{best.bytes, box};
+  return choice.in_frame(best);
 }
 
-/// Whether the boxes of two frames take about as much a point, so that what is best for the one
-/// will do for the other.
-bool is_alike(const TrialCost& cost, const TrialCost& first) {
-  const std::uint64_t here = cost.bytes * first.box.count();
-  const std::uint64_t there = first.bytes * cost.box.count();
+/// Whether two frames cost about as much a point, so that what is best for the one will do for the
+/// other.
+bool is_alike(const OpenLoopCost& cost, const OpenLoopCost& first) {
+  const Cost here = cost.cost / cost.dims.count();
+  const Cost there = first.cost / first.dims.count();
   return std::max(here, there) <= 2 * std::min(here, there);
 }
 
-/// What was chosen for the first frame of the field, if it takes about as much here. Where that was
-/// Lorenzo, which is rare and may well be wrong for other frames, trials are made again.
+/// What was chosen for the first frame of the field, if that costs about as much here. Where that
+/// was Lorenzo, which is rare and may well be wrong for other frames, trials are made again.
 std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& draft,
-                                      const Dims& dims, const Dims& box, FrameTrials& trials) {
+                                      const Dims& dims, FrameTrials& trials) {
   const auto* const chosen = std::get_if<MultilevelParams>(&first.method.predictor);
-  if (chosen == nullptr || !first.cost || first.cost->box.rank() != box.rank()) {
+  if (chosen == nullptr || !first.cost || first.cost->dims.rank() != dims.squeezed().rank()) {
     return std::nullopt;
   }
-  const MultilevelParams params =
+  MultilevelParams params =
       with_choices(std::get<MultilevelParams>(draft.predictor), *chosen, dims);
   const auto loops = trials.open_loops(std::span(&params, 1));
-  trials.expect(params);
-  const MultilevelParams part = in_box(params, box, loops.front());
-  const TrialCost cost{trials.costs(std::span(&part, 1)).front(), box};
+  const OpenLoopCost cost = cost_by_loops(params, loops.front(), dims);
   if (!is_alike(cost, *first.cost)) return std::nullopt;
   return ChosenMethod{{params, draft.coder}, cost};
 }
@@ -575,7 +560,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   rest_at(rest, *params);
   FrameTrials trials(session, config, selected, bound);
   if (first != nullptr && effort == Effort::normal) {
-    if (auto as_first = choose_as(*first, method, dims, box, trials)) {
+    if (auto as_first = choose_as(*first, method, dims, trials)) {
       session.fit(as_first->method.predictor);
       return *std::move(as_first);
     }
@@ -584,14 +569,16 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   if (config.predictor.automatic && effort != Effort::fast) {
     rival = lorenzo_like(*params, rest, box);
   }
-  const auto cost =
-      choose_by_trials(*params, config.predictor.multilevel, dims, box, rival, trials);
-  if (rival && cost) {
-    const auto [coder, bytes] = trials.best_coder(*rival);
-    const bool is_telling = selected.all() || cost->bytes >= least_bytes;
-    if (is_telling && bytes < cost->bytes) {
-      return {{lorenzo_like(*params, rest, dims), coder}, TrialCost{bytes, box}};
+  std::optional<OpenLoopCost> cost;
+  if (auto chosen =
+          choose_by_trials(*params, config.predictor.multilevel, dims, box, rival, trials)) {
+    const bool is_telling = selected.all() || chosen->bytes >= least_bytes;
+    if (rival && is_telling) {
+      const auto [coder, bytes] = trials.best_coder(*rival);
+      if (bytes < chosen->bytes) return {{lorenzo_like(*params, rest, dims), coder}, {}};
     }
+    *params = std::move(chosen->params);
+    cost = std::move(chosen->cost);
   }
   session.fit(method.predictor);
   return {std::move(method), cost};

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/cost.hpp"
 #include "core/encode_session.hpp"
 #include "core/selection.hpp"
 
@@ -11,16 +12,16 @@ namespace cuszi {
 /// else a box around its middle of up to 2^19 points (2^21 with the best effort).
 Selection trial_box(const Dims& dims, Effort effort);
 
-/// What coding its trial box took.
-struct TrialCost {
-  std::uint64_t bytes;
-  Dims box;
+/// What a frame of these squeezed dims costs by open loops.
+struct OpenLoopCost {
+  Cost cost;
+  Dims dims;
 };
 
-/// How a frame is coded, and what trials say of it, if any were made.
+/// How a frame is coded, and what open loops say of it, if they were made.
 struct ChosenMethod {
   Method method;
-  std::optional<TrialCost> cost;
+  std::optional<OpenLoopCost> cost;
 };
 
 /// How the session's frame of these dims is best coded, by fits and trials: the schedule of
@@ -29,7 +30,7 @@ struct ChosenMethod {
 /// Methods of other predictors stay as they are.
 ///
 /// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
-/// the same schedule, without other trials, if its box takes half to twice as much a point.
+/// the same schedule, without trials, if by open loops it costs half to twice as much a point.
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const Dims& dims, double bound, const ChosenMethod* first = nullptr);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/class_plan.hpp"
+#include "core/counted_part.hpp"
 #include "core/place.hpp"
 #include "cpu_ref/pack.hpp"
 #include "cpu_ref/parallel.hpp"
@@ -35,6 +36,27 @@ void for_each_run(const Row& row, const PointClass& points, const Grid& grid, co
     const std::uint64_t width = std::min(tile, points.count[3] - j);
     each(i, row.place + j * row.rows_of_tile + row.row_of_tile * width, width);
   }
+}
+
+/// Calls work(part) for the parts of a row that a trial counts, with whole runs.
+template <class Work>
+void for_each_counted_part(const Row& row, const PointClass& points, const Grid& grid,
+                           const CountedPart& counted, const Work& work) {
+  if (counted.all()) return work(row);
+  Row part = row;
+  part.count = 0;
+  for_each_run(row, points, grid, [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+    if (!counted.has(place) && !counted.has(place + n - 1)) return;
+    if (part.begin + part.count != row.begin + k) {
+      if (part.count != 0) work(part);
+      part.at[3] = row.at[3] + k * points.step[3];
+      part.offset = row.offset + k * points.step[3];
+      part.begin = row.begin + k;
+      part.count = 0;
+    }
+    part.count += n;
+  });
+  if (part.count != 0) work(part);
 }
 
 /// The row j of the class with coordinates in units of its steps.

@@ -47,11 +47,11 @@ class Engine final : public MultilevelEngine {
   std::vector<std::uint8_t> missing(int number) const override {
     if (!mask_.any()) return {};
     std::vector<std::uint8_t> result(pass(number).points);
-    for_each_row_of(pass(number), [&](const PointClass& points, const Row& row) {
-      for_each_run(row, points, plan_.grid,
+    for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& row) {
+      for_each_run(row, c.points, plan_.grid,
                    [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                      for (std::size_t i = 0; i < n; ++i) {
-                       result[place + i] = mask_(row.offset + (k + i) * points.step[3]) ? 1 : 0;
+                       result[place + i] = mask_(row.offset + (k + i) * c.points.step[3]) ? 1 : 0;
                      }
                    });
     });
@@ -88,7 +88,7 @@ class Engine final : public MultilevelEngine {
   std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
     const std::vector<GroupWeights> weights =
         fit_weights<T>(plan_, pass(number), known(), mask_, sample_, remembered_);
-    fill_contexts(number, weights, contexts);
+    fill_contexts(number, weights, contexts, counted_part(number));
     return write_weights(weights);
   }
 
@@ -109,12 +109,12 @@ class Engine final : public MultilevelEngine {
     for (const Pass& pass : std::span(plan_.passes).first(plan_.coarse_passes)) {
       const std::size_t at = coarse.size();
       coarse.resize(at + pass.points);
-      for_each_row_of(pass, [&](const PointClass& points, const Row& row) {
-        for_each_run(row, points, plan_.grid,
+      for_each_row_of(pass, [&](const ClassPlan<T>& c, const Row& row) {
+        for_each_run(row, c.points, plan_.grid,
                      [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
                        for (std::size_t i = 0; i < n; ++i) {
                          coarse[at + place + i] =
-                             value_to_hash(values_[row.offset + (k + i) * points.step[3]]);
+                             value_to_hash(values_[row.offset + (k + i) * c.points.step[3]]);
                        }
                      });
       });
@@ -134,7 +134,7 @@ class Engine final : public MultilevelEngine {
   void for_each_row_of(const Pass& pass, const Work& work) const {
     for_each_row(
         plan_, pass, [] { return 0; },
-        [&](int, const ClassPlan<T>& c, const Row& row) { work(c.points, row); }, [](int) {});
+        [&](int, const ClassPlan<T>& c, const Row& row) { work(c, row); }, [](int) {});
   }
 
   /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
@@ -309,19 +309,23 @@ class Engine final : public MultilevelEngine {
     return value_of<T>(*bits);
   }
 
+  CountedPart counted_part(int number) const {
+    if (sample_ != FitSample::trial) return {};
+    return CountedPart::of_trial(pass(number).points, values_.size());
+  }
+
   void fill_contexts(int number, std::span<const GroupWeights> weights,
-                     std::span<std::uint8_t> contexts) const {
-    for_each_row(
-        plan_, pass(number), [] { return 0; },
-        [&](int, const ClassPlan<T>& c, const Row& row) {
-          std::uint8_t buckets[row_points];
-          fill_buckets(c, weights[c.points.group], row, buckets);
-          for_each_run(row, c.points, plan_.grid,
-                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         std::copy_n(buckets + k, n, contexts.data() + place);
-                       });
-        },
-        [](int) {});
+                     std::span<std::uint8_t> contexts, const CountedPart& counted = {}) const {
+    for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& whole) {
+      for_each_counted_part(whole, c.points, plan_.grid, counted, [&](const Row& row) {
+        std::uint8_t buckets[row_points];
+        fill_buckets(c, weights[c.points.group], row, buckets);
+        for_each_run(row, c.points, plan_.grid,
+                     [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                       std::copy_n(buckets + k, n, contexts.data() + place);
+                     });
+      });
+    });
   }
 
   void fill_buckets(const ClassPlan<T>& c, const GroupWeights& weights, const Row& row,

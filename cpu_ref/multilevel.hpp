@@ -27,7 +27,8 @@ class MultilevelEngine {
   virtual void reconstruct(int number, std::span<const QuantCode> codes,
                            const SparseList& outliers) = 0;
 
-  /// Chooses the weights of the pass's energy estimates, knowing its codes, and fills its contexts.
+  /// Chooses the weights of the pass's energy estimates, knowing its codes, and fills its contexts,
+  /// in a trial those of the places that are counted.
   virtual std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) = 0;
   /// Fills the contexts by weights that fit_contexts() has returned. Throws ArchiveError.
   virtual void contexts(int number, Bytes weights, std::span<std::uint8_t> contexts) = 0;

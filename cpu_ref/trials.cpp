@@ -1,8 +1,10 @@
 #include "cpu_ref/trials.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "core/counted_part.hpp"
 #include "core/energy.hpp"
 #include "cpu_ref/coder.hpp"
 #include "cpu_ref/lorenzo.hpp"
@@ -28,11 +30,23 @@ Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
   return crop;
 }
 
+/// Moves what is counted of a pass together.
+template <class V>
+std::span<V> counted_of(std::span<V> pass, const CountedPart& part) {
+  if (part.all()) return pass;
+  const std::uint64_t size = part.size(pass.size());
+  for (std::uint64_t i = 0; i < size; i += CountedPart::run) {
+    const std::uint64_t n = std::min(CountedPart::run, size - i);
+    std::copy_n(pass.begin() + part.place(i), n, pass.begin() + i);
+  }
+  return pass.first(size);
+}
+
 /// What coding the frame by `multilevel` takes; fitted to it, unless there are coefficients.
 template <class T>
 std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
                        const FrameInput<T>& frame) {
-  if (params.coefficients.empty()) fit_coefficients(params, frame, FitSample::trial);
+  if (params.coefficients.empty()) fit_coefficients(params, frame);
   const auto engine = make_encoder(params, coding.room, frame, FitSample::trial);
   ByteWriter head;
   params.write(head);
@@ -45,12 +59,14 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
   std::size_t first = 0;
   for (int number = 0; number < passes; ++number) {
     const Pass& pass = engine->pass(number);
-    coded.push_back({{codes.get() + first, pass.points},
-                     {contexts.get() + first, pass.points},
-                     shape_of(pass)});
+    const std::span<QuantCode> own_codes(codes.get() + first, pass.points);
+    const std::span<std::uint8_t> own_contexts(contexts.get() + first, pass.points);
     std::vector<SparseEntry> outliers;
-    engine->predict_quantise(number, coded.back().codes, outliers);
-    bytes += engine->fit_contexts(number, {contexts.get() + first, pass.points}).size();
+    engine->predict_quantise(number, own_codes, outliers);
+    bytes += engine->fit_contexts(number, own_contexts).size();
+    const CountedPart part = CountedPart::of_trial(pass.points, points);
+    coded.push_back(
+        {counted_of(own_codes, part), counted_of(own_contexts, part), shape_of(pass), part.times});
     first += pass.points;
     bytes += SparseList::encode(outliers, pass.points).size();
   }

@@ -3,6 +3,7 @@
 #include "core/thrifty.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
+#include "gpu/counted_part.cuh"
 #include "gpu/energy_fit.cuh"
 #include "gpu/gaps.cuh"
 #include "gpu/hash.cuh"
@@ -116,7 +117,7 @@ class MultilevelEncoder final : public PassEncoder {
     params_.write(head);
     std::uint64_t bytes = head.size();
     for (const CodedPass& pass : coded_) bytes += pass.sections.size();
-    return bytes + ans_bytes(work_, params, symbols_of(all));
+    return bytes + ans_bytes(work_, params, counted_parts(work_, symbols_of(all), frame_.points()));
   }
 
  private:

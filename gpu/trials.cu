@@ -153,7 +153,7 @@ class GpuTrialSession final : public TrialSession {
   std::uint64_t multilevel_bytes(Track& track, FrameCoding coding) const {
     auto& params = std::get<MultilevelParams>(coding.predictor);
     if (params.coefficients.empty()) {
-      fit_coefficients(*track.work, track.memory, params, box_, box_values_, FitSample::trial);
+      fit_coefficients(*track.work, track.memory, params, box_, box_values_, FitSample::full);
     }
     return multilevel_cost(*track.work, track.memory, coding, box_);
   }

@@ -1,12 +1,19 @@
 #include "core/trials.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <variant>
+#include <vector>
 
 #include "codec/archive_reader.hpp"
 #include "core/backend.hpp"
+#include "core/counted_part.hpp"
 #include "core/frame_plan.hpp"
+#include "cpu_ref/ans.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"
+#include "test_data/random.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
@@ -72,24 +79,24 @@ TEST_CASE("what was chosen for the first frame is chosen where it costs about as
   const ChosenMethod again = chooser.choose(config, &first);
   CHECK(multilevel_of(again) == multilevel_of(first));
   REQUIRE(again.cost);
-  CHECK(again.cost->bytes == first.cost->bytes);
+  CHECK(again.cost->cost == first.cost->cost);
 
   const auto is_own = [&](const ChosenMethod& chosen) {
     return multilevel_of(chosen) == multilevel_of(own);
   };
-  const std::uint64_t bytes = first.cost->bytes;
-  for (const std::uint64_t far : {bytes * 4 / 9, bytes * 9 / 4}) {
-    first.cost->bytes = far;
+  const Cost cost = first.cost->cost;
+  for (const Cost far : {cost * 4 / 9, cost * 9 / 4}) {
+    first.cost->cost = far;
     CHECK(is_own(chooser.choose(config, &first)));
   }
-  for (const std::uint64_t near : {bytes * 5 / 9, bytes * 9 / 5}) {
-    first.cost->bytes = near;
+  for (const Cost near : {cost * 5 / 9, cost * 9 / 5}) {
+    first.cost->cost = near;
     CHECK_FALSE(is_own(chooser.choose(config, &first)));
   }
-  // Twice the points for twice the bytes are as many a point.
-  first.cost = TrialCost{2 * bytes, *Dims::make(std::vector<std::uint64_t>{80, 50, 60})};
+  // Twice the points for twice the bits are as many a point.
+  first.cost = OpenLoopCost{2 * cost, *Dims::make(std::vector<std::uint64_t>{80, 50, 60})};
   CHECK_FALSE(is_own(chooser.choose(config, &first)));
-  first.cost = TrialCost{bytes, *Dims::make(std::vector<std::uint64_t>{2000, 60})};
+  first.cost = OpenLoopCost{cost, *Dims::make(std::vector<std::uint64_t>{2000, 60})};
   CHECK(is_own(chooser.choose(config, &first)));
   first.cost.reset();
   CHECK(is_own(chooser.choose(config, &first)));
@@ -139,6 +146,54 @@ TEST_CASE("frames that are alike are coded as the first of them") {
     CHECK(params.lattice.roles == first->lattice.roles);
     CHECK(params.alpha == first->alpha);
     CHECK(params.beta == first->beta);
+  }
+}
+
+TEST_CASE("a trial counts every point of a small pass and of a small box") {
+  CHECK(CountedPart::of_trial(CountedPart::small_pass, std::uint64_t{1} << 30).all());
+  CHECK(CountedPart::of_trial(CountedPart::small_box, CountedPart::small_box).all());
+  CHECK_FALSE(CountedPart::of_trial(CountedPart::small_box, CountedPart::small_box + 1).all());
+}
+
+TEST_CASE("the places that a trial counts are listed in ascending order") {
+  for (const std::uint32_t times : {1U, 2U, 4U, 5U}) {
+    const CountedPart part{times};
+    for (const std::uint64_t places : {0, 1, 1023, 1024, 1025, 2048, 5119, 5120, 5121, 33'000}) {
+      std::vector<std::uint64_t> counted;
+      for (std::uint64_t place = 0; place < places; ++place) {
+        if (part.has(place)) counted.push_back(place);
+      }
+      CAPTURE(times, places);
+      REQUIRE(part.size(places) == counted.size());
+      std::vector<std::uint64_t> listed;
+      for (std::uint64_t i = 0; i < counted.size(); ++i) listed.push_back(part.place(i));
+      CHECK(listed == counted);
+    }
+  }
+}
+
+TEST_CASE("codes that stand for two each take what all of them take") {
+  constexpr std::size_t points = 40'960;
+  constexpr QuantCode centre = 512;
+  const AnsParams params{centre};
+  for (const unsigned bits : {0U, 1U, 4U}) {
+    Random random(7 + bits);
+    std::vector<QuantCode> codes(points, centre);
+    for (QuantCode& code : codes) {
+      if (bits != 0 || random.one_in(40)) {
+        code = static_cast<QuantCode>(centre + random.below(std::uint64_t{2} << bits) -
+                                      (std::uint64_t{1} << bits));
+      }
+    }
+    const CountedPart part{2};
+    std::vector<QuantCode> some(part.size(points));
+    for (std::size_t i = 0; i < some.size(); ++i) some[i] = codes[part.place(i)];
+    const PassShape shape{points, 1};
+    const std::array<cpu::PassCodes, 1> half{{{some, {}, shape, part.times}}};
+    const std::array<cpu::PassCodes, 1> whole{{{codes, {}, shape}}};
+    const auto expected = static_cast<double>(ans_bytes(params, whole));
+    CAPTURE(bits, expected);
+    CHECK(std::abs(static_cast<double>(ans_bytes(params, half)) - expected) < 0.05 * expected);
   }
 }
 
