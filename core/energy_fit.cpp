@@ -208,7 +208,7 @@ Cost size_of_weights(const EnergyWeights& weights) {
 
 std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group, FitSample size) {
   const std::uint64_t largest = size == FitSample::full ? full_sample : trial_sample;
-  const std::uint64_t most = std::clamp(of_group / 32, largest / 4, largest);
+  const std::uint64_t most = std::clamp(of_group / 8, largest / 4, largest);
   return of_group <= most ? points : ceil_div(most * points, of_group);
 }
 

@@ -129,6 +129,19 @@ std::vector<Stage> stages_of(const Lattice& lattice) {
           {{end, end + 1}, points(coarse, all) / points(coarse, coarse + 1), 1.1 * most_bias}};
 }
 
+constexpr int most_steps = 3;  ///< between resting values that lean to different sides
+
+/// A resting value and the mean error that it leaves.
+struct Leaning {
+  double rest;
+  double bias;
+
+  /// The value between these two that would leave none if errors followed a line.
+  double evenly_to(const Leaning& other) const {
+    return rest + (other.rest - rest) * bias / (bias - other.bias);
+  }
+};
+
 /// A frame predicted in several ways, one at a time.
 class Attempts {
  public:
@@ -264,13 +277,19 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
     const double bias = attempts.make(stages);
     if (attempts.are_even()) break;
     if (rest.is_exact && snap != snap_units) continue;  // the last resort
-    const double shift = -bias * coding.room.bound / rest.share;
-    params->rest = value_near(rest.value + shift, shape.dtype);
-    const double shifted = attempts.make(stages);
-    if (attempts.are_even()) break;
-    if (bias * shifted >= 0) continue;
-    params->rest = value_near(rest.value + shift * bias / (bias - shifted), shape.dtype);
-    attempts.make(stages);
+    Leaning here{rest.value, bias};
+    Leaning there{rest.value - bias * coding.room.bound / rest.share, 0};
+    const auto lean = [&](double value) {
+      params->rest = value_near(value, shape.dtype);
+      return attempts.make(stages);
+    };
+    there.bias = lean(there.rest);
+    for (int step = 0; step < most_steps && !attempts.are_even(); ++step) {
+      if (here.bias * there.bias >= 0) break;
+      const double between = here.evenly_to(there);
+      const double left = lean(between);
+      (left * here.bias > 0 ? here : there) = {between, left};
+    }
     if (attempts.are_even()) break;
   }
   return attempts.take_best();

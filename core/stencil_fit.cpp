@@ -179,7 +179,7 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
 
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
   const std::uint64_t most = size == FitSample::full ? full_sample : trial_sample;
-  return std::min({points, most, std::max(points / 8, 2 * trial_sample)});
+  return std::min({points, most, std::max(points / 4, 2 * trial_sample)});
 }
 
 Observations::Observations(unsigned unknowns, std::uint64_t samples)

@@ -286,6 +286,24 @@ TEST_CASE("an attempt that will not be even goes no further") {
   CHECK(attempts({{0, 0.5}, {0, 0.2}, {far, 0}, {far, 0}, {far, 0}, {far, 0}, {far, 0.1}}) ==
         std::vector{all, finer, coarse, coarse, coarse, coarse, all});
   CHECK(snap() == 8);
+
+  // Shifts that lean to different sides are narrowed down.
+  const std::vector<MeanErrors> sides{{0, 0.5}, {far, 0},  {far, 0}, {far, 0},
+                                      {far, 0}, {-far, 0}, {far, 0}, {-far, 0}};
+  const auto rest = [&] { return std::get<MultilevelParams>(coding.predictor).rest; };
+  std::vector<int> predicted(8, coarse);
+  predicted.front() = all;
+  predicted.push_back(all);
+  auto even_at_last = sides;
+  even_at_last.push_back({near, 0.01});
+  CHECK(attempts(even_at_last) == predicted);
+  CHECK(snap() == 16);
+  CHECK(std::abs(rest() - (1 - far * bound * 5 / 8)) < 1e-6);
+  auto never_even = sides;
+  never_even.insert(never_even.end(), {{far, 0}, {0, 0.5}});
+  predicted.back() = coarse;
+  predicted.push_back(all);
+  CHECK(attempts(never_even) == predicted);
 }
 
 }  // namespace cuszi::test
