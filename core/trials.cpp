@@ -317,7 +317,7 @@ class Choice {
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
     measured_.foresee(with_other_bounds(finalists), rival_);
     trials_.add(finalists);
-    const Trial best = trials_.best();
+    Trial best = trials_.best();
     if (is_final(best.params)) return best;
     const bool is_settled = this->is_settled(best.params);
     const bool has_usual = has_bounds(best.params, usual_bounds);
@@ -578,7 +578,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
       if (bytes < chosen->bytes) return {{lorenzo_like(*params, rest, dims), coder}, {}};
     }
     *params = std::move(chosen->params);
-    cost = std::move(chosen->cost);
+    cost = chosen->cost;
   }
   session.fit(method.predictor);
   return {std::move(method), cost};

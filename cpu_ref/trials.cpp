@@ -37,7 +37,7 @@ std::span<V> counted_of(std::span<V> pass, const CountedPart& part) {
   const std::uint64_t size = part.size(pass.size());
   for (std::uint64_t i = 0; i < size; i += CountedPart::run) {
     const std::uint64_t n = std::min(CountedPart::run, size - i);
-    std::copy_n(pass.begin() + part.place(i), n, pass.begin() + i);
+    std::copy_n(pass.data() + part.place(i), n, pass.data() + i);
   }
   return pass.first(size);
 }
