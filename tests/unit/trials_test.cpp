@@ -158,7 +158,9 @@ TEST_CASE("a trial counts every point of a small pass and of a small box") {
 TEST_CASE("the places that a trial counts are listed in ascending order") {
   for (const std::uint32_t times : {1U, 2U, 4U, 5U}) {
     const CountedPart part{times};
-    for (const std::uint64_t places : {0, 1, 1023, 1024, 1025, 2048, 5119, 5120, 5121, 33'000}) {
+    constexpr std::array<std::uint64_t, 10> sizes{0,    1,    1023, 1024, 1025,
+                                                  2048, 5119, 5120, 5121, 33'000};
+    for (const std::uint64_t places : sizes) {
       std::vector<std::uint64_t> counted;
       for (std::uint64_t place = 0; place < places; ++place) {
         if (part.has(place)) counted.push_back(place);
