@@ -14,10 +14,15 @@ namespace cuszi {
 template <std::size_t doubles_of_vector, bool fuses>
 struct Vectors {
   static constexpr std::size_t doubles = doubles_of_vector;
+  static constexpr std::size_t bytes = doubles * sizeof(double);
+  static constexpr std::size_t register_bytes = fuses ? bytes : 16;
   static constexpr bool has_fma = fuses;  ///< fused multiply-add is one instruction
 
   using Doubles [[gnu::vector_size(doubles_of_vector * sizeof(double))]] = double;
 };
+
+/// What any processor has.
+using PortableVectors = Vectors<4, false>;
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 
@@ -57,7 +62,7 @@ template <class Work>
 auto with_vectors(const Work& work) {
   if (has_avx512()) return call_with_avx512([&] { return work(Vectors<8, true>{}); });
   if (has_avx2()) return call_with_avx2([&] { return work(Vectors<4, true>{}); });
-  return work(Vectors<4, false>{});
+  return work(PortableVectors{});
 }
 
 #else
@@ -69,7 +74,7 @@ auto with_wide_vectors(const Work& work) {
 
 template <class Work>
 auto with_vectors(const Work& work) {
-  return work(Vectors<4, false>{});
+  return work(PortableVectors{});
 }
 
 #endif

@@ -11,6 +11,12 @@ enum class ColumnKind : std::uint8_t {
   among,           ///< every second step: those of the class itself; mirror images stand in
 };
 
+/// How far from the columns of points those lie that are read, in columns.
+struct Shifts {
+  int lowest = 0;
+  int highest = 0;
+};
+
 /// Whether the last point of a row lacks a neighbour at 1.
 inline bool is_last_at_edge(const Row& row, const PointClass& points, const Grid& grid) {
   const std::uint64_t last = row.at[3] + (row.count - 1) * points.step[3];
@@ -26,20 +32,22 @@ class BesideColumns {
   static constexpr std::size_t most_shift = 4;  ///< of a tap at 7
 
   /// Of `count` points from the `first` of a row on, whose values, or those of a row beside it,
-  /// begin at `values` as the array does; `step` is that of the class.
+  /// begin at `values` as the array does; `step` is that of the class. Shifts go up to most_shift.
   template <class Step>
   void take(const Grid& grid, const PointClass& points, const Row& row, const T* values,
-            ColumnKind kind, std::size_t first, std::size_t count, Step step) {
+            ColumnKind kind, std::size_t first, std::size_t count, Step step,
+            const Shifts& shifts) {
     const std::uint64_t before = kind == ColumnKind::among ? 0 : points.unit[3];
     const std::uint64_t all =
         (grid.extents[3] - 1 - (points.first[3] - before)) / points.step[3] + 1;
     const T* const from =
         values + row.offset - static_cast<std::ptrdiff_t>(row.begin * points.step[3] + before);
-    const auto begin = static_cast<std::int64_t>(row.begin + first) - std::int64_t{most_shift};
-    const auto end = static_cast<std::int64_t>(row.begin + first + count + most_shift);
+    const auto own = static_cast<std::int64_t>(row.begin + first);
+    const std::int64_t begin = own + shifts.lowest;
+    const std::int64_t end = own + static_cast<std::int64_t>(count) + shifts.highest;
     const std::int64_t known_begin = std::max<std::int64_t>(begin, 0);
     const std::int64_t known_end = std::min(end, static_cast<std::int64_t>(all));
-    T* const known = columns_.data() + (known_begin - begin);
+    T* const known = columns_.data() + most_shift + (known_begin - own);
     for (std::int64_t i = 0; i < known_end - known_begin; ++i) {
       known[i] = from[(known_begin + i) * step];
     }

@@ -8,6 +8,7 @@
 #include "core/energy.hpp"
 #include "core/wide_vectors.hpp"
 #include "cpu_ref/beside_columns.hpp"
+#include "cpu_ref/row_taps.hpp"
 
 namespace cuszi::cpu {
 
@@ -28,15 +29,16 @@ inline constexpr auto root_features = [] {
 }();
 
 /// slope_feature() of scaled slopes.
-template <class T>
-void slope_features(const Pack<T>& scaled, std::int32_t* features) {
-  T low[Pack<T>::size];
+template <class P>
+[[gnu::always_inline]] inline void slope_features(const P& scaled, std::int32_t* features) {
+  using T = typename P::Value;
+  T low[P::size];
   lower(scaled, static_cast<T>(max_slope)).store(low);
-  for (std::size_t i = 0; i < Pack<T>::size; ++i) features[i] = static_cast<std::int32_t>(low[i]);
+  for (std::size_t i = 0; i < P::size; ++i) features[i] = static_cast<std::int32_t>(low[i]);
 }
 
 /// Bytes behind the last magnitude that may be read, and are not looked at.
-inline constexpr std::size_t magnitudes_room = 4;
+inline constexpr std::size_t magnitudes_room = 128;
 
 /// Estimates the energy of the points of one class row by row; the sums are those of core's
 /// features_of().
@@ -45,125 +47,130 @@ class RowEnergy {
  public:
   /// Keeps references.
   RowEnergy(const Grid& grid, const ClassPlan<T>& plan)
-      : grid_(grid), plan_(plan), points_(plan.points) {}
+      : grid_(grid), plan_(plan), points_(plan.points), taps_(grid, points_, plan.energy) {}
 
   /// The weighted sums of a row's features.
   void estimate(const Known<T>& known, const Row& row, const EnergyWeights& weights,
-                std::int32_t* out) const {
-    const Inner inner = inner_part(row, points_, grid_, near_margins());
-    const Taps taps =
-        inner.complete ? Taps(plan_.energy_offsets) : Taps(grid_, points_, row, plan_.energy);
-    const auto put = [&](std::size_t k) { out[k] = of_magnitudes(known, row, weights, taps, k); };
-    for (std::size_t k = 0; k < inner.begin; ++k) put(k);
-    for (std::size_t k = inner.end; k < row.count; ++k) put(k);
-    if (inner.begin != inner.end) {
-      const std::size_t count = inner.end - inner.begin;
-      with_wide_vectors([&] {
-        std::fill_n(out + inner.begin, count, weights[constant] * energy_one);
-        add_magnitudes(known.magnitudes + row.offset + inner.begin * points_.step[3], taps, weights,
-                       out + inner.begin, count);
-      });
-    }
-    if (uses_slopes(weights)) add_slopes_of_row(known.values, row, weights, out);
+                std::int32_t* out) {
+    if (taps_.go_to(row)) find_taps_at_ends();
+    with_vectors([&](auto vectors) {
+      put_magnitudes(known.magnitudes, row, weights, out);
+      if (uses_slopes(weights))
+        add_slopes_of_row<decltype(vectors)>(known.values, row, weights, out);
+    });
   }
 
  private:
-  using Taps = RowTaps<EnergyTaps>;
-
   bool uses_slopes(const EnergyWeights& weights) const {
     return points_.order != 0 && (weights[gradient] != 0 || weights[roughness] != 0 ||
                                   weights[gradient_root] != 0 || weights[slice_error] != 0);
   }
 
-  /// Of the taps alone, which reach no farther than 1.
-  Index4 near_margins() const {
-    Index4 margins = plan_.energy_margins;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      margins[axis] = std::min(margins[axis], points_.unit[axis]);
+  /// Taps of the first and of the last point of the array's rows, and of one that is both, which
+  /// lack neighbours along the row.
+  enum End : std::size_t { first_of_row, last_of_row, only_of_row, ends };
+
+  using Offsets = RowTaps<EnergyTaps>::Offsets;
+
+  void find_taps_at_ends() {
+    const std::int64_t stride = stride_of(grid_, points_, 3);
+    for (unsigned i = 0; i < plan_.energy.all_taps(); ++i) {
+      const std::int64_t along = plan_.energy.taps[i][3] * stride;
+      const std::int64_t offset = taps_.offset(i);
+      at_ends_[first_of_row][i] = along < 0 ? offset - 2 * along : offset;
+      at_ends_[last_of_row][i] = along > 0 ? offset - 2 * along : offset;
+      at_ends_[only_of_row][i] = offset - along;
     }
-    return margins;
   }
 
-  /// The weighted sum of all but the slopes of a point that may lack neighbours along its row.
-  std::int32_t of_magnitudes(const Known<T>& known, const Row& row, const EnergyWeights& weights,
-                             const Taps& taps, std::size_t k) const {
-    const PointAt<const T*> p = point_of(grid_, points_, row, known.values, k);
-    const std::uint8_t* const magnitude = known.magnitudes + (p.value - known.values);
-    const std::int64_t stride = stride_of(grid_, points_, 3);
+  /// The weighted sums of all but the slopes.
+  void put_magnitudes(const std::uint8_t* magnitudes, const Row& row, const EnergyWeights& weights,
+                      std::int32_t* out) const {
+    const std::uint64_t unit = reach_along_rows();
+    const std::uint64_t last = row.at[3] + (row.count - 1) * points_.step[3];
+    const bool lacks_left = row.at[3] < unit;
+    const bool lacks_right = last + unit >= grid_.extents[3];
+    const std::uint8_t* const first = magnitudes + row.offset;
+    if (row.count == 1 && lacks_left && lacks_right) {
+      out[0] = of_magnitudes(first, at_ends_[only_of_row], weights);
+      return;
+    }
+    const std::size_t begin = lacks_left ? 1 : 0;
+    const std::size_t end = row.count - (lacks_right ? 1 : 0);
+    if (lacks_left) out[0] = of_magnitudes(first, at_ends_[first_of_row], weights);
+    if (lacks_right) {
+      out[end] = of_magnitudes(first + end * points_.step[3], at_ends_[last_of_row], weights);
+    }
+    put_inner_magnitudes(first + begin * points_.step[3], weights, out + begin, end - begin);
+  }
+
+  /// How far taps go there.
+  std::uint64_t reach_along_rows() const {
+    return std::min(plan_.energy_margins[3], points_.unit[3]);
+  }
+
+  /// The weighted sum of all but the slopes of a point with its taps there.
+  std::int32_t of_magnitudes(const std::uint8_t* magnitude, const Offsets& offsets,
+                             const EnergyWeights& weights) const {
     EnergyFeatures f{};
     f[constant] = energy_one;
     for (unsigned g = 0; g < plan_.energy.size; ++g) {
       for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
-        const auto units = int{plan_.energy.taps[i][3]};
-        std::int64_t offset = taps.offsets[i];
-        if (!is_inside(p, 3, units)) offset -= (is_inside(p, 3, -units) ? 2 : 1) * units * stride;
-        f[direct + g] += magnitude[offset];
+        f[direct + g] += magnitude[offsets[i]];
       }
     }
     return weighted_sum(weights, f);
   }
 
-  void add_magnitudes(const std::uint8_t* first, const Taps& taps, const EnergyWeights& weights,
-                      std::int32_t* out, std::size_t count) const {
-    std::int16_t sums[row_points];
-    for (unsigned g = 0; g < plan_.energy.size; ++g) {
-      const std::int16_t weight = weights[direct + g];
-      if (weight == 0 || plan_.energy.taps_of(g) == 0) continue;
-      sum_up(first, std::span(taps.offsets).subspan(plan_.energy.begin(g), plan_.energy.taps_of(g)),
-             sums, count);
-#pragma omp simd
-      for (std::size_t k = 0; k < count; ++k) out[k] += weight * sums[k];
-    }
-  }
-
-  /// The sums of a row's magnitudes at some distances.
-  void sum_up(const std::uint8_t* first, std::span<const std::int64_t> offsets, std::int16_t* sums,
-              std::size_t count) const {
+  /// Of points that lack no neighbours along the row.
+  void put_inner_magnitudes(const std::uint8_t* first, const EnergyWeights& weights,
+                            std::int32_t* out, std::size_t count) const {
     const std::uint64_t step = points_.step[3];
-    if (step == 2 && count >= block_points) {
-      for_each_block(count, [&](std::size_t k) {
-        sum_block<std::uint16_t>(first + 2 * k, offsets, sums + k);
-      });
-    } else if (step == 4 && count >= block_points) {
-      for_each_block(count, [&](std::size_t k) {
-        sum_block<std::uint32_t>(first + 4 * k, offsets, sums + k);
-      });
-    } else {
-      std::fill_n(sums, count, std::int16_t{0});
-      for (const std::int64_t offset : offsets) {
-        const std::uint8_t* const at = first + offset;
+    switch (step) {
+      case sizeof(std::uint16_t): return put_blocks<std::uint16_t>(first, weights, out, count);
+      case sizeof(std::uint32_t): return put_blocks<std::uint32_t>(first, weights, out, count);
+      case sizeof(std::uint64_t): return put_blocks<std::uint64_t>(first, weights, out, count);
+      default:
         for (std::size_t k = 0; k < count; ++k) {
-          sums[k] = static_cast<std::int16_t>(sums[k] + at[k * step]);
+          out[k] = of_magnitudes(first + k * step, taps_.offsets(), weights);
         }
-      }
     }
   }
 
   /// Points whose magnitudes are summed up side by side.
   static constexpr std::size_t block_points = 16;
 
-  /// Of at least as many points; the last block may overlap the one before.
-  template <class Each>
-  static void for_each_block(std::size_t count, const Each& each) {
-    for (std::size_t k = 0; k + block_points <= count; k += block_points) each(k);
-    if (count % block_points != 0) each(count - block_points);
+  template <class Lane>
+  void put_blocks(const std::uint8_t* first, const EnergyWeights& weights, std::int32_t* out,
+                  std::size_t count) const {
+    for (std::size_t k = 0; k < count; k += block_points) {
+      std::int32_t sums[block_points];
+      sum_block<Lane>(first + k * sizeof(Lane), weights, sums);
+      std::copy_n(sums, std::min(block_points, count - k), out + k);
+    }
   }
 
   /// A lane has the magnitude of a point in its low bits, and above what stands between it and the
   /// next one.
   template <class Lane>
-  static void sum_block(const std::uint8_t* first, std::span<const std::int64_t> offsets,
-                        std::int16_t* sums) {
+  void sum_block(const std::uint8_t* first, const EnergyWeights& weights, std::int32_t* out) const {
     static_assert(std::endian::native == std::endian::little);
-    Lane all[block_points] = {};
-    for (const std::int64_t offset : offsets) {
-      Lane lanes[block_points];
-      std::memcpy(lanes, first + offset, sizeof lanes);
-      for (std::size_t i = 0; i < block_points; ++i) {
-        all[i] = static_cast<Lane>(all[i] + (lanes[i] & Lane{0xFF}));
+    static_assert(block_points * sizeof(Lane) <= magnitudes_room);
+    using Lanes [[gnu::vector_size(block_points * sizeof(Lane))]] = Lane;
+    using Sums [[gnu::vector_size(block_points * sizeof(std::int32_t))]] = std::int32_t;
+    Sums sums = Sums{} + weights[constant] * energy_one;
+    for (unsigned g = 0; g < plan_.energy.size; ++g) {
+      const std::int32_t weight = weights[direct + g];
+      if (weight == 0) continue;
+      Lanes of_group{};
+      for (const std::int64_t offset : taps_.of_group(g)) {
+        Lanes lanes;
+        std::memcpy(&lanes, first + offset, sizeof lanes);
+        of_group += lanes & Lane{0xFF};
       }
+      sums += weight * __builtin_convertvector(of_group, Sums);
     }
-    for (std::size_t i = 0; i < block_points; ++i) sums[i] = static_cast<std::int16_t>(all[i]);
+    std::memcpy(out, &sums, sizeof sums);
   }
 
   static constexpr unsigned slice_group = same_point - direct;
@@ -175,26 +182,38 @@ class RowEnergy {
     std::array<BesideColumns<T>, most_slices> slices;
   };
 
+  template <class V>
   void add_slopes_of_row(const T* values, const Row& row, const EnergyWeights& weights,
                          std::int32_t* out) const {
     const std::size_t inside = row.count - (is_last_at_edge(row, points_, grid_) ? 1 : 0);
-    std::size_t done = 0;
-    if (inside >= Pack<T>::size && !has_slices_along_rows()) {
+    const bool in_packs = inside >= Pack<T>::size && !has_slices_along_rows();
+    if (in_packs) {
       with_step(points_.step[3], [&](auto step) {
-        while (done < inside) {
-          const std::size_t first = std::min(done, inside - Pack<T>::size);
-          const std::size_t count = std::min(BesideColumns<T>::most_points, inside - first);
-          std::int32_t sums[BesideColumns<T>::most_points];
-          sum_slopes(values, row, first, count, step, weights, sums);
-          for (std::size_t k = done - first; k < count; ++k) out[first + k] += sums[k];
-          done = first + count;
-        }
+        with_packs<T, V>(inside, [&](auto kind) {
+          using P = typename decltype(kind)::type;
+          add_slopes_of_packs<P>(values, row, inside, step, weights, out);
+        });
       });
     }
-    for (std::size_t k = done; k < row.count; ++k) {
+    for (std::size_t k = in_packs ? inside : 0; k < row.count; ++k) {
       EnergyFeatures f{};
       add_slopes(plan_, slopes_of(plan_, point_of(grid_, points_, row, values, k)), f);
       out[k] += weighted_sum(weights, f);
+    }
+  }
+
+  /// Of the first points of a row, at least as many as a pack has.
+  template <class P, class Step>
+  void add_slopes_of_packs(const T* values, const Row& row, std::size_t inside, Step step,
+                           const EnergyWeights& weights, std::int32_t* out) const {
+    std::size_t done = 0;
+    while (done < inside) {
+      const std::size_t first = std::min(done, inside - P::size);
+      const std::size_t count = std::min(BesideColumns<T>::most_points, inside - first);
+      std::int32_t sums[BesideColumns<T>::most_points];
+      sum_slopes<P>(values, row, first, count, step, weights, sums);
+      for (std::size_t k = done - first; k < count; ++k) out[first + k] += sums[k];
+      done = first + count;
     }
   }
 
@@ -204,40 +223,39 @@ class RowEnergy {
   }
 
   /// Of at least as many points as a pack has, all of which have neighbours at 1 along the row.
-  template <class Step>
+  template <class P, class Step>
   void sum_slopes(const T* values, const Row& row, std::size_t first, std::size_t count, Step step,
                   const EnergyWeights& weights, std::int32_t* sums) const {
     Beside beside;
     if (points_.is_odd(3)) take_columns(values, row, first, count, step, beside);
-    for_each_pack<T>(0, count, [&](std::size_t k) {
-      const auto p = pack_of(grid_, points_, row, values, first + k, step);
-      weigh_slopes(slopes_of_pack(p, beside, k), weights, sums + k);
+    for_each_pack<P>(0, count, [&](std::size_t k) {
+      const auto p = pack_of<P>(grid_, points_, row, values, first + k, step);
+      weigh_slopes(slopes_of_pack<P>(p, beside, k), weights, sums + k);
     });
   }
 
   template <class Step>
   void take_columns(const T* values, const Row& row, std::size_t first, std::size_t count,
                     Step step, Beside& beside) const {
-    const auto take = [&](const T* from, BesideColumns<T>& columns) {
-      columns.take(grid_, points_, row, from, ColumnKind::between_odd, first, count, step);
+    const auto take = [&](const T* from, const Shifts& shifts, BesideColumns<T>& columns) {
+      columns.take(grid_, points_, row, from, ColumnKind::between_odd, first, count, step, shifts);
     };
-    take(values, beside.own);
+    take(values, {-1, 2}, beside.own);
     const PointAt<const T*> p{grid_, points_, row.at, values};
     const unsigned begin = plan_.energy.begin(slice_group);
     for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
-      take(near_part(p, plan_.energy.taps[i]), beside.slices.at(i - begin));
+      take(near_part(p, plan_.energy.taps[i]), {0, 1}, beside.slices.at(i - begin));
     }
   }
 
   /// slopes_of() a pack of points, of which the first is the k-th of those beside which the columns
   /// are.
-  template <class Values>
-  Slopes<Pack<T>> slopes_of_pack(const PointAt<Values>& p, const Beside& beside,
-                                 std::size_t k) const {
+  template <class P, class Values>
+  Slopes<P> slopes_of_pack(const PointAt<Values>& p, const Beside& beside, std::size_t k) const {
     const auto column = [&](const BesideColumns<T>& columns, int shift) {
-      return Pack<T>::load(columns.shifted(shift) + k);
+      return P::load(columns.shifted(shift) + k);
     };
-    SlopeSums<T, Pack<T>> sums;
+    SlopeSums<T, P> sums;
     for (unsigned axis = 0; axis < 3; ++axis) {
       if (!points_.is_odd(axis)) continue;
       sums.add(near_value(p, axis, p.value, -1), near_value(p, axis, p.value, 1),
@@ -247,11 +265,11 @@ class RowEnergy {
       sums.add(column(beside.own, 0), column(beside.own, 1),
                column(beside.own, -1) + column(beside.own, 2));
     }
-    Pack<T> errors = T{0};
+    P errors = T{0};
     const unsigned begin = plan_.energy.begin(slice_group);
     for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
       const Values slice = near_part(p, plan_.energy.taps[i]);
-      Pack<T> sum = T{0};
+      P sum = T{0};
       for (unsigned axis = 0; axis < 3; ++axis) {
         if (!points_.is_odd(axis)) continue;
         sum += near_value(p, axis, slice, -1) + near_value(p, axis, slice, 1);
@@ -264,9 +282,9 @@ class RowEnergy {
   }
 
   /// The weighted sums of the features of slopes, which are those of core's add_slopes().
-  void weigh_slopes(const Slopes<Pack<T>>& s, const EnergyWeights& weights,
-                    std::int32_t* sums) const {
-    constexpr std::size_t size = Pack<T>::size;
+  template <class P>
+  void weigh_slopes(const Slopes<P>& s, const EnergyWeights& weights, std::int32_t* sums) const {
+    constexpr std::size_t size = P::size;
     std::int32_t gradients[size];
     std::int32_t roughnesses[size];
     slope_features(s.slope * plan_.slope_scale, gradients);
@@ -291,6 +309,8 @@ class RowEnergy {
   const Grid& grid_;
   const ClassPlan<T>& plan_;
   const PointClass& points_;
+  RowTaps<EnergyTaps> taps_;
+  std::array<Offsets, ends> at_ends_{};
 };
 
 }  // namespace cuszi::cpu

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/class_plan.hpp"
@@ -35,6 +38,18 @@ void for_each_run(const Row& row, const PointClass& points, const Grid& grid, co
     const std::uint64_t j = row.begin + i;
     const std::uint64_t width = std::min(tile, points.count[3] - j);
     each(i, row.place + j * row.rows_of_tile + row.row_of_tile * width, width);
+  }
+}
+
+/// Copies a run, most of which have 4 or 8 points.
+template <class V>
+void copy_run(const V* from, std::size_t count, V* to) {
+  if (count == 4) {
+    std::memcpy(to, from, 4 * sizeof(V));
+  } else if (count == 8) {
+    std::memcpy(to, from, 8 * sizeof(V));
+  } else {
+    std::copy_n(from, count, to);
   }
 }
 
@@ -144,6 +159,21 @@ void for_each_row(const FramePlan<T>& plan, const Pass& pass, const MakeState& m
       finish);
 }
 
+/// What a thread works on rows with, made anew for each class.
+template <class T, class Worker>
+class OfClass {
+ public:
+  template <class... Args>
+  Worker& of(const ClassPlan<T>& c, const Args&... args) {
+    if (std::exchange(class_, &c) != &c) worker_.emplace(args..., c);
+    return *worker_;
+  }
+
+ private:
+  const ClassPlan<T>* class_ = nullptr;
+  std::optional<Worker> worker_;
+};
+
 /// The part of a row of which all taps within `margins` are in the array, but for those that the
 /// whole row lacks.
 struct Inner {
@@ -172,12 +202,11 @@ inline Inner inner_part(const Row& row, const PointClass& points, const Grid& gr
 /// Calls f with the step as a constant where it is a common one, so that loops vectorise.
 template <class F>
 void with_step(std::uint64_t step, const F& f) {
-  if (step == 2) {
-    f(std::integral_constant<std::ptrdiff_t, 2>{});
-  } else if (step == 1) {
-    f(std::integral_constant<std::ptrdiff_t, 1>{});
-  } else {
-    f(static_cast<std::ptrdiff_t>(step));
+  switch (step) {
+    case 1: return f(FixedStep<1>{});
+    case 2: return f(FixedStep<2>{});
+    case 4: return f(FixedStep<4>{});
+    default: return f(static_cast<std::ptrdiff_t>(step));
   }
 }
 
@@ -191,52 +220,22 @@ PointAt<const T*> point_of(const Grid& grid, const PointClass& points, const Row
 }
 
 /// The points of a row from the k-th on, as many as a pack has; all of the row's inner part.
-template <class T, class Step>
-PointAt<PackPointer<T, Step>> pack_of(const Grid& grid, const PointClass& points, const Row& row,
-                                      const T* values, std::size_t k, Step step) {
-  const PointAt<const T*> first = point_of(grid, points, row, values, k);
+template <class P, class Step>
+PointAt<PackPointer<P, Step>> pack_of(const Grid& grid, const PointClass& points, const Row& row,
+                                      const typename P::Value* values, std::size_t k, Step step) {
+  const auto first = point_of(grid, points, row, values, k);
   return {grid, points, first.at, {first.value, step}};
 }
 
 /// Calls each(k) for packs that cover [begin, end), the last of which may overlap the one before;
 /// returns where they end: at `begin` if there are too few points for one.
-template <class T, class Each>
+template <class P, class Each>
 std::size_t for_each_pack(std::size_t begin, std::size_t end, const Each& each) {
-  constexpr std::size_t size = Pack<T>::size;
+  constexpr std::size_t size = P::size;
   if (end < begin + size) return begin;
   for (std::size_t k = begin; k + size <= end; k += size) each(k);
   if ((end - begin) % size != 0) each(end - size);
   return end;
 }
-
-/// Where a row's points have their taps, as far as the row decides it: a missing neighbour at 1 or
-/// 2 is replaced by its mirror image, as near_part() does. Along the row nothing is replaced.
-template <class Groups>
-struct RowTaps {
-  std::array<std::int64_t, Groups::most_taps> offsets;
-  std::array<bool, Groups::most_taps> far;  ///< tap_value() must make it up from others
-
-  /// Of a row that lacks none.
-  explicit RowTaps(const std::array<std::int64_t, Groups::most_taps>& all) : offsets(all), far{} {}
-
-  RowTaps(const Grid& grid, const PointClass& points, const Row& row, const Groups& taps) : far{} {
-    const PointAt<const std::byte*> p{grid, points, row.at, nullptr};
-    for (unsigned i = 0; i < taps.all_taps(); ++i) {
-      offsets[i] = taps.taps[i][3] * stride_of(grid, points, 3);
-      for (unsigned axis = 0; axis < 3; ++axis) {
-        const auto units = int{taps.taps[i][axis]};
-        if (units == 0) continue;
-        const std::int64_t there = units * stride_of(grid, points, axis);
-        if (is_inside(p, axis, units)) {
-          offsets[i] += there;
-        } else if (units > 2 || units < -2) {
-          far[i] = true;
-        } else if (is_inside(p, axis, -units)) {
-          offsets[i] -= there;
-        }
-      }
-    }
-  }
-};
 
 }  // namespace cuszi::cpu

@@ -74,7 +74,7 @@ class Engine final : public MultilevelEngine {
           CodedRow coded;
           for_each_run(row, c.points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         std::copy_n(codes.data() + place, n, coded.codes + k);
+                         copy_run(codes.data() + place, n, coded.codes + k);
                        });
           for (std::size_t k = 0; k < row.count; ++k) {
             coded.restored[k] = restore(quantizer, prediction[k], coded.codes[k]);
@@ -149,7 +149,8 @@ class Engine final : public MultilevelEngine {
     const std::vector<T> zone_of = zones_of(contexts, codes);
     const auto zones_of_row = [&](const ClassPlan<T>& c, const Row& row, T* zones) {
       std::uint8_t buckets[row_points];
-      fill_buckets(c, weights[c.points.group], row, buckets);
+      RowEnergy<T> energy(plan_.grid, c);
+      fill_buckets(c, weights[c.points.group], row, energy, buckets);
       for (std::size_t k = 0; k < row.count; ++k) zones[k] = zone_of[buckets[k]];
       return static_cast<const T*>(zones);
     };
@@ -195,7 +196,7 @@ class Engine final : public MultilevelEngine {
           const bool any = has_outliers(coded, row.count);
           for_each_run(row, c.points, plan_.grid,
                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         std::copy_n(coded.codes + k, n, codes.data() + place);
+                         copy_run(coded.codes + k, n, codes.data() + place);
                          for (std::size_t i = k; any && i < k + n; ++i) {
                            if (coded.codes[i] != outlier_code) continue;
                            mine.outliers.push_back(exact_value(place + i - k, coded.restored[i]));
@@ -208,6 +209,9 @@ class Engine final : public MultilevelEngine {
         });
     sort_entries(outliers);
   }
+
+  /// Loops over rows may go on to whole blocks: arrays for rows have room, and nobody looks there.
+  static constexpr std::size_t block_points = 16;
 
   /// The codes of a row's points, and what they are restored to.
   struct CodedRow {
@@ -316,30 +320,37 @@ class Engine final : public MultilevelEngine {
 
   void fill_contexts(int number, std::span<const GroupWeights> weights,
                      std::span<std::uint8_t> contexts, const CountedPart& counted = {}) const {
-    for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& whole) {
-      for_each_counted_part(whole, c.points, plan_.grid, counted, [&](const Row& row) {
-        std::uint8_t buckets[row_points];
-        fill_buckets(c, weights[c.points.group], row, buckets);
-        for_each_run(row, c.points, plan_.grid,
-                     [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                       std::copy_n(buckets + k, n, contexts.data() + place);
-                     });
-      });
-    });
+    for_each_row(
+        plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
+        [&](auto& energy, const ClassPlan<T>& c, const Row& whole) {
+          for_each_counted_part(whole, c.points, plan_.grid, counted, [&](const Row& row) {
+            std::uint8_t buckets[row_points];
+            fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
+            for_each_run(row, c.points, plan_.grid,
+                         [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                           copy_run(buckets + k, n, contexts.data() + place);
+                         });
+          });
+        },
+        [](const auto&) {});
   }
 
   void fill_buckets(const ClassPlan<T>& c, const GroupWeights& weights, const Row& row,
-                    std::uint8_t* buckets) const {
+                    RowEnergy<T>& energy, std::uint8_t* buckets) const {
     std::int32_t sums[row_points];
     if (weights.kind == WeightsKind::none) {
       std::fill_n(sums, row.count, 0);
     } else {
-      RowEnergy<T>(plan_.grid, c).estimate(known(), row, weights.weights, sums);
+      energy.estimate(known(), row, weights.weights, sums);
     }
     const auto first = context_of({WeightsKind::none, {}}, c.points.group, 0);
-    for (std::size_t k = 0; k < row.count; ++k) {
-      buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(sums[k]));
-    }
+    const std::size_t whole_blocks = ceil_div(row.count, block_points) * block_points;
+    with_wide_vectors([first, whole_blocks, buckets, from = sums + 0] {
+#pragma omp simd
+      for (std::size_t k = 0; k < whole_blocks; ++k) {
+        buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(from[k]));
+      }
+    });
   }
 
   MultilevelParams params_;

@@ -7,111 +7,169 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
+
+#include "core/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 
-/// As many values as are worked on side by side, in two vector registers; every operation is that
-/// of each value alone.
-template <class T>
-struct Pack {
-  using Vector [[gnu::vector_size(16)]] = T;
-  static constexpr std::size_t half = sizeof(Vector) / sizeof(T);
-  static constexpr std::size_t size = 2 * half;
-
-  Vector low;
-  Vector high;
+/// As many values as are worked on side by side, in one vector register or two; every operation is
+/// that of each value alone.
+template <class T, class V = PortableVectors>
+class Pack {
+ public:
+  using Value = T;
+  using Vector [[gnu::vector_size(V::register_bytes)]] = T;
+  static constexpr std::size_t size = V::bytes / sizeof(T);
+  static constexpr std::size_t registers = V::bytes / V::register_bytes;
+  static constexpr std::size_t lanes = size / registers;  ///< values of a register
 
   Pack() = default;
-  Pack(Vector first, Vector second) : low(first), high(second) {}
-  /// All lanes alike; implicit, so that a formula reads like that of one value.
-  Pack(T value) : low(all(value)), high(low) {}
+  /// Not trivial: so packs are passed in memory, whatever processor a function is compiled for.
+  [[gnu::always_inline]] Pack(const Pack& other) {
+    for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
+  }
+  [[gnu::always_inline]] Pack& operator=(const Pack& other) {
+    for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
+    return *this;
+  }
+  /// All alike; implicit, so that a formula reads like that of one value.
+  [[gnu::always_inline]] Pack(T value) {
+    for (std::size_t i = 0; i < registers; ++i) set(i, Vector{} + value);
+  }
 
   /// Values that follow each other.
-  static Pack load(const T* first) {
+  [[gnu::always_inline]] static Pack load(const T* first) {
     Pack pack;
-    std::memcpy(&pack.low, first, sizeof low);
-    std::memcpy(&pack.high, first + half, sizeof high);
+    std::memcpy(pack.vectors_, first, sizeof pack.vectors_);
     return pack;
   }
-  void store(T* first) const {
-    std::memcpy(first, &low, sizeof low);
-    std::memcpy(first + half, &high, sizeof high);
+  [[gnu::always_inline]] void store(T* first) const {
+    std::memcpy(first, vectors_, sizeof vectors_);
   }
 
-  friend Pack operator+(const Pack& a, const Pack& b) { return {a.low + b.low, a.high + b.high}; }
-  friend Pack operator-(const Pack& a, const Pack& b) { return {a.low - b.low, a.high - b.high}; }
-  friend Pack operator*(const Pack& a, const Pack& b) { return {a.low * b.low, a.high * b.high}; }
-  friend Pack operator/(const Pack& a, const Pack& b) { return {a.low / b.low, a.high / b.high}; }
-  Pack& operator+=(const Pack& other) { return *this = *this + other; }
+  /// Those of one register.
+  [[gnu::always_inline]] const Vector& at(std::size_t i) const { return vectors_[i]; }
+  [[gnu::always_inline]] void set(std::size_t i, const Vector& vector) { vectors_[i] = vector; }
 
-  friend Pack fabs(const Pack& a) { return {magnitude(a.low), magnitude(a.high)}; }
-  friend Pack lower(const Pack& a, const Pack& b) {
-    return {a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
+  [[gnu::always_inline]] Pack& operator+=(const Pack& other) {
+    for (std::size_t i = 0; i < registers; ++i) set(i, at(i) + other.at(i));
+    return *this;
   }
-  friend Pack higher(const Pack& a, const Pack& b) {
-    return {a.low > b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
+  [[gnu::always_inline]] Pack& operator-=(const Pack& other) {
+    for (std::size_t i = 0; i < registers; ++i) set(i, at(i) - other.at(i));
+    return *this;
+  }
+  [[gnu::always_inline]] Pack& operator*=(const Pack& other) {
+    for (std::size_t i = 0; i < registers; ++i) set(i, at(i) * other.at(i));
+    return *this;
+  }
+  [[gnu::always_inline]] Pack& operator/=(const Pack& other) {
+    for (std::size_t i = 0; i < registers; ++i) set(i, at(i) / other.at(i));
+    return *this;
+  }
+
+  [[gnu::always_inline]] friend Pack operator+(Pack a, const Pack& b) { return a += b; }
+  [[gnu::always_inline]] friend Pack operator-(Pack a, const Pack& b) { return a -= b; }
+  [[gnu::always_inline]] friend Pack operator*(Pack a, const Pack& b) { return a *= b; }
+  [[gnu::always_inline]] friend Pack operator/(Pack a, const Pack& b) { return a /= b; }
+
+  [[gnu::always_inline]] friend Pack fabs(Pack a) {
+    constexpr Bits sign = std::numeric_limits<Bits>::min();
+    for (std::size_t i = 0; i < registers; ++i) {
+      a.set(i, std::bit_cast<Vector>(std::bit_cast<BitVector>(a.at(i)) & ~sign));
+    }
+    return a;
+  }
+  [[gnu::always_inline]] friend Pack lower(Pack a, const Pack& b) {
+    for (std::size_t i = 0; i < registers; ++i) a.set(i, a.at(i) < b.at(i) ? a.at(i) : b.at(i));
+    return a;
+  }
+  [[gnu::always_inline]] friend Pack higher(Pack a, const Pack& b) {
+    for (std::size_t i = 0; i < registers; ++i) a.set(i, a.at(i) > b.at(i) ? a.at(i) : b.at(i));
+    return a;
   }
 
  private:
   using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  using BitVector [[gnu::vector_size(16)]] = Bits;
+  using BitVector [[gnu::vector_size(V::register_bytes)]] = Bits;
 
-  static Vector all(T value) {
-    if constexpr (half == 4) {
-      return Vector{value, value, value, value};
-    } else {
-      return Vector{value, value};
-    }
-  }
-
-  static Vector magnitude(Vector values) {
-    constexpr Bits sign = std::numeric_limits<Bits>::min();
-    return std::bit_cast<Vector>(std::bit_cast<BitVector>(values) & ~sign);
-  }
+  Vector vectors_[registers];
 };
 
-/// A pack of values that stand `step` apart. Between every second one it loads what is not its own,
-/// and drops it: other threads may be writing there.
-template <class T, class Step>
-[[gnu::always_inline]] inline Pack<T> load_strided(const T* first, Step step) {
-  constexpr std::size_t half = Pack<T>::half;
-  if constexpr (std::is_same_v<Step, std::integral_constant<std::ptrdiff_t, 1>>) {
-    return Pack<T>::load(first);
-  } else if constexpr (std::is_same_v<Step, std::integral_constant<std::ptrdiff_t, 2>>) {
-    const auto every_second = [](const T* at) {
-      typename Pack<T>::Vector a;
-      typename Pack<T>::Vector b;
-      std::memcpy(&a, at, sizeof a);
-      std::memcpy(&b, at + half - 1, sizeof b);
-      if constexpr (half == 4) {
-        return __builtin_shufflevector(a, b, 0, 2, 5, 7);
-      } else {
-        return __builtin_shufflevector(a, b, 0, 3);
-      }
-    };
-    return {every_second(first), every_second(first + 2 * half)};
+/// Calls work(std::type_identity<P>) for the widest packs of which so many points fill one; the
+/// narrowest have as many values as a Pack<T>.
+template <class T, class V, class Work>
+void with_packs(std::size_t count, const Work& work) {
+  using Narrow = Pack<T, Vectors<PortableVectors::doubles, V::has_fma>>;
+  using Wide = Pack<T, V>;
+  if constexpr (Wide::size != Narrow::size) {
+    if (count >= Wide::size) return work(std::type_identity<Wide>{});
+  }
+  work(std::type_identity<Narrow>{});
+}
+
+/// A distance that is known when the code is compiled.
+template <std::ptrdiff_t step>
+using FixedStep = std::integral_constant<std::ptrdiff_t, step>;
+
+template <class Step>
+inline constexpr std::ptrdiff_t fixed_step = 0;  ///< of other ones
+template <std::ptrdiff_t step>
+inline constexpr std::ptrdiff_t fixed_step<FixedStep<step>> = step;
+
+/// A register of values that stand `step` apart. Where it loads what is not its own, it drops that:
+/// other threads may be writing there.
+template <class P, class Step, std::size_t... lanes>
+[[gnu::always_inline]] inline typename P::Vector strided_register(
+    const typename P::Value* first, Step step, const std::index_sequence<lanes...>& sequence) {
+  using Vector = typename P::Vector;
+  if constexpr (fixed_step<Step> == 1) {
+    Vector vector;
+    std::memcpy(&vector, first, sizeof vector);
+    return vector;
+  } else if constexpr (fixed_step<Step> == 2 || fixed_step<Step> == 4) {
+    constexpr FixedStep<fixed_step<Step> / 2> half_step{};
+    constexpr std::size_t half = P::lanes / 2;
+    constexpr std::ptrdiff_t to_last = static_cast<std::ptrdiff_t>(P::lanes - 1) * half_step;
+    const Vector a = strided_register<P>(first, half_step, sequence);
+    const Vector b = strided_register<P>(first + to_last, half_step, sequence);
+    return __builtin_shufflevector(a, b, (lanes < half ? 2 * lanes : 1 + 2 * lanes)...);
   } else {
-    const auto gather = [&](const T* at) {
-      if constexpr (half == 4) {
-        return typename Pack<T>::Vector{at[0], at[step], at[2 * step], at[3 * step]};
-      } else {
-        return typename Pack<T>::Vector{at[0], at[step]};
-      }
-    };
-    return {gather(first), gather(first + static_cast<std::ptrdiff_t>(half) * step)};
+    return Vector{first[static_cast<std::ptrdiff_t>(lanes) * step]...};
   }
 }
 
+/// A pack of values that stand `step` apart.
+template <class P, class Step>
+[[gnu::always_inline]] inline P load_strided(const typename P::Value* first, Step step) {
+  P pack;
+  for (std::size_t i = 0; i < P::registers; ++i) {
+    pack.set(i, strided_register<P>(first + static_cast<std::ptrdiff_t>(i * P::lanes) * step, step,
+                                    std::make_index_sequence<P::lanes>{}));
+  }
+  return pack;
+}
+
+/// The same of the first `count` lanes alone; the others are 0.
+template <class P, class Step>
+[[gnu::always_inline]] inline P load_strided(const typename P::Value* first, Step step,
+                                             std::size_t count) {
+  typename P::Value values[P::size] = {};
+  for (std::size_t i = 0; i < count; ++i) values[i] = first[static_cast<std::ptrdiff_t>(i) * step];
+  return P::load(values);
+}
+
 /// Reads packs of values that stand `step` apart.
-template <class T, class Step>
+template <class P, class Step>
 class PackPointer {
  public:
-  PackPointer(const T* first, Step step) : first_(first), step_(step) {}
+  PackPointer(const typename P::Value* first, Step step) : first_(first), step_(step) {}
 
-  [[gnu::always_inline]] Pack<T> operator[](std::ptrdiff_t offset) const {
-    return load_strided(first_ + offset, step_);
+  [[gnu::always_inline]] P operator[](std::ptrdiff_t offset) const {
+    return load_strided<P>(first_ + offset, step_);
   }
-  Pack<T> operator*() const { return (*this)[0]; }
+  [[gnu::always_inline]] P operator*() const { return (*this)[0]; }
 
   PackPointer& operator+=(std::ptrdiff_t offset) {
     first_ += offset;
@@ -120,7 +178,7 @@ class PackPointer {
   PackPointer& operator-=(std::ptrdiff_t offset) { return *this += -offset; }
 
  private:
-  const T* first_;
+  const typename P::Value* first_;
   [[no_unique_address]] Step step_;
 };
 
