@@ -11,8 +11,12 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t full_sample = 8192;
-constexpr std::uint64_t trial_sample = 1024;
+/// How many points of a group of so many a fit looks at.
+std::uint64_t most_samples(std::uint64_t of_group, FitSample size) {
+  if (size == FitSample::full) return std::clamp<std::uint64_t>(of_group / 8, 2048, 8192);
+  return std::max(std::clamp<std::uint64_t>(of_group / 8, 64, 256),
+                  std::min<std::uint64_t>(of_group / 256, 1024));
+}
 
 /// token_of_magnitude() of every one.
 std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
@@ -207,8 +211,7 @@ Cost size_of_weights(const EnergyWeights& weights) {
 }  // namespace
 
 std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group, FitSample size) {
-  const std::uint64_t largest = size == FitSample::full ? full_sample : trial_sample;
-  const std::uint64_t most = std::clamp(of_group / 8, largest / 4, largest);
+  const std::uint64_t most = most_samples(of_group, size);
   return of_group <= most ? points : ceil_div(most * points, of_group);
 }
 

@@ -10,8 +10,10 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t full_sample = 8192;
-constexpr std::uint64_t trial_sample = 1024;
+constexpr std::uint64_t least_full_sample = 2048;
+constexpr std::uint64_t most_full_sample = 8192;
+constexpr std::uint64_t least_trial_sample = 512;
+constexpr std::uint64_t most_trial_sample = 1024;
 
 /// What these shares leave of the targets of all blocks.
 std::vector<double> residuals_of(const Observations& sample, const Shares& shares) {
@@ -178,8 +180,10 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
 }
 
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
-  const std::uint64_t most = size == FitSample::full ? full_sample : trial_sample;
-  return std::min({points, most, std::max(points / 4, 2 * trial_sample)});
+  const std::uint64_t wanted =
+      size == FitSample::full ? std::clamp(points / 4, least_full_sample, most_full_sample)
+                              : std::clamp(points / 256, least_trial_sample, most_trial_sample);
+  return std::min(points, wanted);
 }
 
 Observations::Observations(unsigned unknowns, std::uint64_t samples)

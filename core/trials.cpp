@@ -187,11 +187,15 @@ class FrameTrials {
     std::uint64_t bytes;
   };
 
-  /// The best coder after this predictor; the earlier one on ties.
-  CoderCost best_coder(const LorenzoParams& params) {
-    const std::vector<std::uint64_t> bytes = costs(codings_of(params));
-    const auto best = std::min_element(bytes.begin(), bytes.end());
-    return {coders_to_try(config_).at(static_cast<std::size_t>(best - bytes.begin())), *best};
+  /// The best coder after this predictor; the earlier one on ties. The second one saves not so much
+  /// that it needs to be tried where the first takes half as much again as what is to be beaten.
+  CoderCost best_coder(const LorenzoParams& params, std::uint64_t to_be_beaten) {
+    std::vector<FrameCoding> codings = codings_of(params);
+    const std::vector<CoderId> coders = coders_to_try(config_);
+    CoderCost best{coders.front(), costs({codings.front()}).front()};
+    if (codings.size() == 1 || best.bytes > to_be_beaten + to_be_beaten / 2) return best;
+    const std::uint64_t bytes = costs({codings.back()}).front();
+    return bytes < best.bytes ? CoderCost{coders.back(), bytes} : best;
   }
 
  private:
@@ -407,7 +411,7 @@ class Choice {
     if (finalists_.size() != 1 || !is_final(finalists_.front().params)) return false;
     if (!rival_) return true;
     const std::uint64_t expected = expected_bytes(finalists_.front());
-    return measured_.best_coder(*rival_).bytes > expected + expected / surely_more;
+    return measured_.best_coder(*rival_, expected).bytes > expected + expected / surely_more;
   }
 
   /// What the box takes by open loops over the frame.
@@ -574,7 +578,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
           choose_by_trials(*params, config.predictor.multilevel, dims, box, rival, trials)) {
     const bool is_telling = selected.all() || chosen->bytes >= least_bytes;
     if (rival && is_telling) {
-      const auto [coder, bytes] = trials.best_coder(*rival);
+      const auto [coder, bytes] = trials.best_coder(*rival, chosen->bytes);
       if (bytes < chosen->bytes) return {{lorenzo_like(*params, rest, dims), coder}, {}};
     }
     *params = std::move(chosen->params);
