@@ -210,9 +210,6 @@ class Engine final : public MultilevelEngine {
     sort_entries(outliers);
   }
 
-  /// Loops over rows may go on to whole blocks: arrays for rows have room, and nobody looks there.
-  static constexpr std::size_t block_points = 16;
-
   /// The codes of a row's points, and what they are restored to.
   struct CodedRow {
     QuantCode codes[row_points];
@@ -344,13 +341,9 @@ class Engine final : public MultilevelEngine {
       energy.estimate(known(), row, weights.weights, sums);
     }
     const auto first = context_of({WeightsKind::none, {}}, c.points.group, 0);
-    const std::size_t whole_blocks = ceil_div(row.count, block_points) * block_points;
-    with_wide_vectors([first, whole_blocks, buckets, from = sums + 0] {
-#pragma omp simd
-      for (std::size_t k = 0; k < whole_blocks; ++k) {
-        buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(from[k]));
-      }
-    });
+    for (std::size_t k = 0; k < row.count; ++k) {
+      buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(sums[k]));
+    }
   }
 
   MultilevelParams params_;
