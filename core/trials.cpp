@@ -190,7 +190,7 @@ class FrameTrials {
   /// The best coder after this predictor; the earlier one on ties. The second one saves not so much
   /// that it needs to be tried where the first takes half as much again as what is to be beaten.
   CoderCost best_coder(const LorenzoParams& params, std::uint64_t to_be_beaten) {
-    std::vector<FrameCoding> codings = codings_of(params);
+    const std::vector<FrameCoding> codings = codings_of(params);
     const std::vector<CoderId> coders = coders_to_try(config_);
     CoderCost best{coders.front(), costs({codings.front()}).front()};
     if (codings.size() == 1 || best.bytes > to_be_beaten + to_be_beaten / 2) return best;

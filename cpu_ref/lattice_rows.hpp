@@ -179,24 +179,18 @@ class OfClass {
 struct Inner {
   std::size_t begin;
   std::size_t end;
-  bool complete;  ///< the row lacks none
 };
 
 inline Inner inner_part(const Row& row, const PointClass& points, const Grid& grid,
                         const Index4& margins) {
-  bool complete = true;
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    complete = complete && row.at[axis] >= margins[axis] &&
-               row.at[axis] + margins[axis] < grid.extents[axis];
-  }
   const std::uint64_t step = points.step[3];
   const std::uint64_t margin = margins[3];
   const std::uint64_t begin = row.at[3] >= margin ? 0 : ceil_div(margin - row.at[3], step);
-  if (row.at[3] + margin >= grid.extents[3]) return {0, 0, complete};
+  if (row.at[3] + margin >= grid.extents[3]) return {0, 0};
   const std::uint64_t end = (grid.extents[3] - margin - row.at[3] - 1) / step + 1;
   const auto b = static_cast<std::size_t>(std::min<std::uint64_t>(begin, row.count));
   const auto e = static_cast<std::size_t>(std::min<std::uint64_t>(end, row.count));
-  return b < e ? Inner{b, e, complete} : Inner{0, 0, complete};
+  return b < e ? Inner{b, e} : Inner{0, 0};
 }
 
 /// Calls f with the step as a constant where it is a common one, so that loops vectorise.
