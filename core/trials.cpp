@@ -16,19 +16,22 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
+constexpr std::uint64_t dense_box = usual_box / 2;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
 constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what open loops say
+constexpr std::uint64_t surely_more_if_dense = 8;
 constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are quickly coded anew
-constexpr std::uint64_t least_saving = 128;     ///< one in so many bytes, by bounds half way
-constexpr std::uint64_t hardly_more = 64;       ///< one in so many bytes, by equal bounds
-constexpr std::uint64_t better_fit_saves = 24;  ///< one in so many bytes of a trial
-constexpr std::uint64_t many_boxes = 8;      ///< of such a frame fits to the box take little time
+constexpr std::uint64_t least_saving = 128;           ///< one in so many bytes, by bounds half way
+constexpr std::uint64_t hardly_more = 64;             ///< one in so many bytes, by equal bounds
+constexpr std::uint64_t better_fit_saves = 24;        ///< one in so many bytes of a trial
+constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take little of its time
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
 constexpr Cost bit = Cost{1} << cost_bits;
-constexpr Cost many_bits = 3 * bit / 2;  ///< a value: open loops tell whether equal bounds pay
-constexpr Cost enough_bits = 2 * bit;    ///< and are sure of it
+constexpr Cost many_bits = 3 * bit / 2;    ///< a value: open loops tell whether equal bounds pay
+constexpr Cost enough_bits = 2 * bit;      ///< and are sure of it
+constexpr Cost dense_bits = 9 * bit / 10;  ///< a value: half as many of them tell as much
 
 /// What costs so much more than the lowest by open loops is not coded to compare. Where a value
 /// takes few bits, contexts and runs of zeros decide, of which open loops know nothing; to try more
@@ -119,16 +122,21 @@ MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& c
   return params;
 }
 
-/// The same for a trial box. Where that is a small part of the frame, trials are to fit themselves;
-/// else they take coefficients of open loops over the frame.
+/// The same for a trial box. Where that is a small part of a large frame, trials are to fit
+/// themselves; else they take coefficients of open loops over the frame.
 MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& box,
                         std::span<const ClassErrors> loops) {
   const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
-  if (dims.count() < many_boxes * box.count()) {
+  if (dims.count() < large_frame) {
     params.coefficients = coefficients_for(lattice, params, loops);
   }
   params.lattice = lattice;
   return params;
+}
+
+/// Where a frame of these dims is tried, up to so many points of it.
+Selection part_of(const Dims& dims, std::uint64_t most_points) {
+  return box_of(dims.squeezed(), most_points);
 }
 
 /// Along such an axis there is nothing to fit, so that a fit to more points saves less.
@@ -148,13 +156,22 @@ class FrameTrials {
   FrameTrials(EncodeSession& session, const FrameConfig& config, const Selection& box, double bound)
       : session_(session), config_(config), box_(box), bound_(bound) {}
 
+  const Selection& box() const { return box_; }
+
+  /// From now on codings are tried in this part of the frame.
+  void go_to(const Selection& box) {
+    box_ = box;
+    box_session_.reset();
+    known_.clear();
+  }
+
   std::vector<std::vector<ClassErrors>> open_loops(std::span<const MultilevelParams> candidates) {
-    return trials().open_loops(candidates);
+    return frame_session().open_loops(candidates);
   }
 
   /// See TrialSession.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
-    trials().for_each(count, each);
+    frame_session().for_each(count, each);
   }
 
   /// What they would take, about, with fits as of the frame.
@@ -176,11 +193,11 @@ class FrameTrials {
     if (lorenzo) {
       for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
     }
-    if (codings.size() <= trials().side_by_side()) costs(codings);
+    if (codings.size() <= box_session().side_by_side()) costs(codings);
   }
 
   /// See TrialSession.
-  void expect(const MultilevelParams& likely) { trials().expect(likely); }
+  void expect(const MultilevelParams& likely) { frame_session().expect(likely); }
 
   struct CoderCost {
     CoderId coder;
@@ -236,7 +253,7 @@ class FrameTrials {
     std::copy_if(codings.begin(), codings.end(), std::back_inserter(unknown),
                  [&](const FrameCoding& coding) { return find(coding) == known_.end(); });
     if (!unknown.empty()) {
-      const std::vector<std::uint64_t> bytes = trials().costs(unknown);
+      const std::vector<std::uint64_t> bytes = box_session().costs(unknown);
       for (std::size_t i = 0; i < unknown.size(); ++i) known_.push_back({unknown[i], bytes.at(i)});
     }
     std::vector<std::uint64_t> all;
@@ -250,16 +267,23 @@ class FrameTrials {
     return coder_params(coder, config_, params.radius);
   }
 
-  TrialSession& trials() {
-    if (!trials_) trials_ = session_.trials(box_);
-    return *trials_;
+  TrialSession& frame_session() {
+    if (!frame_session_) frame_session_ = session_.trials(Selection{box_.from});
+    return *frame_session_;
+  }
+
+  TrialSession& box_session() {
+    if (box_.all()) return frame_session();
+    if (!box_session_) box_session_ = session_.trials(box_);
+    return *box_session_;
   }
 
   EncodeSession& session_;
   const FrameConfig& config_;
   Selection box_;
   double bound_;
-  std::unique_ptr<TrialSession> trials_;
+  std::unique_ptr<TrialSession> frame_session_;
+  std::unique_ptr<TrialSession> box_session_;
   std::vector<Known> known_;
 };
 
@@ -275,12 +299,11 @@ class Choice {
  public:
   /// `rival`, if there is one, will be tried too.
   Choice(const MultilevelParams& params, const Freedom& free, Effort effort, const Dims& dims,
-         const Dims& box, const std::optional<LorenzoParams>& rival, FrameTrials& trials)
+         const std::optional<LorenzoParams>& rival, FrameTrials& trials)
       : params_(params),
         free_(free),
         effort_(effort),
         dims_(dims),
-        box_(box),
         rival_(rival),
         measured_(trials) {}
 
@@ -289,13 +312,13 @@ class Choice {
   /// then level-wise bounds.
   Trial by_full_trials() {
     MultilevelParams start = params_;
-    start.lattice = Lattice::of(box_, params_.lattice.merged, params_.lattice.roles);
+    start.lattice = Lattice::of(box(), params_.lattice.merged, params_.lattice.roles);
     start.coefficients.clear();
     trials_.add(std::vector{start});
     if (free_.axes) {
       trials_.vary(1, axes(), [&](MultilevelParams& p, const Axes& axes) {
         if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
-        p.lattice = Lattice::of(box_, axes.merged, axes.roles);
+        p.lattice = Lattice::of(box(), axes.merged, axes.roles);
         return true;
       });
     }
@@ -316,6 +339,7 @@ class Choice {
   /// that, and are taken unseen.
   Trial by_open_loops() {
     find_finalists();
+    if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_, dense_box));
     if (const auto likely = this->likely()) measured_.expect(*likely);
     const std::vector<MultilevelParams> finalists = in_box();
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
@@ -360,6 +384,13 @@ class Choice {
     Ranked rank;
     std::vector<ClassErrors> loops;
   };
+
+  Dims box() const { return measured_.box().dims(); }
+
+  /// Whether the frame costs at least so much a value by open loops.
+  bool takes_many_bits(Cost of_value) const {
+    return finalists_.front().rank.cost >= dims_.count() * of_value;
+  }
 
   Trial tried(MultilevelParams params) {
     const std::uint64_t bytes = measured_.costs(std::span(&params, 1)).front();
@@ -411,12 +442,13 @@ class Choice {
     if (finalists_.size() != 1 || !is_final(finalists_.front().params)) return false;
     if (!rival_) return true;
     const std::uint64_t expected = expected_bytes(finalists_.front());
-    return measured_.best_coder(*rival_, expected).bytes > expected + expected / surely_more;
+    const std::uint64_t more = takes_many_bits(enough_bits) ? surely_more_if_dense : surely_more;
+    return measured_.best_coder(*rival_, expected).bytes > expected + expected / more;
   }
 
   /// What the box takes by open loops over the frame.
   std::uint64_t expected_bytes(const Finalist& finalist) const {
-    return (finalist.rank.cost / dims_.count() * box_.count() >> cost_bits) / 8;
+    return (finalist.rank.cost / dims_.count() * box().count() >> cost_bits) / 8;
   }
 
   /// All choices of roles and reach for the frame.
@@ -451,12 +483,11 @@ class Choice {
   /// What trials will mostly choose for the frame, if open loops tell its bounds: the usual ones
   /// where these cost less, equal ones where codes are not few.
   std::optional<MultilevelParams> likely() const {
-    constexpr Cost few = 9 * bit / 10;
     const auto& [params, rank, loops] = finalists_.front();
     if (!free_.bounds || !has_bounds(params, usual_bounds) || rank.cost <= rank.with_equal) {
       return params;
     }
-    if (rank.cost < dims_.count() * few) return std::nullopt;
+    if (!takes_many_bits(dense_bits)) return std::nullopt;
     return with_bounds(params, equal_bounds);
   }
 
@@ -473,7 +504,7 @@ class Choice {
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
     const Cost lowest = ranked.front().cost;
-    const Cost margin = margin_above(lowest, dims_.count(), box_.count() == dims_.count());
+    const Cost margin = margin_above(lowest, dims_.count(), measured_.box().all());
     for (const Ranked& rank : ranked) {
       const bool is_worse = finalists_.size() == most_finalists || rank.cost - lowest > margin;
       if (is_worse && dims_.count() > few_values) break;
@@ -487,7 +518,7 @@ class Choice {
   std::vector<MultilevelParams> in_box() const {
     std::vector<MultilevelParams> all(finalists_.size());
     measured_.for_each(all.size(), [&](std::size_t i) {
-      all[i] = cuszi::in_box(finalists_[i].params, dims_, box_, finalists_[i].loops);
+      all[i] = cuszi::in_box(finalists_[i].params, dims_, box(), finalists_[i].loops);
     });
     return all;
   }
@@ -496,7 +527,6 @@ class Choice {
   Freedom free_;
   Effort effort_;
   const Dims& dims_;
-  const Dims& box_;
   const std::optional<LorenzoParams>& rival_;
   FrameTrials& measured_;
   std::vector<Finalist> finalists_;
@@ -510,13 +540,14 @@ class Choice {
 /// is.
 std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
                                        const MultilevelConfig& config, const Dims& dims,
-                                       const Dims& box, const std::optional<LorenzoParams>& rival,
+                                       const std::optional<LorenzoParams>& rival,
                                        FrameTrials& trials) {
-  const Freedom free{!config.axes && !config.roles && box.rank() == dims.squeezed().rank(),
-                     !config.reach, !config.alpha && !config.beta};
+  const bool has_all_axes = trials.box().dims().rank() == dims.squeezed().rank();
+  const Freedom free{!config.axes && !config.roles && has_all_axes, !config.reach,
+                     !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
   if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
-  Choice choice(params, free, config.effort, dims, box, rival, trials);
+  Choice choice(params, free, config.effort, dims, rival, trials);
   const Trial best =
       config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
   return choice.in_frame(best);
@@ -549,8 +580,7 @@ std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& d
 }  // namespace
 
 Selection trial_box(const Dims& dims, Effort effort) {
-  const Dims squeezed = dims.squeezed();
-  return box_of(squeezed, effort == Effort::best ? best_box : usual_box);
+  return part_of(dims, effort == Effort::best ? best_box : usual_box);
 }
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
@@ -558,11 +588,9 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return {std::move(method), {}};
   const Effort effort = config.predictor.multilevel.effort;
-  const Selection selected = trial_box(dims, effort);
-  const Dims box = selected.dims();
   const Rest rest = find_rest(session.sampled_values(), bound);
   rest_at(rest, *params);
-  FrameTrials trials(session, config, selected, bound);
+  FrameTrials trials(session, config, trial_box(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {
       session.fit(as_first->method.predictor);
@@ -571,15 +599,14 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   }
   std::optional<LorenzoParams> rival;
   if (config.predictor.automatic && effort != Effort::fast) {
-    rival = lorenzo_like(*params, rest, box);
+    rival = lorenzo_like(*params, rest, dims);
   }
   std::optional<OpenLoopCost> cost;
-  if (auto chosen =
-          choose_by_trials(*params, config.predictor.multilevel, dims, box, rival, trials)) {
-    const bool is_telling = selected.all() || chosen->bytes >= least_bytes;
+  if (auto chosen = choose_by_trials(*params, config.predictor.multilevel, dims, rival, trials)) {
+    const bool is_telling = trials.box().all() || chosen->bytes >= least_bytes;
     if (rival && is_telling) {
       const auto [coder, bytes] = trials.best_coder(*rival, chosen->bytes);
-      if (bytes < chosen->bytes) return {{lorenzo_like(*params, rest, dims), coder}, {}};
+      if (bytes < chosen->bytes) return {{*rival, coder}, {}};
     }
     *params = std::move(chosen->params);
     cost = chosen->cost;
