@@ -181,7 +181,7 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
 
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
   const std::uint64_t wanted =
-      size == FitSample::full ? std::clamp(points / 4, least_full_sample, most_full_sample)
+      size == FitSample::full ? std::clamp(points / 6, least_full_sample, most_full_sample)
                               : std::clamp(points / 256, least_trial_sample, most_trial_sample);
   return std::min(points, wanted);
 }
