@@ -50,7 +50,7 @@ class OnePassDecoder final : public PassDecoder {
   void contexts(int /*pass*/, const Sections& /*sections*/) override {}
 
   void place(int /*pass*/) override {
-    codes_ = first_of(workspace_.codes, target_.shape.points());
+    codes_ = workspace_.codes.first(target_.shape.points());
     const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
     level_->place(0, {}, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
@@ -113,14 +113,14 @@ class MultilevelDecoder final : public PassDecoder {
   }
 
   void contexts(int pass, const Sections& sections) override {
-    contexts_ = first_of(workspace_.contexts, engine_->pass(pass).points);
+    contexts_ = workspace_.contexts.first(engine_->pass(pass).points);
     engine_->contexts(pass, sections.find(SectionId::weights), contexts_);
     contexts_ = Gaps(engine_->missing(pass)).close(contexts_);
   }
 
   void place(int pass) override {
     const auto [level, number] = place_of_pass_[static_cast<std::size_t>(pass)];
-    codes_ = first_of(workspace_.codes, engine_->pass(pass).points);
+    codes_ = workspace_.codes.first(engine_->pass(pass).points);
     const Gaps gaps(engine_->missing(pass));
     level->place(number, contexts_, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);

@@ -111,7 +111,7 @@ class OnePassEncoder final : public CpuPassEncoder {
 
   void predict(PassRange /*range*/) override {
     PassInWork& pass = this->pass(0);
-    pass.codes = first_of(workspace().codes, frame_.values.size());
+    pass.codes = workspace().codes.first(frame_.values.size());
     Predicted<T> predicted{pass.codes, {}, {}, {}};
     std::visit([&](const auto& params) { predict_by(params, pass, predicted); },
                coding().predictor);
@@ -147,7 +147,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
         engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame)) {}
 
   void predict(PassRange range) override {
-    const std::span<QuantCode> codes = first_of(workspace().codes, points_);
+    const std::span<QuantCode> codes = workspace().codes.first(points_);
     for (int number = range.first; number < range.end; ++number) {
       PassInWork& pass = this->pass(number);
       pass.codes = codes.subspan(predicted_, engine_->pass(number).points);
@@ -165,7 +165,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
   std::int64_t error_sum() override { return engine_->error_sum(); }
 
   void fit_contexts(PassRange range) override {
-    const std::span<std::uint8_t> contexts = first_of(workspace().contexts, points_);
+    const std::span<std::uint8_t> contexts = workspace().contexts.first(points_);
     for (int number = range.first; number < range.end; ++number) {
       PassInWork& pass = this->pass(number);
       pass.contexts = contexts.subspan(fitted_, pass.codes.size());

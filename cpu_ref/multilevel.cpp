@@ -105,10 +105,12 @@ class Engine final : public MultilevelEngine {
   }
 
   std::uint64_t coarse_hash() const override {
-    std::vector<T> coarse;
-    for (const Pass& pass : std::span(plan_.passes).first(plan_.coarse_passes)) {
-      const std::size_t at = coarse.size();
-      coarse.resize(at + pass.points);
+    const auto passes = std::span(plan_.passes).first(plan_.coarse_passes);
+    std::size_t points = 0;
+    for (const Pass& pass : passes) points += pass.points;
+    const auto coarse = std::make_unique_for_overwrite<T[]>(points);
+    std::size_t at = 0;
+    for (const Pass& pass : passes) {
       for_each_row_of(pass, [&](const ClassPlan<T>& c, const Row& row) {
         for_each_run(row, c.points, plan_.grid,
                      [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
@@ -118,8 +120,9 @@ class Engine final : public MultilevelEngine {
                        }
                      });
       });
+      at += pass.points;
     }
-    return block_hash(std::as_bytes(std::span(coarse)));
+    return block_hash(std::as_bytes(std::span(coarse.get(), points)));
   }
 
  private:

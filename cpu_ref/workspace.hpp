@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "core/frame.hpp"
@@ -10,19 +12,32 @@
 
 namespace cuszi::cpu {
 
+/// Memory that grows as needed and is not initialised: what is never written takes none.
+template <class T>
+class GrowingMemory {
+ public:
+  /// Room for `count` values; what it held is lost if it has to grow.
+  std::span<T> first(std::size_t count) {
+    if (size_ < count) {
+      values_.reset();
+      size_ = 0;
+      values_ = std::make_unique_for_overwrite<T[]>(count);
+      size_ = count;
+    }
+    return std::span(values_.get(), count);
+  }
+
+ private:
+  std::unique_ptr<T[]> values_;
+  std::size_t size_ = 0;
+};
+
 /// Memory that a backend keeps from one frame to the next.
 struct Workspace {
   FrameSlot slot;
-  std::vector<QuantCode> codes;        ///< of the points of all passes
-  std::vector<std::uint8_t> contexts;  ///< of the same
+  GrowingMemory<QuantCode> codes;        ///< of the points of all passes
+  GrowingMemory<std::uint8_t> contexts;  ///< of the same
 };
-
-/// The first `count` values of memory that grows as needed.
-template <class T>
-std::span<T> first_of(std::vector<T>& memory, std::size_t count) {
-  if (memory.size() < count) memory.resize(count);
-  return std::span(memory).first(count);
-}
 
 /// A section and its bytes.
 struct OwnedSection {
