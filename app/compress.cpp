@@ -44,7 +44,7 @@ class Compression {
     OutputFile file(output_, file_of(input_), options_.run.force);
     {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
-      hold_if_read_twice();
+      plan_reading();
       if (options_.target) {
         compress_to_target(file, progress);
       } else if (options_.verify) {
@@ -74,9 +74,10 @@ class Compression {
     return (options_.verify || psnr ? 2 : 1) * field_bytes();
   }
 
-  void hold_if_read_twice() {
+  void plan_reading() {
     const bool twice = options_.verify || options_.target || settings_.needs_range();
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
+    if (!options_.verify && !options_.target) field_.use_once();
   }
 
   void compress_to_target(OutputFile& file, Progress& progress) {

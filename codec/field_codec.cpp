@@ -120,7 +120,7 @@ class FieldCompressor {
     Backend& backend = *backends_[turn.track()];
     Bytes values;
     turn.in_order(FrameStep::start, [&] { values = feed_.frame(i, backend); });
-    return times_.measure(turn, [&](StepTimes& steps) {
+    LoadedFrame frame = times_.measure(turn, [&](StepTimes& steps) {
       const FrameConfig& config = settings_.frame;
       const FillValues& fills = settings_.fills;
       if (bound && !scans_.empty()) {
@@ -129,6 +129,8 @@ class FieldCompressor {
       return bound ? load_frame(backend, config, shape, values, fills, *bound, steps)
                    : load_frame(backend, config, shape, values, fills, steps);
     });
+    frame.let_go = [this, i] { feed_.let_go(i); };
+    return frame;
   }
 
   const FieldSettings& settings_;

@@ -51,6 +51,12 @@ Bytes FieldSource::frame(std::uint64_t i) {
   return buffer_.view();
 }
 
+void FieldSource::let_go(std::uint64_t i) {
+  if (!is_used_once_ || whole_ || held_ != i) return;
+  held_.reset();
+  buffer_ = {};
+}
+
 /// Makes frame `i` that of the buffer if it has been read ahead.
 bool FieldSource::take_ahead(std::uint64_t i) {
   if (!ahead_) return false;

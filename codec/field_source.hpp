@@ -36,6 +36,12 @@ class FieldSource {
   /// asked for can be asked for again, whatever the source.
   Bytes frame(std::uint64_t i);
 
+  /// From now on no frame is asked for again that has been let go.
+  void use_once() { is_used_once_ = true; }
+
+  /// Frees the memory of frame `i`, where it is the source's own and the frame is used once.
+  void let_go(std::uint64_t i);
+
   /// The values of frame `i` where the source has them in a device's memory; else none.
   Bytes device_frame(std::uint64_t i) const;
 
@@ -72,8 +78,9 @@ class FieldSource {
   FieldCuts plan_;
   Buffer buffer_;
   std::unique_ptr<Ahead> ahead_;
-  std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
-  bool whole_ = false;                                ///< the buffer holds the field
+  std::optional<std::uint64_t> held_;  ///< the frame in the buffer
+  bool whole_ = false;                 ///< the buffer holds the field
+  bool is_used_once_ = false;
   ByteCount position_ = 0;                            ///< in a stream
   std::vector<std::optional<std::uint64_t>> hashes_;  ///< of the frames that have been read
 };

@@ -39,6 +39,10 @@ Bytes FrameFeed::frame(std::uint64_t i, Backend& user) {
   return values;
 }
 
+void FrameFeed::let_go(std::uint64_t i) {
+  if (transfer_ == nullptr) field_.let_go(i);
+}
+
 bool FrameFeed::fits_device() const {
   return field_.layout().field_bytes() + tracks_ * frames_of_work * field_.frame_bytes(0) <=
          transfer_->room();

@@ -26,6 +26,9 @@ class FrameFeed {
   /// `user` is the backend that is going to work on it. Throws InputError or DeviceError.
   Bytes frame(std::uint64_t i, Backend& user);
 
+  /// Frees the values of frame `i`, if they are the host's and nobody will ask for them again.
+  void let_go(std::uint64_t i);
+
  private:
   struct ReleaseKept {
     void operator()(Transfer* transfer) const noexcept;

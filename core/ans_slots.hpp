@@ -75,6 +75,10 @@ CUSZI_HD constexpr std::uint32_t raw_bits_of(SlotKind kind, std::uint32_t token)
   }
 }
 
+/// What a quant-code takes at most: a token of the least frequency, and raw bits.
+inline constexpr std::uint64_t most_code_bits =
+    probability_bits + raw_bits_of(SlotKind::code, outlier_token - 1);
+
 /// The inverse of token_of().
 CUSZI_HD inline std::uint32_t value_of_slot(SlotKind kind, std::uint32_t token, std::uint32_t raw,
                                             std::uint32_t centre) {

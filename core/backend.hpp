@@ -43,7 +43,7 @@ class Backend {
   virtual void settle() noexcept {}
 
   /// Looks at a frame, for a predictor whose geometry is that of `draft`. `values` must stay valid
-  /// as long as the session.
+  /// as long as the session, or until PassEncoder::most_bytes() has told something.
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                                 const FillValues& fills,
                                                 const PredictorParams& draft) = 0;

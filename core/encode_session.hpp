@@ -86,6 +86,9 @@ class PassEncoder {
   /// Chooses how the contexts of these passes follow from what earlier passes restored, and
   /// prepares them. Without effect for predictors that have none.
   virtual void fit_contexts(PassRange passes) = 0;
+  /// What the sections of all passes take at most, once all have been predicted: from then on no
+  /// value of the frame is read. Nothing if that cannot be told before they are encoded.
+  virtual std::optional<ByteCount> most_bytes() const { return std::nullopt; }
   /// Entropy-codes the quant-codes of all passes. Those of a level of the payload may stand
   /// together, in the sections of its first pass.
   virtual void encode() = 0;

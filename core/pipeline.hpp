@@ -23,6 +23,9 @@ struct LoadedFrame {
   FieldScan scan;  ///< nothing yet if there is a `once`
   std::unique_ptr<EncodeSession> session;
   std::unique_ptr<OnePassSession> once;  ///< instead of a session
+  /// Takes the values away, to be called when none of these is looked at any more. None if they
+  /// are to stay.
+  std::function<void()> let_go = {};
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) const {
     return once ? once->values_at(points) : session->values_at(points);

@@ -71,7 +71,7 @@ void write_frame(Backend& backend, std::span<const Sections> passes, const Alloc
 
 /// Whether a frame with this header is smaller than its values.
 bool pays(const FrameHeader& header, const LoadedFrame& frame) {
-  return write_frame_header(header).size() + header.payload_bytes() < frame.values.size();
+  return write_frame_header(header).size() + header.payload_bytes() < frame.shape.bytes();
 }
 
 /// The mask of the loaded frame, empty if no point is missing.
@@ -143,11 +143,24 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   return result;
 }
 
+/// Takes away the values of a large frame, whose passes have been predicted, if coding it pays for
+/// sure.
+void let_values_go(const PassEncoder& encoder, const EncodedMask& mask, LoadedFrame& frame) {
+  constexpr ByteCount large = ByteCount{1} << 22;
+  const ByteCount size = frame.shape.bytes();
+  if (!frame.let_go || size < large) return;
+  const auto most = encoder.most_bytes();
+  if (!most || *most + mask.bits.size() + mask.values.size() >= size) return;
+  frame.values = {};
+  frame.let_go();
+}
+
 /// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
 /// depend on contexts, passes take turns in the first two, else each step sees all of them at once,
 /// and `coding` is changed where errors would have a direction.
-std::vector<CodedPass> code_passes(EncodeSession& session, FrameCoding& coding, int passes,
-                                   const FrameShape& shape, StepTimes& times) {
+std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int passes,
+                                   const EncodedMask& mask, StepTimes& times) {
+  EncodeSession& session = *frame.session;
   std::unique_ptr<PassEncoder> encoder;
   if (coding.predicts_by_contexts()) {
     encoder = session.passes(coding);
@@ -158,9 +171,10 @@ std::vector<CodedPass> code_passes(EncodeSession& session, FrameCoding& coding, 
     }
   } else {
     times.measure("predict", [&] {
-      encoder = predict_evenly(session, coding, {0, passes}, shape);
+      encoder = predict_evenly(session, coding, {0, passes}, frame.shape);
     });
     times.tell(0.5);
+    let_values_go(*encoder, mask, frame);
     if (uses_contexts(coding.coder)) {
       times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
     }
@@ -205,13 +219,14 @@ std::vector<std::byte> padding_of(std::span<const Sections> passes, ByteCount va
   return std::vector<std::byte>(least > size ? least - size : 0);
 }
 
-/// Writes a frame whose passes are coded. Nothing if that does not pay.
+/// Writes a frame whose passes are coded. Nothing if that does not pay, unless nothing else can be
+/// done any more.
 std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
                                              const FrameCoding& coding,
                                              std::span<const CodedPass> coded,
                                              std::vector<Sections> passes, std::uint64_t index,
                                              const Allocate& allocate, StepTimes& times) {
-  const std::vector<std::byte> padding = padding_of(passes, frame.values.size());
+  const std::vector<std::byte> padding = padding_of(passes, frame.shape.bytes());
   if (!padding.empty()) passes.back().add(SectionId::raw, padding);
 
   FrameReport result;
@@ -223,13 +238,13 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
     result.outliers += pass.counts.outliers;
     result.patches += pass.counts.patches;
   }
-  if (!pays(result.header, frame)) return std::nullopt;
+  if (!frame.values.empty() && !pays(result.header, frame)) return std::nullopt;
   times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
   return result;
 }
 
 /// The frame coded in this way. Nothing if that does not pay.
-std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const LoadedFrame& frame,
+std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, LoadedFrame& frame,
                                       FrameCoding coding, std::uint64_t index,
                                       const Allocate& allocate, StepTimes& times) {
   EncodeSession& session = *frame.session;
@@ -238,7 +253,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, const
   const std::vector<CodedPass> coded =
       codes_itself(id_of(coding.predictor))
           ? code_values(session, coding, times)
-          : code_passes(session, coding, static_cast<int>(pass_levels.size()), frame.shape, times);
+          : code_passes(frame, coding, static_cast<int>(pass_levels.size()), mask, times);
   if (coded.front().settled) coding.predictor = *coded.front().settled;
   std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
   return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, allocate,
@@ -307,7 +322,7 @@ std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfi
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}};
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
   times.measure("scan", [&] {
     frame.session = backend.encode(shape, values, fills, frame.draft);
     frame.scan = frame.session->scan();
@@ -319,7 +334,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
                        Bytes values, const FillValues& fills, const FieldScan& scan,
                        StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), scan, {}, {}};
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), scan, {}, {}, {}};
   times.measure("load", [&] { frame.session = backend.encode_again(shape, values, fills, scan); });
   return frame;
 }
@@ -327,7 +342,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, double bound, StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}};
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
   if (may_be_read_once(config, fills, bound) && codes_itself(id_of(frame.draft))) {
     frame.once =
         times.measure("sample", [&] { return backend.encode_at_once(shape, values, frame.draft); });

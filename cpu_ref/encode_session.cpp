@@ -62,6 +62,13 @@ class CpuPassEncoder : public PassEncoder {
  protected:
   virtual PassShape shape_of_pass(int number) const = 0;
 
+  /// Of the sections that are there.
+  ByteCount bytes_so_far() const {
+    ByteCount bytes = 0;
+    for (const PassInWork& pass : passes_) bytes += pass.result.sections.size();
+    return bytes;
+  }
+
   PassInWork& pass(int number) { return passes_.at(static_cast<std::size_t>(number)); }
   Workspace& workspace() { return memory_.workspace; }
   const FrameCoding& coding() const { return coding_; }
@@ -173,6 +180,12 @@ class MultilevelEncoder final : public CpuPassEncoder {
       keep(SectionId::weights, engine_->fit_contexts(number, pass.contexts), pass);
       pass.contexts = pass.gaps.close(pass.contexts);
     }
+  }
+
+  /// Heads and what lanes waste are a small part of large frames, which is taken in full.
+  std::optional<ByteCount> most_bytes() const override {
+    if (!std::holds_alternative<AnsParams>(coding().coder)) return std::nullopt;
+    return bytes_so_far() + points_ * most_code_bits / 8 + points_ * sizeof(T) / 16;
   }
 
   void encode() override {

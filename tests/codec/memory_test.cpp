@@ -54,6 +54,31 @@ std::vector<float> restore(Bytes archive) {
   return values;
 }
 
+/// Bytes that have to be read, and how often they were.
+class CountingSource final : public ByteSource {
+ public:
+  CountingSource(Bytes bytes, int& reads) : source_(bytes), reads_(reads) {}
+
+  std::string name() const override { return source_.name(); }
+  std::size_t read(MutableBytes out) override {
+    ++reads_;
+    return source_.read(out);
+  }
+  std::optional<ByteCount> size() const override { return source_.size(); }
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override {
+    ++reads_;
+    return source_.read_at(offset, out);
+  }
+  void seek(ByteCount offset) override { source_.seek(offset); }
+  ByteCount skip(ByteCount count) override { return source_.skip(count); }
+
+ private:
+  MemorySource source_;
+  int& reads_;
+};
+
+bool holds(FieldSource& field, Bytes values) { return std::ranges::equal(field.frame(0), values); }
+
 }  // namespace
 
 TEST_CASE("a program without the command line compresses and restores a field in memory") {
@@ -77,6 +102,28 @@ TEST_CASE("a program without the command line compresses and restores a field in
       }
     }
   }
+}
+
+TEST_CASE("a frame that is used once takes no memory when it has been let go") {
+  FieldLayout layout;
+  layout.dims = dims;
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  int reads = 0;
+  FieldSource field(std::make_unique<CountingSource>(values, reads), layout,
+                    plan_frames(dims, DType::f32));
+  CHECK(holds(field, values));
+  CHECK(reads == 1);
+
+  field.let_go(0);  // others may ask for it again
+  CHECK(holds(field, values));
+  CHECK(reads == 1);
+
+  field.use_once();
+  CHECK(holds(field, values));
+  CHECK(reads == 1);
+  field.let_go(0);
+  CHECK(holds(field, values));
+  CHECK(reads == 2);
 }
 
 }  // namespace cuszi::test

@@ -27,6 +27,25 @@ FrameHeader header_of(const FrameTask& task, const std::vector<std::byte>& value
 
 constexpr PredictorId predictors[] = {PredictorId::lorenzo, PredictorId::interp};
 
+/// A frame compressed from values that are destroyed when they are let go.
+struct Forgotten {
+  CompressedFrame frame;
+  int times = 0;  ///< that they were
+};
+
+Forgotten compress_and_forget(const FrameTask& task, std::vector<std::byte> values, double bound) {
+  Forgotten result;
+  StepTimes times;
+  const auto cpu = cpu::make_backend();
+  LoadedFrame loaded = load_frame(*cpu, task.config, task.shape, values, task.fills, times);
+  loaded.let_go = [&] {
+    ++result.times;
+    std::fill(values.begin(), values.end(), std::byte{0xFF});
+  };
+  result.frame = compress_frame(*cpu, task.config, std::move(loaded), 0, bound, times);
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("a smooth field is coded") {
@@ -89,6 +108,34 @@ TEST_CASE("a large frame of next to nothing has the bytes that a reader asks for
   const FrameHeader header = header_of(task, values);
   CHECK(header.kind == FrameKind::coded);
   CHECK(header.payload_bytes() == least_payload_bytes(values.size()));
+}
+
+TEST_CASE("a large frame's values are let go when they have been predicted") {
+  const Dims dims{16, 256, 256};
+  for (const FieldKind field : {FieldKind::smooth, FieldKind::missing}) {
+    const auto values = make_field(field, dims, DType::f32, 1);
+    FrameTask task = task_for(dims, DType::f32, PredictorId::multilevel, 1e-3);
+    task.config.coder = CoderId::ans;
+    task.config.predictor.multilevel.effort = Effort::fast;
+    const BoundedFrame kept = compress(*cpu::make_backend(), task, values);
+    const Forgotten forgotten = compress_and_forget(task, values, kept.bound);
+    CHECK(forgotten.times == 1);
+    CHECK(forgotten.frame.bytes == kept.frame.bytes);
+  }
+}
+
+TEST_CASE("values stay that may have to be packed losslessly") {
+  const Dims dims{16, 256, 256};
+  const auto values = make_field(FieldKind::rough, dims, DType::f32, 1);
+  for (const PredictorId predictor : {PredictorId::multilevel, PredictorId::lorenzo}) {
+    FrameTask task = task_for(dims, DType::f32, predictor, 1e-3);
+    task.config.coder = predictor == PredictorId::multilevel ? CoderId::ans : CoderId::huffman;
+    task.config.predictor.multilevel.effort = Effort::fast;
+    const double bound = predictor == PredictorId::multilevel ? 1e-9 : 1e-3;
+    const Forgotten kept = compress_and_forget(task, values, bound);
+    CHECK(kept.times == 0);
+    CHECK(kept.frame.bytes.size() < values.size() + 512);
+  }
 }
 
 TEST_CASE("a large frame of one value has the bytes that a reader asks for") {
