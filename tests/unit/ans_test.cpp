@@ -84,6 +84,14 @@ TEST_CASE("tokens and their raw bits give every code back") {
   CHECK(value_of_slot(SlotKind::magnitude, tokens_of(SlotKind::magnitude) - 1, 0, middle) == 0);
 }
 
+TEST_CASE("no quant-code takes more bits than a frame counts on") {
+  std::uint64_t most = 0;
+  for (std::uint32_t code = 0; code < 2 * middle; ++code) {
+    most = std::max<std::uint64_t>(most, token_of(SlotKind::code, code, middle).raw_bits);
+  }
+  CHECK(probability_bits + most == most_code_bits);
+}
+
 TEST_CASE("tokens and their raw bits give gaps back") {
   Random random(5);
   for (int i = 0; i < 100'000; ++i) {
