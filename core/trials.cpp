@@ -25,6 +25,7 @@ constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are qu
 constexpr std::uint64_t least_saving = 128;           ///< one in so many bytes, by bounds half way
 constexpr std::uint64_t hardly_more = 64;             ///< one in so many bytes, by equal bounds
 constexpr std::uint64_t better_fit_saves = 24;        ///< one in so many bytes of a trial
+constexpr std::uint64_t fit_may_save = 8;             ///< one in so many bytes of Lorenzo's
 constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take little of its time
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
@@ -606,7 +607,9 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
     const bool is_telling = trials.box().all() || chosen->bytes >= least_bytes;
     if (rival && is_telling) {
       const auto [coder, bytes] = trials.best_coder(*rival, chosen->bytes);
-      if (bytes < chosen->bytes) return {{*rival, coder}, {}};
+      const bool is_fitted = effort == Effort::best || dims.count() >= large_frame;
+      const std::uint64_t may_save = is_fitted ? 0 : bytes / fit_may_save;
+      if (bytes + may_save < chosen->bytes) return {{*rival, coder}, {}};
     }
     *params = std::move(chosen->params);
     cost = chosen->cost;
