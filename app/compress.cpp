@@ -75,9 +75,10 @@ class Compression {
   }
 
   void plan_reading() {
-    const bool twice = options_.verify || options_.target || settings_.needs_range();
+    const bool again = options_.verify || options_.target;  // after they have been compressed
+    const bool twice = again || settings_.needs_range();
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
-    if (!options_.verify && !options_.target) field_.use_once();
+    if (!again) field_.use_once();
   }
 
   void compress_to_target(OutputFile& file, Progress& progress) {

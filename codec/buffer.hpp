@@ -1,33 +1,21 @@
 #pragma once
 
-#include <memory>
-
+#include "core/growing_memory.hpp"
 #include "core/units.hpp"
 
 namespace cuszi {
 
-/// Memory for values, aligned for every dtype and not initialised: pages that are never written
-/// cost nothing.
+/// Growing memory for values, and how much of it they take.
 class Buffer {
  public:
   /// Makes room for `size` bytes; what it held is lost if it has to grow.
-  MutableBytes resize(ByteCount size) {
-    if (size > capacity_) {
-      bytes_.reset();
-      capacity_ = 0;
-      bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
-      capacity_ = size;
-    }
-    size_ = size;
-    return view();
-  }
+  MutableBytes resize(ByteCount size) { return view_ = memory_.first(size); }
 
-  MutableBytes view() const { return {bytes_.get(), size_}; }
+  MutableBytes view() const { return view_; }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
-  ByteCount capacity_ = 0;
-  ByteCount size_ = 0;
+  GrowingMemory<std::byte> memory_;
+  MutableBytes view_;
 };
 
 }  // namespace cuszi

@@ -78,9 +78,9 @@ class FieldSource {
   FieldCuts plan_;
   Buffer buffer_;
   std::unique_ptr<Ahead> ahead_;
-  std::optional<std::uint64_t> held_;  ///< the frame in the buffer
-  bool whole_ = false;                 ///< the buffer holds the field
-  bool is_used_once_ = false;
+  std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
+  bool whole_ = false;                                ///< the buffer holds the field
+  bool is_used_once_ = false;                         ///< see use_once()
   ByteCount position_ = 0;                            ///< in a stream
   std::vector<std::optional<std::uint64_t>> hashes_;  ///< of the frames that have been read
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/candidates.hpp"
+#include "core/frame_trials.hpp"
 #include "core/open_loop.hpp"
 #include "core/rest.hpp"
 
@@ -21,10 +22,8 @@ constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
 constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what open loops say
 constexpr std::uint64_t surely_more_if_dense = 8;
-constexpr std::uint64_t few_values = std::uint64_t{1} << 17;  ///< so few are quickly coded anew
 constexpr std::uint64_t least_saving = 128;           ///< one in so many bytes, by bounds half way
 constexpr std::uint64_t hardly_more = 64;             ///< one in so many bytes, by equal bounds
-constexpr std::uint64_t better_fit_saves = 24;        ///< one in so many bytes of a trial
 constexpr std::uint64_t fit_may_save = 8;             ///< one in so many bytes of Lorenzo's
 constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take little of its time
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
@@ -104,15 +103,6 @@ LorenzoParams lorenzo_like(const MultilevelParams& other, const Rest& rest, cons
   return params;
 }
 
-/// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
-/// codes, which values on a coarse grid make.
-std::vector<CoderId> coders_to_try(const FrameConfig& config) {
-  if (config.automatic_coder && config.coder == CoderId::ans) {
-    return {CoderId::ans, CoderId::huffman};
-  }
-  return {config.coder};
-}
-
 /// These parameters, with the choices of others, for an array of these dims.
 MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& chosen,
                               const Dims& dims) {
@@ -140,153 +130,10 @@ Selection part_of(const Dims& dims, std::uint64_t most_points) {
   return box_of(dims.squeezed(), most_points);
 }
 
-/// Along such an axis there is nothing to fit, so that a fit to more points saves less.
-bool has_independent_axis(const MultilevelParams& params) {
-  const Roles& roles = params.lattice.roles;
-  return std::find(roles.begin(), roles.end(), AxisRole::independent) != roles.end();
-}
-
 OpenLoopCost cost_by_loops(const MultilevelParams& params, std::span<const ClassErrors> loops,
                            const Dims& dims) {
   return {open_loop_cost(params, make_schedule(params.lattice), loops), dims.squeezed()};
 }
-
-/// What trials of this frame measure.
-class FrameTrials {
- public:
-  FrameTrials(EncodeSession& session, const FrameConfig& config, const Selection& box, double bound)
-      : session_(session), config_(config), box_(box), bound_(bound) {}
-
-  const Selection& box() const { return box_; }
-
-  /// From now on codings are tried in this part of the frame.
-  void go_to(const Selection& box) {
-    box_ = box;
-    box_session_.reset();
-    known_.clear();
-  }
-
-  std::vector<std::vector<ClassErrors>> open_loops(std::span<const MultilevelParams> candidates) {
-    return frame_session().open_loops(candidates);
-  }
-
-  /// See TrialSession.
-  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
-    frame_session().for_each(count, each);
-  }
-
-  /// What they would take, about, with fits as of the frame.
-  std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates) {
-    std::vector<std::uint64_t> bytes = costs(codings_of(candidates));
-    for (std::size_t i = 0; i < bytes.size() && box_.points() > few_values; ++i) {
-      const bool is_fitted = candidates[i].coefficients.empty();
-      if (!is_fitted && !has_independent_axis(candidates[i])) {
-        bytes[i] -= bytes[i] / better_fit_saves;
-      }
-    }
-    return bytes;
-  }
-
-  /// Has these tried along, and the coders after `lorenzo`, if the backend tries so many at once.
-  void foresee(std::span<const MultilevelParams> candidates,
-               const std::optional<LorenzoParams>& lorenzo) {
-    std::vector<FrameCoding> codings = codings_of(candidates);
-    if (lorenzo) {
-      for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
-    }
-    if (codings.size() <= box_session().side_by_side()) costs(codings);
-  }
-
-  /// See TrialSession.
-  void expect(const MultilevelParams& likely) { frame_session().expect(likely); }
-
-  struct CoderCost {
-    CoderId coder;
-    std::uint64_t bytes;
-  };
-
-  /// The best coder after this predictor; the earlier one on ties. The second one saves not so much
-  /// that it needs to be tried where the first takes half as much again as what is to be beaten.
-  CoderCost best_coder(const LorenzoParams& params, std::uint64_t to_be_beaten) {
-    const std::vector<FrameCoding> codings = codings_of(params);
-    const std::vector<CoderId> coders = coders_to_try(config_);
-    CoderCost best{coders.front(), costs({codings.front()}).front()};
-    if (codings.size() == 1 || best.bytes > to_be_beaten + to_be_beaten / 2) return best;
-    const std::uint64_t bytes = costs({codings.back()}).front();
-    return bytes < best.bytes ? CoderCost{coders.back(), bytes} : best;
-  }
-
- private:
-  /// A coding that has been tried.
-  struct Known {
-    FrameCoding coding;
-    std::uint64_t bytes;
-
-    /// Everything else is the frame's.
-    bool is(const FrameCoding& other) const {
-      return coding.predictor == other.predictor && coding.coder.index() == other.coder.index();
-    }
-  };
-
-  std::vector<FrameCoding> codings_of(std::span<const MultilevelParams> candidates) const {
-    std::vector<FrameCoding> codings;
-    for (const MultilevelParams& params : candidates) {
-      codings.push_back(
-          {params, {bound_, config_.predictor.multilevel.slack}, AnsParams{params.radius}, {}});
-    }
-    return codings;
-  }
-
-  std::vector<FrameCoding> codings_of(const LorenzoParams& params) const {
-    std::vector<FrameCoding> codings;
-    for (const CoderId coder : coders_to_try(config_)) {
-      codings.push_back({params, {bound_}, coding(coder, params), {}});
-    }
-    return codings;
-  }
-
-  std::vector<std::uint64_t> costs(const std::vector<FrameCoding>& codings) {
-    const auto find = [&](const FrameCoding& coding) {
-      return std::find_if(known_.begin(), known_.end(),
-                          [&](const Known& known) { return known.is(coding); });
-    };
-    std::vector<FrameCoding> unknown;
-    std::copy_if(codings.begin(), codings.end(), std::back_inserter(unknown),
-                 [&](const FrameCoding& coding) { return find(coding) == known_.end(); });
-    if (!unknown.empty()) {
-      const std::vector<std::uint64_t> bytes = box_session().costs(unknown);
-      for (std::size_t i = 0; i < unknown.size(); ++i) known_.push_back({unknown[i], bytes.at(i)});
-    }
-    std::vector<std::uint64_t> all;
-    all.reserve(codings.size());
-    for (const FrameCoding& coding : codings) all.push_back(find(coding)->bytes);
-    return all;
-  }
-
-  CoderParams coding(CoderId coder, const LorenzoParams& params) const {
-    if (coder == CoderId::ans) return AnsParams{params.radius};
-    return coder_params(coder, config_, params.radius);
-  }
-
-  TrialSession& frame_session() {
-    if (!frame_session_) frame_session_ = session_.trials(Selection{box_.from});
-    return *frame_session_;
-  }
-
-  TrialSession& box_session() {
-    if (box_.all()) return frame_session();
-    if (!box_session_) box_session_ = session_.trials(box_);
-    return *box_session_;
-  }
-
-  EncodeSession& session_;
-  const FrameConfig& config_;
-  Selection box_;
-  double bound_;
-  std::unique_ptr<TrialSession> frame_session_;
-  std::unique_ptr<TrialSession> box_session_;
-  std::vector<Known> known_;
-};
 
 /// What trials have found out.
 struct Chosen {

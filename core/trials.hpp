@@ -9,7 +9,8 @@
 namespace cuszi {
 
 /// The part of a frame, whose dims are squeezed, that trials compress: all of it if it is small,
-/// else a box around its middle of up to 2^19 points (2^21 with the best effort).
+/// else a box around its middle of up to 2^19 points (2^21 with the best effort). Where values take
+/// many bits, half of it does.
 Selection trial_box(const Dims& dims, Effort effort);
 
 /// What a frame of these squeezed dims costs by open loops.
@@ -26,8 +27,9 @@ struct ChosenMethod {
 
 /// How the session's frame of these dims is best coded, by fits and trials: the schedule of
 /// `multilevel`; where `config` leaves the predictor open, the Lorenzo predictor if it costs less
-/// in the trial box, and where it leaves the coder open too, Huffman if that costs less after it.
-/// Methods of other predictors stay as they are.
+/// in the trial box (an eighth less than trials that were not fitted), and where it leaves the
+/// coder open too, Huffman if that costs less after it. Methods of other predictors stay as they
+/// are.
 ///
 /// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
 /// the same schedule, without trials, if by open loops it costs half to twice as much a point.

@@ -182,7 +182,8 @@ class MultilevelEncoder final : public CpuPassEncoder {
     }
   }
 
-  /// Heads and what lanes waste are a small part of large frames, which is taken in full.
+  /// With a sixteenth of the values for heads and for what lanes waste, which take less in large
+  /// frames.
   std::optional<ByteCount> most_bytes() const override {
     if (!std::holds_alternative<AnsParams>(coding().coder)) return std::nullopt;
     return bytes_so_far() + points_ * most_code_bits / 8 + points_ * sizeof(T) / 16;

@@ -2,35 +2,14 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "core/frame.hpp"
 #include "core/frame_slot.hpp"
+#include "core/growing_memory.hpp"
 #include "core/quantizer.hpp"
 
 namespace cuszi::cpu {
-
-/// Memory that grows as needed and is not initialised: what is never written takes none.
-template <class T>
-class GrowingMemory {
- public:
-  /// Room for `count` values; what it held is lost if it has to grow.
-  std::span<T> first(std::size_t count) {
-    if (size_ < count) {
-      values_.reset();
-      size_ = 0;
-      values_ = std::make_unique_for_overwrite<T[]>(count);
-      size_ = count;
-    }
-    return std::span(values_.get(), count);
-  }
-
- private:
-  std::unique_ptr<T[]> values_;
-  std::size_t size_ = 0;
-};
 
 /// Memory that a backend keeps from one frame to the next.
 struct Workspace {
