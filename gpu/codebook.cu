@@ -3,6 +3,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "gpu/codebook.cuh"
+#include "gpu/shared_memory.cuh"
 
 namespace cuszi::gpu {
 
@@ -394,18 +395,6 @@ std::uint64_t* sorted_keys(Work& work, const std::uint64_t* histogram, std::uint
   return sorted;
 }
 
-/// The most shared memory for a tree that a thread block of the device in use may have: for that of
-/// few_symbols leaves, or less.
-unsigned most_tree_bytes() {
-  constexpr int for_others = 8192;  // what make_small_code has beside the tree
-  int device = 0;
-  int most = 0;
-  check(cudaGetDevice(&device), "tell the device in use");
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "tell its shared memory");
-  return std::min(tree_bytes(few_symbols), static_cast<unsigned>(most - for_others));
-}
-
 }  // namespace
 
 DeviceCodebook make_codebook(Work& work, const std::uint64_t* histogram, std::uint32_t symbols) {
@@ -417,11 +406,7 @@ DeviceCodebook make_codebook(Work& work, const std::uint64_t* histogram, std::ui
                     work.take_pinned<BitCount>(1),
                     work.take_pinned<std::uint32_t>(1)};
   const std::uint32_t room = std::bit_ceil(symbols);
-  const unsigned most = most_tree_bytes();
-  if (symbols <= few_symbols && tree_bytes(room) <= most) {
-    check(cudaFuncSetAttribute(make_small_code, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(most)),
-          "set aside shared memory");
+  if (symbols <= few_symbols && tree_bytes(room) <= raise_shared_limit(make_small_code)) {
     make_small_code<<<1, few_threads, tree_bytes(room), work.stream()>>>(task, room);
     check_launch("make_small_code");
   } else {

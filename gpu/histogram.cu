@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/histogram.cuh"
+#include "gpu/shared_memory.cuh"
 
 namespace cuszi::gpu {
 
@@ -109,9 +110,7 @@ std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbol
   if (few) window.copies = std::min(few_bins / window.size, 8U);
   const unsigned threads = few ? 256 : 1024;
   const unsigned shared = window.size * window.copies * sizeof(std::uint32_t);
-  check(cudaFuncSetAttribute(count_packs, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(most_shared * sizeof(std::uint32_t))),
-        "set aside shared memory");
+  raise_shared_limit(count_packs);
   auto* const total = work.take_zeroed<std::uint64_t>(bins);
   const unsigned most_blocks = few ? 132 * 8 : 132;
   const unsigned blocks =

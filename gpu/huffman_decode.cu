@@ -4,6 +4,7 @@
 #include "gpu/async_copy.cuh"
 #include "gpu/chunk_index.cuh"
 #include "gpu/huffman.cuh"
+#include "gpu/shared_memory.cuh"
 
 namespace cuszi::gpu {
 
@@ -411,17 +412,10 @@ DecodeTables start_tables(Work& work, const CanonicalCode& code, const Canonical
   return tables;
 }
 
-/// As many threads of a block as shared memory of the device in use allows.
-unsigned threads_of_block() {
-  int device = 0;
-  int most = 0;
-  check(cudaGetDevice(&device), "tell the device in use");
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "tell its shared memory");
-  constexpr int for_others = 2048;  // what decode_chunks has beside rings and lines
+/// As many threads of a block as `shared_bytes` of shared memory allow.
+unsigned threads_of_block(unsigned shared_bytes) {
   unsigned threads = most_threads;
-  while (threads > group_threads && static_cast<int>(decode_bytes(threads)) > most - for_others)
-    threads /= 2;
+  while (threads > group_threads && decode_bytes(threads) > shared_bytes) threads /= 2;
   return threads;
 }
 
@@ -432,11 +426,8 @@ void launch_decode(Work& work, const CanonicalCode& code, DecodeTask task) {
   task.runs = tables.runs;
   task.long_symbols = {tables.long_symbols, tables.first_long};
   auto* const kernel = code.longest > 32 ? decode_chunks<true> : decode_chunks<false>;
-  const unsigned threads = threads_of_block();
+  const unsigned threads = threads_of_block(raise_shared_limit(kernel));
   const unsigned bytes = decode_bytes(threads);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        "set aside shared memory");
   const unsigned blocks = blocks_for(task.chunks, threads / 32 * task.warp_chunks);
   kernel<<<blocks, threads, bytes, work.stream()>>>(task);
   check_launch("decode_chunks");

@@ -2,6 +2,7 @@
 
 #include "gpu/chunk_index.cuh"
 #include "gpu/huffman.cuh"
+#include "gpu/shared_memory.cuh"
 
 namespace cuszi::gpu {
 
@@ -355,9 +356,7 @@ void launch(Work& work, const EncodeTask& task) {
   const ByteCount shared =
       (task.tile_words + (SharedUnits ? task.bins : 0)) * sizeof(std::uint32_t);
   auto* const kernel = encode_tiles<SharedUnits, merge>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared)),
-        "set aside shared memory");
+  raise_shared_limit(kernel);
   const unsigned blocks = std::min(task.tiles, 132 * blocks_per_multiprocessor);
   kernel<<<blocks, threads, shared, work.stream()>>>(task);
   check_launch("encode_tiles");

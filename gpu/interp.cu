@@ -5,6 +5,7 @@
 #include "gpu/interp.cuh"
 #include "gpu/interp_cube_decode.cuh"
 #include "gpu/interp_cube_encode.cuh"
+#include "gpu/shared_memory.cuh"
 
 namespace cuszi::gpu {
 
@@ -343,15 +344,6 @@ void add_plan(Work& work, InterpFrame<T>& frame) {
   frame.height_inverse = exact ? static_cast<std::uint32_t>(whole / height + 1) : 0;
 }
 
-ByteCount most_shared_bytes() {
-  int device = 0;
-  int most = 0;
-  check(cudaGetDevice(&device), "tell its number");
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "tell its limits");
-  return static_cast<ByteCount>(most);
-}
-
 /// Runs a kernel over all tiles: rows of threads for rows of points.
 template <class T, class Mode, class Kernel, class... Args>
 void launch_tiles(Work& work, Kernel* kernel, InterpFrame<T> frame, const Args&... args) {
@@ -359,9 +351,7 @@ void launch_tiles(Work& work, Kernel* kernel, InterpFrame<T> frame, const Args&.
   const std::uint32_t blocks = Mode::shared ? frame.tiles : std::min(frame.tiles, most_large);
   const auto bytes = static_cast<unsigned>(Box<T, Mode>::bytes(frame.plan));
   if constexpr (Mode::shared) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(bytes)),
-          "set aside shared memory");
+    raise_shared_limit(kernel);
   } else {
     frame.box_bytes = ceil_div(bytes, 256) * 256;
     frame.boxes = work.take<std::byte>(blocks * frame.box_bytes);
@@ -387,7 +377,7 @@ bool with_cube(const InterpFrame<T>& frame, const Launch& launch) {
 /// Calls launch with the mode that any other frame needs.
 template <class T, class Launch>
 void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
-  if (Box<T, Masked>::bytes(frame.plan) > most_shared_bytes())
+  if (Box<T, Masked>::bytes(frame.plan) > shared_bytes_of_device())
     launch(Large{});
   else if (frame.missing.words != nullptr)
     launch(Masked{});

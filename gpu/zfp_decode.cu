@@ -1,5 +1,6 @@
 #include "core/zfp_codec.hpp"
 #include "gpu/exception_sets.cuh"
+#include "gpu/shared_memory.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_block.cuh"
 #include "gpu/zfp_patches.cuh"
@@ -128,13 +129,12 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
   store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values, task.values);
 }
 
-/// Sets aside the shared memory of a kernel that decodes blocks; returns how much.
+/// Lets a kernel that decodes blocks have its shared memory; returns how much that is.
 template <class T, int rank, class Kernel>
 int take_slots(Kernel* kernel) {
   using Layout = ZfpPlanes<T, rank>;
   constexpr int shared = zfp_threads<rank> * Layout::words * sizeof(typename Layout::Word);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-        "set aside shared memory");
+  raise_shared_limit(kernel);
   return shared;
 }
 

@@ -1,5 +1,6 @@
 #include "core/zfp_codec.hpp"
 #include "gpu/ranked_bits.cuh"
+#include "gpu/shared_memory.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_block.cuh"
 #include "gpu/zfp_patches.cuh"
@@ -241,8 +242,7 @@ void launch(Work& work, EncodeTask<T>& task) {
   }
   auto* const kernel = encode_blocks<T, rank, checks>;
   constexpr int shared = threads * words * 8;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-        "set aside shared memory");
+  raise_shared_limit(kernel);
   kernel<<<tiles, threads, shared, work.stream()>>>(task);
   check_launch("encode_blocks");
 }
