@@ -208,9 +208,10 @@ ExitCode execute(const CompressOptions& options) {
   }
   Totals totals(options.inputs.size());
   const ExitCode code = for_each_file(options.inputs, [&](const std::string& input) {
+    const Stopwatch clock;
     Compression compression(options, backends, input, output_of.at(input));
     compression.run();
-    totals.add(compression.field_bytes(), compression.archive_bytes());
+    totals.add({compression.field_bytes(), compression.archive_bytes(), clock.seconds()});
     if (options.remove_inputs && compression.reached_target()) remove_input(input);
   });
   totals.tell(options.run);

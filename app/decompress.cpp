@@ -38,7 +38,10 @@ class Decompression {
   ByteCount field_bytes() const {
     return preview_.dims().count() * size_of(reader_.header().dtype);
   }
-  ByteCount archive_bytes() const { return archive_bytes_; }
+  /// Of an archive, or a frame, that was restored whole.
+  std::optional<ByteCount> archive_bytes() const {
+    return is_part() ? std::nullopt : std::optional(archive_bytes_);
+  }
 
   void run(const std::string& output) {
     OutputFile file(output, archive_, options_.run.force);
@@ -162,9 +165,10 @@ ExitCode execute(const DecompressOptions& options) {
   OutputPlan outputs(options.archives, options.folders, options.output, originals);
   Totals totals(options.archives.size());
   const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
+    const Stopwatch clock;
     Decompression decompression(options, backends, archive);
     decompression.run(outputs.claim(archive, decompression.default_name()));
-    totals.add(decompression.field_bytes(), decompression.archive_bytes());
+    totals.add({decompression.field_bytes(), decompression.archive_bytes(), clock.seconds()});
   });
   totals.tell(options.run);
   return code;

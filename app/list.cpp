@@ -61,7 +61,7 @@ ExitCode execute(const ListOptions& options) {
   if (!options.run.json) print_out(heading());
   const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
     const Report report = listed(archive);
-    totals.add(report.field_bytes(), *report.archive_bytes);
+    totals.add({report.field_bytes(), report.archive_bytes, std::nullopt});
     print_out(options.run.json ? line_of(json_of(report)) : line_on(report));
   });
   totals.tell(options.run);

@@ -12,11 +12,6 @@ namespace cuszi::app {
 
 namespace {
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 /// The largest error as a share of the bound; 0 without error, whatever the bound.
 double error_over_bound(double max_error, double bound) {
   return max_error == 0 ? 0 : max_error / bound;
@@ -311,12 +306,15 @@ std::optional<double> ratio_of(const Report& report) {
 }
 
 std::string rate_text(ByteCount bytes, double seconds) {
-  const double rate = gb_per_s(bytes, seconds).value_or(0);
-  return rate < 1 ? fmt::format("{:.1f} MB/s", 1000 * rate) : fmt::format("{:.2f} GB/s", rate);
+  const auto rate = gb_per_s(bytes, seconds);
+  if (!rate) return "-";
+  if (*rate >= 1) return fmt::format("{:.2f} GB/s", *rate);
+  return *rate >= 1e-3 ? fmt::format("{:.1f} MB/s", 1e3 * *rate)
+                       : fmt::format("{:.2g} MB/s", 1e3 * *rate);
 }
 
 std::optional<double> gb_per_s(ByteCount bytes, double seconds) {
-  if (!(seconds > 0)) return std::nullopt;
+  if (bytes == 0 || !(seconds >= shortest_seconds)) return std::nullopt;
   return static_cast<double>(bytes) / seconds / 1e9;
 }
 

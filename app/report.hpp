@@ -72,10 +72,13 @@ std::string bytes_text(ByteCount bytes);
 /// The field's bytes over the archive's; nothing for a preview or without an archive.
 std::optional<double> ratio_of(const Report& report);
 
-/// A speed for people: "1.23 GB/s", below that in MB/s.
+/// A speed for people: "1.23 GB/s", below that in MB/s; "-" if gb_per_s() has none.
 std::string rate_text(ByteCount bytes, double seconds);
 
-/// Billions of bytes per second; nothing if no time has passed.
+/// The shortest time that a speed is told of: reading a clock takes some hundredths of it.
+inline constexpr double shortest_seconds = 1e-6;
+
+/// Billions of bytes per second; nothing if there are no bytes, or in a time too short to measure.
 std::optional<double> gb_per_s(ByteCount bytes, double seconds);
 
 }  // namespace cuszi::app

@@ -48,7 +48,7 @@ ExitCode execute(const TestOptions& options) {
   Totals totals(options.archives.size());
   const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
     const Report report = restored(archive, backends, options.run);
-    totals.add(report.field_bytes(), *report.archive_bytes);
+    totals.add({report.field_bytes(), report.archive_bytes, report.total_seconds});
     if (options.run.json) {
       print(report, options.run);
     } else if (!options.run.quiet) {

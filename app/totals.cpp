@@ -7,10 +7,20 @@
 
 namespace cuszi::app {
 
-void Totals::add(ByteCount field_bytes, ByteCount archive_bytes) {
+namespace {
+
+/// Nothing if either is not known.
+template <class T>
+std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::optional<T>(*a + *b) : std::nullopt;
+}
+
+}  // namespace
+
+void Totals::add(const FileWork& file) {
   ++good_;
-  field_bytes_ += field_bytes;
-  archive_bytes_ += archive_bytes;
+  all_ = {all_.field_bytes + file.field_bytes, sum(all_.archive_bytes, file.archive_bytes),
+          sum(all_.seconds, file.seconds)};
 }
 
 void Totals::tell(const RunOptions& run) const {
@@ -19,11 +29,15 @@ void Totals::tell(const RunOptions& run) const {
 
 std::string Totals::text() const {
   std::string text = fmt::format("total: {} files", good_);
-  if (good_ != 0) {
-    text += fmt::format(", fields {}, archives {}, ratio {:.2f}, {} ({:.3g} s)",
-                        bytes_text(field_bytes_), bytes_text(archive_bytes_),
-                        static_cast<double>(field_bytes_) / static_cast<double>(archive_bytes_),
-                        rate_text(field_bytes_, clock_.seconds()), clock_.seconds());
+  if (good_ != 0) text += ", fields " + bytes_text(all_.field_bytes);
+  if (good_ != 0 && all_.archive_bytes) {
+    text += fmt::format(
+        ", archives {}, ratio {:.2f}", bytes_text(*all_.archive_bytes),
+        static_cast<double>(all_.field_bytes) / static_cast<double>(*all_.archive_bytes));
+  }
+  if (good_ != 0 && all_.seconds) {
+    text +=
+        fmt::format(", {} ({:.3g} s)", rate_text(all_.field_bytes, *all_.seconds), *all_.seconds);
   }
   return text + fmt::format(", {} failed\n", files_ - good_);
 }

@@ -19,12 +19,14 @@ std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
 
 /// The mask of the restored points.
 Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-               const Selection& restored, const Sections& sections) {
+               const Selection& restored, const Sections& sections, StepTimes& times) {
   if (header.missing == 0) return {};
-  const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
-                            to_host(backend, sections.at(SectionId::mask_values))};
-  const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.missing);
-  return restored.all() ? mask : pick(restored, shape.dtype, mask);
+  return times.measure("mask", [&] {
+    const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
+                              to_host(backend, sections.at(SectionId::mask_values))};
+    const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.missing);
+    return restored.all() ? mask : pick(restored, shape.dtype, mask);
+  });
 }
 
 HashStrings hashes_by(Backend& backend) {
@@ -101,8 +103,7 @@ void restore_constant_frame(Backend& backend, DecodeSession& session, const Fram
       "check", [&] { return read_only_pass(header, session.payload(), hashes_by(backend)); });
   const std::uint64_t bits =
       decode_constant(to_host(backend, sections.at(SectionId::raw)), shape.dtype);
-  const Mask mask = times.measure(
-      "mask", [&] { return read_mask(backend, shape, header, preview.restored, sections); });
+  const Mask mask = read_mask(backend, shape, header, preview.restored, sections, times);
   times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
 }
 
@@ -151,8 +152,7 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
       for (Sections& sections : passes) session.unpack(sections);
     });
   }
-  const Mask mask = times.measure(
-      "mask", [&] { return read_mask(backend, shape, header, preview.restored, passes.front()); });
+  const Mask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
   const FrameTarget target = target_of(shape, header, preview, mask, out);
   if (codes_itself(id_of(*header.predictor))) {
     times.measure("decode",

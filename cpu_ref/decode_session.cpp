@@ -44,17 +44,15 @@ class OnePassDecoder final : public PassDecoder {
       : target_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
 
   void decode(std::span<const CodedLevel> levels) override {
-    level_ = decode_level(coder_, levels.front());
+    codes_ = workspace_.codes.first(target_.shape.points());
+    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
+    decode_level(coder_, levels.front())->place(0, {}, codes_.first(codes_.size() - gaps.count()));
+    gaps.open(codes_);
   }
 
   void contexts(int /*pass*/, const Sections& /*sections*/) override {}
 
-  void place(int /*pass*/) override {
-    codes_ = workspace_.codes.first(target_.shape.points());
-    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
-    level_->place(0, {}, codes_.first(codes_.size() - gaps.count()));
-    gaps.open(codes_);
-  }
+  void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
     std::visit([&](const auto& params) { restore_by(params, sections); }, predictor_);
@@ -88,7 +86,6 @@ class OnePassDecoder final : public PassDecoder {
   const PredictorParams& predictor_;
   const CoderParams& coder_;
   Workspace& workspace_;
-  std::unique_ptr<DecodedLevel> level_;
   std::span<QuantCode> codes_;
 };
 

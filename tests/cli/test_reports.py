@@ -1,10 +1,13 @@
 """What the tool tells of its work."""
 
 import array
+import os
+import re
+import struct
 import unittest
 from fractions import Fraction
 
-from cli_test import BITCOMP_ARCHIVE, CliTest, QUALITY_KEYS, REPORT_KEYS, USAGE, also_sanitized
+from cli_test import ARCHIVE, BITCOMP_ARCHIVE, CliTest, QUALITY_KEYS, REPORT_KEYS, USAGE, also_sanitized
 
 
 class Reports(CliTest):
@@ -140,6 +143,53 @@ class Reports(CliTest):
         self.assertIn("decode", report["decompress_steps"])
         self.assertIn("MB/s", self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3").stdout.decode())
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
+
+    def test_bench_says_no_speed_that_cannot_be(self):
+        self.field("u_40x50x60.f32", dims="40x50x60")
+        options = ["bench", "u_40x50x60.f32", "-e", "1e-3", "--preset", "cusz"]
+        text = self.cuszi(*options).stdout.decode()
+        units = {"MB/s": 1e-3, "GB/s": 1}
+        rows = re.findall(r"(?m)^    ( *[a-z ]+?) +(-|[\d.]+ .B/s) +[\d.]+ s$", text)
+        speed = {name.strip(): rate if rate == "-" else float(rate.split()[0]) * units[rate.split()[1]]
+                 for name, rate in rows}
+        self.assertLessEqual({"plain copy", "predict", "decode", "place"}, set(speed))
+        fastest = 5 * os.cpu_count() * speed["plain copy"]
+        for name, rate in speed.items():
+            if rate != "-":
+                self.assertLess(rate, fastest, name)
+        self.assertEqual(speed["place"], "-")  # what decoding has done already
+        self.assertNotEqual(speed["decode"], "-")
+        report, = self.report(*options, "--study", "index")
+        for row in report["rows"]:
+            self.assertLess(row["cpu_decode_gb_per_s"], fastest)
+
+    @also_sanitized
+    def test_studies_of_fields_that_no_coder_sees(self):
+        self.path("c_30x40.f32").write_bytes(struct.pack("<f", 1) * 1200)
+        for preset, study in [("cusz", "index"), ("cusz", "huffman"), ("zfp", "zfp-index")]:
+            options = ["bench", "c_30x40.f32", "-e", "1e-3", "--preset", preset, "--study", study]
+            report, = self.report(*options, "--iterations", "1")
+            for row in report["rows"]:
+                self.assertIsNone(row.get("encode_gb_per_s"))
+                self.assertIsNone(row.get("cpu_decode_gb_per_s"))
+
+    def test_bench_of_one_value(self):
+        self.path("one_1.f32").write_bytes(struct.pack("<f", 1))
+        text = self.cuszi("bench", "one_1.f32", "-m", "abs", "-e", "1e-3").stdout.decode()
+        self.assertRegex(text, r"(?m)^ +unpack +- +0.0000\d\d s$")
+
+    def test_totals_say_what_was_done(self):
+        for name in ["u", "v"]:
+            self.field(f"{name}_20x30x40.f32")
+            self.cuszi("compress", f"{name}_20x30x40.f32", "-e", "1e-3", "-o", f"{name}.cuszi")
+        self.path("w.cuszi").write_bytes(b"no archive")
+        listed = self.cuszi("list", "u.cuszi", "w.cuszi", "v.cuszi", code=ARCHIVE).stdout.decode()
+        self.assertRegex(listed, r"total: 2 files, fields .*, ratio [\d.]+, 1 failed\n")
+        self.assertNotIn("B/s", listed)  # nothing was decoded
+        thinned = self.cuszi("decompress", "u.cuszi", "v.cuszi", "--stride", "2").stdout.decode()
+        self.assertRegex(thinned, r"total: 2 files, fields 48.00 kB, [\d.]+ .B/s")
+        tested = self.cuszi("test", "u.cuszi", "w.cuszi", "v.cuszi", code=ARCHIVE).stdout.decode()
+        self.assertRegex(tested, r"total: 2 files, .*, [\d.]+ .B/s \([\d.e-]+ s\), 1 failed\n")
 
     def test_the_whole_path_is_timed(self):
         self.field("u_20x30x40.f32")
