@@ -13,9 +13,9 @@
 #include "app/option_groups.hpp"
 #include "app/option_text.hpp"
 #include "app/standard_streams.hpp"
+#include "app/version.hpp"
 #include "codec/byte_source.hpp"
 #include "codec/limits.hpp"
-#include "core/archive.hpp"
 #include "files/field_path.hpp"
 #include "files/input_field.hpp"
 
@@ -400,8 +400,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "  5  device or library missing\n"
       "  6  output exists or cannot be written\n"
       "With several inputs, that of the first failure.");
-  program.set_version_flag("-V,--version", fmt::format("cuszi {} (archive format {}, {})",
-                                                       CUSZI_VERSION, format_version, built_for()));
+  program.set_version_flag("-V,--version", version_text);
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());
 

@@ -12,15 +12,11 @@ namespace {
 
 #ifdef CUSZI_HAS_CUDA
 
-constexpr std::string_view built_with = "CUDA";
-
 int device_count() { return gpu::device_count(); }
 std::unique_ptr<Backend> make_device_backend(int index) { return gpu::make_backend(index); }
 void require_bitcomp() { gpu::require_bitcomp(); }
 
 #else
-
-constexpr std::string_view built_with = "CPU only";
 
 int device_count() { return 0; }
 std::unique_ptr<Backend> make_device_backend(int /*index*/) {
@@ -63,6 +59,12 @@ Backend& Backends::choose() {
   return backend;
 }
 
-std::string_view built_for() { return built_with; }
+#ifdef CUSZI_HAS_CUDA
+std::optional<std::string> cuda_toolkit() { return gpu::toolkit_version(); }
+std::optional<std::string> nvcomp_version() { return gpu::nvcomp_version(); }
+#else
+std::optional<std::string> cuda_toolkit() { return std::nullopt; }
+std::optional<std::string> nvcomp_version() { return std::nullopt; }
+#endif
 
 }  // namespace cuszi

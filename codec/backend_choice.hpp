@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/backend.hpp"
 
@@ -46,7 +46,10 @@ class Backends {
   const Backend* last_ = nullptr;
 };
 
-/// What this tool was built for: "CPU only" or "CUDA".
-std::string_view built_for();
+/// The version of the CUDA toolkit that this was built with, if there was one.
+std::optional<std::string> cuda_toolkit();
+
+/// The version of nvCOMP, which Lossless::bitcomp needs, if it is used and can be loaded.
+std::optional<std::string> nvcomp_version();
 
 }  // namespace cuszi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/wide_vectors.hpp"
 #include "cpu_ref/fidelity.hpp"
 #include "cpu_ref/metrics.hpp"
 #include "cpu_ref/sessions.hpp"
@@ -67,6 +68,13 @@ class CpuBackend final : public Backend {
 };
 
 }  // namespace
+
+std::string_view simd_in_use() {
+  return with_vectors([]<class Chosen>(Chosen) -> std::string_view {
+    if constexpr (!Chosen::has_fma) return "portable";
+    return Chosen::doubles == 8 ? "AVX-512" : "AVX2";
+  });
+}
 
 std::unique_ptr<Backend> make_backend() { return std::make_unique<CpuBackend>(); }
 

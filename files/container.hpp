@@ -84,4 +84,8 @@ class Container {
 using OpenContainer = void(const std::string& path, std::unique_ptr<Container>& opened);
 inline constexpr const char* open_container_symbol = "cuszi_open_container";
 
+/// What a module has under `container_library_symbol`: gives its library's version.
+using ContainerLibrary = void(std::string& version);
+inline constexpr const char* container_library_symbol = "cuszi_container_library";
+
 }  // namespace cuszi

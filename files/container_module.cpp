@@ -19,13 +19,18 @@ constexpr Module module_of(Format format) {
                                   : Module{"libcuszi_hdf5.so", "HDF5"};
 }
 
+/// None if the module cannot be loaded, as dlerror() says. It is looked for where the program's
+/// RUNPATH says, and never unloaded: its library keeps state.
+void* symbol_of(const Module& module, const char* name) {
+  void* const loaded = ::dlopen(module.file, RTLD_NOW | RTLD_LOCAL);
+  return loaded == nullptr ? nullptr : ::dlsym(loaded, name);
+}
+
 }  // namespace
 
 std::unique_ptr<Container> open_container(Format format, const std::string& path) {
   const Module module = module_of(format);
-  // Looked for where the program's RUNPATH says. Never unloaded: its library keeps state.
-  void* const loaded = ::dlopen(module.file, RTLD_NOW | RTLD_LOCAL);
-  void* const symbol = loaded == nullptr ? nullptr : ::dlsym(loaded, open_container_symbol);
+  void* const symbol = symbol_of(module, open_container_symbol);
   if (symbol == nullptr) {
     throw DeviceError(
         fmt::format("{}: this cuszi was built without {}, or its module is missing ({})", path,
@@ -34,6 +39,14 @@ std::unique_ptr<Container> open_container(Format format, const std::string& path
   std::unique_ptr<Container> opened;
   reinterpret_cast<OpenContainer*>(symbol)(path, opened);
   return opened;
+}
+
+std::optional<std::string> container_library(Format format) {
+  void* const symbol = symbol_of(module_of(format), container_library_symbol);
+  if (symbol == nullptr) return std::nullopt;
+  std::string version;
+  reinterpret_cast<ContainerLibrary*>(symbol)(version);
+  return version;
 }
 
 }  // namespace cuszi

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "files/container.hpp"
@@ -12,5 +13,8 @@ namespace cuszi {
 /// with its library, which is large, beside libcuszi. Throws InputError, and DeviceError if there
 /// is no such module.
 std::unique_ptr<Container> open_container(Format format, const std::string& path);
+
+/// The version of the library of a format; none if its module or the library is not there.
+std::optional<std::string> container_library(Format format);
 
 }  // namespace cuszi

@@ -181,6 +181,10 @@ class GpuBackend final : public Backend {
 
 }  // namespace
 
+std::string toolkit_version() {
+  return std::to_string(CUDART_VERSION / 1000) + '.' + std::to_string(CUDART_VERSION % 1000 / 10);
+}
+
 int device_count() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) {

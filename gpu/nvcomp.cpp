@@ -52,13 +52,19 @@ std::vector<std::string> places() {
   return result;
 }
 
-/// Never unloaded: its kernels belong to the device's context.
-void* load_library() {
-  std::string reason;
+/// Never unloaded: its kernels belong to the device's context. None, and the reason, if it is not
+/// there.
+void* find_library(std::string& reason) {
   for (const std::string& place : places()) {
     if (void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     if (reason.empty()) reason = dlerror();
   }
+  return nullptr;
+}
+
+void* load_library() {
+  std::string reason;
+  if (void* const library = find_library(reason)) return library;
   throw DeviceError("Bitcomp needs nvCOMP, which cannot be loaded (" + reason +
                     "); scripts/install_nvcomp.sh installs it (package nvidia-libnvcomp-cu13), or "
                     "CUSZI_NVCOMP_LIB names its " +
@@ -104,6 +110,22 @@ void check_nvcomp(int status, const char* what) {
 }  // namespace
 
 void require_bitcomp() { nvcomp(); }
+
+std::optional<std::string> nvcomp_version() {
+  struct Properties {  // nvcompProperties_t of nvcomp/shared_types.h
+    std::uint32_t version;
+    std::uint32_t cudart_version;
+  };
+  std::string reason;
+  void* const library = find_library(reason);
+  void* const symbol = library == nullptr ? nullptr : dlsym(library, "nvcompGetProperties");
+  if (symbol == nullptr) return std::nullopt;
+  Properties properties{};
+  if (reinterpret_cast<int (*)(Properties*)>(symbol)(&properties) != success) return std::nullopt;
+  const std::uint32_t version = properties.version;
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 100) + '.' +
+         std::to_string(version % 100);
+}
 
 BitcompStream read_bitcomp_header(const std::byte* header, ByteCount size) {
   std::size_t stream_bytes = size;

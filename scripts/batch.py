@@ -25,7 +25,7 @@ import pictures
 from fields import Field
 from measurements import (Failure, add_common_arguments, check, find_inputs, geomean, number,
                           open_results, parse_report, rate_distortion_plot, run_jobs, run_tool,
-                          shown, table, tell_outcome)
+                          shown, table, tell_outcome, tool_version)
 
 EXAMPLES = """examples:
   scripts/batch.py SDRBENCH-Hurricane --out report
@@ -355,7 +355,7 @@ def main(arguments=None):
     if failures is None:
         return 130
 
-    version = run_tool([options.cuszi, "--version"]).stdout.strip() or "cuszi"
+    version = tool_version(options.cuszi)
     write_report(report, options.folder, results, fields, settings, picture_of, failures, unknown,
                  version)
     return tell_outcome(fields, jobs, failures, unknown, report)

@@ -24,7 +24,7 @@ from urllib.parse import quote
 from fields import Field
 from measurements import (Failure, add_common_arguments, find_inputs, geomean, number,
                           open_results, rate_distortion_plot, run_jobs, run_tool, shown, table,
-                          tell_outcome)
+                          tell_outcome, tool_version)
 
 EXAMPLES = """examples:
   scripts/compare_peers.py --setup
@@ -87,8 +87,7 @@ class Programs:
     def version(self, compressor):
         if compressor != "cuszi":
             return self.peers
-        said = run_tool([self.cuszi, "--version"]).stdout.strip()
-        return f"{said} {hashlib.sha256(self.cuszi.read_bytes()).hexdigest()[:12]}"
+        return f"{tool_version(self.cuszi)} {hashlib.sha256(self.cuszi.read_bytes()).hexdigest()[:12]}"
 
     def options_text(self, compressor):
         fills = [f"--fill-value={value}" for value in self.fill_values]

@@ -94,6 +94,11 @@ def run_tool(command):
                           text=True, errors="replace", check=False)
 
 
+def tool_version(cuszi):
+    """The first line of what it says: its version, and the commit it was built from."""
+    return run_tool([cuszi, "--version"]).stdout.partition("\n")[0] or "cuszi"
+
+
 def check(done):
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()

@@ -1,5 +1,7 @@
 #include "bindings/containers/hdf5_container.hpp"
 
+#include <fmt/format.h>
+
 #include "bindings/containers/coordinates.hpp"
 #include "bindings/containers/hdf5_objects.hpp"
 #include "bindings/containers/hdf5_variable.hpp"
@@ -126,4 +128,14 @@ void Hdf5Container::copy(const std::string& path, const std::string& name,
 extern "C" __attribute__((visibility("default"))) void cuszi_open_container(
     const std::string& path, std::unique_ptr<cuszi::Container>& opened) {
   opened = std::make_unique<cuszi::hdf5::Hdf5Container>(path);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) void cuszi_container_library(
+    std::string& version) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  ::H5get_libversion(&major, &minor, &release);
+  version = fmt::format("{}.{}.{}", major, minor, release);
 }

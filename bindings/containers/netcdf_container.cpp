@@ -1,5 +1,6 @@
 #include <netcdf.h>
 
+#include <algorithm>
 #include <array>
 
 #include "bindings/containers/coordinates.hpp"
@@ -116,4 +117,11 @@ class NetcdfContainer final : public Container {
 extern "C" __attribute__((visibility("default"))) void cuszi_open_container(
     const std::string& path, std::unique_ptr<cuszi::Container>& opened) {
   opened = std::make_unique<cuszi::netcdf::NetcdfContainer>(path);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) void cuszi_container_library(
+    std::string& version) {
+  version = ::nc_inq_libvers();  // "4.9.0 of ..."
+  version.erase(std::min(version.find(' '), version.size()));
 }

@@ -1,10 +1,11 @@
 """Help, man page and completions."""
 
 import re
+import shutil
 import unittest
 from pathlib import Path
 
-from cli_test import CliTest, also_sanitized
+from cli_test import CUSZI, SANITIZED, CliTest, also_sanitized
 
 COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench", "zfp-import",
             "zfp-export"]
@@ -42,7 +43,25 @@ class Help(CliTest):
             self.assertLessEqual(told, every, f"in the {name} alone")
 
     def test_version(self):
-        self.assertRegex(self.cuszi("--version").stdout.decode(), r"^cuszi \d+\.\d+\.\d+")
+        root = Path(__file__).resolve().parents[2]
+        version = re.search(r"cuszi VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text())[1]
+        first, *lines = self.cuszi("--version").stdout.decode().splitlines()
+        self.assertRegex(first, rf"^cuszi {version}(, commit [0-9a-f]{{12}}(-dirty)?)?$")
+        self.assertEqual("commit" in first, (root / ".git").exists() and bool(shutil.which("git")))
+        self.assertRegex(lines[0], r"^archive format \d+$")
+        processor = set(re.findall(r"\S+", Path("/proc/cpuinfo").read_text()))
+        if SANITIZED or "avx2" not in processor:
+            self.assertEqual(lines[1], "SIMD portable")
+        elif "avx512f" not in processor:
+            self.assertEqual(lines[1], "SIMD AVX2")
+        else:
+            self.assertIn(lines[1], ["SIMD AVX-512", "SIMD AVX2"])
+        self.assertRegex(lines[2], r"^(CUDA \d+\.\d+|without CUDA)$")
+        libraries = [line.split()[0] for line in lines[3:]]
+        self.assertTrue(all(re.match(r"\w+ \d+\.\d+\.\d+", line) for line in lines[3:]), lines)
+        modules = Path(CUSZI).resolve().parents[1] / "modules"
+        for name, module in [("HDF5", "libcuszi_hdf5.so"), ("NetCDF", "libcuszi_netcdf.so")]:
+            self.assertEqual(name in libraries, (modules / module).exists(), name)
 
 
 if __name__ == "__main__":

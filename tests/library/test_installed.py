@@ -119,6 +119,8 @@ class InstalledTest(unittest.TestCase):
         run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", made)
         package, = made.glob("cuszi_*.deb")
         self.assertRegex(run("dpkg-deb", "--field", package, "Depends"), r"libc6 .*libxxhash0")
+        version = re.search(r"cuszi VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(run("dpkg-deb", "--field", package, "Version").strip(), version)
         run("dpkg-deb", "--extract", package, root)
         usr = root / "usr"
         for path in ["share/man/man1/cuszi.1", "share/bash-completion/completions/cuszi",

@@ -1,5 +1,6 @@
 """Tests of the Python package, as it is installed. CUSZI in the environment names the tool."""
 
+import importlib.metadata
 import inspect
 import os
 import re
@@ -56,6 +57,9 @@ class RoundTrips(unittest.TestCase):
         self.assertAlmostEqual(info.bound, 1e-3 * float(a.max() - a.min()), places=8)
         self.assertLessEqual(np.abs(cuszi.decompress(archive) - a).max(), info.bound)
         self.assertEqual(cuszi.info(cuszi.compress(a, rel=1e-3, value_range=(0, 7))).bound, 7e-3)
+
+    def test_the_version_is_the_library_s(self):
+        self.assertEqual(importlib.metadata.version("cuszi"), cuszi.__version__)
 
     def test_info(self):
         a = np.concatenate([waves()] * 4)

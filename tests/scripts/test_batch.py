@@ -29,7 +29,7 @@ if sys.argv[1] == "inspect":
 with open({log!r}, "a") as log:
     log.write(json.dumps(sys.argv[1:]) + "\\n")
 if sys.argv[1] == "--version":
-    print("cuszi 1.2.3")
+    print("cuszi 1.2.3\\nSIMD none")
     sys.exit()
 source, out = sys.argv[2], sys.argv[sys.argv.index("-o") + 1]
 if "bad" in source:

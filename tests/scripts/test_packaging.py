@@ -1,7 +1,10 @@
 """Tests of packaging/: what stands there of the project is true."""
 
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import types
 import unittest
 from pathlib import Path
@@ -33,12 +36,56 @@ class Directives:
 
 
 class Packaging(unittest.TestCase):
+    # Python 3.10 has no enterContext.
+    def enterContext(self, manager):
+        value = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return value
 
     def test_the_version_is_the_same_everywhere(self):
         version = version_in("CMakeLists.txt", r"project\(cuszi VERSION ([\d.]+)")
-        self.assertEqual(version_in("bindings/python/pyproject.toml", r'version = "([\d.]+)"'), version)
-        self.assertEqual(version_in("CITATION.cff", r"(?m)^version: ([\d.]+)"), version)
-        self.assertEqual(version_in(RECIPE, r'version\("([\d.]+)"\)'), version)
+        for name, pattern in [("CHANGELOG.md", r"(?m)^## ([\d.]+)"),
+                              ("CITATION.cff", r"(?m)^version: ([\d.]+)"),
+                              ("docs/man/cuszi.1", r'(?m)^\.TH .*"cuszi ([\d.]+)"'),
+                              ("include/cuszi/cuszi.h", r'/\* "([\d.]+)" \*/'),
+                              (RECIPE, r'version\("([\d.]+)"\)'), (RECIPE, r"cuszi@([\d.]+)")]:
+            self.assertEqual(version_in(name, pattern), version, name)
+
+    def test_the_python_package_takes_its_version_from_cmake(self):
+        project = ROOT / "bindings/python/pyproject.toml"
+        text = project.read_text()
+        self.assertIn('dynamic = ["version"]', text)
+        self.assertNotRegex(text, r'(?m)^version = ')
+        regex = re.search(r"(?m)^regex = '(.*)'$", text)[1]
+        source = project.parent / re.search(r'(?m)^input = "(.*)"$', text)[1]
+        self.assertEqual(re.search(regex, source.read_text())["value"],
+                         version_in("CMakeLists.txt", r"project\(cuszi VERSION ([\d.]+)"))
+
+    @unittest.skipUnless(shutil.which("cmake") and shutil.which("git"), "no cmake or no git")
+    def test_the_commit_of_a_checkout(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        top, inside = Path(folder).resolve(), Path(folder).resolve() / "inside"
+        inside.mkdir()
+
+        def commit_of(source):
+            subprocess.run(["cmake", f"-DSOURCE={source}", f"-DHEADER={top}/commit.hpp", "-P",
+                            ROOT / "cmake/commit.cmake"], check=True)
+            return version_in(top / "commit.hpp", r'commit = "(.*)";')
+
+        def git(*words):
+            return subprocess.run(["git", "-C", top, "-c", "user.name=a", "-c", "user.email=a@b",
+                                   *words], check=True, capture_output=True, text=True).stdout
+
+        self.assertEqual(commit_of(top), "")
+        git("init")
+        (inside / "file").write_text("1")
+        git("add", "inside/file")
+        git("commit", "-m", "first")
+        commit = git("rev-parse", "HEAD").strip()[:12]
+        self.assertEqual(commit_of(top), commit)
+        self.assertEqual(commit_of(inside), "")  # of somebody else's checkout
+        (inside / "file").write_text("22")
+        self.assertEqual(commit_of(top), commit + "-dirty")
 
     def test_the_recipe_has_what_the_build_asks_for(self):
         spack = Directives()

@@ -56,6 +56,12 @@ std::optional<int> device_in_use();
 int use_device(int device);
 void return_to_device(int before) noexcept;
 
+/// The version of the CUDA toolkit that this was compiled with: "13.0".
+std::string toolkit_version();
+
+/// The version of nvCOMP: "6.0.0"; none if it cannot be loaded.
+std::optional<std::string> nvcomp_version();
+
 /// Throws DeviceError unless nvCOMP, which Lossless::bitcomp needs, can be loaded.
 void require_bitcomp();
 
