@@ -40,6 +40,11 @@ _cuszi() {
             --frame-size | --threads | --frame | --stride | --box | --iterations) return ;;
     esac
 
+    if [[ ${COMP_WORDS[1]} == help && $COMP_CWORD -gt 1 ]]; then
+        COMPREPLY=()
+        [[ $COMP_CWORD -gt 2 ]] || mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+        return
+    fi
     if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
@@ -49,7 +54,6 @@ _cuszi() {
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
             test) words+=" $inputs $device $report" ;;
             list) words+=" $inputs --json" ;;
-            help) words="$commands" ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;
             zfp-import) words+=" --dims --type --error-bound --zfp-mode --zfp-chunk --index --partition --frame-size
                 $output $report" ;;

@@ -2,11 +2,15 @@
 
 import re
 import shutil
+import subprocess
 import unittest
 from pathlib import Path
 
+import completions
 from cli_test import CUSZI, SANITIZED, CliTest, also_sanitized
 
+MAN = Path(__file__).resolve().parents[2] / "docs/man/cuszi.1"
+MACROS = "TH|SH|SS|TP|PP|RS|RE|EX|EE|br|B|I|BR|RB|BI|IB|RI|IR"
 COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench", "zfp-import",
             "zfp-export"]
 
@@ -41,6 +45,47 @@ class Help(CliTest):
         for name, content in files.items():
             told = set(re.findall(r"(?<![\w-])--[a-z-]+[a-z]", content))
             self.assertLessEqual(told, every, f"in the {name} alone")
+
+    def test_every_short_option_is_in_the_man_page(self):
+        man = MAN.read_text().replace("\\-", "-")
+        told = set(re.findall(r"(?<![\w-])-\w\b", man))
+        every = {"-V"}
+        for command in COMMANDS:
+            text = self.cuszi(command, "--help").stdout.decode()
+            every |= set(re.findall(r"(?m)^  (-\w),", text))
+        self.assertLessEqual(every, told)
+        self.assertEqual(told - every - {"-3", "-l"}, set())  # those of SZ and cuSZ
+
+    @unittest.skipUnless(shutil.which("groff"), "no groff")
+    def test_every_word_of_the_man_page_is_rendered(self):
+        result = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=2000n",
+                                 "-rHY=0", MAN], capture_output=True, check=True)
+        self.assertEqual(result.stderr.decode(), "")
+        rendered = result.stdout.decode().translate({0x2010: "-", 0x2212: "-", 0x2019: "'"})
+        for number, line in enumerate(MAN.read_text().splitlines(), 1):
+            words = re.sub(rf"^\.({MACROS})\b", "", line) if line.startswith(".") else line
+            words = re.sub(r"\\f.|\\c|\\\(..", " ", words).replace("\\-", "-")
+            for word in re.findall(r"[\w./:=-]{2,}", words):
+                self.assertIn(word, rendered, f"line {number}")
+
+    def test_bash_completes_commands(self):
+        self.field("u_20x30x40.f32")
+        self.assertEqual(set(completions.bash("cuszi help ", self.folder)), set(COMMANDS) | {"help"})
+        self.assertEqual(completions.bash("cuszi help deco", self.folder), ["decompress"])
+        self.assertEqual(completions.bash("cuszi help compress ", self.folder), [])
+        self.assertEqual(completions.bash("cuszi compress u", self.folder), ["u_20x30x40.f32"])
+        self.assertEqual(set(completions.bash("cuszi ", self.folder)),
+                         set(COMMANDS) | {"help", "--help", "--version"})
+
+    @unittest.skipUnless(shutil.which("zsh"), "no zsh")
+    def test_zsh_completes_commands(self):
+        for line in ["cuszi ", "cuszi help "]:
+            said = completions.zsh(line, self.folder, "zfp-import")
+            for command in COMMANDS:
+                self.assertIn(command, said)
+        self.assertIn("help decompress ", completions.zsh("cuszi help deco", self.folder, "decompress "))
+        self.assertNotIn("zfp-import",
+                         completions.zsh("cuszi help compress ", self.folder, "\\x07"))
 
     def test_version(self):
         root = Path(__file__).resolve().parents[2]

@@ -124,8 +124,10 @@ class InstalledTest(unittest.TestCase):
         run("dpkg-deb", "--extract", package, root)
         usr = root / "usr"
         for path in ["share/man/man1/cuszi.1", "share/bash-completion/completions/cuszi",
-                     "share/doc/cuszi/LICENSE", "include/cuszi/cuszi.h"]:
+                     "share/zsh/vendor-completions/_cuszi", "share/doc/cuszi/LICENSE",
+                     "include/cuszi/cuszi.h"]:
             self.assertTrue((usr / path).is_file(), path)
+        self.assertFalse((usr / "share/zsh/site-functions").exists())  # where Debian's zsh looks not
         (self.folder / "u_8x20x30.f32").write_bytes(bytes(4800) + b"\0\0\x80?" * 3600)
         run(usr / "bin/cuszi", "compress", self.folder / "u_8x20x30.f32", "-e", "1e-3", "--verify")
         for plugin in usr.rglob("hdf5/plugins/libh5cuszi.so"):

@@ -1,4 +1,13 @@
-# Puts links to the HDF5 filter where each of Debian's HDF5 libraries looks for filters.
+# Puts things where Debian's programs look for them.
+
+# zsh reads the completions of packages from vendor-completions; site-functions are those of
+# /usr/local alone.
+set(zsh ${CPACK_TEMPORARY_DIRECTORY}/usr/share/zsh)
+if(EXISTS ${zsh}/site-functions)
+  file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
+endif()
+
+# Each of the HDF5 libraries has a folder of filters.
 file(GLOB_RECURSE plugin ${CPACK_TEMPORARY_DIRECTORY}/*/libh5cuszi.so)
 if(plugin)
   execute_process(COMMAND dpkg-architecture -qDEB_HOST_MULTIARCH OUTPUT_VARIABLE triplet
