@@ -2,18 +2,19 @@
 """Compresses every field of a folder tree under several error bounds and reports how it went.
 
 Writes into the report folder: results.csv (one row per field and setting), report.md (tables and
-pictures), plots/ (rate-distortion, one per field) and pictures/ (original, restored, error; the
-histogram of errors and power spectra).
+pictures), plots/ (rate-distortion, one per field) and pictures/ (original, restored, error of
+the slice with the most variance, under every bound; the histogram of errors and power spectra).
 A run that was stopped goes on where it was when it is started again: what is in results.csv for
 the same file (size and time of change) and the same setting is not measured again.
 """
 
 import argparse
 import json
-import math
 import os
 import shutil
+import statistics
 import sys
+import tempfile
 import threading
 from array import array
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from fields import Field
 from measurements import (Failure, add_common_arguments, check, find_inputs, geomean, number,
                           open_results, parse_report, rate_distortion_plot, run_jobs, run_tool,
                           shown, table, tell_outcome, tool_version)
+from slices import known_test, most_varied, read_plane
 
 EXAMPLES = """examples:
   scripts/batch.py SDRBENCH-Hurricane --out report
@@ -48,7 +50,6 @@ except ImportError:  # without numpy and matplotlib
 
 PACKAGES = ["numpy", "matplotlib"]
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements/plots.txt"
-TYPE_CODES = {"f32": "f", "f64": "d"}
 PICTURE_SIDE = 512
 
 KEY = ["file", "input_bytes", "mtime_ns", "dims", "dtype", "mode", "error_bound", "preset",
@@ -59,6 +60,7 @@ METRICS = ["archive_bytes", "ratio", "bit_rate", "error_bound_abs", "psnr_db", "
            "false_negatives", "value_min", "value_max",
            "masked", "outliers", "patches", "predictor", "coder", "lossless", "device",
            "compress_seconds", "compress_gb_per_s", "decompress_seconds", "decompress_gb_per_s"]
+SPEEDS = ["compress_gb_per_s", "decompress_gb_per_s"]
 COLUMNS = KEY + METRICS + ["failure"]
 
 
@@ -118,26 +120,27 @@ class Job:
             if report.get("within_bound") is not True:
                 raise Failure("cuszi does not say that the bound is kept")
             if self.picture:
-                self.draw(cuszi, run_tool, report.get("error_bound_abs"))
+                self.draw(cuszi, run_tool, row)
         except (Failure, OSError) as failure:
             row["failure"] = " ".join(str(failure).split())
         return row
 
-    def draw_analysis(self, restored, bound):
+    def draw_analysis(self, title, restored, bound):
         field = self.field
         with drawing:
-            analysis.draw(analysis_of(self.picture), f"{field.name}, {self.label}",
+            analysis.draw(analysis_of(self.picture), title,
                           analysis.read_field(field.path, field.dims, field.dtype),
                           analysis.read_field(restored, field.dims, field.dtype),
                           self.setting.fill_values, bound)
 
-    def draw(self, cuszi, run_tool, bound):
+    def draw(self, cuszi, run_tool, row):
         restored = self.archive.with_name(self.archive.name + ".restored")
         try:
             check(run_tool([cuszi, "decompress", self.archive, "--force", "-o", restored]))
-            draw_slice(self.picture, self.field, self.setting, restored)
+            title = f"{self.field.name}\n{caption(self.setting, row)}"
+            draw_slice(self.picture, title, self.field, self.setting.fill_values, restored)
             if analysis:
-                self.draw_analysis(restored, bound)
+                self.draw_analysis(title, restored, row["error_bound_abs"])
         finally:
             restored.unlink(missing_ok=True)
 
@@ -147,47 +150,18 @@ def analysis_of(picture):
     return picture.with_name(picture.stem + ".analysis.png")
 
 
-# ---- slices ----------------------------------------------------------------------------------
-
-def read_slice(path, dims, dtype):
-    """The middle plane across the slowest dimensions, thinned to PICTURE_SIDE, as rows of floats."""
-    dims = [d for d in dims if d > 1] or [1]
-    if len(dims) == 1:  # fold a line into a square
-        width = math.isqrt(dims[0])
-        height, first = width, 0
-    else:
-        height, width = dims[-2:]
-        plane = 0
-        for extent in dims[:-2]:
-            plane = plane * extent + extent // 2
-        first = plane * height * width
-    row_step, column_step = (math.ceil(extent / PICTURE_SIDE) for extent in (height, width))
-    rows = []
-    with open(path, "rb") as file:
-        for y in range(0, height, row_step):
-            row = array(TYPE_CODES[dtype])
-            file.seek((first + y * width) * row.itemsize)
-            row.frombytes(file.read(width * row.itemsize))
-            if sys.byteorder == "big":
-                row.byteswap()
-            rows.append(row[::column_step])
-    return rows
-
+# ---- pictures --------------------------------------------------------------------------------
 
 drawing = threading.Lock()  # matplotlib is not made for threads
 
 
-def draw_slice(path, field, setting, restored_path):
-    fills = {float(array(TYPE_CODES[field.dtype], [float(f)])[0])
-             for text in setting.fill_values
-             for f in (["9.969209968386869e36"] if text == "netcdf" else [text])}
-
-    def known(value):
-        return math.isfinite(value) and value not in fills
-
+def draw_slice(path, title, field, fill_values, restored_path):
+    """Draws the field's most varied slice, restored, and the error."""
+    known = known_test(field.dtype, fill_values)
+    plane = most_varied(field, fill_values)
     original = [[v if known(v) else None for v in row]
-                for row in read_slice(field.path, field.dims, field.dtype)]
-    restored = read_slice(restored_path, field.dims, field.dtype)
+                for row in read_plane(field.path, field.dtype, plane, PICTURE_SIDE)]
+    restored = read_plane(restored_path, field.dtype, plane, PICTURE_SIDE)
     restored = [[v if o is not None else None for v, o in zip(r, s)]
                 for r, s in zip(restored, original)]
     error = [[None if o is None else v - o for v, o in zip(r, s)]
@@ -195,10 +169,21 @@ def draw_slice(path, field, setting, restored_path):
     values = [v for row in original for v in row if v is not None] or [0.0]
     largest = max((abs(v) for row in error for v in row if v is not None), default=0.0)
     with drawing:
-        pictures.slice_picture(path, f"{field.name}, {setting.mode} {setting.bound}", [
+        pictures.slice_picture(path, f"{title}, {plane.name}", [
             pictures.Panel("original", original, min(values), max(values)),
             pictures.Panel("restored", restored, min(values), max(values)),
             pictures.Panel(f"error, at most {largest:.3g}", error, -largest, largest, True)])
+
+
+def caption(setting, row):
+    """What a picture's numbers are to be held against: the bound and the range of all values."""
+    bound, low, high = (number(row, name) for name in ("error_bound_abs", "value_min", "value_max"))
+    text = f"{setting.preset}, {setting.mode} {setting.bound}"
+    if bound is not None and setting.mode == "rel":
+        text += f" = {bound:.4g} absolute"
+    if low is not None and high is not None:
+        text += f", values {low:.6g} to {high:.6g}, range {high - low:.4g}"
+    return text
 
 
 # ---- report.md -------------------------------------------------------------------------------
@@ -227,6 +212,34 @@ def fidelity_cells(row):
             row["false_negatives"] or "-"]
 
 
+def speed_unit(rows):
+    """(name, its number in a GB/s): the unit in which most speeds of a table are numbers for people."""
+    speeds = [s for row in rows for name in SPEEDS if (s := number(row, name))]
+    return ("GB/s", 1) if speeds and statistics.median(speeds) >= 1 else ("MB/s", 1000)
+
+
+def speed_cell(row, name, per_gb):
+    speed = number(row, name)
+    if speed is None:
+        return "-"
+    return f"{speed * per_gb:.0f}" if speed * per_gb >= 100 else f"{speed * per_gb:.3g}"
+
+
+def pictures_of(folder, field, setting, row, picture):
+    """The lines of the report that show a field under one setting."""
+    lines = []
+    if picture.exists():
+        plane = most_varied(field, setting.fill_values)
+        lines += [f"{caption(setting, row)}: {plane.name}, the most varied one, original, restored, "
+                  "error (blue to red over its range; grey: missing).", "",
+                  f"![slice]({quote(picture.relative_to(folder).as_posix())})", ""]
+    if analysis_of(picture).exists():
+        relative = analysis_of(picture).relative_to(folder).as_posix()
+        lines += ["Histogram of its errors, and power spectra of original, restored and "
+                  f"error.\n\n![errors and spectra]({quote(relative)})", ""]
+    return lines
+
+
 def write_report(folder, source, results, fields, settings, picture_of, failures, unknown, version):
     good = {key: row for key, row in results.rows.items() if not row["failure"]}
     options = " ".join(settings[0].options)
@@ -236,12 +249,13 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
              "All numbers are in results.csv.", "",
              "## Compression ratio, geometric mean", "",
              *geomean_table(good, fields, settings), "## Fields", ""]
+    unit, per_gb = speed_unit(good.values())
     lines += table(["field", "dims", "type", "preset", "error bound", "ratio", "bits/value",
-                    "PSNR dB", "max error / bound", "compress GB/s", "decompress GB/s"],
+                    "PSNR dB", "max error / bound", f"compress {unit}", f"decompress {unit}"],
                    [[f.name, f.dims_text, f.dtype, s.preset, s.bound,
                      *(shown(good[key_of(f, s)], name) for name in (
-                         "ratio", "bit_rate", "psnr_db", "max_error_over_bound",
-                         "compress_gb_per_s", "decompress_gb_per_s"))]
+                         "ratio", "bit_rate", "psnr_db", "max_error_over_bound")),
+                     *(speed_cell(good[key_of(f, s)], name, per_gb) for name in SPEEDS)]
                     for f in fields for s in settings if key_of(f, s) in good])
     lines += ["## Fidelity", "",
               "Mean error (bias) over the bound; correlation of the errors of neighbours along each "
@@ -258,28 +272,16 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
     for field in fields:
         rows = [good[key_of(field, s)] for s in settings if key_of(field, s) in good]
         plot = rate_distortion_plot(folder, field, rows, "preset")
-        image = picture_of(field)
-        has_image = key_of(field, worst(settings)) in good and image.exists()
-        if plot or has_image:
-            lines += [f"### {field.name}", ""]
+        shown_lines = []
         if plot:
-            lines += [f"![rate and distortion]({quote(plot.relative_to(folder).as_posix())})", ""]
-        if has_image:
-            lines += [f"Middle slice at {settings[0].mode} {worst(settings).bound}, "
-                      f"{worst(settings).preset}: original, restored, error (blue to red over its "
-                      "range; grey: missing).", "",
-                      f"![slice]({quote(image.relative_to(folder).as_posix())})", ""]
-            if analysis_of(image).exists():
-                relative = analysis_of(image).relative_to(folder).as_posix()
-                lines += ["Histogram of its errors, and power spectra of original, restored and "
-                          f"error.\n\n![errors and spectra]({quote(relative)})", ""]
+            shown_lines += [f"![rate and distortion]({quote(plot.relative_to(folder).as_posix())})", ""]
+        for setting in settings:
+            picture, row = picture_of(field, setting), good.get(key_of(field, setting))
+            if picture and row:
+                shown_lines += pictures_of(folder, field, setting, row, picture)
+        if shown_lines:
+            lines += [f"### {field.name}", "", *shown_lines]
     (folder / "report.md").write_text("\n".join(lines), encoding="utf-8")
-
-
-def worst(settings):
-    """The setting of the pictures: the first preset under the loosest bound."""
-    return max((s for s in settings if s.preset == settings[0].preset),
-               key=lambda s: float(s.bound))
 
 
 # ---- the run ---------------------------------------------------------------------------------
@@ -292,7 +294,8 @@ def parse_arguments(arguments):
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common_arguments(parser)
     parser.add_argument("--presets", type=names, default="ratio", metavar="LIST",
-                        help="of cuszi: ratio, cuszi, cusz (default %(default)s)")
+                        help="of cuszi: ratio, fast, cuszi, cusz, zfp (default %(default)s); pictures are "
+                        "of the first one")
     parser.add_argument("--mode", choices=["rel", "abs"], default="rel",
                         help="bounds relative to the value range, or absolute (default rel)")
     parser.add_argument("--device", default="", help="where cuszi computes: auto, cpu or cuda")
@@ -302,9 +305,22 @@ def parse_arguments(arguments):
                         "fields and REPORT by the same paths. Needs distributed in this Python")
     parser.add_argument("--plain", action="store_true",
                         help="draw without matplotlib, which is otherwise installed from PyPI into "
-                        "build/plots-venv: no histograms of errors, no power spectra")
+                        "build/plots-venv: SVG files, no histograms of errors, no power spectra")
     parser.add_argument("--keep-archives", action="store_true", help="keep them in REPORT/archives")
     return parser, parser.parse_args(arguments)
+
+
+def refuse_unusable(parser, cuszi, settings, device):
+    """A usage error where the tool refuses a preset or the device: one value is compressed first."""
+    with tempfile.TemporaryDirectory() as folder:
+        value = Path(folder) / "value.f32"
+        value.write_bytes(array("f", [1]).tobytes())
+        for setting in {setting.preset: setting for setting in settings}.values():
+            done = run_tool([cuszi, "compress", value, "-d", "1", "-t", "f32", "-m", setting.mode, "-e",
+                             setting.bound, "--preset", setting.preset, "--device",
+                             device or "cpu", "--force", "-o", Path(folder) / "archive"])
+            if done.returncode != 0:
+                parser.error(done.stderr.strip())
 
 
 def open_cluster(parser, address):
@@ -322,23 +338,27 @@ def main(arguments=None):
     parser, options = parse_arguments(arguments)
     report = options.out
     fields, unknown = find_inputs(parser, options)
-    cluster = open_cluster(parser, options.scheduler) if options.scheduler else None
     settings = [Setting(options.mode, bound, preset, tuple(options.fill_value), options.device)
                 for preset in options.presets for bound in options.error_bounds]
+    refuse_unusable(parser, options.cuszi, settings, "cpu" if options.scheduler else options.device)
+    cluster = open_cluster(parser, options.scheduler) if options.scheduler else None
 
     results = open_results(report, options.fresh, fields, KEY, COLUMNS)
     work = report / "work"
     shutil.rmtree(work, ignore_errors=True)
 
-    def picture_of(field):
-        return report / "pictures" / f"{field.name}.{worst(settings).label}.png"
+    def picture_of(field, setting):
+        """Of the first preset under every bound."""
+        if setting.preset != settings[0].preset:
+            return None
+        return report / "pictures" / f"{field.name}.{setting.label}{pictures.suffix()}"
 
     jobs = []
     for field in fields:
         for setting in settings:
             kept = report / "archives" / f"{field.name}.{setting.label}.cuszi"
             job = Job(field, setting, kept if options.keep_archives else work / f"{len(jobs)}.cuszi",
-                      picture_of(field) if setting == worst(settings) else None)
+                      picture_of(field, setting))
             if not (key_of(field, setting) in results.rows
                     and (job.picture is None or job.picture.exists())
                     and (not options.keep_archives or kept.exists())):

@@ -1,9 +1,10 @@
 """Line plots and pictures of slices for reports.
 
-They are drawn with matplotlib where it is installed; else line plots are written as plain SVG and
-slices as plain PNG, with the standard library alone.
+They are drawn with matplotlib, as PNG, where it is installed; else as SVG with the standard library
+alone.
 """
 
+import base64
 import math
 import struct
 import zlib
@@ -34,7 +35,7 @@ class Panel:
 
 def line_plot(stem, title, x_label, y_label, series):
     """Draws series, {name: [(x, y), ...]}, into the file stem.png or stem.svg, whose path it returns."""
-    path = stem.with_name(stem.name + (".png" if Figure else ".svg"))
+    path = stem.with_name(stem.name + suffix())
     path.parent.mkdir(parents=True, exist_ok=True)
     if Figure:
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
@@ -50,11 +51,17 @@ def line_plot(stem, title, x_label, y_label, series):
     return path
 
 
+def suffix():
+    """How the names of pictures end."""
+    return ".png" if Figure else ".svg"
+
+
 def slice_picture(path, title, panels):
-    """Draws the panels side by side into a PNG file."""
+    """Draws the panels side by side, with their colour bars, into a file named with suffix()."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if Figure:
-        figure = Figure(figsize=(4.2 * len(panels), 4), layout="constrained")
+        figure = Figure(figsize=(5 * len(panels), 1.2 + 3.6 * _height_over_width(panels)),
+                        layout="constrained")
         figure.suptitle(title)
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
             rows = [[math.nan if v is None else v for v in row] for row in panel.rows]
@@ -64,9 +71,11 @@ def slice_picture(path, title, panels):
             axes.set(title=panel.title, xticks=[], yticks=[], facecolor="grey")
         figure.savefig(path, dpi=110)
     else:
-        gap = b"\xff\xff\xff" * 8
-        pixels = [_pixel_rows(panel) for panel in panels]
-        path.write_bytes(_png([gap.join(parts) for parts in zip(*pixels)]))
+        path.write_text(_svg_panels(title, panels), encoding="utf-8")
+
+
+def _height_over_width(panels):
+    return min(len(panels[0].rows) / len(panels[0].rows[0]), 3)
 
 
 def _colours():
@@ -86,15 +95,20 @@ def _png(rows):
             + chunk(b"IEND", b""))
 
 
-def _pixel_rows(panel):
-    anchors = BLUE_RED if panel.diverging else VIRIDIS
+def _colour_table(diverging):
+    """256 colours, from the lowest value's to the highest's."""
+    anchors = BLUE_RED if diverging else VIRIDIS
     table = []
     for i in range(256):
         at = i / 255 * (len(anchors) - 1)
         left = min(int(at), len(anchors) - 2)
         table.append(bytes(round(a + (b - a) * (at - left))
                            for a, b in zip(anchors[left], anchors[left + 1])))
-    missing = bytes(MISSING)
+    return table
+
+
+def _pixel_rows(panel):
+    table, missing = _colour_table(panel.diverging), bytes(MISSING)
     # Halves, so that the range of the largest doubles is finite.
     span = panel.high / 2 - panel.low / 2
 
@@ -105,6 +119,53 @@ def _pixel_rows(panel):
         return table[round(255 * min(max(share, 0.0), 1.0))]
 
     return [b"".join(map(pixel, row)) for row in panel.rows]
+
+
+def _svg_text(x, y, words, anchor="middle", extra=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{extra}>{escape(words)}</text>'
+
+
+def _svg_image(x, y, width, height, rows):
+    """An image whose pixels are shown as they are, stretched."""
+    data = base64.b64encode(_png(rows)).decode()
+    return (f'<image x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+            'preserveAspectRatio="none" style="image-rendering:pixelated" '
+            f'href="data:image/png;base64,{data}"/>')
+
+
+def _svg_document(width, height, parts):
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>', *parts, "</svg>", ""])
+
+
+def _colour_bar(x, y, height, panel):
+    """The colours from high to low, with the numbers of both and of the middle."""
+    bar = list(reversed(_colour_table(panel.diverging)))
+    parts = [_svg_image(x, y, 14, height, bar),
+             f'<rect x="{x:.1f}" y="{y:.1f}" width="14" height="{height:.1f}" fill="none" '
+             'stroke="black"/>']
+    middle = panel.low / 2 + panel.high / 2
+    for value, share in ((panel.high, 0), (middle, 0.5), (panel.low, 1)):
+        parts.append(_svg_text(x + 19, y + share * height + 4, f"{value:.4g}", "start"))
+    return parts
+
+
+def _svg_panels(title, panels):
+    side, gap, bar_room = 300, 15, 95
+    height = side * _height_over_width(panels)
+    lines = title.splitlines()
+    top = 30 + 18 * len(lines)
+    width = max(gap + len(panels) * (side + bar_room), 7 * max(map(len, lines)))
+    parts = [_svg_text(width / 2, 22 + 18 * i, line, extra=' font-size="14"')
+             for i, line in enumerate(lines)]
+    for i, panel in enumerate(panels):
+        x = gap + i * (side + bar_room)
+        parts += [_svg_text(x + side / 2, top, panel.title),
+                  _svg_image(x, top + 8, side, height, _pixel_rows(panel)),
+                  *_colour_bar(x + side + 6, top + 8, height, panel)]
+    return _svg_document(width, top + height + 25, parts)
 
 
 def _ticks(low, high):
@@ -133,28 +194,22 @@ def _svg_plot(title, x_label, y_label, series):
     def y_at(y):
         return height - bottom - (y - y_low) / (y_high - y_low) * (height - top - bottom)
 
-    def text(x, y, words, anchor="middle", extra=""):
-        return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{extra}>{escape(words)}</text>'
-
     def line(x1, y1, x2, y2):
         return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
                 'stroke="#ddd"/>')
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-        text(width / 2, 22, title, extra=' font-size="15"'),
-        text((left + width - right) / 2, height - 12, x_label),
-        text(18, (top + height - bottom) / 2, y_label,
+        _svg_text(width / 2, 22, title, extra=' font-size="15"'),
+        _svg_text((left + width - right) / 2, height - 12, x_label),
+        _svg_text(18, (top + height - bottom) / 2, y_label,
              extra=f' transform="rotate(-90 18 {(top + height - bottom) / 2:.1f})"'),
     ]
     for x in _ticks(x_low, x_high):
         parts += [line(x_at(x), top, x_at(x), height - bottom),
-                  text(x_at(x), height - bottom + 18, f"{x:.6g}")]
+                  _svg_text(x_at(x), height - bottom + 18, f"{x:.6g}")]
     for y in _ticks(y_low, y_high):
         parts += [line(left, y_at(y), width - right, y_at(y)),
-                  text(left - 6, y_at(y) + 4, f"{y:.6g}", "end")]
+                  _svg_text(left - 6, y_at(y) + 4, f"{y:.6g}", "end")]
     parts.append(f'<path d="M{left} {top}V{height - bottom}H{width - right}" fill="none" '
                  'stroke="black"/>')
     for i, ((name, points), colour) in enumerate(zip(series.items(), _colours())):
@@ -163,5 +218,5 @@ def _svg_plot(title, x_label, y_label, series):
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
                   for x, y in places]
-        parts.append(text(left + 12, top + 18 + 16 * i, name, "start", f' fill="{colour}"'))
-    return "\n".join(parts + ["</svg>", ""])
+        parts.append(_svg_text(left + 12, top + 18 + 16 * i, name, "start", f' fill="{colour}"'))
+    return _svg_document(width, height, parts)

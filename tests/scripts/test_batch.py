@@ -1,9 +1,11 @@
 """Tests of scripts/batch.py with a stand-in for cuszi."""
 
+import base64
 import contextlib
 import csv
 import io
 import json
+import math
 import os
 import struct
 import sys
@@ -13,10 +15,13 @@ import zlib
 from array import array
 from pathlib import Path
 from unittest import mock
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import batch  # noqa: E402
 import pictures  # noqa: E402
+import slices  # noqa: E402
+from fields import Field  # noqa: E402
 
 # Copies its input, claims a ratio that follows from the bound, and notes what it was asked to do.
 FAKE_CUSZI = """#!{python}
@@ -32,6 +37,9 @@ if sys.argv[1] == "--version":
     print("cuszi 1.2.3\\nSIMD none")
     sys.exit()
 source, out = sys.argv[2], sys.argv[sys.argv.index("-o") + 1]
+if "bogus" in sys.argv:
+    print("cuszi: --preset 'bogus' is not one of ratio, cusz", file=sys.stderr)
+    sys.exit(1)
 if "bad" in source:
     print("some progress", file=sys.stderr)
     sys.exit("cuszi: the size of bad is not what its dims say | give -d")
@@ -89,7 +97,9 @@ class BatchTest(unittest.TestCase):
         return code, out.getvalue(), err.getvalue()
 
     def compressions(self):
-        return [call for call in self.calls if call[0] == "compress"]
+        """Those of fields; each preset is tried on one value first."""
+        return [call for call in self.calls
+                if call[0] == "compress" and not call[1].endswith("value.f32")]
 
     def rows(self):
         with open(self.report / "results.csv", newline="", encoding="utf-8") as file:
@@ -123,13 +133,16 @@ class Runs(BatchTest):
         self.assertIn("| 0.01 | 2 | 10 | 10 |", text)
         self.assertIn("| 0.0001 | 2 | 100 | 100 |", text)
         self.assertIn(
-            "| a/smooth_6x20x10.f32 | 6x20x10 | f32 | cusz | 0.01 | 10 | 3.2 | 60.5 | 1 | 0.12 | "
-            "0.24 |", text)
+            "| a/smooth_6x20x10.f32 | 6x20x10 | f32 | cusz | 0.01 | 10 | 3.2 | 60.5 | 1 | 120 | "
+            "240 |", text)
+        self.assertIn("| compress MB/s | decompress MB/s |", text)
         self.assertNotIn("Failed", text)
         for line in text.splitlines():
             if line.startswith("!["):
                 self.assertTrue((self.report / line.split("(")[1][:-1]).exists(), line)
-        self.assertEqual(text.count("![slice]"), 2)
+        self.assertEqual(text.count("![slice]"), 4)  # of the first preset under every bound
+        for bound in ("0.01", "0.0001"):
+            self.assertIn(f"ratio, rel {bound} = {bound} absolute, values 0 to 1, range 1: slice [", text)
         self.assertEqual(text.count("![rate and distortion]"), 1)  # the constant has no PSNR
         self.assertFalse(list(self.report.rglob("*.cuszi")))
         self.assertFalse((self.report / "work").exists())
@@ -178,6 +191,24 @@ class Runs(BatchTest):
             self.assertEqual(code, 2, options)
             self.assertIn("error:", err)
 
+    def test_unknown_presets_are_refused_before_the_first_field(self):
+        write_field(self.fields / "U_10x20.f32", 200)
+        code, _, err = self.run_batch("--presets", "ratio,bogus")
+        self.assertEqual((code, self.compressions()), (2, []))
+        self.assertIn("error: cuszi: --preset 'bogus' is not one of ratio, cusz", err)
+        self.assertFalse(self.report.exists())
+
+    def test_a_table_has_one_unit_of_speed(self):
+        rows = [{"compress_gb_per_s": "0.12", "decompress_gb_per_s": "12.5"},
+                {"compress_gb_per_s": "", "decompress_gb_per_s": "2"}]
+        self.assertEqual(batch.speed_unit(rows), ("GB/s", 1))
+        self.assertEqual(batch.speed_unit(rows[:1] + [{"compress_gb_per_s": "0.5",
+                                                       "decompress_gb_per_s": "0.6"}]), ("MB/s", 1000))
+        self.assertEqual(batch.speed_unit([]), ("MB/s", 1000))
+        cells = [batch.speed_cell(row, "compress_gb_per_s", 1000) for row in rows]
+        self.assertEqual(cells + [batch.speed_cell(rows[0], "decompress_gb_per_s", 1000)],
+                         ["120", "-", "12500"])
+
     def test_goes_on_after_failures_and_tries_them_again(self):
         for name in ("bad_10x20.f32", "good_10x20.f32", "violated_10x20.f32"):
             write_field(self.fields / name, 200)
@@ -219,7 +250,8 @@ class Runs(BatchTest):
         self.run_batch("--error-bounds", "1e-2,1e-3")
         self.assertEqual([c[1] for c in self.compressions()], [str(first)] * 2)
         self.assertEqual(len(self.rows()), 5)
-        (self.report / "pictures" / "b_10x20.f32.ratio_0.01.png").unlink()
+        picture = self.report / "pictures" / f"b_10x20.f32.ratio_0.01{pictures.suffix()}"
+        picture.unlink()
         self.run_batch("--error-bounds", "1e-2,1e-3")
         self.assertEqual(len(self.compressions()), 1)
         self.run_batch("--error-bounds", "1e-2", "--mode", "abs")
@@ -249,26 +281,48 @@ class Pictures(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def test_slices_are_the_middle_plane(self):
-        path = self.folder / "field"
-        path.write_bytes(array("d", range(4 * 3 * 2 * 5)).tobytes())
-        rows = batch.read_slice(path, (4, 3, 1, 2, 5), "f64")
-        first = (2 * 3 + 1) * 10
-        self.assertEqual([list(r) for r in rows], [list(range(first, first + 5)),
-                                                   list(range(first + 5, first + 10))])
-        self.assertEqual([len(r) for r in batch.read_slice(path, (120,), "f64")], [10] * 10)
-        self.assertEqual([list(r) for r in batch.read_slice(path, (1, 1), "f64")], [[0.0]])
-        wide = self.folder / "wide"
-        wide.write_bytes(bytes(4 * 3 * 2000))
-        self.assertEqual([len(r) for r in batch.read_slice(wide, (3, 2000), "f32")], [500] * 3)
+    def field(self, values, dims, dtype="f64"):
+        path = self.folder / f"field{len(list(self.folder.iterdir()))}"
+        path.write_bytes(array(slices.TYPE_CODES[dtype], values).tobytes())
+        return Field(path, path.name, dims, dtype, path.stat().st_size, path.stat().st_mtime_ns)
 
-    @mock.patch.object(pictures, "Figure", None)
-    def test_plain_png(self):
-        path = self.folder / "p.png"
-        panels = [pictures.Panel("a", [[0.0, 1.0], [None, 0.5]], 0.0, 1.0),
-                  pictures.Panel("b", [[0.0, 1e308], [-1e308, 0.5]], -1e308, 1e308, True)]
-        pictures.slice_picture(path, "title", panels)
-        data = path.read_bytes()
+    def test_slices_are_the_most_varied_plane(self):
+        values = [float(i % 3) for i in range(4 * 3 * 2 * 5)]
+        values[70] = 50.0  # of plane 7
+        values[31] = 1e20  # missing, of plane 3
+        values[52] = float("nan")
+        field = self.field(values, (4, 3, 1, 2, 5))
+        plane = slices.most_varied(field, ("1e20",))
+        self.assertEqual((plane.first, plane.height, plane.width), (70, 2, 5))
+        self.assertEqual(plane.name, "slice [2, 1, 0, :, :]")
+        rows = slices.read_plane(field.path, "f64", plane, 512)
+        self.assertEqual([list(r) for r in rows], [values[70:75], values[75:80]])
+        self.assertEqual(slices.most_varied(field, ()).first, 30)
+        single = self.field(values, (4, 3, 1, 2, 5), "f32")
+        self.assertEqual(slices.most_varied(single, ("1e20",)).first, 70)  # as f32 has it
+
+    def test_slices_of_fields_without_planes(self):
+        line = slices.most_varied(self.field(range(120), (120,)), ())
+        self.assertEqual((line.height, line.width), (10, 10))
+        self.assertEqual(slices.most_varied(self.field([3], (1, 1)), ()).height, 1)
+        nothing = self.field([math.nan] * 40, (2, 4, 5))
+        self.assertEqual(slices.most_varied(nothing, ()).first, 0)
+        wide = self.field([0.0] * 6000, (3, 2000))
+        plane = slices.most_varied(wide, ())
+        self.assertEqual([len(r) for r in slices.read_plane(wide.path, "f64", plane, 512)], [500] * 3)
+        many = self.field([0.0] * 4 * 600 + [0.0, 1e308, 0.0, -1e308], (601, 2, 2))
+        self.assertEqual(slices.most_varied(many, ()).first, 2400)
+
+    def images(self, path):
+        """[(x, height, rows of pixels)] of the images of an SVG file, and its texts with their y."""
+        svg = ElementTree.parse(path).getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        found = [(float(image.get("x")), float(image.get("height")),
+                  self.pixels(base64.b64decode(image.get("href").partition(",")[2])))
+                 for image in svg.iter(name + "image")]
+        return found, [(text.text, float(text.get("y"))) for text in svg.iter(name + "text")]
+
+    def pixels(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         chunks, at = {}, 8
         while at < len(data):
@@ -277,12 +331,50 @@ class Pictures(unittest.TestCase):
             self.assertEqual(struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0],
                              zlib.crc32(kind + body))
             chunks[kind], at = body, at + 12 + length
-        self.assertEqual(struct.unpack(">IIBB", chunks[b"IHDR"][:10]), (12, 2, 8, 2))
-        pixels = zlib.decompress(chunks[b"IDAT"])
-        self.assertEqual(len(pixels), 2 * (1 + 3 * 12))
-        self.assertEqual(tuple(pixels[1:4]), pictures.VIRIDIS[0])
-        self.assertEqual(tuple(pixels[4:7]), pictures.VIRIDIS[-1])
-        self.assertEqual(tuple(pixels[38:41]), pictures.MISSING)
+        width, height, depth, kind = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+        self.assertEqual((depth, kind), (8, 2))
+        lines = zlib.decompress(chunks[b"IDAT"])
+        self.assertEqual(len(lines), height * (1 + 3 * width))
+        return [[tuple(lines[y * (1 + 3 * width) + 1 + 3 * x:][:3]) for x in range(width)]
+                for y in range(height)]
+
+    @mock.patch.object(pictures, "Figure", None)
+    def test_plain_slices_have_labels_and_colour_bars(self):
+        path = self.folder / "p.svg"
+        panels = [pictures.Panel("a", [[0.0, 1.0], [None, 0.5]], 0.0, 1.0),
+                  pictures.Panel("b<", [[0.0, 1e308], [-1e308, 0.5]], -1e308, 1e308, True)]
+        pictures.slice_picture(path, "title\nmore", panels)
+        images, texts = self.images(path)
+        (_, _, a), (_, height, a_bar), (_, _, b), (_, _, b_bar) = images
+        lowest, *_, highest = pictures.VIRIDIS
+        self.assertEqual([a[0][0], a[0][1], a[1][0]], [lowest, highest, pictures.MISSING])
+        self.assertEqual([len(a_bar), a_bar[0][0], a_bar[-1][0]], [256, highest, lowest])
+        blue, _, red = pictures.BLUE_RED
+        self.assertEqual([b[0][1], b[1][0]], [red, blue])
+        self.assertEqual([b_bar[0][0], b_bar[-1][0]], [red, blue])
+        self.assertEqual([text for text, _ in texts],
+                         ["title", "more", "a", "1", "0.5", "0", "b<", "1e+308", "0", "-1e+308"])
+        y = dict(texts)
+        self.assertAlmostEqual(y["0.5"] - y["1"], height / 2)
+
+    @mock.patch.object(pictures, "Figure", None)
+    def test_pictures_show_the_errors(self):
+        values = [0.0] * 6 + [0.0, 8.0, 4.0, 2.0, 1e20, 0.0]
+        field = self.field(values, (2, 2, 3))
+        restored = self.field([v + e for v, e in zip(values, [9] * 6 + [0, 0.5, -0.5, 0, 0, 0])],
+                              (2, 2, 3))
+        path = self.folder / "p.svg"
+        batch.draw_slice(path, "t", field, ("1e20",), restored.path)
+        images, texts = self.images(path)
+        original, restored, error = (image for _, _, image in images[::2])
+        self.assertEqual(original[0][1], pictures.VIRIDIS[-1])
+        self.assertEqual([image[1][1] for image in (original, restored, error)],
+                         [pictures.MISSING] * 3)
+        self.assertEqual(error[0], [error[0][0], pictures.BLUE_RED[-1], pictures.BLUE_RED[0]])
+        words = [text for text, _ in texts]
+        self.assertIn("t, slice [1, :, :]", words)
+        self.assertIn("error, at most 0.5", words)
+        self.assertEqual(words.count("8"), 2)
 
     @mock.patch.object(pictures, "Figure", None)
     def test_plain_svg(self):
