@@ -230,8 +230,7 @@ def pictures_of(folder, field, setting, row, picture):
     lines = []
     if picture.exists():
         plane = most_varied(field, setting.fill_values)
-        lines += [f"{caption(setting, row)}: {plane.name}, the most varied one, original, restored, "
-                  "error (blue to red over its range; grey: missing).", "",
+        lines += [f"{caption(setting, row)}, {plane.name}: original, restored, error.", "",
                   f"![slice]({quote(picture.relative_to(folder).as_posix())})", ""]
     if analysis_of(picture).exists():
         relative = analysis_of(picture).relative_to(folder).as_posix()
@@ -268,7 +267,9 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
     for heading, items in (("Failed", failures), ("Left out", unknown)):
         if items:
             lines += [f"## {heading}", "", *(f"- {item}" for item in items), ""]
-    lines += ["## Pictures", ""]
+    lines += ["## Pictures", "",
+              f"Under {settings[0].preset}: original, restored and error (blue to red over its range; "
+              "grey: missing) of the slice whose values vary most, by a sample of them.", ""]
     for field in fields:
         rows = [good[key_of(field, s)] for s in settings if key_of(field, s) in good]
         plot = rate_distortion_plot(folder, field, rows, "preset")
@@ -294,8 +295,8 @@ def parse_arguments(arguments):
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common_arguments(parser)
     parser.add_argument("--presets", type=names, default="ratio", metavar="LIST",
-                        help="of cuszi: ratio, fast, cuszi, cusz, zfp (default %(default)s); pictures are "
-                        "of the first one")
+                        help="of cuszi: ratio, fast, cuszi, cusz, zfp (default %(default)s); pictures "
+                        "are of the first one")
     parser.add_argument("--mode", choices=["rel", "abs"], default="rel",
                         help="bounds relative to the value range, or absolute (default rel)")
     parser.add_argument("--device", default="", help="where cuszi computes: auto, cpu or cuda")

@@ -142,7 +142,8 @@ class Runs(BatchTest):
                 self.assertTrue((self.report / line.split("(")[1][:-1]).exists(), line)
         self.assertEqual(text.count("![slice]"), 4)  # of the first preset under every bound
         for bound in ("0.01", "0.0001"):
-            self.assertIn(f"ratio, rel {bound} = {bound} absolute, values 0 to 1, range 1: slice [", text)
+            self.assertIn(f"ratio, rel {bound} = {bound} absolute, values 0 to 1, range 1, slice [",
+                          text)
         self.assertEqual(text.count("![rate and distortion]"), 1)  # the constant has no PSNR
         self.assertFalse(list(self.report.rglob("*.cuszi")))
         self.assertFalse((self.report / "work").exists())
