@@ -87,12 +87,20 @@ class Help(CliTest):
         self.assertNotIn("zfp-import",
                          completions.zsh("cuszi help compress ", self.folder, "\\x07"))
 
+    def is_checkout(self, folder):
+        """Whether git, if it is there, works in this folder as the top of a checkout."""
+        if not shutil.which("git"):
+            return False
+        done = subprocess.run(["git", "-C", folder, "rev-parse", "--show-toplevel"],
+                              capture_output=True, text=True)
+        return done.stdout.strip() == str(folder)
+
     def test_version(self):
         root = Path(__file__).resolve().parents[2]
         version = re.search(r"cuszi VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text())[1]
         first, *lines = self.cuszi("--version").stdout.decode().splitlines()
         self.assertRegex(first, rf"^cuszi {version}(, commit [0-9a-f]{{12}}(-dirty)?)?$")
-        self.assertEqual("commit" in first, (root / ".git").exists() and bool(shutil.which("git")))
+        self.assertEqual("commit" in first, self.is_checkout(root))
         self.assertRegex(lines[0], r"^archive format \d+$")
         processor = set(re.findall(r"\S+", Path("/proc/cpuinfo").read_text()))
         if SANITIZED or "avx2" not in processor:
