@@ -1,7 +1,7 @@
 """Builds C programs against what is installed, and runs them: one with the library, by CMake and by
 pkg-config, and one that has parallel HDF5 use the filter.
 
-CUSZI_BUILD in the environment is the folder that is installed.
+CUSZI_BUILD in the environment is the folder that is installed, CUSZI the tool in it.
 """
 
 import os
@@ -31,6 +31,22 @@ def run(*command, **environment):
     if result.returncode != 0:
         raise AssertionError(f"{command}: {result.stdout}{result.stderr}")
     return result.stdout
+
+
+def search_paths(folder):
+    """Where each program and shared library below `folder` looks for libraries: entries by file."""
+    found = {}
+    for file in folder.rglob("*"):
+        if file.is_symlink() or not file.is_file() or "CMakeFiles" in file.parts:
+            continue
+        with open(file, "rb") as opened:
+            if opened.read(4) != b"\x7fELF":
+                continue
+        dynamic = run("readelf", "--dynamic", "--wide", file)
+        entries = [entry for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
+                   for entry in path.split(":")]
+        found[str(file.relative_to(folder))] = entries
+    return found
 
 
 class InstalledTest(unittest.TestCase):
@@ -123,6 +139,8 @@ class InstalledTest(unittest.TestCase):
         self.assertEqual(run("dpkg-deb", "--field", package, "Version").strip(), version)
         run("dpkg-deb", "--extract", package, root)
         usr = root / "usr"
+        for entries in self.check_search_paths(usr).values():
+            self.assertTrue(all(re.match(r"\$ORIGIN|/usr/lib/", entry) for entry in entries), entries)
         for path in ["share/man/man1/cuszi.1", "share/bash-completion/completions/cuszi",
                      "share/zsh/vendor-completions/_cuszi", "share/doc/cuszi/LICENSE",
                      "include/cuszi/cuszi.h"]:
@@ -134,6 +152,35 @@ class InstalledTest(unittest.TestCase):
             self.assertRegex(run("ldd", plugin), f"libcuszi.so.0 => .*{root.name}/usr/lib")
             links = list(usr.glob("lib/*/hdf5/*/plugins/libh5cuszi.so"))
             self.assertEqual({link.resolve() for link in links}, {plugin.resolve()})
+
+    def check_search_paths(self, folder):
+        found = search_paths(folder)
+        self.assertTrue(any(found.values()), folder)
+        for file, entries in found.items():
+            for entry in entries:  # an empty one is the current folder
+                with self.subTest(folder=folder, file=file, entry=entry):
+                    self.assertRegex(entry, r"^(/|\$ORIGIN(/|$))")
+        return found
+
+    def test_no_library_comes_from_the_current_folder(self):
+        self.check_search_paths(Path(BUILD) / "app")
+        self.check_search_paths(Path(BUILD) / self.libraries.relative_to(self.prefix))
+        for file, entries in self.check_search_paths(self.prefix).items():
+            for entry in entries:
+                with self.subTest(file=file, entry=entry):
+                    self.assertFalse(Path(entry).is_relative_to(ROOT), "a folder of the sources")
+                    self.assertFalse(Path(entry).is_relative_to(BUILD), "a folder of the build")
+
+    def test_a_planted_library_does_not_run(self):
+        """Neither from the current folder nor from beside the tool."""
+        planted = self.folder / "planted"
+        planted.mkdir()
+        tool = Path(os.environ["CUSZI"])
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "--dynamic", "--wide", tool))
+        for library in needed:
+            (planted / library).write_bytes(b"no library")
+        self.assertIn("libxxhash.so.0", needed)
+        subprocess.run([tool, "--version"], cwd=planted, check=True, capture_output=True)
 
     def test_stays_loaded(self):
         program = ("import ctypes, _ctypes, sys; library = ctypes.CDLL(sys.argv[1]);"
