@@ -116,6 +116,15 @@ std::vector<BitCount> starts_of(const std::vector<std::uint32_t>& chunk_bits) {
   return starts;
 }
 
+/// What is read of another's stream ends at bit `read` and must lie before its own end: the zeros
+/// that fill up its last word here are none of it.
+void require_bits(BitCount read, BitCount end) {
+  if (read > end) {
+    throw ArchiveError(fmt::format("the zfp stream is truncated: {} bytes, at least {} are needed",
+                                   end / 8, ceil_div(read, 8)));
+  }
+}
+
 /// A part of another's stream on its way to a frame.
 struct StreamPart {
   ZfpCoding coding;
@@ -125,11 +134,13 @@ struct StreamPart {
 };
 
 template <class T>
-StreamPart take_part(const Words& stream, const ZfpCoding& coding, const Dims& dims, BitCount at) {
+StreamPart take_part(const Words& stream, BitCount end, const ZfpCoding& coding, const Dims& dims,
+                     BitCount at) {
   StreamPart part;
   part.chunk_bits =
       cpu::zfp_walk<T>(coding.zfp, dims, bytes_of(stream), at, std::max(coding.chunk, 1U));
   for (const std::uint32_t bits : part.chunk_bits) part.bits += bits;
+  require_bits(at + part.bits, end);
   part.coding = coding.settled(part.bits, zfp_blocks(dims));
   if (part.coding.chunk != coding.chunk) {
     part.chunk_bits = cpu::zfp_joined_chunks(part.chunk_bits, part.coding.chunk);
@@ -170,14 +181,14 @@ std::vector<std::byte> frame_of(FrameHeader& header, const Sections& sections) {
   return frame;
 }
 
-/// The frames of an import, and what there is to tell of them.
+/// The frames of an import, of bits `at` to `end`, and what there is to tell of them.
 template <class T>
-void import_frames(const Words& stream, BitCount at, const ZfpCoding& coding, ArchiveWriter& writer,
-                   CompressedField& result) {
+void import_frames(const Words& stream, BitCount at, BitCount end, const ZfpCoding& coding,
+                   ArchiveWriter& writer, CompressedField& result) {
   const FieldCuts& plan = result.header.plan;
   for (std::uint64_t i = 0; i < plan.frames(); ++i) {
     const Dims dims = zfp_dims(plan.frame_dims(i));
-    const StreamPart part = take_part<T>(stream, coding, dims, at);
+    const StreamPart part = take_part<T>(stream, end, coding, dims, at);
     at += part.bits;
     const ValueRange range = range_of<T>(part, dims);
     FrameHeader header;
@@ -271,7 +282,9 @@ FramePart part_of(const ArchiveFrame& frame) {
 CompressedField import_zfp(Bytes stream, const ZfpImport& how, ByteSink& sink) {
   const Words words = words_of(stream);
   Reader in(words.data(), words.size(), 0);
+  const BitCount end = BitCount{stream.size()} * 8;
   const ZfpHeader zfp = header_of(how, in);
+  require_bits(in.position(), end);
   CompressedField result;
   ArchiveHeader& header = result.header;
   header.dtype = *archived_type(zfp.scalar);
@@ -283,7 +296,7 @@ CompressedField import_zfp(Bytes stream, const ZfpImport& how, ByteSink& sink) {
                          how.zfp.chunk.value_or(ZfpCoding::open_chunk), how.index.partition};
   ArchiveWriter writer(sink, header);
   with_type_of(header.dtype, [&](auto zero) {
-    import_frames<decltype(zero)>(words, in.position(), coding, writer, result);
+    import_frames<decltype(zero)>(words, in.position(), end, coding, writer, result);
   });
   writer.finish();
   result.archive_bytes = writer.bytes_written();

@@ -224,6 +224,18 @@ class Doors(CliTest):
                 self.cuszi("zfp-import", "u.zfp", "-o", "x.cuszi", code=ARCHIVE)
         self.assertNotIn("x.cuszi", self.files())
 
+    def test_cut_streams(self):
+        """What a stream lacks is not made up from the zeros that fill up its last word."""
+        self.field("u_20x30x41.f32", dims="20x30x41")
+        for mode, options in MODES.items():
+            self.zfp("-i", "u_20x30x41.f32", "-z", "whole.zfp", "-h", "-f", *dims_of("20x30x41"),
+                     *options)
+            whole = self.path("whole.zfp").read_bytes()
+            for cut in [*range(1, 20), len(whole) - 9, len(whole) - 12]:
+                with self.subTest(mode=mode, cut=cut, of=len(whole)):
+                    self.path("u.zfp").write_bytes(whole[:-cut])
+                    self.cuszi("zfp-import", "u.zfp", "-o", "x.cuszi", "-f", code=ARCHIVE)
+
     def test_what_cannot_come_in(self):
         self.path("i_20x30.i32").write_bytes(array.array("i", range(600)).tobytes())
         self.zfp("-i", "i_20x30.i32", "-z", "u.zfp", "-h", "-t", "i32", *dims_of("20x30"), "-R")
