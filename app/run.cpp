@@ -10,7 +10,7 @@
 #include "app/failure.hpp"
 #include "app/interruption.hpp"
 #include "app/standard_streams.hpp"
-#include "app/threads.hpp"
+#include "core/thread_count.hpp"
 
 namespace cuszi::app {
 
@@ -25,7 +25,6 @@ void prepare(const RunOptions& options) {
                     : options.json ? spdlog::level::warn
                                    : spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
-  set_threads(options.threads);
 }
 
 }  // namespace
@@ -39,6 +38,7 @@ ExitCode run(int argc, const char* const* argv) noexcept {
     return std::visit(
         [](const auto& options) {
           prepare(options.run);
+          const ThreadsScope threads(options.run.threads);
           return execute(options);
         },
         *command);

@@ -12,6 +12,7 @@
 #include "codec/frame_feed.hpp"
 #include "codec/frame_tracks.hpp"
 #include "codec/track_times.hpp"
+#include "core/thread_count.hpp"
 
 namespace cuszi {
 
@@ -20,6 +21,14 @@ namespace {
 /// What frames have shown at first is kept for the second pass, unless they are so many that this
 /// takes more than frames themselves.
 constexpr std::uint64_t most_kept_scans = 4096;
+
+/// Points of a frame from which on several threads gain more than it takes to wake them.
+constexpr std::uint64_t fewest_for_threads = std::uint64_t{1} << 16;
+
+/// How many threads a frame takes; none: as many as are in use.
+std::optional<int> threads_for(std::uint64_t points) {
+  return points < fewest_for_threads ? std::optional(1) : std::nullopt;
+}
 
 ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
   return plan.frame_dims(0).count() * size_of(dtype);
@@ -61,6 +70,7 @@ class FieldCompressor {
         turn.in_order(FrameStep::look, [&] { events.frame_loaded(loaded); });
       }
       const std::uint64_t points = loaded.shape.points();
+      const ThreadsScope threads(threads_for(points));
       ArchiveOutlet::Berth berth;
       const Allocate allocate = [&](ByteCount size) {
         turn.in_order(FrameStep::place, [&] { berth = outlet.take(size); });
@@ -118,6 +128,7 @@ class FieldCompressor {
     const std::uint64_t i = turn.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     Backend& backend = *backends_[turn.track()];
+    const ThreadsScope threads(threads_for(shape.points()));
     Bytes values;
     turn.in_order(FrameStep::start, [&] { values = feed_.frame(i, backend); });
     LoadedFrame frame = times_.measure(turn, [&](StepTimes& steps) {
@@ -235,6 +246,7 @@ class FrameRestorer {
   void restore(const FrameTurn& turn, const Job& job) {
     const ArchiveFrame& frame = job.frame;
     const Bytes payload = payload_of(turn, job);
+    const ThreadsScope threads(threads_for(frame.shape.points()));
     if (job.shown) {
       times_.measure(turn, [&](StepTimes& steps) {
         decompress_frame(*job.backend, frame.shape, frame.header, *job.shown, payload, job.values,

@@ -1,14 +1,11 @@
 #include "codec/frame_tracks.hpp"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include <algorithm>
 #include <system_error>
 #include <thread>
 
 #include "codec/device_memory.hpp"
+#include "core/thread_count.hpp"
 
 namespace cuszi {
 
@@ -18,15 +15,6 @@ namespace {
 struct Abandoned {};
 
 constexpr std::size_t number_of(FrameStep step) { return static_cast<std::size_t>(step); }
-
-// What the host does for a frame takes as many threads on each track as on the caller's.
-#ifdef _OPENMP
-int host_threads() { return omp_get_max_threads(); }
-void set_host_threads(int threads) { omp_set_num_threads(threads); }
-#else
-int host_threads() { return 1; }
-void set_host_threads(int /*threads*/) {}
-#endif
 
 }  // namespace
 
@@ -72,8 +60,8 @@ void FrameTracks::run(std::uint64_t frames, const std::function<void(const Frame
     try {
       for (std::size_t track = 1; track < std::min<std::uint64_t>(tracks_, frames); ++track) {
         others.emplace_back(
-            [this, track, &work, threads = host_threads(), device = device_in_use()] {
-              set_host_threads(threads);
+            [this, track, &work, threads = threads_in_use(), device = device_in_use()] {
+              const ThreadsScope as_callers(threads);
               const DeviceScope scope(device);
               follow(track, work);
             });

@@ -1,26 +1,29 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 
 #include "core/floating_point.hpp"
+#include "core/thread_count.hpp"
+#include "cpu_ref/thread_pool.hpp"
 
 namespace cuszi::cpu {
 
-/// Runs work(state, i) for every i in [0, count) on all of OpenMP's threads. Each thread has its
-/// own make_state(), which it hands to finish(state) at the end, one thread at a time. Which thread
-/// takes which i is not defined: results must not depend on it. The first exception is thrown again
-/// when all threads are done.
+/// Runs work(state, i) for every i in [0, count) on up to threads_in_use() threads. Each thread has
+/// its own make_state(), which it hands to finish(state) at the end, one thread at a time. Which
+/// thread takes which i is not defined: results must not depend on it. The first exception is
+/// thrown again when all threads are done.
 template <class MakeState, class Work, class Finish>
 void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& work,
                   const Finish& finish) {
   std::atomic<std::uint64_t> next = 0;
   std::exception_ptr failure;
   std::mutex one_at_a_time;
-#pragma omp parallel if (count > 1)
-  {
+  const auto part = [&] {
+    const ThreadsScope alone(1);  // loops within are not cut again
     try {
       const IeeeArithmetic arithmetic;
       auto state = make_state();
@@ -32,7 +35,9 @@ void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& 
       if (!failure) failure = std::current_exception();
       next = count;
     }
-  }
+  };
+  const auto threads = static_cast<std::uint64_t>(threads_in_use());
+  run_beside(static_cast<int>(std::min(threads, std::max<std::uint64_t>(count, 1))) - 1, part);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
+
+#include "core/thread_count.hpp"
 
 namespace cuszi::gpu {
 
@@ -34,8 +37,12 @@ void HostThreads::for_each(std::size_t count, const std::function<void(std::size
 }
 
 void HostThreads::start() {
-  const unsigned wanted = std::clamp(std::thread::hardware_concurrency(), 1U, most_) - 1;
-  while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
+  const unsigned wanted = std::min(static_cast<unsigned>(usable_threads()), most_) - 1;
+  try {
+    while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    // No more threads are to be had: those that are there do.
+  }
 }
 
 /// Waits for the next job without sleeping: to wake a thread takes as long as many a job does, and

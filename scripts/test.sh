@@ -106,7 +106,7 @@ fuzz() {
         find test_data/golden -name '*.cuszi' -size -16k -not -name multilevel_padded.cuszi \
             -exec cp -t "$corpus" {} +
     fi
-    OMP_WAIT_POLICY=PASSIVE ASAN_OPTIONS=max_allocation_size_mb=1024 \
+    ASAN_OPTIONS=max_allocation_size_mb=1024 \
         "build/asan/tests/fuzz_$1" -seed=1 -max_total_time=$(((fuzz_seconds * $2 + 15) / 16)) -timeout=60 \
         -rss_limit_mb=2048 -len_control=0 -max_len="$3" -print_final_stats=1 \
         -artifact_prefix="build/asan/$1-" "$corpus" 2>&1 |

@@ -1,9 +1,5 @@
 #include "bindings/c/context.hpp"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
   if (!backends_ || choice_ != choice) {
     backends_.reset();
@@ -51,25 +47,5 @@ std::string_view member_of(Setting setting) {
   }
   return "";
 }
-
-#ifdef _OPENMP
-
-ThreadsScope::ThreadsScope(std::optional<int> threads) {
-  if (!threads) return;
-  before_ = omp_get_max_threads();
-  omp_set_num_threads(*threads);
-}
-
-ThreadsScope::~ThreadsScope() {
-  if (before_) omp_set_num_threads(*before_);
-}
-
-#else
-
-ThreadsScope::ThreadsScope(std::optional<int> /*threads*/) {}
-
-ThreadsScope::~ThreadsScope() = default;
-
-#endif
 
 }  // namespace cuszi::api

@@ -62,19 +62,3 @@ struct cuszi_context {
   cuszi::DeviceChoice choice_;
   std::optional<cuszi::Backends> backends_;
 };
-
-namespace cuszi::api {
-
-/// Lets OpenMP take so many threads, if any number is given, in what the calling thread starts.
-class ThreadsScope {
- public:
-  explicit ThreadsScope(std::optional<int> threads);
-  ThreadsScope(const ThreadsScope&) = delete;
-  ThreadsScope& operator=(const ThreadsScope&) = delete;
-  ~ThreadsScope();
-
- private:
-  std::optional<int> before_;
-};
-
-}  // namespace cuszi::api

@@ -3,12 +3,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "codec/archive_reader.hpp"
 #include "codec/backend_choice.hpp"
+#include "core/thread_count.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/promises.hpp"
@@ -28,10 +25,8 @@ void require(bool kept, const char* promise) {
 }
 
 template <class Call>
-auto with_threads([[maybe_unused]] int threads, const Call& call) {
-#ifdef _OPENMP
-  omp_set_num_threads(threads);
-#endif
+auto with_threads(int threads, const Call& call) {
+  const ThreadsScope scope(threads);
   return call();
 }
 

@@ -1,6 +1,11 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <random>
 #include <string>
@@ -43,6 +48,23 @@ constexpr std::size_t points = 12 * 30 * 40;
 Archive archive_of(const std::vector<float>& values, const cuszi_options& options) {
   cuszi::Context context;
   return context.compress(values, dims, options);
+}
+
+/// Whether `work` says so in a child process, which a call that hangs does not outlive.
+template <class Work>
+bool in_child(const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    bool good = false;
+    try {
+      good = work();
+    } catch (const cuszi::Error&) {  // and so it is not good
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 /// The status and text of a compression with these options.
@@ -407,4 +429,28 @@ TEST_CASE("threads with a context each make the same archives", "[library]") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(good == std::vector<int>(count, turns));
+}
+
+TEST_CASE("a forked child of a process that has used the library can use it", "[library]") {
+  const auto values = make_values<float>(points, 3);
+  cuszi_options options = cuszi::relative(1e-3);
+  options.threads = 4;
+  const Archive expected = cuszi::Context().compress(values, dims, options);
+  CHECK(in_child([&] { return cuszi::Context().compress(values, dims, options) == expected; }));
+}
+
+TEST_CASE("more threads than the system has do not end the process", "[library]") {
+  if (cuszi::test::sanitized) return;  // whose shadow memory is no smaller
+  const auto values = make_values<float>(points, 3);
+  cuszi_options options = cuszi::relative(1e-3);
+  const Archive expected = cuszi::Context().compress(values, dims, options);
+  options.threads = 512;
+  CHECK(in_child([&] {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * 4096 + (std::size_t{48} << 20);  // six stacks of threads
+    const rlimit limit{most, most};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+    return cuszi::Context().compress(values, dims, options) == expected;
+  }));
 }

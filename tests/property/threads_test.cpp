@@ -1,5 +1,4 @@
-#include <omp.h>
-
+#include "core/thread_count.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
@@ -14,13 +13,11 @@ struct Outcome {
 };
 
 Outcome run_with(int threads, const RandomFrame& frame) {
-  const int before = omp_get_max_threads();
-  omp_set_num_threads(threads);
+  const ThreadsScope scope(threads);
   const auto backend = cpu::make_backend();
   Outcome outcome;
   outcome.archive = compress(*backend, frame.task, frame.values()).frame.bytes;
   outcome.restored = restore(*backend, frame.task.shape, outcome.archive);
-  omp_set_num_threads(before);
   return outcome;
 }
 
