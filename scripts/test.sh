@@ -8,7 +8,8 @@ usage() {
 Usage: scripts/test.sh [--no-install] [--quick] [--tidy]
 
 Checks the formatting, builds, and runs the tests of the default and of the sanitizer build, a
-smoke run of the fuzzers, and the tests of the scripts.
+smoke run of the fuzzers, the tests of threads under the thread sanitizer, and the tests of the
+scripts.
 
   --no-install  do not install packages; stop if any is missing
   --quick       only the default build and its tests
@@ -145,6 +146,19 @@ if [[ $quick == yes ]]; then
     exit
 fi
 
+# The frame pipeline, the pool of threads, and contexts of the library in several threads.
+run_tsan() {
+    TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/thread_tests &&
+        TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/library_tests "threads with a context each*"
+}
+
+check_tsan() {
+    step "Build: tsan"
+    scripts/build.sh tsan || return
+    step "Tests: tsan"
+    once "$(sha256sum build/tsan/tests/{thread,library}_tests build/tsan/lib*/libcuszi.so.0)" run_tsan
+}
+
 check_asan() {
     step "Build: asan"
     scripts/build.sh asan || return
@@ -160,7 +174,8 @@ check_default() {
     step "Tests of the scripts"
     python3 -m unittest discover -s tests/scripts || return
     step "Tests: $preset"
-    ctest --preset "$preset" -j "$jobs"
+    ctest --preset "$preset" -j "$jobs" || return
+    check_tsan
 }
 
 # Side by side, so that no core waits for the last step of either.
