@@ -67,8 +67,9 @@ std::unique_ptr<ByteSource> make_memory_source(Bytes bytes);
 /// Memory of the caller's, the host's or a device's, that takes so many bytes and no more.
 class BufferSink final : public ByteSink {
  public:
-  explicit BufferSink(MutableBytes memory)
-      : memory_(memory), on_device_(device_of(memory.data()).has_value()) {}
+  /// Of what is written no more than `enough` bytes can come.
+  BufferSink(MutableBytes memory, ByteCount enough)
+      : memory_(memory), enough_(enough), on_device_(device_of(memory.data()).has_value()) {}
 
   void write(Bytes bytes) override;
   bool takes_any_order() const override { return true; }
@@ -81,6 +82,7 @@ class BufferSink final : public ByteSink {
   MutableBytes part(ByteCount offset, ByteCount size) const;
 
   MutableBytes memory_;
+  ByteCount enough_;
   bool on_device_;
   ByteCount written_ = 0;
 };

@@ -110,13 +110,23 @@ void verify(Backends& backends, Bytes archive, FieldSource& field) {
 
 }  // namespace
 
+ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
+  const FieldLayout layout = field_layout(field);
+  const FieldSettings settings = field_settings(read_options(caller_options));
+  ArchiveHeader header;
+  header.dtype = layout.dtype;
+  header.fills = settings.fills;
+  header.plan = plan_frames(layout.dims, layout.dtype, settings.frame_bytes);
+  return most_archive_bytes(header);
+}
+
 void compress(cuszi_context& context, const cuszi_options* caller_options, const cuszi_field* field,
               const void* values, void* archive, std::size_t capacity, std::size_t* archive_size) {
   const cuszi_options options = read_options(caller_options);
   const FieldLayout layout = field_layout(field);
   const FieldSettings settings = field_settings(options);
   const Bytes input = memory("values", values, layout.field_bytes());
-  BufferSink sink(memory("archive", archive, capacity));
+  BufferSink sink(memory("archive", archive, capacity), bound(field, caller_options));
   std::size_t& size = required("archive_size", archive_size);
   const Run run(run_settings(options), {values, archive});
 
@@ -208,16 +218,6 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
   info.frame_height = header.plan.height;
   info.frame_axis = header.plan.axis;
   out = info;
-}
-
-ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
-  const FieldLayout layout = field_layout(field);
-  const FieldSettings settings = field_settings(read_options(caller_options));
-  ArchiveHeader header;
-  header.dtype = layout.dtype;
-  header.fills = settings.fills;
-  header.plan = plan_frames(layout.dims, layout.dtype, settings.frame_bytes);
-  return most_archive_bytes(header);
 }
 
 }  // namespace cuszi::api

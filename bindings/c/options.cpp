@@ -230,13 +230,11 @@ cuszi_options read_options(const cuszi_options* options) {
                     "(version {}, {} bytes)",
                     options->version, options->size, CUSZI_OPTIONS_VERSION, sizeof known));
   }
-  const auto* const bytes = reinterpret_cast<const std::byte*>(options);
-  const std::size_t shared = std::min<std::size_t>(options->size, sizeof known);
-  if (std::any_of(bytes + shared, bytes + options->size,
-                  [](std::byte byte) { return byte != std::byte{0}; })) {
-    throw UsageError("options that only a later libcuszi knows");
+  if (options->size > sizeof known) {
+    throw UsageError(fmt::format("options of {} bytes, of a later libcuszi; this one knows {}",
+                                 options->size, sizeof known));
   }
-  std::memcpy(&known, options, shared);
+  std::memcpy(&known, options, options->size);
   return known;
 }
 

@@ -20,7 +20,8 @@ struct RunSettings {
   void* stream = nullptr;
 };
 
-/// The options as this version of the library knows them: the caller's may be shorter or longer.
+/// The options as this version of the library knows them: the caller's may be shorter. No byte
+/// behind those that it knows is read: longer ones are refused.
 cuszi_options read_options(const cuszi_options* options);
 
 RunSettings run_settings(const cuszi_options& options);

@@ -258,7 +258,7 @@ typedef struct cuszi_part {
   uint32_t size; /* sizeof(cuszi_part), by cuszi_whole_field() */
   uint32_t reserved;
   uint64_t first[CUSZI_MAX_RANK]; /* of each axis the indices from `first` on */
-  uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 leaves it open */
+  uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 and UINT64_MAX leave it open */
   uint64_t stride; /* a power of two: of these the multiples of it along lattice axes,
                       as --stride of the tool; 0 and 1 are all */
 } cuszi_part;
