@@ -220,6 +220,7 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
                  "Measure the error against this field, named as for compress")
       ->type_name("ORIGINAL");
   add_byte_order_option(app, options.byte_order);
+  add_memory_option(app, options.run);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
 }
@@ -280,6 +281,7 @@ void add_test(CLI::App& program, Parsed& parsed) {
                               "  cuszi test U_100x500x500.f32.cuszi\n"
                               "  cuszi test -r archives/");
   choose_with_archives(app, parsed, options);
+  add_memory_option(app, options.run);
   add_device_options(app, options.run);
   add_report_options(app, options.run);
 }

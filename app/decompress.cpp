@@ -91,6 +91,7 @@ class Decompression {
     }
     users.use = write;
     users.counts_exceptions = true;
+    users.memory_limit = options_.run.memory_limit;
     if (options_.frame) {
       summary_ = restore_frame(backends_, reader_, *options_.frame, preview_, times_, users,
                                archive_bytes_);

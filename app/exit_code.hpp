@@ -21,7 +21,8 @@ constexpr ExitCode exit_code_of(ErrorKind kind) {
     case ErrorKind::input: return ExitCode::input;
     case ErrorKind::archive: return ExitCode::archive;
     case ErrorKind::bound: return ExitCode::bound;
-    case ErrorKind::device: return ExitCode::device;
+    case ErrorKind::device:
+    case ErrorKind::memory: return ExitCode::device;
     case ErrorKind::output: return ExitCode::output;
   }
   return ExitCode::device;

@@ -55,7 +55,7 @@ ExitCode tell_failure(std::string_view subject) noexcept {
     tell(subject, with_remedy(error));
     return exit_code_of(error.kind());
   } catch (const std::bad_alloc&) {
-    tell(subject, "not enough memory; a smaller --frame-size needs less when compressing");
+    tell(subject, "not enough memory");
   } catch (const std::exception& error) {
     tell(subject, error.what());
   }

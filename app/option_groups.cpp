@@ -364,6 +364,11 @@ void check_method_options(const CLI::App& app, const FieldSettings& settings) {
                 "an absolute bound (--mode abs) needs no range; leave one of them out");
 }
 
+void add_memory_option(CLI::App& app, RunOptions& run) {
+  add_parsed(app, "--memory-limit", run.memory_limit, parse_size, "SIZE",
+             "Refuse archives whose frames take more memory to restore (default none)");
+}
+
 void add_device_options(CLI::App& app, RunOptions& run) {
   add_parsed(app, "--device", run.device, parse_device, "auto|cpu|cuda[:N]",
              "Where to compute (default auto)");

@@ -72,6 +72,9 @@ void add_method_options(CLI::App& app, FieldSettings& settings);
 /// Throws UsageError if an option was given that what `settings` choose would ignore.
 void check_method_options(const CLI::App& app, const FieldSettings& settings);
 
+/// --memory-limit.
+void add_memory_option(CLI::App& app, RunOptions& run);
+
 /// --device, --threads.
 void add_device_options(CLI::App& app, RunOptions& run);
 

@@ -16,6 +16,7 @@ namespace cuszi::app {
 struct RunOptions {
   DeviceChoice device;
   std::optional<int> threads;
+  std::optional<ByteCount> memory_limit;  ///< of restoring
   bool json = false;
   bool quiet = false;
   bool force = false;

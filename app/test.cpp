@@ -24,6 +24,7 @@ Report restored(const std::string& archive, Backends& backends, const RunOptions
   FrameUsers forget;
   forget.look = [&](const RestoredFrame& frame) { progress.advance(frame.values.size()); };
   forget.counts_exceptions = true;
+  forget.memory_limit = run.memory_limit;
   const FieldSummary summary = restore_field(backends, reader, times, forget);
   Report report = report_on(reader.header(), summary, reader.bytes_read());
   report.archive = archive;

@@ -1,5 +1,9 @@
 #include "codec/field_codec.hpp"
 
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +36,10 @@ std::optional<int> threads_for(std::uint64_t points) {
 
 ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
   return plan.frame_dims(0).count() * size_of(dtype);
+}
+
+std::string text_of(const FrameShape& shape) {
+  return fmt::format("{} of {}", shape.dims.to_string(), name_of(shape.dtype));
 }
 
 /// Compresses the frames of a field, side by side as far as the backend can.
@@ -179,15 +187,32 @@ class FrameRestorer {
   /// Restores the frames that `read` gives.
   FieldSummary run(const ReadFrame& read) {
     tracks_.run(frames_, [&](const FrameTurn& turn) {
-      std::optional<Job> job;
-      turn.in_order(FrameStep::start, [&] { job = begin(turn, read); });
-      if (job) restore(turn, *job);
+      Need need;
+      try {
+        std::optional<Job> job;
+        turn.in_order(FrameStep::start, [&] { job = begin(turn, read, need); });
+        if (job) restore(turn, *job);
+      } catch (const std::bad_alloc&) {
+        throw MemoryError("not enough memory: " + need.text());
+      }
     });
     draining_.wait();
     return summary_;
   }
 
  private:
+  /// What it takes to restore a frame.
+  struct Need {
+    std::uint64_t frame = 0;
+    FrameShape shape = {};
+    ByteCount bytes = 0;
+
+    std::string text() const {
+      return fmt::format("frame {}, {}, takes about {} bytes to restore", frame, text_of(shape),
+                         bytes);
+    }
+  };
+
   /// A frame that is being restored.
   struct Job {
     ArchiveFrame frame;
@@ -203,11 +228,14 @@ class FrameRestorer {
     return device == nullptr ? 1 : side_by_side(*device, frames_, frame_bytes_).size();
   }
 
-  std::optional<Job> begin(const FrameTurn& turn, const ReadFrame& read) {
+  std::optional<Job> begin(const FrameTurn& turn, const ReadFrame& read, Need& need) {
     Job job;
     auto frame = read(turn.frame(), [&](const ArchiveFrame& head) {
       job.shown = what_is_shown(turn.frame(), head);
-      return job.shown ? job.shown->levels : std::size_t{0};
+      if (!job.shown) return std::size_t{0};
+      need = {head.header.index, head.shape, restoring_bytes(head.shape, head.header, *job.shown)};
+      require_memory(need);
+      return job.shown->levels;
     });
     if (!frame) return std::nullopt;
     job.frame = *std::move(frame);
@@ -222,6 +250,12 @@ class FrameRestorer {
     job.in_place = !job.values.empty();
     if (!job.in_place) job.values = memory_for(turn, size, job.transfer);
     return job;
+  }
+
+  void require_memory(const Need& need) const {
+    if (!users_.memory_limit || need.bytes <= *users_.memory_limit / tracks_.count()) return;
+    throw ArchiveError(fmt::format("{}, of {} that the limit gives each frame in work", need.text(),
+                                   *users_.memory_limit / tracks_.count()));
   }
 
   /// What is shown of frame `i` of the plan, which the first frame settles.
@@ -328,7 +362,8 @@ class FrameRestorer {
 }  // namespace
 
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
-                               ByteSink& sink, CallTimes& times, const CompressionEvents& events) {
+                               ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events) try {
   if (const auto& axes = settings.frame.predictor.multilevel.axes) {
     check_axes(*axes, field.plan().dims);
   }
@@ -339,6 +374,12 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
   result.archive_bytes = outlet.finish();
   return result;
+} catch (const std::bad_alloc&) {
+  const FrameShape largest{field.layout().dtype, field.plan().frame_dims(0)};
+  throw MemoryError(fmt::format("not enough memory for frames of {} ({} bytes each, and what it "
+                                "takes to compress them)",
+                                text_of(largest), largest_frame(field.plan(), largest.dtype)),
+                    Setting::frame_size);
 }
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,

@@ -79,7 +79,8 @@ struct FrameUsers {
   FrameMemory place = {};         ///< where frames are to be restored to by the host
   FrameMemory device_place = {};  ///< or by a device, in its memory
   FrameLook look = {};            ///< before they are used
-  bool counts_exceptions = false;  ///< the summary has outliers and patches
+  bool counts_exceptions = false;              ///< the summary has outliers and patches
+  std::optional<ByteCount> memory_limit = {};  ///< of frames that are in work at a time
 
   /// Whether frames that a device restores may stay in its memory.
   bool may_stay_there() const { return !use || use_part || device_place; }
@@ -87,7 +88,8 @@ struct FrameUsers {
 
 /// Restores all of an archive, frame by frame, and checks its footer. A device has several frames
 /// in work at a time; those that are used part by part are taken away meanwhile. Throws
-/// ArchiveError, possibly after some frames have been used.
+/// ArchiveError, possibly after some frames have been used, also if a frame would take more memory
+/// than the limit, before it is taken; MemoryError if the system has not so much.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users);
 

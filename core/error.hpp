@@ -6,7 +6,7 @@
 namespace cuszi {
 
 /// What went wrong: a front end tells its user apart what to do about it.
-enum class ErrorKind { usage, input, archive, bound, device, output };
+enum class ErrorKind { usage, input, archive, bound, device, output, memory };
 
 /// What an error says should be chosen otherwise, for front ends to name as their users know it.
 enum class Setting {
@@ -64,6 +64,12 @@ struct BoundError : Error {
 struct DeviceError : Error {
   explicit DeviceError(const std::string& message, Setting setting = Setting::none)
       : Error(ErrorKind::device, message, setting) {}
+};
+
+/// Memory of the host that is not there; the message says how much was asked for.
+struct MemoryError : Error {
+  explicit MemoryError(const std::string& message, Setting setting = Setting::none)
+      : Error(ErrorKind::memory, message, setting) {}
 };
 
 /// An output that exists already or cannot be written.

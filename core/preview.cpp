@@ -132,4 +132,27 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
   return preview;
 }
 
+ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
+                          const FramePreview& preview) {
+  constexpr ByteCount bytes_per_coded_point = 4;   // its quant-code, symbol and context
+  constexpr ByteCount bytes_per_listed_byte = 8;   // an entry in memory has 16, stored at least 3
+  constexpr ByteCount bytes_per_payload_byte = 2;  // as it is read, and unpacked or in words
+  const ByteCount value_bytes = size_of(shape.dtype);
+  ByteCount bytes = preview.restored.points() * value_bytes;
+  if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
+  if (header.kind == FrameKind::lossless) bytes *= 3;  // once more packed, once as planes of bytes
+  if (header.kind == FrameKind::coded) bytes += preview.restored.points() * bytes_per_coded_point;
+  if (header.missing != 0) {
+    bytes += ceil_div(shape.points(), 4) + header.missing * (2 * value_bytes + 1);
+  }
+  for (std::size_t level = 0; level < std::min(preview.levels, header.levels.size()); ++level) {
+    for (const SectionEntry& section : header.levels[level].sections) {
+      const bool is_list = section.id == SectionId::outliers || section.id == SectionId::patches;
+      const ByteCount size = section.unpacked ? section.unpacked->size : section.size;
+      bytes += size * (is_list ? bytes_per_listed_byte : bytes_per_payload_byte);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace cuszi

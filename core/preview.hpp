@@ -2,6 +2,7 @@
 
 #include "core/frame.hpp"
 #include "core/frame_plan.hpp"
+#include "core/frame_shape.hpp"
 #include "core/selection.hpp"
 
 namespace cuszi {
@@ -51,5 +52,9 @@ struct FramePreview {
   /// Of a frame of these dims, for these of its points, at least one.
   static FramePreview of(const Dims& dims, const FrameHeader& header, const Selection& wanted);
 };
+
+/// About the most memory of a host that it takes to restore a frame so far, its values included.
+ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
+                          const FramePreview& preview);
 
 }  // namespace cuszi

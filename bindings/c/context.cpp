@@ -30,6 +30,7 @@ cuszi_status status_of(ErrorKind kind) {
     case ErrorKind::bound: return CUSZI_BAD_BOUND;
     case ErrorKind::device: return CUSZI_NO_DEVICE;
     case ErrorKind::output: return CUSZI_NO_ROOM;
+    case ErrorKind::memory: return CUSZI_NO_MEMORY;
   }
   return CUSZI_INTERNAL;
 }

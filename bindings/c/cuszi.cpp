@@ -70,18 +70,21 @@ class Run {
       : Run(settings, device_with(memory)) {}
 
   const DeviceChoice& choice() const { return choice_; }
+  std::optional<ByteCount> memory_limit() const { return memory_limit_; }
 
  private:
   Run(const RunSettings& settings, std::optional<int> device)
       : choice_(place_of(settings.device, device)),
         device_(choice_.kind == Kind::cpu ? std::nullopt : device),
-        threads_(settings.threads) {
+        threads_(settings.threads),
+        memory_limit_(settings.memory_limit) {
     if (settings.stream != nullptr || device) wait_for_stream(settings.stream);
   }
 
   DeviceChoice choice_;
   DeviceScope device_;
   ThreadsScope threads_;
+  std::optional<ByteCount> memory_limit_;
 };
 
 TargetArchive archive_for(const Target& target, const FieldSettings& settings, Backends& backends,
@@ -161,7 +164,8 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   Preview preview = preview_of(&part, reader.header().plan);
   FieldBuffer restored(room, reader.header().dtype, preview);
   if (preview.stride() == 1) restored.require_room();
-  const FrameUsers users = restored.users();
+  FrameUsers users = restored.users();
+  users.memory_limit = run.memory_limit();
   CallTimes times;
   restore_field(context.backends(run.choice()), reader, preview, times, users);
 }

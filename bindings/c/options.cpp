@@ -244,6 +244,7 @@ RunSettings run_settings(const cuszi_options& options) {
   run.device.kind =
       choose("device", options.device, std::array{Kind::automatic, Kind::cpu, Kind::cuda});
   run.device.index = within("device_index", options.device_index, 0, 1023);
+  if (options.memory_limit != 0) run.memory_limit = options.memory_limit;
   if (options.threads != 0) run.threads = within("threads", options.threads, 1, most_threads);
   run.stream = options.stream;
   return run;

@@ -18,6 +18,7 @@ struct RunSettings {
   DeviceChoice device;
   std::optional<int> threads;
   void* stream = nullptr;
+  std::optional<ByteCount> memory_limit;
 };
 
 /// The options as this version of the library knows them: the caller's may be shorter. No byte

@@ -50,6 +50,12 @@ void swap_bytes(void* values, std::size_t bytes, std::size_t value_bytes) {
   }
 }
 
+/// What a damaged chunk may take at most; small ones have heads that are larger than they are.
+std::uint64_t memory_limit(std::size_t chunk_bytes) {
+  constexpr std::uint64_t least = std::uint64_t{1} << 20;
+  return std::max<std::uint64_t>(16 * std::uint64_t{chunk_bytes}, least);
+}
+
 std::size_t value_bytes(const cuszi_field& field) { return field.dtype == CUSZI_F64 ? 8 : 4; }
 
 /// Memory of HDF5's own.
@@ -100,9 +106,11 @@ std::size_t decode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
   if (cuszi_read_info(context(), *buf, bytes, &info) != CUSZI_OK) return 0;
   const std::size_t size = cuszi_field_bytes(&chunk.field);
   if (cuszi_field_bytes(&info.field) != size || info.field.dtype != chunk.field.dtype) return 0;
+  cuszi_options options = cuszi_default_options();
+  options.memory_limit = memory_limit(size);
   Buffer values(hdf5, size);
   if (values.bytes == nullptr ||
-      cuszi_decompress(context(), nullptr, *buf, bytes, values.bytes, size) != CUSZI_OK) {
+      cuszi_decompress(context(), &options, *buf, bytes, values.bytes, size) != CUSZI_OK) {
     return 0;
   }
   if (chunk.big_endian) swap_bytes(values.bytes, size, value_bytes(chunk.field));

@@ -31,7 +31,7 @@ typedef enum cuszi_status {
   CUSZI_OK = 0,
   CUSZI_BAD_USAGE = 1,   /* an argument or option that cannot be honoured */
   CUSZI_BAD_INPUT = 2,   /* values that cannot be read */
-  CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, or no archive */
+  CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, no archive, or over memory_limit */
   CUSZI_BAD_BOUND = 4,   /* a value would be over the bound */
   CUSZI_NO_DEVICE = 5,   /* a device, a driver or a library is not there */
   CUSZI_NO_ROOM = 6,     /* the buffer for the result is too small */
@@ -170,6 +170,10 @@ typedef struct cuszi_options {
   int32_t zfp_mode;   /* of zfp, as the next two; where `bound` is 0, only accuracy has one */
   uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536; 0: as many as make it small */
   double zfp_amount;
+
+  uint64_t memory_limit; /* of restoring: bytes of the host's memory that frames in work at a time
+                            may take, their values included; more is CUSZI_BAD_ARCHIVE, before it
+                            is taken; 0: no limit */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -247,8 +251,8 @@ CUSZI_API cuszi_status cuszi_read_info(cuszi_context* context, const void* archi
                                        cuszi_info* info);
 
 /* Restores all values of an archive to `values`, which has room for `capacity` bytes. Of the
- * options (NULL: the defaults), those that say where to work count. What `values` holds after a
- * failure is undefined. */
+ * options (NULL: the defaults), those that say where to work count, and memory_limit. What `values`
+ * holds after a failure is undefined. */
 CUSZI_API cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* options,
                                         const void* archive, size_t size, void* values,
                                         size_t capacity);

@@ -37,7 +37,7 @@ _cuszi() {
         --fill-value) words='netcdf' ;;
         -e | --error-bound | --bound | -d | --dims | --dims-xyz | --value-range | --skip-bytes | --zfp-chunk | --chunk | \
             --partition | \
-            --frame-size | --threads | --frame | --stride | --box | --iterations) return ;;
+            --frame-size | --memory-limit | --threads | --frame | --stride | --box | --iterations) return ;;
     esac
 
     if [[ ${COMP_WORDS[1]} == help && $COMP_CWORD -gt 1 ]]; then
@@ -49,10 +49,11 @@ _cuszi() {
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
             compress) words+=" $inputs --rm $field $target $method $output $device $report --verify" ;;
-            decompress) words+=" $inputs $output $device $report --frame --stride --box --compare --byte-order" ;;
+            decompress) words+=" $inputs $output $device $report --frame --stride --box --compare --byte-order
+                --memory-limit" ;;
             compare) words+=" $field $report" ;;
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
-            test) words+=" $inputs $device $report" ;;
+            test) words+=" $inputs $device $report --memory-limit" ;;
             list) words+=" $inputs --json" ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;
             zfp-import) words+=" --dims --type --error-bound --zfp-mode --zfp-chunk --index --partition --frame-size

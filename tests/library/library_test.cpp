@@ -235,6 +235,72 @@ TEST_CASE("nothing is read behind the options that are known", "[library]") {
   }
 }
 
+TEST_CASE("options of an earlier version are taken", "[library]") {
+  cuszi_options options = cuszi::absolute(1e-2);
+  options.memory_limit = 1;  // is not there yet
+  options.size = offsetof(cuszi_options, memory_limit);
+  const auto values = make_values<float>(points);
+  const Archive archive = archive_of(values, options);
+  CHECK(archive == archive_of(values, cuszi::absolute(1e-2)));
+  std::vector<float> restored(points);
+  CHECK_NOTHROW(cuszi::Context().decompress(&options, archive.data(), archive.size(),
+                                            restored.data(), points * sizeof(float)));
+}
+
+TEST_CASE("a limit of memory is kept before it is taken", "[library]") {
+  const auto values = make_values<float>(points);
+  std::vector<float> restored(points);
+  const Archive archive = archive_of(values, cuszi::absolute(1e-2));
+  cuszi::Context context;
+  cuszi_options options = cuszi_default_options();
+  const auto restore = [&](std::uint64_t limit) {
+    options.memory_limit = limit;
+    return cuszi_decompress(context.get(), &options, archive.data(), archive.size(),
+                            restored.data(), points * sizeof(float));
+  };
+  CHECK(restore(points * sizeof(float) / 2) == CUSZI_BAD_ARCHIVE);
+  CHECK(std::string(cuszi_last_error(context.get())).find("12x30x40") != std::string::npos);
+  CHECK(restore(16 * points * sizeof(float)) == CUSZI_OK);
+  CHECK(restore(0) == CUSZI_OK);
+}
+
+TEST_CASE("what a buffer lacks is told by a size that is enough", "[library]") {
+  const auto values = make_values<float>(points);
+  const cuszi_field field = cuszi::field_of<float>(dims);
+  cuszi::Context context;
+  for (const cuszi_options& options : {cuszi::absolute(1e-2), cuszi_default_options()}) {
+    Archive archive(100);
+    std::size_t size = 0;
+    const auto compress = [&] {
+      return cuszi_compress(context.get(), &options, &field, values.data(), archive.data(),
+                            archive.size(), &size);
+    };
+    REQUIRE(compress() == CUSZI_NO_ROOM);
+    const std::string text = cuszi_last_error(context.get());
+    const std::size_t at = text.find("; ");
+    REQUIRE(at != std::string::npos);
+    archive.resize(std::stoul(text.substr(at + 2)));
+    CHECK(compress() == CUSZI_OK);
+    archive.resize(size);
+    CHECK(archive == context.compress(values, dims, options));
+  }
+}
+
+TEST_CASE("an end of UINT64_MAX leaves a part open, as 0 does", "[library]") {
+  const Archive archive = archive_of(make_values<float>(points), cuszi::absolute(1e-2));
+  cuszi::Context context;
+  cuszi_part part = cuszi_whole_field();
+  part.first[0] = 5;
+  part.end[0] = UINT64_MAX;
+  cuszi_field field{};
+  REQUIRE(cuszi_part_field(context.get(), archive.data(), archive.size(), &part, &field) ==
+          CUSZI_OK);
+  CHECK(field.dims[0] == 7);
+  part.end[0] = UINT64_MAX - 1;
+  CHECK(cuszi_part_field(context.get(), archive.data(), archive.size(), &part, &field) ==
+        CUSZI_BAD_USAGE);
+}
+
 TEST_CASE("a device that is not there is told", "[library]") {
   cuszi_options options = cuszi::relative(1e-3);
   options.preset = CUSZI_PRESET_CUSZI;

@@ -61,6 +61,17 @@ class RoundTrips(unittest.TestCase):
     def test_the_version_is_the_library_s(self):
         self.assertEqual(importlib.metadata.version("cuszi"), cuszi.__version__)
 
+    def test_a_limit_of_memory(self):
+        a = waves()
+        archive = cuszi.compress(a, abs=1e-2)
+        with self.assertRaisesRegex(cuszi.ArchiveError, r"takes about \d+ bytes"):
+            cuszi.decompress(archive, memory_limit=a.nbytes // 2)
+        b = cuszi.decompress(archive, memory_limit=16 * a.nbytes)
+        self.assertLessEqual(np.abs(b - a).max(), 1e-2)
+        for limit in (0, -1, 2**64):
+            with self.assertRaisesRegex(cuszi.UsageError, "memory_limit"):
+                cuszi.decompress(archive, memory_limit=limit)
+
     def test_info(self):
         a = np.concatenate([waves()] * 4)
         info = cuszi.info(cuszi.compress(a, abs=0.5, fill=[1e20, "netcdf", np.nan],

@@ -292,7 +292,7 @@ def _part(box: Any, stride: int, shape: tuple[int, ...]) -> tuple[Part, tuple[in
 
 def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | None = None,
                device: str = "auto", threads: int | None = None, stream: int | None = None,
-               out: Any = None) -> Any:
+               memory_limit: int | None = None, out: Any = None) -> Any:
     """Restore a field, or a part of it, from an archive.
 
     Parameters
@@ -306,6 +306,9 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | N
         Instead of a box, the part that this frame of the archive holds; 0 is the first.
     device, threads, stream
         As of ``compress``.
+    memory_limit : int
+        Bytes that frames may take while they are restored, their values included; an archive that
+        would take more is refused (``ArchiveError``) before it does.
     out : array of the field's type, of NumPy or on a GPU
         For the values, instead of new memory.
 
@@ -338,5 +341,9 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | N
         raise UsageError(f"out is of {target.dtype}; the field is of {_dtype(field)}")
     options = Options()
     _set_device(options, device, threads, stream, (memory, target))
+    if memory_limit is not None:
+        if not 0 < memory_limit < 2**64:
+            raise UsageError(f"memory_limit {memory_limit} is not a number of bytes from 1 to 2**64 - 1")
+        options.memory_limit = memory_limit
     _library.decompress(options, memory.address, memory.nbytes, part, target.address, target.nbytes)
     return values.squeeze(axis=single) if out is None else out

@@ -75,7 +75,8 @@ class Options(Structure):
         ("interp_cubic", c_int32), ("interp_order", c_char * 4),
         ("index", c_int32), ("chunk", c_uint32), ("partition", c_uint32),
         ("huffman_width", c_int32), ("verify", c_int32),
-        ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double)]
+        ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double),
+        ("memory_limit", c_uint64)]
 
     def __init__(self):
         super().__init__(size=ctypes.sizeof(Options), version=1)
@@ -143,7 +144,7 @@ class _Context(threading.local):
     def call(self, function, *arguments) -> None:
         status = function(self.handle, *arguments)
         if status == 7:
-            raise MemoryError
+            raise MemoryError(_library.cuszi_last_error(self.handle).decode())
         if status != 0:
             error = _ERRORS.get(status, Error)(_library.cuszi_last_error(self.handle).decode())
             error.status = status

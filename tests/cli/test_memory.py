@@ -1,0 +1,95 @@
+"""What restoring takes: archives that are much smaller than their values, limits, and their ends."""
+
+import os
+import re
+import resource
+import subprocess
+import unittest
+
+from cli_test import ARCHIVE, CUSZI, CliTest, DEVICE, OK
+
+NAME = "u_64x256x256.f32"
+BYTES = 4 * 64 * 256 * 256
+START = 12 << 20  # more than the program takes by itself, and less than the values
+
+WAYS = {"ratio": [], "lorenzo": ["--predictor", "lorenzo"], "interp": ["--preset", "cuszi"],
+        "multilevel": ["--predictor", "multilevel"], "huffman": ["--preset", "cusz"],
+        "fast": ["--preset", "fast"], "zfp": ["--preset", "zfp"],
+        "reversible": ["--preset", "zfp", "--zfp-mode", "reversible"]}
+
+
+class Memory(CliTest):
+
+    def within(self, most, *arguments, code=OK):
+        """What the program says that gets so many bytes of memory to write to."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+        result = subprocess.run([CUSZI, *map(str, arguments)], cwd=self.folder, capture_output=True,
+                                preexec_fn=limit, env={**os.environ, "OMP_NUM_THREADS": "1"},
+                                timeout=300)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stderr.decode()
+
+    def archive(self, values, *options):
+        """Of `values` in front of zeros."""
+        with open(self.path(NAME), "wb") as file:
+            file.write(values)
+            file.truncate(BYTES)
+        bound = [] if "reversible" in options or "-e" in options else ["-e", "1e-3"]
+        self.cuszi("compress", NAME, *bound, *options, "-o", "u.cuszi", "-f")
+        return self.path("u.cuszi").stat().st_size
+
+    def need(self, *options):
+        """What a refusal says that it would take."""
+        said = self.within(START, "test", "u.cuszi", "--memory-limit", "1", code=ARCHIVE)
+        return int(re.search(r"takes about (\d+) bytes to restore", said)[1])
+
+    def test_no_more_is_taken_than_is_told(self):
+        cases = {f"{kind} {way}": (values, *options) for way, options in WAYS.items()
+                 for kind, values in {"calm": b"\0\0\x80\x3f", "noise": os.urandom(BYTES // 2)}.items()}
+        cases["lossless"] = (b"\0\0\x80\x3f", "-e", "0")
+        cases["stored"] = (os.urandom(BYTES), "-e", "0")
+        for case, (values, *options) in cases.items():
+            with self.subTest(case=case):
+                size = self.archive(values, *options)
+                need = self.need()
+                self.assertGreater(need, BYTES)
+                self.within(need + START, "test", "u.cuszi", "--memory-limit", need)
+                self.assertLessEqual(need, 3 * BYTES + 16 * size)
+                self.within(START, "test", "u.cuszi", "--memory-limit", need - 1, code=ARCHIVE)
+                self.within(START, "decompress", "u.cuszi", "-o", "u.out", "-f", "--memory-limit",
+                            need - 1, code=ARCHIVE)
+                self.assertNotIn("u.out", self.files())
+
+    def test_a_part_takes_what_it_shows(self):
+        cases = [("constant", b"", ["--box", "0:1,0:1,0:1"]), ("constant", b"", ["--stride", "64"]),
+                 ("multilevel", b"\0\0\x80\x3f", ["--stride", "64"])]
+        for kind, values, part in cases:
+            with self.subTest(kind=kind, part=part):
+                self.archive(values, "--predictor", "multilevel")
+                self.within(START, "decompress", "u.cuszi", "-o", "u.out", "-f", *part,
+                            "--memory-limit", "1M")
+
+    def test_memory_that_is_not_there_is_told(self):
+        self.archive(b"\0\0\x80\x3f", "--predictor", "multilevel")
+        need = self.need()
+        for command in (["test", "u.cuszi"], ["decompress", "u.cuszi", "-o", "u.out", "-f"]):
+            with self.subTest(command=command):
+                said = self.within(START, *command, code=DEVICE)
+                self.assertIn(f"64x256x256 of f32, takes about {need} bytes", said)
+        said = self.within(START, "compress", NAME, "-e", "1e-3", "-o", "x.cuszi", code=DEVICE)
+        self.assertIn(f"{BYTES} bytes", said)
+        self.assertNotIn("u.out", self.files())
+
+    def test_how_small_an_archive_can_be(self):
+        """As SECURITY.md has it."""
+        self.archive(b"")
+        report, = self.report("inspect", "u.cuszi", "--frames")
+        small = self.path("u.cuszi").stat().st_size
+        self.assertLessEqual(BYTES, 65536 * small + (4 << 20) * report["frames"])
+
+
+if __name__ == "__main__":
+    unittest.main()
