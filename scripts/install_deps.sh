@@ -18,7 +18,7 @@ USAGE
 build_packages=(cmake ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
     catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev libhdf5-dev libnetcdf-dev python3 python3-venv)
 # The formatter and the linter are pinned: other versions format and warn differently.
-dev_packages=(clang libclang-rt-dev libomp-dev clang-format-14 clang-tidy-14 libzfp-dev zfp
+dev_packages=(clang libclang-rt-dev clang-format-14 clang-tidy-14 libzfp-dev zfp
     hdf5-tools netcdf-bin libhdf5-openmpi-dev dpkg-dev strace groff-base zsh)
 
 packages=("${build_packages[@]}")
