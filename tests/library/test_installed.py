@@ -25,9 +25,9 @@ MPI = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def run(*command, **environment):
+def run(*command, folder=None, **environment):
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                            env={**os.environ, **environment}, timeout=300)
+                            cwd=folder, env={**os.environ, **environment}, timeout=300)
     if result.returncode != 0:
         raise AssertionError(f"{command}: {result.stdout}{result.stderr}")
     return result.stdout
@@ -121,7 +121,8 @@ class InstalledTest(unittest.TestCase):
         if not (shutil.which("h5pcc") and shutil.which("mpiexec") and plugins.is_dir()):
             self.skipTest("no parallel HDF5 (libhdf5-openmpi-dev)")
         slabs, file = self.folder / "slabs", self.folder / "slabs.h5"
-        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", SLABS, "-o", slabs, "-lm")
+        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", SLABS, "-o", slabs, "-lm",
+            folder=self.folder)  # where it leaves its object file
         said = run("mpiexec", "-n", "4", slabs, file, *FILTER, HDF5_PLUGIN_PATH=str(plugins), **MPI)
         self.assertEqual(said, "within the bound\n")
         layout = run("h5dump", "-p", "-H", file, HDF5_PLUGIN_PATH=str(plugins))
