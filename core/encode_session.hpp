@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +62,12 @@ struct CodedPass {
 /// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
 /// the same in any order.
 inline constexpr double error_units = 65536;
+
+/// What an error of 1 is in these units: finite, and so less than that, where the bound is next to
+/// nothing.
+inline double error_units_per_one(double bound) {
+  return std::min(error_units / bound, std::numeric_limits<double>::max());
+}
 
 CUSZI_HD inline std::int64_t error_in_units(double original, double restored,
                                             double units_per_one) {

@@ -288,7 +288,7 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
   const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
   ChosenMethod chosen = times.measure("choose", [&] {
-    return choose_method(*frame.session, std::move(draft), config, frame.shape.dims, bound, first);
+    return choose_method(*frame.session, std::move(draft), config, frame.shape, bound, first);
   });
   if (advice.tell) advice.tell(chosen);
   return coding_by(config, std::move(chosen.method), bound);

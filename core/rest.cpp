@@ -92,17 +92,17 @@ double half_step_through(const Rest& rest, double half_step) {
 /// -0 would be a value of its own.
 double without_sign_of_zero(double value) { return value + 0.0; }
 
-/// A value nearby that takes fewer bytes, if floats reach as far.
-double as_float(double value) {
-  constexpr double most = std::numeric_limits<float>::max();
-  if (!(std::fabs(value) <= most)) return value;
-  return without_sign_of_zero(static_cast<double>(static_cast<float>(value)));
-}
-
-/// The same for a value that may lie beyond those of the type.
-double value_near(double value, DType dtype) {
-  constexpr double most = std::numeric_limits<float>::max();
-  return as_float(dtype == DType::f32 ? std::clamp(value, -most, most) : value);
+/// The float nearby, which takes fewer bytes, if the type has no other values or the difference
+/// leaves next to no mean error; else the value itself. Those beyond the type's are cut to it.
+double rest_near(double value, double bound, DType dtype) {
+  constexpr double most_float = std::numeric_limits<float>::max();
+  constexpr double most_double = std::numeric_limits<double>::max();
+  constexpr double most_difference = most_bias / 2;  // of the bound
+  const double nearest =
+      static_cast<double>(static_cast<float>(std::clamp(value, -most_float, most_float)));
+  const bool takes_float =
+      dtype == DType::f32 || std::fabs(nearest - value) <= most_difference * bound;
+  return without_sign_of_zero(takes_float ? nearest : std::clamp(value, -most_double, most_double));
 }
 
 /// Passes after which an attempt is given up if the frame's mean error will be too large.
@@ -211,7 +211,7 @@ class Attempts {
 
 }  // namespace
 
-Rest find_rest(std::vector<double> values, double bound) {
+Rest find_rest(std::vector<double> values, double bound, DType dtype) {
   Rest rest;
   if (values.empty()) return rest;
   radix_sort(values);
@@ -230,7 +230,7 @@ Rest find_rest(std::vector<double> values, double bound) {
       const double before = std::exchange(mean, mean_around(values, mean, bound));
       if (mean == before) break;
     }
-    rest.value = as_float(mean);
+    rest.value = rest_near(mean, bound, dtype);
   }
   rest.share = static_cast<double>(near(values, rest.value, bound).size()) /
                static_cast<double>(values.size());
@@ -268,7 +268,7 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
   // Most frames need no other attempt: these are not held up more than once.
   attempts.make(std::span(stages).first(std::min<std::size_t>(stages.size(), 1)));
   if (params == nullptr || attempts.are_even()) return attempts.take_best();
-  const Rest rest = find_rest(session.sampled_values(), coding.room.bound);
+  const Rest rest = find_rest(session.sampled_values(), coding.room.bound, shape.dtype);
   const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
     if (snap <= first) continue;
@@ -277,16 +277,18 @@ std::unique_ptr<PassEncoder> predict_evenly(EncodeSession& session, FrameCoding&
     const double bias = attempts.make(stages);
     if (attempts.are_even()) break;
     if (rest.is_exact && snap != snap_units) continue;  // the last resort
+    if (rest.share == 0) continue;                      // no value inherits a shift
     Leaning here{rest.value, bias};
     Leaning there{rest.value - bias * coding.room.bound / rest.share, 0};
     const auto lean = [&](double value) {
-      params->rest = value_near(value, shape.dtype);
+      params->rest = rest_near(value, coding.room.bound, shape.dtype);
       return attempts.make(stages);
     };
     there.bias = lean(there.rest);
     for (int step = 0; step < most_steps && !attempts.are_even(); ++step) {
       if (here.bias * there.bias >= 0) break;
       const double between = here.evenly_to(there);
+      if (!std::isfinite(between)) break;
       const double left = lean(between);
       (left * here.bias > 0 ? here : there) = {between, left};
     }

@@ -25,9 +25,9 @@ struct Rest {
 
 /// From a sample of values that are not missing, in any order. The value is the most frequent one
 /// if a twentieth of the sample has it and it lies within two bounds of the middle of the densest
-/// window of two bounds (the lowest of several); else a float near the mean of that window's
-/// values.
-Rest find_rest(std::vector<double> values, double bound);
+/// window of two bounds (the lowest of several); else the mean of that window's values, about: a
+/// value of the type, a float where one is near enough.
+Rest find_rest(std::vector<double> values, double bound, DType dtype);
 
 /// Sets the resting value, and snaps to it where it is exact.
 void rest_at(const Rest& rest, MultilevelParams& params);

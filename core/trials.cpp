@@ -432,11 +432,12 @@ Selection trial_box(const Dims& dims, Effort effort) {
 }
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
-                           const Dims& dims, double bound, const ChosenMethod* first) {
+                           const FrameShape& shape, double bound, const ChosenMethod* first) {
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return {std::move(method), {}};
   const Effort effort = config.predictor.multilevel.effort;
-  const Rest rest = find_rest(session.sampled_values(), bound);
+  const Dims& dims = shape.dims;
+  const Rest rest = find_rest(session.sampled_values(), bound, shape.dtype);
   rest_at(rest, *params);
   FrameTrials trials(session, config, trial_box(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {

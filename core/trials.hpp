@@ -4,6 +4,7 @@
 
 #include "core/cost.hpp"
 #include "core/encode_session.hpp"
+#include "core/frame_shape.hpp"
 #include "core/selection.hpp"
 
 namespace cuszi {
@@ -25,7 +26,7 @@ struct ChosenMethod {
   std::optional<OpenLoopCost> cost;
 };
 
-/// How the session's frame of these dims is best coded, by fits and trials: the schedule of
+/// How the session's frame of this shape is best coded, by fits and trials: the schedule of
 /// `multilevel`; where `config` leaves the predictor open, the Lorenzo predictor if it costs less
 /// in the trial box (an eighth less than trials that were not fitted), and where it leaves the
 /// coder open too, Huffman if that costs less after it. Methods of other predictors stay as they
@@ -34,6 +35,7 @@ struct ChosenMethod {
 /// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
 /// the same schedule, without trials, if by open loops it costs half to twice as much a point.
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
-                           const Dims& dims, double bound, const ChosenMethod* first = nullptr);
+                           const FrameShape& shape, double bound,
+                           const ChosenMethod* first = nullptr);
 
 }  // namespace cuszi

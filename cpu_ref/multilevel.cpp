@@ -259,7 +259,7 @@ class Engine final : public MultilevelEngine {
   /// The sum of error_in_units() over the points of a row that are not missing.
   std::int64_t errors_of(const PointClass& points, const Row& row, const T* original,
                          const T* restored) const {
-    const double units = error_units / room_.bound;
+    const double units = error_units_per_one(room_.bound);
     std::int64_t sum = 0;
     for (std::size_t k = 0; k < row.count; ++k) {
       if (mask_.any() && is_missing(points, row, k)) continue;

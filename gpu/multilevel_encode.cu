@@ -175,7 +175,7 @@ class MultilevelEncoder final : public PassEncoder {
             outliers_[static_cast<std::size_t>(number)],
             outlier_counts_ + number,
             error_sums_ + number,
-            error_units / coding_.room.bound,
+            error_units_per_one(coding_.room.bound),
             frame_.listed(number)};
   }
 

@@ -121,7 +121,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
                                   outliers[static_cast<std::size_t>(p)],
                                   counts + p,
                                   errors,
-                                  error_units / bound,
+                                  error_units_per_one(bound),
                                   frame.listed(p)});
   };
   for (int p = 0; p < frame.passes(); ++p) encode(p);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iomanip>
 #include <limits>
 #include <sstream>
 
+#include "codec/presets.hpp"
 #include "core/bound.hpp"
 
 namespace cuszi::test {
@@ -118,6 +120,17 @@ double random_bound(Random& random) {
   return random.one_in(2) ? power : power * (1 + 9 * random.uniform());
 }
 
+/// Of a value: mostly an ordinary one, else near the smallest or the largest of the type.
+int random_exponent(Random& random, DType dtype) {
+  if (!random.one_in(6)) return static_cast<int>(random.below(60)) - 30;
+  const bool is_small = random.one_in(2);
+  return with_type_of(dtype, [&](auto zero) {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    return is_small ? Limits::min_exponent + static_cast<int>(random.below(40))
+                    : Limits::max_exponent - 2 - static_cast<int>(random.below(10));
+  });
+}
+
 Holes random_holes(Random& random) {
   if (!random.one_in(4)) return Holes::none;
   return random.pick({Holes::few, Holes::few, Holes::most, Holes::all_but_one, Holes::all});
@@ -145,6 +158,13 @@ void change_signs_of_zeros(std::span<T> values, Random& random) {
   }
 }
 
+template <class T>
+void stretch(std::span<T> values, double amplitude, double offset) {
+  for (T& value : values) {
+    value = static_cast<T>(offset + amplitude * static_cast<double>(value));
+  }
+}
+
 /// Moves a few finite values far away.
 template <class T>
 void add_spikes(std::span<T> values, Random& random) {
@@ -166,6 +186,7 @@ std::vector<std::byte> RandomFrame::values() const {
     if (only) std::fill(values.begin(), values.end(), static_cast<T>(*only));
     if (signed_zeros) change_signs_of_zeros<T>(values, random);
     if (spikes) add_spikes<T>(values, random);
+    if (offset != 0 || amplitude != 1) stretch<T>(values, amplitude, offset);
     punch<T>(values, holes, task.fills, random);
   });
   return bytes;
@@ -189,6 +210,7 @@ std::string RandomFrame::to_string() const {
        << " partition " << task.config.index.partition << " zfp mode "
        << static_cast<int>(predictor.zfp.mode.kind) << ' ' << predictor.zfp.mode.amount << " chunk "
        << predictor.zfp.chunk.value_or(0);
+  if (amplitude != 1) text << std::setprecision(17) << " times " << amplitude << " plus " << offset;
   if (only) text << " only " << *only << (signed_zeros ? " of any sign" : "");
   if (const auto& axes = predictor.multilevel.axes) {
     text << " axes " << static_cast<int>(axes->role) << ':' << axes->axis;
@@ -225,6 +247,32 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
     task.mode = ErrorMode::absolute;
     task.bound = kind == ZfpMode::Kind::reversible ? 0 : no_bound;
   }
+  return frame;
+}
+
+RandomFrame random_offset_frame(Random& random, std::uint64_t min_points,
+                                std::uint64_t max_points) {
+  constexpr std::uint64_t finest_share = 50;    // 2^-50
+  constexpr std::uint64_t most_amplitude = 20;  // 2^20 bounds
+  RandomFrame frame;
+  frame.kind = field_kinds.at(random.below(field_kinds.size())).kind;
+  frame.seed = random.next();
+  frame.spikes = random.one_in(8);
+  if (random.one_in(16)) frame.holes = Holes::few;
+  FrameTask& task = frame.task;
+  task.shape = {random.one_in(8) ? DType::f32 : DType::f64,
+                random_dims(random, min_points, max_points)};
+  apply(presets[random.below(presets.size())], task.config);
+  task.config.predictor.multilevel.effort =
+      random.pick({Effort::fast, Effort::normal, Effort::normal, Effort::best});
+  const auto any_factor = [&] { return 1 + random.uniform(); };
+  const int exponent = random_exponent(random, task.shape.dtype);
+  frame.offset = std::ldexp(any_factor(), exponent) * random.pick({1.0, -1.0});
+  task.mode = ErrorMode::absolute;
+  task.bound =
+      std::ldexp(any_factor(), exponent - static_cast<int>(random.below(finest_share + 1)));
+  frame.amplitude = task.bound * any_factor() *
+                    std::ldexp(0.25, static_cast<int>(random.below(most_amplitude + 1)));
   return frame;
 }
 

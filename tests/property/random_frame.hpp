@@ -24,6 +24,8 @@ struct RandomFrame {
   bool spikes = false;              ///< a few values are far from the rest
   std::optional<double> only = {};  ///< the field's only value, instead of what its kind says
   bool signed_zeros = false;        ///< some zeros are -0
+  double offset = 0;                ///< added to all values after these were multiplied
+  double amplitude = 1;
   FrameTask task;
 
   std::vector<std::byte> values() const;
@@ -34,7 +36,11 @@ struct RandomFrame {
 /// that the tool accepts.
 RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
-/// The same of a field that has one value but for holes and the signs of zeros.
+/// The same of a field, mostly f64, that varies around an offset under any preset, with a bound of
+/// 1 to 2^-50 of its values.
+RandomFrame random_offset_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
+
+/// The same as random_frame() of a field that has one value but for holes and the signs of zeros.
 RandomFrame random_constant_frame(Random& random, std::uint64_t min_points,
                                   std::uint64_t max_points);
 

@@ -25,13 +25,16 @@ struct Coverage {
   }
 };
 
+/// What makes a random frame of so many points.
+using MakeFrame = RandomFrame (*)(Random&, std::uint64_t min_points, std::uint64_t max_points);
+
 Coverage check_random_frames(std::uint64_t seed, int count, std::uint64_t min_points,
-                             std::uint64_t max_points) {
+                             std::uint64_t max_points, MakeFrame make = random_frame) {
   const auto backend = cpu::make_backend();
   Random random(seed);
   Coverage coverage;
   for (int i = 0; i < count / share_of_frames; ++i) {
-    const RandomFrame frame = random_frame(random, min_points, max_points);
+    const RandomFrame frame = make(random, min_points, max_points);
     INFO("frame " << i << " of seed " << seed << ": " << frame.to_string());
     coverage.add(check_frame_twice(*backend, frame.task, frame.values()));
   }
@@ -52,6 +55,17 @@ TEST_CASE("any field with any parameters keeps its promises") {
   CHECK(coverage.outliers > 100 / share_of_frames);
   CHECK(coverage.patches > 3 / share_of_frames);
   CHECK(coverage.coded_masks > 50 / share_of_frames);
+}
+
+TEST_CASE("fields around an offset keep their promises under bounds near the type's precision") {
+  const Coverage coverage = check_random_frames(4, 3000, 100, 3000, random_offset_frame);
+  CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::coded)] > 1500 / share_of_frames);
+  CHECK(coverage.outliers > 100 / share_of_frames);
+  CHECK(coverage.patches > 3 / share_of_frames);
+}
+
+TEST_CASE("100 000 fields around an offset keep their promises", "[.thorough]") {
+  check_random_frames(5, 100'000, 100, 3000, random_offset_frame);
 }
 
 TEST_CASE("fields of several blocks of every list and coder task keep their promises") {

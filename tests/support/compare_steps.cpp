@@ -71,8 +71,7 @@ std::optional<Start> start_of(const EncodeSession& session, const FrameTask& tas
 
 FrameCoding coding_of(EncodeSession& session, const FrameTask& task, Start start) {
   const Method method =
-      choose_method(session, std::move(start.method), task.config, task.shape.dims, start.bound)
-          .method;
+      choose_method(session, std::move(start.method), task.config, task.shape, start.bound).method;
   const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
   const ErrorRoom room{start.bound, slack_of(method.predictor, task.config.predictor)};
   return FrameCoding{method.predictor, room, coder, task.config.huffman};

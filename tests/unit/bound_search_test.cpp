@@ -32,6 +32,18 @@ TEST_CASE("a search ends in its goal") {
   CHECK(ratio(*wide) <= 20.1);
 }
 
+TEST_CASE("a search never asks for a bound that is no number") {
+  constexpr double largest = std::numeric_limits<double>::max();
+  const auto too_small = [](double bound) {
+    CHECK(std::isfinite(bound));
+    return 100.0;  // more than is asked for, whatever the bound
+  };
+  const BoundSearch search = search_with({60, 60.1, false}, largest / 4, 8, too_small);
+  CHECK(std::isfinite(search.bound()));
+  REQUIRE(search.best());
+  CHECK(std::isfinite(*search.best()));
+}
+
 TEST_CASE("a search takes what is nearest above a jump") {
   const auto jump = [](double bound) { return bound < 0.01 ? 90.0 : 60.0; };
   const auto best = search_with({80, 80.1, false}, 1, 20, jump).best();

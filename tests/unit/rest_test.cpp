@@ -58,8 +58,12 @@ struct MeanErrors {
 /// Predicts a frame, one attempt after the other, with the mean errors that are given.
 class ScriptedSession final : public EncodeSession {
  public:
-  ScriptedSession(FrameSlot& slot, const Schedule& schedule, std::vector<MeanErrors> script)
-      : EncodeSession(slot), schedule_(schedule), script_(std::move(script)) {}
+  ScriptedSession(FrameSlot& slot, const Schedule& schedule, std::vector<MeanErrors> script,
+                  std::vector<double> sample = std::vector<double>(100, 1.0))
+      : EncodeSession(slot),
+        schedule_(schedule),
+        script_(std::move(script)),
+        sample_(std::move(sample)) {}
 
   /// How far each attempt was predicted: the passes behind the last one.
   const std::vector<int>& predicted() const { return predicted_; }
@@ -70,7 +74,7 @@ class ScriptedSession final : public EncodeSession {
     std::vector<double> ones(points.size(), 1.0);
     return ones;
   }
-  std::vector<double> sampled_values() override { return std::vector<double>(100, 1.0); }
+  std::vector<double> sampled_values() override { return sample_; }
   bool holds(std::uint64_t /*bits*/) override { return false; }
   std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override { return nullptr; }
   CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
@@ -112,6 +116,7 @@ class ScriptedSession final : public EncodeSession {
  private:
   const Schedule& schedule_;
   std::vector<MeanErrors> script_;
+  std::vector<double> sample_;
   std::vector<int> predicted_;
   FieldScan scan_;
 };
@@ -161,15 +166,15 @@ TEST_CASE("values are sorted by their digits") {
 }
 
 TEST_CASE("a value that a twentieth of the field has is where it rests") {
-  const Rest rest = find_rest(with(scattered(95, 3), 5, 0.1), bound);
+  const Rest rest = find_rest(with(scattered(95, 3), 5, 0.1), bound, DType::f32);
   CHECK(rest.is_exact);
   CHECK(rest.value == 0.1);
   CHECK_FALSE(rest.is_common);
-  CHECK_FALSE(find_rest(with(scattered(96, 3), 4, 0.1), bound).is_exact);
+  CHECK_FALSE(find_rest(with(scattered(96, 3), 4, 0.1), bound, DType::f32).is_exact);
 }
 
 TEST_CASE("of values that are as frequent the lowest counts") {
-  const Rest rest = find_rest(with(with(scattered(20, 3), 10, 7.5), 10, -7.5), bound);
+  const Rest rest = find_rest(with(with(scattered(20, 3), 10, 7.5), 10, -7.5), bound, DType::f32);
   CHECK(rest.frequent == -7.5);
   CHECK(rest.is_common);
 }
@@ -177,7 +182,7 @@ TEST_CASE("of values that are as frequent the lowest counts") {
 TEST_CASE("a frequent value far from where most lie is not where the field rests") {
   std::vector<double> values = with(scattered(10, 1000), 20, -50);
   for (int i = 0; i < 100; ++i) values.push_back(5 + 0.005 * i);
-  const Rest rest = find_rest(values, bound);
+  const Rest rest = find_rest(values, bound, DType::f32);
   CHECK_FALSE(rest.is_exact);
   CHECK(rest.frequent == -50);
   CHECK(std::abs(rest.value - 5.2475) < 1e-3);
@@ -186,11 +191,63 @@ TEST_CASE("a frequent value far from where most lie is not where the field rests
 
 TEST_CASE("the order of a sample does not matter, and no sample rests at 0") {
   std::vector<double> values = with(scattered(50, -100), 3, 0.7);
-  const Rest rest = find_rest(values, bound);
+  const Rest rest = find_rest(values, bound, DType::f32);
   std::reverse(values.begin(), values.end());
-  CHECK(find_rest(values, bound).value == rest.value);
-  CHECK(find_rest({}, bound).value == 0);
-  CHECK_FALSE(std::signbit(find_rest({-0.0, -0.0, -0.0}, bound).value));
+  CHECK(find_rest(values, bound, DType::f32).value == rest.value);
+  CHECK(find_rest({}, bound, DType::f32).value == 0);
+  CHECK_FALSE(std::signbit(find_rest({-0.0, -0.0, -0.0}, bound, DType::f32).value));
+}
+
+TEST_CASE("a field rests where values are, however coarse floats are there") {
+  Random random(7);
+  for (const double fine : {1e-5, 1e-3, 1.0}) {
+    std::vector<double> values(2000);
+    for (double& value : values) value = 61870 + 20 * fine * (random.uniform() - 0.5);
+    const Rest rest = find_rest(values, fine, DType::f64);
+    INFO("bound " << fine);
+    CHECK(rest.share > 0.05);
+    CHECK(std::abs(rest.value - 61870) < 12 * fine);
+    const bool is_float = static_cast<double>(static_cast<float>(rest.value)) == rest.value;
+    CHECK(is_float == (fine == 1.0));
+  }
+}
+
+TEST_CASE("frames around an offset with a bound finer than floats are can be read") {
+  const auto backend = cpu::make_backend();
+  FrameTask task;
+  task.config.predictor.id = PredictorId::multilevel;
+  task.config.predictor.automatic = true;
+  task.config.coder = CoderId::ans;
+  task.mode = ErrorMode::absolute;
+  task.bound = 1e-5;
+  for (const Dims& dims : {Dims{500}, Dims{20, 30}, Dims{9, 10, 11}}) {
+    task.shape = {DType::f64, dims};
+    for (std::uint64_t seed = 0; seed < 100 / (sanitized ? 8 : 1); ++seed) {
+      Random random(seed);
+      std::vector<double> values(dims.count());
+      const double offset = 61870 + random.uniform();
+      for (double& value : values) value = offset + 2e-4 * (2 * random.uniform() - 1);
+      INFO(dims.to_string() << " seed " << seed);
+      check_frame(*backend, task, bytes_of(values));
+    }
+  }
+}
+
+TEST_CASE("where no value is near enough to inherit a shift, none is tried") {
+  const Dims dims{64, 64, 64};
+  FrameCoding coding;
+  MultilevelParams params;
+  params.lattice = Lattice::of(dims, false, Roles{});
+  const Schedule schedule = make_schedule(params.lattice);
+  coding.predictor = params;
+  coding.room.bound = 1e-3;  // floats near 1e5 are 1/128 apart
+  std::vector<double> sample;
+  for (int i = 0; i < 100; ++i) sample.push_back(100000.003 + 1e-5 * i);
+  FrameSlot slot;
+  ScriptedSession session(slot, schedule, std::vector<MeanErrors>(6, {0, 0.5}), sample);
+  predict_evenly(session, coding, {0, static_cast<int>(schedule.passes.size())},
+                 {DType::f32, dims});
+  CHECK(session.predicted().size() == 6);  // none, four snaps, the best of these again
 }
 
 TEST_CASE("a common value is put on the grid, without a larger step") {
@@ -248,6 +305,16 @@ TEST_CASE("what rounding adds to a mean error leaves it within a twentieth") {
     const double share = i / 10'000.0;
     const auto units = error_in_units(1, 1 + share * bound, error_units / bound);
     REQUIRE(std::abs(static_cast<double>(units) / error_units - share) <= 0.05 - most_bias);
+  }
+}
+
+TEST_CASE("errors are counted under bounds next to nothing too") {
+  for (const double smallest : {1e-290, 1e-304, 1e-307}) {
+    const double units = error_units_per_one(smallest);
+    CHECK(error_in_units(3e-300, 3e-300, units) == 0);
+    const auto whole = error_in_units(0, smallest, units);
+    CHECK(whole > 0);
+    CHECK(static_cast<double>(whole) <= error_units);
   }
 }
 

@@ -29,7 +29,8 @@ FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
   Method method{draft_of(id), coder};
   std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), frame_bound, DType::f32); },
              method.predictor);
-  method = choose_method(session, std::move(method), config, dims, frame_bound).method;
+  method =
+      choose_method(session, std::move(method), config, {DType::f32, dims}, frame_bound).method;
   return {method.predictor,
           {frame_bound},
           coder_params(method.coder, config, centre_of(method.predictor)),

@@ -38,7 +38,8 @@ class Chooser {
     Method method{draft(config), config.coder};
     std::visit([&](auto& p) { p.choose(config.predictor, scan, bound, DType::f32); },
                method.predictor);
-    return choose_method(*session_, std::move(method), config, frame_dims, bound, first);
+    return choose_method(*session_, std::move(method), config, {DType::f32, frame_dims}, bound,
+                         first);
   }
 
  private:
