@@ -13,6 +13,7 @@ enum class ExitCode : int {
   bound = 4,
   device = 5,
   output = 6,
+  internal = 8,  ///< 7 is for what only the library tells
 };
 
 constexpr ExitCode exit_code_of(ErrorKind kind) {
@@ -24,6 +25,7 @@ constexpr ExitCode exit_code_of(ErrorKind kind) {
     case ErrorKind::device:
     case ErrorKind::memory: return ExitCode::device;
     case ErrorKind::output: return ExitCode::output;
+    case ErrorKind::internal: return ExitCode::internal;
   }
   return ExitCode::device;
 }

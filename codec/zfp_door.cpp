@@ -9,6 +9,7 @@
 #include "codec/archive_writer.hpp"
 #include "core/bound.hpp"
 #include "core/chunk_index.hpp"
+#include "core/frame_check.hpp"
 #include "core/zfp_grid.hpp"
 #include "cpu_ref/zfp.hpp"
 
@@ -203,7 +204,9 @@ void import_frames(const Words& stream, BitCount at, BitCount end, const ZfpCodi
     Sections sections;
     if (!index.empty()) sections.add(SectionId::index, index);
     sections.add(SectionId::codes, bytes_of(part.words));
-    writer.add_frame(frame_of(header, sections));
+    const std::vector<std::byte> frame = frame_of(header, sections);
+    check_header({result.header.dtype, plan.frame_dims(i)}, write_frame_header(header));
+    writer.add_frame(frame);
     result.summary.add(header, dims.count(), 0, 0);
   }
 }

@@ -6,7 +6,7 @@
 namespace cuszi {
 
 /// What went wrong: a front end tells its user apart what to do about it.
-enum class ErrorKind { usage, input, archive, bound, device, output, memory };
+enum class ErrorKind { usage, input, archive, bound, device, output, memory, internal };
 
 /// What an error says should be chosen otherwise, for front ends to name as their users know it.
 enum class Setting {
@@ -76,6 +76,12 @@ struct MemoryError : Error {
 struct OutputError : Error {
   explicit OutputError(const std::string& message)
       : Error(ErrorKind::output, message, Setting::none) {}
+};
+
+/// What cannot be unless this project has a defect.
+struct InternalError : Error {
+  explicit InternalError(const std::string& message)
+      : Error(ErrorKind::internal, "internal error: " + message, Setting::none) {}
 };
 
 }  // namespace cuszi

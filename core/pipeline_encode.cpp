@@ -4,6 +4,7 @@
 
 #include "core/constant.hpp"
 #include "core/floating_point.hpp"
+#include "core/frame_check.hpp"
 #include "core/lossless.hpp"
 #include "core/pipeline.hpp"
 #include "core/rest.hpp"
@@ -52,9 +53,9 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
 }
 
 /// Puts the passes one after the other behind the frame's header, hashes all levels and completes
-/// the header.
-void write_frame(Backend& backend, std::span<const Sections> passes, const Allocate& allocate,
-                 FrameHeader& header) {
+/// the header. Throws InternalError if no reader would take it.
+void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sections> passes,
+                 const Allocate& allocate, FrameHeader& header) {
   const ByteCount header_bytes = write_frame_header(header).size();
   const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
   MutableBytes rest = bytes.subspan(header_bytes);
@@ -66,7 +67,9 @@ void write_frame(Backend& backend, std::span<const Sections> passes, const Alloc
   }
   const std::vector<std::uint64_t> hashes = backend.hashes(levels);
   for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
-  backend.copy(write_frame_header(header), bytes.first(header_bytes));
+  const std::vector<std::byte> written = write_frame_header(header);
+  check_frame(backend, shape, written, passes);
+  backend.copy(written, bytes.first(header_bytes));
 }
 
 /// Whether a frame with this header is smaller than its values.
@@ -101,7 +104,7 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   Sections sections;
   sections.add(SectionId::raw, is_smaller ? packed : values);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
-  write_frame(backend, std::span(&sections, 1), allocate, result.header);
+  write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
   return result;
 }
 
@@ -138,8 +141,9 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   result.header = frame_header(frame, index, FrameKind::constant);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
   if (!pays(result.header, frame)) return std::nullopt;
-  times.measure("gather",
-                [&] { write_frame(backend, std::span(&sections, 1), allocate, result.header); });
+  times.measure("gather", [&] {
+    write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
+  });
   return result;
 }
 
@@ -239,7 +243,8 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
     result.patches += pass.counts.patches;
   }
   if (!frame.values.empty() && !pays(result.header, frame)) return std::nullopt;
-  times.measure("gather", [&] { write_frame(backend, passes, allocate, result.header); });
+  times.measure("gather",
+                [&] { write_frame(backend, frame.shape, passes, allocate, result.header); });
   return result;
 }
 

@@ -31,6 +31,7 @@ cuszi_status status_of(ErrorKind kind) {
     case ErrorKind::device: return CUSZI_NO_DEVICE;
     case ErrorKind::output: return CUSZI_NO_ROOM;
     case ErrorKind::memory: return CUSZI_NO_MEMORY;
+    case ErrorKind::internal: return CUSZI_INTERNAL;
   }
   return CUSZI_INTERNAL;
 }

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* What a call returns; 1 to 6 are the exit codes of the tool. */
+/* What a call returns; 1 to 6 and 8 are the exit codes of the tool. */
 typedef enum cuszi_status {
   CUSZI_OK = 0,
   CUSZI_BAD_USAGE = 1,   /* an argument or option that cannot be honoured */
