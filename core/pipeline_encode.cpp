@@ -72,9 +72,9 @@ void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sect
   backend.copy(written, bytes.first(header_bytes));
 }
 
-/// Whether a frame with this header is smaller than its values.
-bool pays(const FrameHeader& header, const LoadedFrame& frame) {
-  return write_frame_header(header).size() + header.payload_bytes() < frame.shape.bytes();
+/// What a frame with this header takes.
+ByteCount frame_bytes(const FrameHeader& header) {
+  return write_frame_header(header).size() + header.payload_bytes();
 }
 
 /// The mask of the loaded frame, empty if no point is missing.
@@ -140,7 +140,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   FrameReport result;
   result.header = frame_header(frame, index, FrameKind::constant);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
-  if (!pays(result.header, frame)) return std::nullopt;
+  if (frame_bytes(result.header) >= frame.shape.bytes()) return std::nullopt;
   times.measure("gather", [&] {
     write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
   });
@@ -223,13 +223,19 @@ std::vector<std::byte> padding_of(std::span<const Sections> passes, ByteCount va
   return std::vector<std::byte>(least > size ? least - size : 0);
 }
 
-/// Writes a frame whose passes are coded. Nothing if that does not pay, unless nothing else can be
+/// What a coded frame has to be smaller than, and where it goes then.
+struct Room {
+  ByteCount limit;
+  const Allocate& allocate;
+};
+
+/// Writes a frame whose passes are coded. Nothing if it is too large, unless nothing else can be
 /// done any more.
 std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
                                              const FrameCoding& coding,
                                              std::span<const CodedPass> coded,
                                              std::vector<Sections> passes, std::uint64_t index,
-                                             const Allocate& allocate, StepTimes& times) {
+                                             const Room& room, StepTimes& times) {
   const std::vector<std::byte> padding = padding_of(passes, frame.shape.bytes());
   if (!padding.empty()) passes.back().add(SectionId::raw, padding);
 
@@ -242,16 +248,16 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
     result.outliers += pass.counts.outliers;
     result.patches += pass.counts.patches;
   }
-  if (!frame.values.empty() && !pays(result.header, frame)) return std::nullopt;
+  if (!frame.values.empty() && frame_bytes(result.header) >= room.limit) return std::nullopt;
   times.measure("gather",
-                [&] { write_frame(backend, frame.shape, passes, allocate, result.header); });
+                [&] { write_frame(backend, frame.shape, passes, room.allocate, result.header); });
   return result;
 }
 
-/// The frame coded in this way. Nothing if that does not pay.
+/// The frame coded in this way. Nothing if it is too large.
 std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, LoadedFrame& frame,
-                                      FrameCoding coding, std::uint64_t index,
-                                      const Allocate& allocate, StepTimes& times) {
+                                      FrameCoding coding, std::uint64_t index, const Room& room,
+                                      StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
   const EncodedMask mask = code_mask(frame, times);
@@ -261,8 +267,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
           : code_passes(frame, coding, static_cast<int>(pass_levels.size()), mask, times);
   if (coded.front().settled) coding.predictor = *coded.front().settled;
   std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
-  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, allocate,
-                           times);
+  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, room, times);
 }
 
 /// The drafted predictor for a bound, knowing what `scan` tells. Nothing if it cannot be used.
@@ -319,7 +324,60 @@ std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfi
       "encode", [&] { return session.encode_values(coding.predictor, bound, frame.scan); });
   if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
-                           allocate, times);
+                           {frame.shape.bytes(), allocate}, times);
+}
+
+/// The frame coded as `config` chooses. Nothing if that cannot be or it is too large.
+std::optional<FrameReport> choose_and_code(Backend& backend, const FrameConfig& config,
+                                           LoadedFrame& frame, std::uint64_t index, double bound,
+                                           const Room& room, StepTimes& times,
+                                           const FrameAdvice& advice) {
+  const auto coding = choose_coding(config, frame, bound, advice, times);
+  if (!coding) return std::nullopt;
+  return code_frame(backend, config.lossless, frame, *coding, index, room, times);
+}
+
+/// The frame coded, or kept where that does not pay.
+FrameReport code_or_keep(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
+                         std::uint64_t index, double bound, const Allocate& allocate,
+                         StepTimes& times, const FrameAdvice& advice) {
+  auto coded = choose_and_code(backend, config, frame, index, bound,
+                               {frame.shape.bytes(), allocate}, times, advice);
+  return coded ? *std::move(coded) : keep_frame(backend, frame, index, allocate);
+}
+
+/// Whether all that can be tried is to be tried.
+bool has_best_effort(const FrameConfig& config, const LoadedFrame& frame) {
+  return config.predictor.multilevel.effort == Effort::best &&
+         id_of(frame.draft) == PredictorId::multilevel;
+}
+
+CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>& compress) {
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) = compress(allocate);
+  return result;
+}
+
+/// Trials of a part of the frame may be wrong about all of it: so the best effort begins with the
+/// frame that normal effort makes, and keeps what is smaller.
+FrameReport code_with_best_effort(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
+                                  std::uint64_t index, double bound, const Allocate& allocate,
+                                  StepTimes& times, const FrameAdvice& advice) {
+  frame.let_go = {};  // the values are needed twice
+  FrameConfig normal = config;
+  normal.predictor.multilevel.effort = Effort::normal;
+  CompressedFrame usual = in_host_memory([&](const Allocate& place) {
+    return code_or_keep(backend, normal, frame, index, bound, place, times, advice);
+  });
+  auto coded = choose_and_code(backend, config, frame, index, bound, {usual.bytes.size(), allocate},
+                               times, {});
+  if (coded) return *std::move(coded);
+  backend.copy(usual.bytes, allocate(usual.bytes.size()));
+  return usual;
 }
 
 }  // namespace
@@ -368,23 +426,15 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }
-  if (const auto coding = choose_coding(config, frame, bound, advice, times)) {
-    auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
-    if (coded) return *std::move(coded);
-  }
-  return keep_frame(backend, frame, index, allocate);
+  const auto code = has_best_effort(config, frame) ? code_with_best_effort : code_or_keep;
+  return code(backend, config, frame, index, bound, allocate, times, advice);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                                std::uint64_t index, double bound, StepTimes& times) {
-  CompressedFrame result;
-  const Allocate allocate = [&](ByteCount size) {
-    result.bytes.resize(size);
-    return MutableBytes(result.bytes);
-  };
-  static_cast<FrameReport&>(result) =
-      compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
-  return result;
+  return in_host_memory([&](const Allocate& allocate) {
+    return compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
+  });
 }
 
 }  // namespace cuszi
