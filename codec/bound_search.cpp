@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cuszi {
 
@@ -13,12 +14,17 @@ constexpr double ratio_slope = 3;
 constexpr double widest_slope = 5;  ///< of a secant, by these
 constexpr double longest_step = 3;
 
+/// Cut to what a double can be: near that, even the logarithm of a finite one leads beyond.
+double bound_at(double log_bound) {
+  return std::min(std::exp(log_bound), std::numeric_limits<double>::max());
+}
+
 }  // namespace
 
 BoundSearch::BoundSearch(const Goal& goal, double first_bound, int steps)
     : goal_(goal), next_(std::log(first_bound)), steps_(steps) {}
 
-double BoundSearch::bound() const { return std::exp(next_); }
+double BoundSearch::bound() const { return bound_at(next_); }
 
 void BoundSearch::add(double score) {
   const Tried tried{next_, score};
@@ -37,7 +43,7 @@ void BoundSearch::add(double score) {
 
 std::optional<double> BoundSearch::best() const {
   if (!met_) return std::nullopt;
-  return std::exp(met_->log_bound);
+  return bound_at(met_->log_bound);
 }
 
 /// By the secant of the last two, as far as it stays between a bound that met the goal and one that

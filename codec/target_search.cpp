@@ -61,7 +61,8 @@ class TargetSearch {
   double first_bound() const {
     const double width = sample_.range.width();
     if (target_.kind == Target::Kind::ratio) return first_ratio_bound * width;
-    return std::sqrt(3.0) * width * std::pow(10, -target_.value / 20);
+    const double half = std::sqrt(3.0) * (width / 2) * std::pow(10, -target_.value / 20);
+    return half < width / 2 ? 2 * half : width;  // twice half of a width may overflow
   }
 
   double limited(double bound) const { return std::min(bound, sample_.range.width()); }

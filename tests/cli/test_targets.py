@@ -1,6 +1,8 @@
 """--target instead of a bound."""
 
+import array
 import json
+import math
 import unittest
 
 from cli_test import CliTest, OK, USAGE, also_sanitized
@@ -70,6 +72,21 @@ class Targets(CliTest):
         self.field("c_20x30x40.f32", "constant")
         report, = self.report("compress", "c_20x30x40.f32", "--target", "psnr:60")
         self.assertEqual((report["target_met"], report["error_bound_abs"]), (True, 0))
+
+    @also_sanitized
+    def test_a_range_near_overflow(self):
+        values = array.array("d", (8.9e307 * math.sin(0.0015 * i) for i in range(4000)))
+        self.path("h_40x100.f64").write_bytes(values.tobytes())
+        for target in ["psnr:60", "psnr:30", "ratio:10"]:
+            with self.subTest(target=target):
+                report, = self.report("compress", "h_40x100.f64", "--target", target, "--force")
+                self.assertTrue(report["target_met"])
+                self.assertGreater(report["error_bound_abs"], 0)
+                self.assertGreater(report["ratio"], 4)
+                self.cuszi("decompress", "h_40x100.f64.cuszi", "-o", "h.out", "--force")
+                restored = array.array("d", self.path("h.out").read_bytes())
+                error = max(abs(x - y) for x, y in zip(values, restored))
+                self.assertLessEqual(error, report["error_bound_abs"])
 
     def test_a_pipe(self):
         piped = self.cuszi("compress", "-", "-d", "20x30x40", "-t", "f32", "--target", "psnr:60",
