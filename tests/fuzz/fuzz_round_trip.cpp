@@ -56,7 +56,9 @@ std::vector<std::byte> values_of(const test::RandomFrame& field, Bytes bits) {
 /// to depends on the number of threads, and, where there is a GPU, that this makes the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   test::Random random(std::as_bytes(std::span(data, size)));
-  const test::RandomFrame field = test::random_frame(random, 1, max_points);
+  const bool is_offset = random.one_in(2);  // with a bound near the type's precision
+  const test::RandomFrame field = is_offset ? test::random_offset_frame(random, 1, max_points)
+                                            : test::random_frame(random, 1, max_points);
   const FrameShape& shape = field.task.shape;
   const FieldSettings settings = test::settings_of(field.task);
   const FieldCuts plan = any_plan(shape.dims, random);
