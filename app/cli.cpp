@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/command_words.hpp"
+#include "app/foreign_bounds.hpp"
 #include "app/foreign_dims.hpp"
 #include "app/option_groups.hpp"
 #include "app/option_text.hpp"
@@ -240,7 +241,10 @@ void add_compare(CLI::App& program, Parsed& parsed) {
   add_fill_options(app, options.fills);
   add_bound_options(app, options.bound, options.mode);
   add_report_options(app, options.run);
-  app.callback([&parsed, &options] {
+  app.callback([&app, &parsed, &options] {
+    if (!options.bound && app.count("--mode") != 0) {
+      throw UsageError("--mode goes with --error-bound, which is not given");
+    }
     if (options.bound) check_bound(*options.bound, options.mode);
     parsed.command = options;
   });
@@ -269,6 +273,9 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
     }
     if (options.dtype && options.field_names.empty()) {
       throw UsageError("--type has no effect here; it needs --field-name");
+    }
+    if ((options.frames || options.schedule) && !options.field_names.empty()) {
+      throw UsageError("--frames and --schedule have no effect on names; leave them out");
     }
     parsed.command = options;
   });
@@ -419,6 +426,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   const Words words =
       without_help_command({argv, std::next(argv, static_cast<std::ptrdiff_t>(argc))});
   refuse_foreign_dims(words);
+  refuse_foreign_bounds(words);
   refuse_misplaced_command(words, names_of(program));
   try {
     parse(program, words);

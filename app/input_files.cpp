@@ -14,21 +14,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_lines(std::istream& from, std::vector<std::string>& names) {
+void add_lines(const std::string& list, std::istream& from, std::vector<std::string>& names) {
   for (std::string line; std::getline(from, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) names.push_back(line);
   }
+  if (from.bad()) throw InputError(input_name(list) + ": cannot be read to its end as a list");
 }
 
 void add_list(const std::string& list, std::vector<std::string>& names) {
   if (is_standard_stream(list)) {
-    add_lines(std::cin, names);
+    add_lines(list, std::cin, names);
     return;
   }
   std::ifstream file(list);
   if (!file || fs::is_directory(list)) throw InputError(list + ": cannot be read as a list");
-  add_lines(file, names);
+  add_lines(list, file, names);
 }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }

@@ -227,7 +227,7 @@ void add_fill_options(CLI::App& app, FillValues& fills) {
 void add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode) {
   app.add_option_function<std::string>(
          "-e,--error-bound",
-         [&bound](const std::string& text) { bound = parse_number("--error-bound", text); },
+         [&bound](const std::string& text) { bound = parse_bound("--error-bound", text); },
          "What no value's error exceeds: from 0, which is lossless, with -m rel to below 1")
       ->type_name("BOUND");
   add_parsed(app, "-m,--mode", mode, parse_error_mode, list_of_names(error_mode_names),
@@ -355,6 +355,10 @@ void check_method_options(const CLI::App& app, const FieldSettings& settings) {
                 "it needs --predictor multilevel or auto");
   refuse_unless(predictor == PredictorId::zfp, {"--zfp-mode", "--zfp-chunk"},
                 "it needs --preset zfp");
+  const bool has_coder = predictor != PredictorId::tiles && predictor != PredictorId::zfp;
+  refuse_unless(has_coder, {"--radius", "--coder"}, "tiles and zfp write their codes themselves");
+  refuse_unless(predictor != PredictorId::tiles, {"--index", "--partition"},
+                "tiles are decoded in parallel without an index");
   const bool may_be_huffman =
       settings.frame.coder == CoderId::huffman || settings.frame.automatic_coder;
   refuse_unless(may_be_huffman, {"--huffman-width", "--chunk"}, "it needs --coder huffman or auto");

@@ -79,6 +79,15 @@ double parse_number(std::string_view option, std::string_view text) {
   return *number;
 }
 
+double parse_bound(std::string_view option, std::string_view text) {
+  const auto number = number_in<double>(text);
+  if (number && !std::isnan(*number)) return *number;
+  refuse(
+      option, text,
+      "a number like 1e-3, which --mode rel (default) takes as a share of the value range, --mode "
+      "abs as it is");
+}
+
 std::uint64_t parse_count(std::string_view option, std::string_view text, std::uint64_t least,
                           std::uint64_t most) {
   const auto number = number_in<std::uint64_t>(text);
@@ -116,8 +125,11 @@ void check_bound(double bound, ErrorMode mode, std::string_view option) {
   if (is_possible_bound(bound, mode)) return;
   const bool relative = mode == ErrorMode::relative;
   refuse(option, fmt::format("{}", bound),
-         relative ? "a share of the value range, from 0 to below 1; --mode abs takes any"
-                  : "a finite number of at least 0");
+         !relative ? "a finite number of at least 0"
+         : bound >= 0
+             ? "a share of the value range, from 0 to below 1; --mode abs takes any number "
+               "of at least 0"
+             : "a share of the value range, from 0 (lossless) to below 1");
 }
 
 Target parse_target(std::string_view option, std::string_view text) {

@@ -23,6 +23,9 @@ inline constexpr std::string_view axis_letters = "zyx";
 /// A number that is not NaN; infinities are numbers only where the caller accepts them.
 double parse_number(std::string_view option, std::string_view text);
 
+/// A bound: a number, or infinite; its size is left to check_bound().
+double parse_bound(std::string_view option, std::string_view text);
+
 /// A whole number from `least` to `most`.
 std::uint64_t parse_count(std::string_view option, std::string_view text, std::uint64_t least,
                           std::uint64_t most);

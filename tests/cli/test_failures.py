@@ -60,11 +60,46 @@ class ExitCodes(CliTest):
                 ([*compress, "--preset", "cuszi", "--interp", "tile="],
                  ["--interp tile= ''", "8x8x32"]),
                 ([*compress, "--preset", "cuszi", "--interp", "tile=7x7x7"], ["7x7x7"]),
-                ([*compress, "--target", "psnr:60"], ["--target", "--error-bound", "one of"])]:
+                ([*compress, "--target", "psnr:60"], ["--target", "--error-bound", "one of"]),
+                (["compare", "u_20x30x40.f32", "u_20x30x40.f32", "-m", "abs"],
+                 ["--mode", "--error-bound"])]:
             with self.subTest(arguments=arguments):
                 error = self.cuszi(*arguments, code=USAGE).stderr.decode()
                 for words in said:
                     self.assertIn(words, error)
+
+    @also_sanitized
+    def test_bounds_as_others_take_them(self):
+        self.field("u_20x30x40.f32")
+        relative, absolute = "--mode rel --error-bound 1e-3", "--mode abs --error-bound 0.1"
+        for words, meant in [
+                ("-rel 1e-3", relative), ("--rel 1e-3", relative), ("-REL=1e-3", relative),
+                ("--rel=1e-3", relative), ("-r2r 1e-3", relative), ("-M REL 1e-3", relative),
+                ("-M REL -R 1e-3", relative), ("-R 1e-3", relative), ("-abs 0.1", absolute),
+                ("--abs=0.1", absolute), ("-A 0.1", absolute), ("-M ABS -A 0.1", absolute),
+                ("-eb 1e-3", "--error-bound 1e-3"), ("-psnr 60", "--target psnr:60")]:
+            for command in ["compress", "bench"]:
+                with self.subTest(command=command, words=words):
+                    error = self.cuszi(command, "u_20x30x40.f32", *words.split(), "-q",
+                                       code=USAGE).stderr.decode()
+                    self.assertTrue(
+                        error.endswith(f": cuszi {command} u_20x30x40.f32 {meant} -q\n"), error)
+
+    def test_bounds_that_are_none(self):
+        self.field("u_20x30x40.f32")
+        for words, said, unsaid in [
+                ("-e -1", "from 0 (lossless) to below 1", "--mode abs"),
+                ("-e 2", "--mode abs takes any number of at least 0", "lossless"),
+                ("-e -1 -m abs", "finite number of at least 0", "share"),
+                ("-e inf -m abs", "finite number of at least 0", "share"),
+                ("-e rel:1e-3", "'rel:1e-3' is not a number like 1e-3, which --mode rel", "below"),
+                ("-e 0.1%", "'0.1%' is not a number like 1e-3", "below")]:
+            for command in [["compress"], ["bench"], ["compare", "u_20x30x40.f32"]]:
+                with self.subTest(command=command, words=words):
+                    error = self.cuszi(*command, "u_20x30x40.f32", *words.split(),
+                                       code=USAGE).stderr.decode()
+                    self.assertIn(said, error)
+                    self.assertNotIn(unsaid, error)
 
     def test_options_without_effect(self):
         self.field("u_20x30x40.f32")
@@ -79,12 +114,20 @@ class ExitCodes(CliTest):
                 (["--coder", "ans", "--huffman-width", "32"], "--coder huffman"),
                 (["--preset", "cusz", "--coder", "ans", "--chunk", "256"], "--coder huffman"),
                 (["--index", "offset", "--partition", "4"], "--index hybrid"),
+                (["--preset", "fast", "--radius", "5"], "tiles and zfp"),
+                (["--preset", "zfp", "--radius", "5"], "tiles and zfp"),
+                (["--preset", "fast", "--coder", "ans"], "tiles and zfp"),
+                (["--preset", "zfp", "--coder", "huffman"], "tiles and zfp"),
+                (["--preset", "fast", "--index", "offset"], "without an index"),
+                (["--preset", "fast", "--partition", "8"], "without an index"),
                 (["-m", "abs", "--value-range", "0,1"], "--mode abs")]:
             for command in ["compress", "bench"]:
                 with self.subTest(command=command, options=options):
                     result = self.cuszi(command, "u_20x30x40.f32", "-e", "1e-3", *options,
                                         code=USAGE)
                     self.assertIn(remedy, result.stderr.decode())
+        for option in ["--frames", "--schedule"]:
+            self.cuszi("inspect", "--field-name", "u_20x30x40.f32", option, code=USAGE)
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
         self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--value-range", "-2,2")
 

@@ -152,6 +152,8 @@ class ManyInputs(CliTest):
         listed = self.cuszi("list", "--json", "--filelist", "-", stdin=names.encode())
         self.assertEqual(len(listed.stdout.splitlines()), 3)
         self.cuszi("compress", "--filelist", "nowhere", "-e", "1e-3", code=INPUT)
+        self.cuszi("compress", self.names[0], "--filelist", "/proc/self/mem", "-e", "1e-3", "-f",
+                   code=INPUT)
         self.path("list").write_text("")
         self.cuszi("compress", "--filelist", "list", "-e", "1e-3", code=USAGE)
 
