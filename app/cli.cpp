@@ -173,7 +173,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
              "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
   add_bound_options(app, parsed.bound, options.settings.mode);
   add_variable_bounds(app, options.bounds);
-  add_target_option(app, options.target);
+  add_target_option(app, options.target, options.accepts_missed_target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
   app.add_flag("--verify", options.verify,
@@ -191,6 +191,9 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     options.folders = std::move(found.folders);
     options.is_copy = is_copy(options);
     check_copy(app, parsed, options);
+    if (!options.target && app.count("--target-miss") != 0) {
+      throw UsageError("--target-miss goes with --target, which is not given");
+    }
     check_quality(app, options.target.has_value(), parsed, options.settings);
     check_method_options(app, options.settings);
     if (options.remove_inputs && options.output && is_standard_stream(*options.output)) {
@@ -405,7 +408,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "  1  usage error\n"
       "  2  input unreadable, or not of the size of its dims\n"
       "  3  archive damaged\n"
-      "  4  bound violated\n"
+      "  4  bound violated, or target not met\n"
       "  5  device or library missing\n"
       "  6  output exists or cannot be written\n"
       "With several inputs, that of the first failure.");

@@ -1,9 +1,11 @@
 #include <limits>
 
 #include "app/commands.hpp"
+#include "app/failure.hpp"
 #include "app/file_identity.hpp"
 #include "app/report.hpp"
 #include "codec/quality_meter.hpp"
+#include "core/error.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {
@@ -41,10 +43,7 @@ FieldSource open_restored(const std::string& name, const FieldOptions& options,
   return open_alike(name, layout, original.source.plan());
 }
 
-}  // namespace
-
-ExitCode execute(const CompareOptions& options) {
-  refuse_among(identities_of({file_of(options.original), file_of(options.restored)}), "-");
+void compare(const CompareOptions& options, Json& known) {
   InputField opened = open_input(options.original, options.field);
   FieldSource& original = opened.source;
   const FieldLayout& layout = original.layout();
@@ -67,12 +66,25 @@ ExitCode execute(const CompareOptions& options) {
     report.bound_absolute = meter.bound();
     report.measured->bound = meter.bound();
   }
-  print(report, options.run);
-  require_same_missing(meter, layout.dims);
-  if (options.bound) {
-    require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
+  try {
+    require_same_missing(meter, layout.dims);
+    if (options.bound) {
+      require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
+    }
+  } catch (const BoundError&) {
+    print_failed(report, options.run, known);
+    throw;
   }
-  return ExitCode::ok;
+  print(report, options.run);
+}
+
+}  // namespace
+
+ExitCode execute(const CompareOptions& options) {
+  refuse_among(identities_of({file_of(options.original), file_of(options.restored)}), "-");
+  const FileReports reports{options.run, "input"};
+  const auto work = [&](const std::string& /*original*/, Json& known) { compare(options, known); };
+  return for_each_file({options.original}, reports, work);
 }
 
 }  // namespace cuszi::app

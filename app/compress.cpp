@@ -39,8 +39,9 @@ class Compression {
     settings_.fills = joined(settings_.fills, opened_.fills);
   }
 
-  /// Writes the archive; leaves none that has been found to violate the bound.
-  void run() {
+  /// Writes the archive; leaves none that has been found to violate the bound or to miss a target.
+  /// What is `known` of a failed one is told elsewhere.
+  void run(Json& known) {
     OutputFile file(output_, file_of(input_), options_.run.force);
     {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
@@ -54,13 +55,13 @@ class Compression {
       }
     }
     field_.expect_unchanged();
-    const bool good = !meter_ || !meter_->quality().first_bad;
-    if (good) file.commit();
-    tell();
-    if (!good) {
-      require_within_bound(*meter_, field_.layout().dims,
-                           "no archive was written; this is a bug, please report it");
+    try {
+      finish(file);
+    } catch (const Error&) {
+      tell(&known);
+      throw;
     }
+    tell(nullptr);
   }
 
   ByteCount field_bytes() const { return field_.layout().field_bytes(); }
@@ -68,6 +69,20 @@ class Compression {
   bool reached_target() const { return target_met_ != false; }
 
  private:
+  void finish(OutputFile& file) const {
+    if (meter_) {
+      require_within_bound(*meter_, field_.layout().dims,
+                           "no archive was written; this is a bug, please report it");
+    }
+    if (target_met_ == false && !options_.accepts_missed_target) {
+      throw BoundError(
+          fmt::format("the target {} was not met; no archive was written, --target-miss ok writes "
+                      "the nearest that was found",
+                      to_string(*options_.target)));
+    }
+    file.commit();
+  }
+
   /// Of a frame, its bytes count when it has been compressed, and again when it has been verified.
   ByteCount bytes_of_work() const {
     const bool psnr = options_.target && options_.target->kind == Target::Kind::psnr;
@@ -93,7 +108,9 @@ class Compression {
     result_ = best.result;
     meter_ = best.meter;
     target_met_ = is_met(target, best.reached);
-    if (!meter_ || !meter_->quality().first_bad) file.write(best.archive);
+    const bool is_good = (!meter_ || !meter_->quality().first_bad) &&
+                         (*target_met_ || options_.accepts_missed_target);
+    if (is_good) file.write(best.archive);
   }
 
   TargetArchive compress_once(const FieldSettings& settings, Progress& progress) {
@@ -141,7 +158,8 @@ class Compression {
                            [&](ByteCount bytes) { progress.advance(bytes); });
   }
 
-  void tell() const {
+  /// Of a field that has failed, JSON is left in `failed`.
+  void tell(Json* failed) const {
     Report report = report_on(result_.header, result_.summary, result_.archive_bytes);
     report.input = input_;
     report.archive = output_;
@@ -154,8 +172,10 @@ class Compression {
       report.measured = measured_by(*meter_);
       report.decompress_seconds = decompress_times_.seconds();
     }
-    print(report, options_.run, is_standard_stream(output_));
-    if (target_met_ == false) {
+    const bool beside_data = is_standard_stream(output_);
+    failed == nullptr ? print(report, options_.run, beside_data)
+                      : print_failed(report, options_.run, *failed, beside_data);
+    if (target_met_ == false && options_.accepts_missed_target) {
       tell_warning(
           fmt::format("{}: the target {} was not met; the archive is the nearest that was found",
                       input_, to_string(*options_.target)));
@@ -207,13 +227,16 @@ ExitCode execute(const CompressOptions& options) {
     output_of[input] = outputs.claim(file_of(input), archive_name(field_path(input)));
   }
   Totals totals(options.inputs.size());
-  const ExitCode code = for_each_file(options.inputs, [&](const std::string& input) {
+  const FileReports reports{options.run, "input", outputs.is_stream()};
+  const auto compress = [&](const std::string& input, Json& known) {
     const Stopwatch clock;
     Compression compression(options, backends, input, output_of.at(input));
-    compression.run();
+    outputs.make_room_for(output_of.at(input));
+    compression.run(known);
     totals.add({compression.field_bytes(), compression.archive_bytes(), clock.seconds()});
     if (options.remove_inputs && compression.reached_target()) remove_input(input);
-  });
+  };
+  const ExitCode code = for_each_file(options.inputs, reports, compress);
   totals.tell(options.run);
   return code;
 }

@@ -43,7 +43,8 @@ class Decompression {
     return is_part() ? std::nullopt : std::optional(archive_bytes_);
   }
 
-  void run(const std::string& output) {
+  /// What is `known` of one that fails is told elsewhere.
+  void run(const std::string& output, Json& known) {
     OutputFile file(output, archive_, options_.run.force);
     open_original();
     {
@@ -52,7 +53,7 @@ class Decompression {
     }
     if (original_) original_->expect_unchanged();
     file.commit();
-    tell(output);
+    tell(output, known);
   }
 
  private:
@@ -113,7 +114,7 @@ class Decompression {
     };
   }
 
-  void tell(const std::string& output) const {
+  void tell(const std::string& output, Json& known) const {
     Report report = report_on(reader_.header(), summary_, archive_bytes_);
     report.input = options_.original;
     report.archive = archive_;
@@ -127,13 +128,21 @@ class Decompression {
     report.decompress_seconds = times_.seconds();
     report.total_seconds = clock_.seconds();
     if (meter_) report.measured = measured_by(*meter_);
-    print(report, options_.run, is_standard_stream(output));
-    if (meter_) {
-      require_within_bound(*meter_, report.dims,
-                           *options_.original +
-                               " is not what this archive was made of, or the "
-                               "restored field is wrong");
+    try {
+      require_likeness(report.dims);
+    } catch (const BoundError&) {
+      print_failed(report, options_.run, known, is_standard_stream(output));
+      throw;
     }
+    print(report, options_.run, is_standard_stream(output));
+  }
+
+  void require_likeness(const Dims& dims) const {
+    if (!meter_) return;
+    require_within_bound(
+        *meter_, dims,
+        *options_.original +
+            " is not what this archive was made of, or the restored field is wrong");
   }
 
   const DecompressOptions& options_;
@@ -165,12 +174,16 @@ ExitCode execute(const DecompressOptions& options) {
   if (options.original) originals.push_back(file_of(*options.original));
   OutputPlan outputs(options.archives, options.folders, options.output, originals);
   Totals totals(options.archives.size());
-  const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
+  const FileReports reports{options.run, "archive", outputs.is_stream()};
+  const auto decompress = [&](const std::string& archive, Json& known) {
     const Stopwatch clock;
     Decompression decompression(options, backends, archive);
-    decompression.run(outputs.claim(archive, decompression.default_name()));
+    const std::string output = outputs.claim(archive, decompression.default_name());
+    outputs.make_room_for(output);
+    decompression.run(output, known);
     totals.add({decompression.field_bytes(), decompression.archive_bytes(), clock.seconds()});
-  });
+  };
+  const ExitCode code = for_each_file(options.archives, reports, decompress);
   totals.tell(options.run);
   return code;
 }

@@ -7,16 +7,17 @@
 #include <new>
 #include <string>
 
+#include "app/report.hpp"
 #include "app/standard_streams.hpp"
 
 namespace cuszi::app {
 
 namespace {
 
-void tell(std::string_view subject, std::string message) {
+std::string line_about(std::string_view subject, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   const bool named = subject.empty() || message.find(subject) != std::string::npos;
-  print_error(fmt::format("cuszi: {}{}{}\n", named ? "" : subject, named ? "" : ": ", message));
+  return fmt::format("{}{}{}", named ? "" : subject, named ? "" : ": ", message);
 }
 
 /// What a setting is called on the command line, in front of what is wrong with it, and what else
@@ -48,18 +49,36 @@ std::string with_remedy(const Error& error) {
 
 }  // namespace
 
-ExitCode tell_failure(std::string_view subject) noexcept {
+Failure failure_of(std::string_view subject) {
   try {
     throw;
   } catch (const Error& error) {
-    tell(subject, with_remedy(error));
-    return exit_code_of(error.kind());
+    return {exit_code_of(error.kind()), line_about(subject, with_remedy(error))};
   } catch (const std::bad_alloc&) {
-    tell(subject, "not enough memory");
+    return {ExitCode::device, line_about(subject, "not enough memory")};
   } catch (const std::exception& error) {
-    tell(subject, error.what());
+    return {ExitCode::device, line_about(subject, error.what())};
   }
-  return ExitCode::device;
+}
+
+ExitCode tell_failure(std::string_view subject) noexcept {
+  const Failure failure = failure_of(subject);
+  print_error("cuszi: " + failure.message + '\n');
+  return failure.code;
+}
+
+void tell_failure_of(const std::string& file, const Failure& failure, Json known,
+                     const FileReports& reports) noexcept {
+  print_error("cuszi: " + failure.message + '\n');
+  if (!reports.run.json) return;
+  if (known.is_null()) known[reports.kind] = file;
+  known["error"] = failure.message;
+  known["exit_code"] = static_cast<int>(failure.code);
+  try {
+    reports.beside_data ? print_error(line_of(known)) : print_out(line_of(known));
+  } catch (const OutputError&) {
+    tell_failure({});
+  }
 }
 
 void tell_warning(std::string_view line) noexcept {

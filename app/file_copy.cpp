@@ -238,7 +238,8 @@ ExitCode copy_file(const CompressOptions& options) {
         name, *options.output));
   }
   OutputPlan outputs({input.file}, {}, options.output);
-  return for_each_file(options.inputs, [&](const std::string& /*input*/) {
+  const FileReports reports{options.run, "input"};
+  return for_each_file(options.inputs, reports, [&](const std::string& /*input*/, Json& /*known*/) {
     FileCopy(options, input, outputs.claim(input.file, *options.output)).run();
   });
 }

@@ -183,7 +183,8 @@ std::string text_of(const Inspection& inspection, const InspectOptions& options)
 }
 
 ExitCode tell_field_names(const InspectOptions& options) {
-  return for_each_file(options.field_names, [&](const std::string& name) {
+  const FileReports reports{options.run, "field_name"};
+  return for_each_file(options.field_names, reports, [&](const std::string& name, Json& /*known*/) {
     const Json description = describe_field_name(name, options.dtype);
     print_out(options.run.json ? line_of(description) : field_name_text(description));
   });
@@ -194,7 +195,7 @@ ExitCode tell_field_names(const InspectOptions& options) {
 ExitCode execute(const InspectOptions& options) {
   refuse_among(identities_of(options.archives), "-");
   if (!options.field_names.empty()) return tell_field_names(options);
-  return for_each_file(options.archives, [&](const std::string& archive) {
+  return for_each_file(options.archives, {options.run}, [&](const auto& archive, Json& /*known*/) {
     const Inspection inspection = look_into(archive);
     print_out(options.run.json ? line_of(json_of(inspection)) : text_of(inspection, options));
   });

@@ -59,11 +59,12 @@ ExitCode execute(const ListOptions& options) {
   refuse_among(identities_of(options.archives), "-");
   Totals totals(options.archives.size());
   if (!options.run.json) print_out(heading());
-  const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
+  const auto list = [&](const std::string& archive, Json& /*known*/) {
     const Report report = listed(archive);
     totals.add({report.field_bytes(), report.archive_bytes, std::nullopt});
     print_out(options.run.json ? line_of(json_of(report)) : line_on(report));
-  });
+  };
+  const ExitCode code = for_each_file(options.archives, {options.run}, list);
   totals.tell(options.run);
   return code;
 }

@@ -19,6 +19,9 @@ struct Named {
 inline constexpr std::array<Named<ErrorMode>, 2> error_mode_names{
     {{"rel", ErrorMode::relative}, {"abs", ErrorMode::absolute}}};
 
+/// Whether a target that cannot be met is accepted.
+inline constexpr std::array<Named<bool>, 2> target_miss_names{{{"error", false}, {"ok", true}}};
+
 /// What other compressors call them.
 inline constexpr std::array<Named<ErrorMode>, 4> error_mode_aliases{
     {{"REL", ErrorMode::relative},

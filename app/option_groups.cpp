@@ -250,12 +250,12 @@ void add_variable_bounds(CLI::App& app, std::vector<VariableBound>& bounds) {
 
 void check_copy_options(const CLI::App& app) {
   for (const char* option :
-       {"--target",     "--value-range",   "--dims",      "--dims-xyz",  "--type",
-        "--skip-bytes", "--byte-order",    "--predictor", "--axes",      "--reach",
-        "--alpha",      "--beta",          "--effort",    "--interp",    "--radius",
-        "--coder",      "--huffman-width", "--index",     "--chunk",     "--partition",
-        "--lossless",   "--frame-size",    "--device",    "--recursive", "--rm",
-        "--zfp-mode",   "--zfp-chunk"}) {
+       {"--target",    "--target-miss", "--value-range",   "--dims",      "--dims-xyz",
+        "--type",      "--skip-bytes",  "--byte-order",    "--predictor", "--axes",
+        "--reach",     "--alpha",       "--beta",          "--effort",    "--interp",
+        "--radius",    "--coder",       "--huffman-width", "--index",     "--chunk",
+        "--partition", "--lossless",    "--frame-size",    "--device",    "--recursive",
+        "--rm",        "--zfp-mode",    "--zfp-chunk"}) {
     if (app.count(option) == 0) continue;
     throw UsageError(fmt::format("{} has no effect on the copy of a file; leave it out", option));
   }
@@ -303,10 +303,13 @@ std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mod
                    zfp_params(mode, told.tolerance.value_or(0), told.dims->rank(), *told.dtype)};
 }
 
-void add_target_option(CLI::App& app, std::optional<Target>& target) {
+void add_target_option(CLI::App& app, std::optional<Target>& target, bool& accepts_missed) {
   add_parsed(app, "--target", target, parse_target, "psnr:DB|ratio:R",
              "Instead of a bound: a PSNR (up to 400) or ratio (1 to 1e9) to reach, like psnr:80; "
              "trials find the bound");
+  add_named(app, "--target-miss", accepts_missed, target_miss_names,
+            "What a target that cannot be met is: an error, exit code 4 and no archive (default), "
+            "or ok, and the nearest archive is written");
 }
 
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame) {

@@ -54,8 +54,8 @@ void add_import_options(CLI::App& app, ToldZfpStream& told, ZfpImport& how);
 /// enough.
 std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode);
 
-/// --target.
-void add_target_option(CLI::App& app, std::optional<Target>& target);
+/// --target and --target-miss.
+void add_target_option(CLI::App& app, std::optional<Target>& target, bool& accepts_missed);
 
 /// --frame, counted from 0.
 void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);

@@ -35,7 +35,8 @@ struct CompressOptions {
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
-  std::optional<Target> target;       ///< instead of the settings' bound
+  std::optional<Target> target;  ///< instead of the settings' bound
+  bool accepts_missed_target = false;
   std::vector<VariableBound> bounds;  ///< in a copy of a file
   bool is_copy = false;               ///< the output is one of the input
   bool bounds_alone = false;          ///< the settings have none: others are kept as they are

@@ -1,5 +1,7 @@
 #include "app/output_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -18,6 +20,24 @@ void create_folder(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder, error)) return;
   throw OutputError(folder.string() + ": cannot be made a folder; several inputs need one as -o");
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code no_such_file;
+  return fs::is_directory(path, no_such_file);
+}
+
+/// Several inputs need a folder: one that is there, or whose name is not that of a file.
+void require_folder(const std::string& output) {
+  if (is_folder(output)) return;
+  std::error_code unreadable;
+  if (fs::exists(output, unreadable)) {
+    throw OutputError(output + ": is no folder; several inputs need one as -o");
+  }
+  if (output.ends_with('/') || fs::path(output).extension().empty()) return;
+  throw UsageError(fmt::format(
+      "{}: is the name of a file, and several inputs need a folder as -o; {}/ makes it one", output,
+      output));
 }
 
 /// One path for all names of a place.
@@ -40,13 +60,14 @@ OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::vector<std::
   if (several && std::any_of(inputs.begin(), inputs.end(), is_standard_stream)) {
     throw UsageError("standard input (-) cannot be one of several inputs");
   }
+  is_stream_ =
+      is_standard_stream(output_.value_or(several || inputs.empty() ? "" : inputs.front()));
   if (!output_ || is_standard_stream(*output_)) {
     if (!output_ || !several) return;
     throw UsageError("several inputs cannot go to standard output; give a folder as -o");
   }
-  if (several) create_folder(*output_);
-  std::error_code no_such_file;
-  is_folder_ = fs::is_directory(*output_, no_such_file);
+  if (several) require_folder(*output_);
+  is_folder_ = several || output_->ends_with('/') || is_folder(*output_);
   if (!is_folder_) refuse_among(kept_, *output_);
 }
 
@@ -66,9 +87,11 @@ std::string OutputPlan::path_for(const std::string& input, const std::string& na
     throw UsageError("standard input has no name for a file in the folder " + *output_ +
                      "; give a file as -o");
   }
-  const std::string folder = folder_for(input);
-  create_folder(folder);
-  return fs::path(folder) / fs::path(name).filename();
+  return fs::path(folder_for(input)) / fs::path(name).filename();
+}
+
+void OutputPlan::make_room_for(const std::string& path) const {
+  if (is_folder_) create_folder(fs::path(path).parent_path());
 }
 
 std::string OutputPlan::folder_for(const std::string& input) const {

@@ -218,6 +218,14 @@ void print(const Report& report, const RunOptions& run, bool beside_data) {
   }
 }
 
+void print_failed(const Report& report, const RunOptions& run, Json& known, bool beside_data) {
+  if (run.json) {
+    known = to_json(report);
+  } else {
+    print(report, run, beside_data);
+  }
+}
+
 Json to_json(const Report& report) {
   Json json;
   json["input"] = or_null(report.input);

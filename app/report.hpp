@@ -63,6 +63,11 @@ std::string to_text(const Report& report);
 /// output, on standard error. Throws OutputError.
 void print(const Report& report, const RunOptions& run, bool beside_data = false);
 
+/// The same of a file that has failed all the same: in JSON it is left in `known`, to be told with
+/// the failure.
+void print_failed(const Report& report, const RunOptions& run, Json& known,
+                  bool beside_data = false);
+
 /// A JSON object in one line.
 std::string line_of(const Json& json);
 

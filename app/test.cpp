@@ -47,7 +47,7 @@ ExitCode execute(const TestOptions& options) {
   refuse_among(identities_of(options.archives), "-");
   Backends backends(options.run.device);
   Totals totals(options.archives.size());
-  const ExitCode code = for_each_file(options.archives, [&](const std::string& archive) {
+  const auto test = [&](const std::string& archive, Json& /*known*/) {
     const Report report = restored(archive, backends, options.run);
     totals.add({report.field_bytes(), report.archive_bytes, report.total_seconds});
     if (options.run.json) {
@@ -55,7 +55,8 @@ ExitCode execute(const TestOptions& options) {
     } else if (!options.run.quiet) {
       print_out(line_on(report));
     }
-  });
+  };
+  const ExitCode code = for_each_file(options.archives, {options.run}, test);
   totals.tell(options.run);
   return code;
 }

@@ -44,11 +44,7 @@ void tell(const ZfpExport& made, const ZfpExportOptions& options, const std::str
   is_standard_stream(output) ? print_error(text) : print_out(text);
 }
 
-}  // namespace
-
-ExitCode execute(const ZfpExportOptions& options) {
-  OutputPlan outputs({options.archive}, {}, options.output);
-  const std::string output = outputs.claim(options.archive, stream_name(options.archive));
+void make_stream(const ZfpExportOptions& options, const std::string& output) {
   FileSource source(options.archive);
   ArchiveReader reader(source);
   OutputFile file(output, options.archive, options.run.force);
@@ -61,7 +57,18 @@ ExitCode execute(const ZfpExportOptions& options) {
                     "as near as zfp leaves them",
                     output, made.patches));
   }
-  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode execute(const ZfpExportOptions& options) {
+  OutputPlan outputs({options.archive}, {}, options.output);
+  const std::string output = outputs.claim(options.archive, stream_name(options.archive));
+  const FileReports reports{options.run, "archive", outputs.is_stream()};
+  return for_each_file({options.archive}, reports, [&](const auto& /*archive*/, Json& /*known*/) {
+    outputs.make_room_for(output);
+    make_stream(options, output);
+  });
 }
 
 }  // namespace cuszi::app

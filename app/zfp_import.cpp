@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
+#include "app/failure.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
 #include "app/report.hpp"
@@ -27,12 +28,8 @@ std::vector<std::byte> read_all(const std::string& path) {
   return bytes;
 }
 
-}  // namespace
-
-ExitCode execute(const ZfpImportOptions& options) {
+void make_archive(const ZfpImportOptions& options, const std::string& output) {
   const Stopwatch clock;
-  OutputPlan outputs({options.input}, {}, options.output);
-  const std::string output = outputs.claim(options.input, options.input + ".cuszi");
   OutputFile file(output, options.input, options.run.force);
   const CompressedField result = import_zfp(read_all(options.input), options.how, file);
   file.commit();
@@ -41,7 +38,18 @@ ExitCode execute(const ZfpImportOptions& options) {
   report.archive = output;
   report.total_seconds = clock.seconds();
   print(report, options.run, is_standard_stream(output));
-  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode execute(const ZfpImportOptions& options) {
+  OutputPlan outputs({options.input}, {}, options.output);
+  const std::string output = outputs.claim(options.input, options.input + ".cuszi");
+  const FileReports reports{options.run, "input", outputs.is_stream()};
+  return for_each_file({options.input}, reports, [&](const auto& /*input*/, Json& /*known*/) {
+    outputs.make_room_for(output);
+    make_archive(options, output);
+  });
 }
 
 }  // namespace cuszi::app

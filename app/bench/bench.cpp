@@ -225,7 +225,8 @@ ExitCode execute(const BenchOptions& options) {
   std::ranges::transform(options.inputs, files.begin(), file_of);
   refuse_among(identities_of(files), "-");
   Backends backends(options.run.device);
-  return for_each_file(options.inputs, [&](const std::string& input) {
+  const FileReports reports{options.run, "input"};
+  return for_each_file(options.inputs, reports, [&](const std::string& input, Json& /*known*/) {
     const BenchOptions own = options_for(input, options);
     if (own.study) {
       const Json rows = run_study(*own.study, own, backends, input);

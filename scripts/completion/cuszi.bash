@@ -5,7 +5,7 @@ _cuszi() {
     local commands='compress decompress compare inspect test list bench zfp-import zfp-export help'
     local inputs='--recursive --filelist'
     local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
-    local target='--target --bound'
+    local target='--target --target-miss --bound'
     local method='--value-range --preset --predictor --axes --reach --alpha --beta --effort --interp
         --radius --zfp-mode --zfp-chunk --coder --huffman-width --index --chunk --partition --lossless
         --frame-size'
@@ -17,6 +17,7 @@ _cuszi() {
     case $previous in
         -m | --mode) words='rel abs' ;;
         --target) words='psnr: ratio:' ;;
+        --target-miss) words='error ok' ;;
         -t | --type) words='f32 f64' ;;
         --preset) words='ratio cuszi cusz fast zfp' ;;
         --predictor) words='auto lorenzo interp multilevel tiles zfp' ;;

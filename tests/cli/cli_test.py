@@ -60,13 +60,13 @@ class CliTest(unittest.TestCase):
         subprocess.run([MAKE_FIELD, kind, dims, dtype, str(seed), self.path(name)], check=True)
         return self.path(name).read_bytes()
 
-    def cuszi(self, *arguments, code=OK, stdin=b""):
-        """Runs cuszi; requires the exit code, and one line on stderr for a failure."""
+    def cuszi(self, *arguments, code=OK, stdin=b"", lines=r"^(cuszi: .*\n)+$"):
+        """Runs cuszi; requires the exit code, and of a failure that stderr has these lines."""
         result = subprocess.run([CUSZI, *map(str, arguments)], cwd=self.folder, input=stdin,
                                 capture_output=True, timeout=120)
         self.assertEqual(result.returncode, code, result.stderr.decode())
         if code != OK:
-            self.assertRegex(result.stderr.decode(), r"^(cuszi: .*\n)+$")
+            self.assertRegex(result.stderr.decode(), lines)
         return result
 
     def report(self, *arguments, code=OK):

@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from cli_test import ARCHIVE, CUSZI, INPUT, OUTPUT, USAGE, CliTest, also_sanitized
+from cli_test import ARCHIVE, BOUND, CUSZI, INPUT, OUTPUT, USAGE, CliTest, also_sanitized
 
 
 class Commands(CliTest):
@@ -90,7 +90,7 @@ class Commands(CliTest):
         self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--rm", "--verify", "-o",
                    "no/folder/u.cuszi", code=OUTPUT)
         self.cuszi("compress", "u_20x30x40.f32", "--target", "ratio:100000", "--rm", "--verify",
-                   "--effort", "fast")
+                   "--effort", "fast", code=BOUND)
         self.assertEqual(self.path("u_20x30x40.f32").read_bytes(), self.original)
         self.compress("--rm", "--verify", "-f")
         self.assertEqual(self.files(), ["u_20x30x40.f32.cuszi"])

@@ -152,7 +152,9 @@ class Qualities(CliTest):
 
     def test_an_unmet_target_is_never_silent(self):
         self.field("u_20x30x40.f32")
-        result = self.cuszi("compress", "u_20x30x40.f32", "--target", "ratio:100000", "--quiet")
+        compress = ["compress", "u_20x30x40.f32", "--target", "ratio:100000", "--quiet"]
+        self.assertIn(b"not met", self.cuszi(*compress, code=BOUND).stderr)
+        result = self.cuszi(*compress, "--target-miss", "ok")
         self.assertEqual(result.stdout, b"")
         self.assertRegex(result.stderr.decode(), r"^cuszi: warning: .*ratio:100000 was not met.*\n$")
 

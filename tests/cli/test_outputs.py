@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from cli_test import CUSZI, OK, OUTPUT, USAGE, CliTest, also_sanitized
+from cli_test import ARCHIVE, CUSZI, INPUT, OK, OUTPUT, USAGE, CliTest, also_sanitized
 
 NO_TMPFILE = os.environ.get("NO_TMPFILE")
 OPTIONS = ["-d", "20x30x40", "-t", "f32", "-e", "1e-3"]
@@ -178,6 +178,58 @@ class SameFiles(OutputTest):
                 self.shell(f"$CUSZI {command}", code=USAGE)
                 self.assertEqual(self.path("a.cuszi").read_bytes(), archive)
                 self.assertEqual(self.path("hard").read_bytes(), self.original)
+
+
+class Folders(OutputTest):
+    """Where the results of several inputs go."""
+
+    def setUp(self):
+        super().setUp()
+        self.field("v_20x30x40.f32", seed=2)
+        self.names = ["u_20x30x40.f32", "v_20x30x40.f32"]
+
+    def entries(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    @also_sanitized
+    def test_a_name_of_a_file_is_no_folder(self):
+        self.compress("-o", "a.cuszi")
+        self.compress("-o", "b.cuszi")
+        before = self.entries()
+        for output in ["restored.f32", "all.cuszi", "./x.npy", "deep/x.dat", "run.1"]:
+            with self.subTest(output=output):
+                for command in [["decompress", "a.cuszi", "b.cuszi"],
+                                ["compress", *self.names, "-e", "1e-3"],
+                                ["decompress", "-r", "."]]:
+                    error = self.cuszi(*command, "-o", output, code=USAGE).stderr.decode()
+                    self.assertIn(f"{output}/", error)
+        self.assertEqual(self.entries(), before)
+
+    @also_sanitized
+    def test_a_slash_makes_a_folder(self):
+        self.cuszi("compress", *self.names, "-e", "1e-3", "-o", "run.1/")
+        self.cuszi("compress", *self.names, "-e", "1e-3", "-o", "run.1", "--force")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "one.d/")
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "one.d", "--force")
+        self.cuszi("compress", *self.names, "-e", "1e-3", "-o", "deep/plain")
+        self.assertEqual(self.files(), ["deep/plain/u_20x30x40.f32.cuszi",
+                                        "deep/plain/v_20x30x40.f32.cuszi",
+                                        "one.d/u_20x30x40.f32.cuszi",
+                                        "run.1/u_20x30x40.f32.cuszi",
+                                        "run.1/v_20x30x40.f32.cuszi", *self.names])
+
+    def test_no_folder_is_left_where_all_fail(self):
+        before = self.entries()
+        self.cuszi("compress", "no_2x2.f32", "none_2x2.f32", "-e", "1e-3", "-o", "out", code=INPUT)
+        self.cuszi("decompress", *self.names, "-o", "out", code=ARCHIVE)
+        self.assertEqual(self.entries(), before)
+
+    def test_a_file_in_place_of_the_folder(self):
+        self.path("plain").write_bytes(b"precious")
+        self.cuszi("compress", *self.names, "-e", "1e-3", "-o", "plain", "--force", code=OUTPUT)
+        self.cuszi("compress", *self.names, "-e", "1e-3", "-o", "plain/", "--force", code=OUTPUT)
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "plain/", "-f", code=OUTPUT)
+        self.assertEqual(self.path("plain").read_bytes(), b"precious")
 
 
 class Permissions(OutputTest):

@@ -1,13 +1,15 @@
 """What the tool tells of its work."""
 
 import array
+import json
 import os
 import re
 import struct
 import unittest
 from fractions import Fraction
 
-from cli_test import ARCHIVE, BITCOMP_ARCHIVE, CliTest, QUALITY_KEYS, REPORT_KEYS, USAGE, also_sanitized
+from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BOUND, CliTest, INPUT, QUALITY_KEYS, REPORT_KEYS,
+                      USAGE, also_sanitized)
 
 
 class Reports(CliTest):
@@ -190,6 +192,57 @@ class Reports(CliTest):
         self.assertRegex(thinned, r"total: 2 files, fields 48.00 kB, [\d.]+ .B/s")
         tested = self.cuszi("test", "u.cuszi", "w.cuszi", "v.cuszi", code=ARCHIVE).stdout.decode()
         self.assertRegex(tested, r"total: 2 files, .*, [\d.]+ .B/s \([\d.e-]+ s\), 1 failed\n")
+
+    @also_sanitized
+    def test_failed_inputs_are_in_json_too(self):
+        self.field("u_20x30x40.f32")
+        self.field("v_20x30x40.f32", seed=2)
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi")
+        fields = ["no_2x2.f32", "u_20x30x40.f32", "u_20x30x41.f32"]
+        archives = ["no.cuszi", "u.cuszi", "v_20x30x40.f32"]
+        for command, kind, names, codes in [
+                (["compress", "-e", "1e-3"], "input", fields, [INPUT, None, INPUT]),
+                (["bench", "-e", "1e-3", "--iterations", "1"], "input", fields, [INPUT, None, INPUT]),
+                (["decompress"], "archive", archives, [INPUT, None, ARCHIVE]),
+                (["inspect"], "archive", archives, [INPUT, None, ARCHIVE]),
+                (["test"], "archive", archives, [INPUT, None, ARCHIVE]),
+                (["list"], "archive", archives, [INPUT, None, ARCHIVE])]:
+            with self.subTest(command=command):
+                reports = self.report(*command, *names, code=INPUT)
+                self.assertEqual([report[kind] for report in reports], names)
+                self.assertEqual([report.get("exit_code") for report in reports], codes)
+                self.assertEqual(["error" in report for report in reports], [True, False, True])
+                self.assertIn(names[0], reports[0]["error"])
+
+    def test_what_fails_after_a_report_is_one_object(self):
+        self.field("u_20x30x40.f32")
+        self.field("v_20x30x40.f32", seed=2)
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "-o", "u.cuszi")
+        for command in [["decompress", "u.cuszi", "--compare", "v_20x30x40.f32"],
+                        ["compare", "u_20x30x40.f32", "v_20x30x40.f32", "-e", "1e-3"]]:
+            report, = self.report(*command, code=BOUND)
+            self.assertLessEqual(REPORT_KEYS, set(report))
+            self.assertEqual((report["within_bound"], report["exit_code"]), (False, BOUND))
+        self.assertIn("by more than the bound", report["error"])
+        self.assertIn("OVER THE BOUND", self.cuszi(*command, code=BOUND).stdout.decode())
+
+    def test_failures_beside_data_are_told_beside_them(self):
+        self.path("bad").write_bytes(b"no archive")
+        for command in [["decompress", "bad", "-c"], ["decompress", "-"]]:
+            result = self.cuszi(*command, "-q", "--json", code=ARCHIVE, stdin=b"no archive",
+                                lines=r"^cuszi: .*\n\{.*\}\n$")
+            self.assertEqual(result.stdout, b"")
+            self.assertEqual(json.loads(result.stderr.splitlines()[1])["exit_code"], ARCHIVE)
+
+    def test_single_files_that_fail_are_in_json_too(self):
+        self.field("u_20x30x40.f32")
+        self.path("bad").write_bytes(b"bad")
+        for command, kind in [(["compare", "no_2x2.f32", "u_20x30x40.f32"], "input"),
+                              (["zfp-import", "bad"], "input"), (["zfp-export", "bad"], "archive")]:
+            report, = self.report(*command, code=INPUT if kind == "input" and command[0] == "compare"
+                                  else ARCHIVE)
+            self.assertEqual(report[kind], command[1])
+            self.assertIn("error", report)
 
     def test_the_whole_path_is_timed(self):
         self.field("u_20x30x40.f32")

@@ -177,7 +177,9 @@ class SeveralInputs(CliTest):
         self.field("c_20x30x40.f32", seed=3)
         names = ["a_20x30x40.f32", "b_20x30x41.f32", "missing_2x2.f32", "c_20x30x40.f32"]
         result = self.cuszi("compress", *names, "-e", "1e-3", "-o", "out", "--json", code=INPUT)
-        self.assertEqual(len(result.stdout.splitlines()), 2)
+        told = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([each["input"] for each in told], names)
+        self.assertEqual([each.get("exit_code") for each in told], [None, INPUT, INPUT, None])
         self.assertEqual(len(result.stderr.splitlines()), 2)
         self.assertIn(b"b_20x30x41.f32", result.stderr)
         self.assertIn(b"missing_2x2.f32", result.stderr)

@@ -5,7 +5,7 @@ import json
 import math
 import unittest
 
-from cli_test import CliTest, OK, USAGE, also_sanitized
+from cli_test import BOUND, CliTest, OK, USAGE, also_sanitized
 
 
 class Targets(CliTest):
@@ -61,11 +61,31 @@ class Targets(CliTest):
         self.assertLessEqual(chosen["archive_bytes"], tuned["archive_bytes"])
 
     def test_what_cannot_be_reached(self):
-        report = self.reached("--target", "ratio:100000")
-        self.assertFalse(report["target_met"])
-        result = self.cuszi("compress", "u_20x30x40.f32", "--target", "ratio:100000", "--force")
-        self.assertIn(b"not met", result.stderr)
+        self.path("u.cuszi").write_bytes(b"precious")
+        compress = ["compress", "u_20x30x40.f32", "--target", "ratio:100000", "--force", "-o"]
+        self.assertIn(b"not met", self.cuszi(*compress, "u.cuszi", code=BOUND).stderr)
+        self.assertEqual(self.cuszi(*compress, "-", "-q", code=BOUND).stdout, b"")
+        self.assertEqual(self.path("u.cuszi").read_bytes(), b"precious")
+        report, = self.report(*compress, "u.cuszi", code=BOUND)
+        self.assertEqual((report["target_met"], report["exit_code"]), (False, BOUND))
+        self.assertIn("not met", report["error"])
         self.assertTrue(self.reached("--target", "psnr:390")["target_met"])
+
+    @also_sanitized
+    def test_what_may_be_missed(self):
+        report = self.reached("--target", "ratio:100000", "--target-miss", "ok")
+        self.assertFalse(report["target_met"])
+        result = self.cuszi("compress", "u_20x30x40.f32", "--target", "ratio:100000", "--force",
+                            "--target-miss", "ok", "-q")
+        self.assertIn(b"not met", result.stderr)
+
+    def test_one_of_several_that_cannot_be_reached(self):
+        self.field("c_50x60x70.f32", "constant", dims="50x60x70")
+        reports = self.report("compress", "u_20x30x40.f32", "c_50x60x70.f32", "--target",
+                              "ratio:1000", code=BOUND)
+        self.assertEqual([report["target_met"] for report in reports], [False, True])
+        self.assertEqual(self.files(), ["c_50x60x70.f32", "c_50x60x70.f32.cuszi",
+                                        "u_20x30x40.f32"])
 
     @also_sanitized
     def test_a_constant_field_is_lossless(self):
@@ -98,6 +118,8 @@ class Targets(CliTest):
         for options in [["-e", "1e-3", "--target", "psnr:60"], ["--target", "psnr"],
                         ["--target", "psnr:-3"], ["--target", "ratio:0.5"], ["--target", "bits:3"],
                         ["--target", "psnr:60", "-m", "abs"],
+                        ["--target", "psnr:60", "--target-miss", "maybe"],
+                        ["-e", "1e-3", "--target-miss", "ok"],
                         ["--target", "psnr:60", "--value-range", "0,1"]]:
             with self.subTest(options=options):
                 self.cuszi("compress", "u_20x30x40.f32", *options, code=USAGE)

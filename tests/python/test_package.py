@@ -133,7 +133,7 @@ class RoundTrips(unittest.TestCase):
         of_files = {"--recursive", "--filelist", "--dims", "--dims-xyz", "--type", "--skip-bytes",
                     "--byte-order", "--output", "--stdout", "--force", "--keep", "--rm", "--json",
                     "--quiet", "--help", "--mode", "--error-bound", "--compare",
-                    "--bound"}
+                    "--bound", "--target-miss"}
         for command, function in [("compress", cuszi.compress), ("decompress", cuszi.decompress)]:
             text = subprocess.run([os.environ["CUSZI"], command, "--help"], check=True,
                                   capture_output=True, text=True).stdout
