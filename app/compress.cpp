@@ -180,6 +180,10 @@ class Compression {
           fmt::format("{}: the target {} was not met; the archive is the nearest that was found",
                       input_, to_string(*options_.target)));
     }
+    if (opened_.bytes_behind != 0) {
+      spdlog::warn("{}: {} bytes behind its array are not in the archive", input_,
+                   opened_.bytes_behind);
+    }
     for (const std::string& warning : fill_watch_.warnings()) {
       spdlog::warn("{}: {}", input_, warning);
     }
@@ -222,6 +226,7 @@ ExitCode execute(const CompressOptions& options) {
     }
   }
   OutputPlan outputs(files, options.folders, options.output);
+  if (options.output) refuse_foreign_name(*options.output, "an archive", "name it .cuszi");
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {
     output_of[input] = outputs.claim(file_of(input), archive_name(field_path(input)));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <span>
+
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/output_file.hpp"
@@ -10,6 +12,7 @@
 #include "codec/archive_quality.hpp"
 #include "codec/archive_reader.hpp"
 #include "files/input_field.hpp"
+#include "files/npy.hpp"
 
 namespace cuszi::app {
 
@@ -31,8 +34,11 @@ class Decompression {
     std::string part = options_.frame ? fmt::format(".frame{}", *options_.frame) : "";
     if (preview_.has_box()) part += ".box";
     if (options_.stride > 1) part += fmt::format(".stride{}", options_.stride);
-    return field_stem(archive_) + part + ".restored." +
-           std::string(name_of(reader_.header().dtype));
+    const std::string stem = field_stem(archive_);
+    if (format_in_name(stem) == Format::npy) {
+      return stem.substr(0, stem.rfind('.')) + part + ".restored.npy";
+    }
+    return stem + part + ".restored." + std::string(name_of(reader_.header().dtype));
   }
 
   ByteCount field_bytes() const {
@@ -47,6 +53,7 @@ class Decompression {
   void run(const std::string& output, Json& known) {
     OutputFile file(output, archive_, options_.run.force);
     open_original();
+    is_npy_ = format_in_name(output) == Format::npy;
     {
       Progress progress(archive_, field_bytes(), !options_.run.quiet);
       restore_to(file, progress);
@@ -75,8 +82,19 @@ class Decompression {
     if (!is_part()) comparison_->expect(options_.frame.value_or(0));
   }
 
+  /// What stands in front of the values in a file of NumPy, once the dims of a preview are settled:
+  /// when its first frame has been restored.
+  void write_header(OutputFile& file) {
+    if (!is_npy_ || header_bytes_ != 0) return;
+    const std::string header =
+        npy_header(reader_.header().dtype, options_.byte_order, preview_.dims());
+    file.write(std::as_bytes(std::span(header)));
+    header_bytes_ = header.size();
+  }
+
   void restore_to(OutputFile& file, Progress& progress) {
     const FrameUser write = [&](std::uint64_t /*i*/, MutableBytes values) {
+      write_header(file);
       to_native(values, reader_.header().dtype, options_.byte_order);
       file.write(values);
       progress.advance(values.size());
@@ -104,12 +122,14 @@ class Decompression {
   }
 
   /// Writes parts of frames where they belong; none if they are needed in order.
-  PartUser part_writer(OutputFile& file, Progress& progress) const {
+  PartUser part_writer(OutputFile& file, Progress& progress) {
     if (is_part() || !file.takes_any_order()) return {};
+    write_header(file);
     return [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
       const ArchiveHeader& header = reader_.header();
       to_native(values, header.dtype, options_.byte_order);
-      file.write_at(header.plan.first_value(i) * size_of(header.dtype) + offset, values);
+      const ByteCount first = header_bytes_ + header.plan.first_value(i) * size_of(header.dtype);
+      file.write_at(first + offset, values);
       progress.advance(values.size());
     };
   }
@@ -157,8 +177,19 @@ class Decompression {
   Stopwatch clock_;
   FieldSummary summary_;
   ByteCount archive_bytes_ = 0;
+  bool is_npy_ = false;         ///< what is written
+  ByteCount header_bytes_ = 0;  ///< in front of the values
   CallTimes times_;
 };
+
+/// Of a file that describes itself, only one of NumPy holds no more than an archive knows.
+void require_writable_format(const std::string& output) {
+  if (format_in_name(output) == Format::npy) return;
+  refuse_foreign_name(
+      output, "a field without names and attributes",
+      "restore to a .npy or a raw file; a copy of a whole file keeps them: compress "
+      "file.nc -o copy.nc");
+}
 
 }  // namespace
 
@@ -173,6 +204,7 @@ ExitCode execute(const DecompressOptions& options) {
   std::vector<std::string> originals;
   if (options.original) originals.push_back(file_of(*options.original));
   OutputPlan outputs(options.archives, options.folders, options.output, originals);
+  if (options.output) require_writable_format(*options.output);
   Totals totals(options.archives.size());
   const FileReports reports{options.run, "archive", outputs.is_stream()};
   const auto decompress = [&](const std::string& archive, Json& known) {

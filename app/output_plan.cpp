@@ -8,6 +8,7 @@
 
 #include "codec/byte_source.hpp"
 #include "core/error.hpp"
+#include "files/field_path.hpp"
 
 namespace cuszi::app {
 
@@ -69,6 +70,15 @@ OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::vector<std::
   if (several) require_folder(*output_);
   is_folder_ = several || output_->ends_with('/') || is_folder(*output_);
   if (!is_folder_) refuse_among(kept_, *output_);
+}
+
+void refuse_foreign_name(const std::string& output, std::string_view what,
+                         std::string_view remedy) {
+  const bool is_foreign = format_in_name(output) != Format::raw || output.ends_with(".npz") ||
+                          output.ends_with(".zarr");
+  if (!is_foreign || is_folder(output)) return;
+  throw UsageError(
+      fmt::format("{}: {} is no file of NumPy, NetCDF, HDF5 or Zarr; {}", output, what, remedy));
 }
 
 std::string OutputPlan::claim(const std::string& input, const std::string& name) {

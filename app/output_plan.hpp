@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/file_identity.hpp"
@@ -43,5 +44,9 @@ class OutputPlan {
   bool is_folder_ = false;
   std::set<std::string> claimed_;  ///< where results go
 };
+
+/// Throws UsageError, with the `remedy`, if the file `output` is named like one of NumPy, NetCDF,
+/// HDF5 or Zarr, which `what` is not.
+void refuse_foreign_name(const std::string& output, std::string_view what, std::string_view remedy);
 
 }  // namespace cuszi::app

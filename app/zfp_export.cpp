@@ -63,6 +63,7 @@ void make_stream(const ZfpExportOptions& options, const std::string& output) {
 
 ExitCode execute(const ZfpExportOptions& options) {
   OutputPlan outputs({options.archive}, {}, options.output);
+  if (options.output) refuse_foreign_name(*options.output, "a stream of zfp", "name it .zfp");
   const std::string output = outputs.claim(options.archive, stream_name(options.archive));
   const FileReports reports{options.run, "archive", outputs.is_stream()};
   return for_each_file({options.archive}, reports, [&](const auto& /*archive*/, Json& /*known*/) {

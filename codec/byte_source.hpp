@@ -38,6 +38,9 @@ class ByteSource {
   /// Throws InputError if others have changed the bytes since they began to be read.
   virtual void expect_unchanged() const {}
 
+  /// The open file that is read, if it is one; else -1.
+  virtual int descriptor() const { return -1; }
+
   /// All the bytes where they lie in the host's memory, if they do and others do not change them;
   /// else none.
   virtual Bytes view() const { return {}; }
@@ -66,6 +69,7 @@ class FileSource final : public ByteSource {
   std::optional<ByteCount> size() const override { return size_; }
   bool is_read_ahead() const override { return size_.has_value(); }
   void expect_unchanged() const override;
+  int descriptor() const override { return file_.get(); }
   void seek(ByteCount offset) override;
   ByteCount skip(ByteCount count) override;
 

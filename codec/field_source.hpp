@@ -56,6 +56,9 @@ class FieldSource {
   /// To be called when all has been made of the field: throws if others have changed it meanwhile.
   void expect_unchanged() const { source_->expect_unchanged(); }
 
+  /// The open file that is read, if it is one; else -1.
+  int descriptor() const { return source_->descriptor(); }
+
  private:
   /// The next frame on its way from a file.
   struct Ahead {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.hpp"
 #include "files/container_module.hpp"
+#include "files/fortran_source.hpp"
 #include "files/npy.hpp"
 #include "files/variable_source.hpp"
 
@@ -29,12 +31,62 @@ struct FoundField {
   std::unique_ptr<ByteSource> source;
   FieldLayout layout;
   FillValues fills;
+  bool is_whole = false;
+  ByteCount bytes_behind = 0;
 };
+
+InputField field_in_frames(FoundField found, std::optional<ByteCount> frame_bytes) {
+  const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, frame_bytes);
+  return {{std::move(found.source), found.layout, plan},
+          found.fills,
+          true,
+          found.is_whole,
+          found.bytes_behind};
+}
+
+/// The dims of extents of which axes beyond four are merged.
+Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
+  const std::string text = fmt::format("{}", fmt::join(extents, "x"));
+  if (extents.size() > static_cast<std::size_t>(Dims::max_rank)) std::erase(extents, 1);
+  while (extents.size() > static_cast<std::size_t>(Dims::max_rank)) {
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    const bool fits = extents[0] == 0 || extents[1] <= most / extents[0];
+    extents[1] = fits ? extents[0] * extents[1] : most;
+    extents.erase(extents.begin());
+  }
+  if (extents.empty()) extents.push_back(1);
+  const auto dims = Dims::make(extents);
+  if (!dims) {
+    throw InputError(
+        fmt::format("{}: has extents {}; there are no values, or too many", name, text));
+  }
+  return *dims;
+}
+
+/// True if the values of an array lie in C order, whatever its file says.
+bool is_in_c_order(const NpyArray& array) {
+  return !array.is_fortran || std::count_if(array.shape.begin(), array.shape.end(),
+                                            [](std::uint64_t extent) { return extent > 1; }) <= 1;
+}
 
 FoundField find_npy(const std::string& name) {
   auto file = std::make_unique<FileSource>(name);
-  const FieldLayout layout = npy_layout(*file);
-  return {std::move(file), layout, {}};
+  NpyArray array = npy_array(*file);
+  FoundField found;
+  found.layout.dtype = array.dtype;
+  found.layout.byte_order = array.byte_order;
+  found.layout.dims = dims_of(name, array.shape);
+  found.bytes_behind = array.bytes_behind;
+  found.is_whole =
+      array.bytes_behind == 0 && std::ranges::equal(found.layout.dims.extents(), array.shape);
+  if (is_in_c_order(array)) {
+    found.layout.skip_bytes = array.header_bytes;
+    found.layout.may_go_on = true;
+    found.source = std::move(file);
+  } else {
+    found.source = std::make_unique<FortranSource>(std::move(file), std::move(array));
+  }
+  return found;
 }
 
 bool is_field(const Variable& variable) { return variable.dtype && !variable.is_coordinate; }
@@ -73,21 +125,6 @@ void require_float(const std::string& name, const Variable& variable) {
           : fmt::format("{}: holds {}, not f32 or f64", name, variable.type));
 }
 
-Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
-  if (extents.size() > static_cast<std::size_t>(Dims::max_rank)) std::erase(extents, 1);
-  while (extents.size() > static_cast<std::size_t>(Dims::max_rank)) {
-    extents[1] *= extents[0];
-    extents.erase(extents.begin());
-  }
-  if (extents.empty()) extents.push_back(1);
-  const auto dims = Dims::make(extents);
-  if (!dims) {
-    throw InputError(fmt::format("{}: has extents {}; there are no values to compress", name,
-                                 fmt::join(extents, "x")));
-  }
-  return *dims;
-}
-
 FoundField field_of(const std::string& name, std::shared_ptr<Container> container,
                     const Variable& variable, std::unique_ptr<FileSource> file) {
   require_float(name, variable);
@@ -117,19 +154,15 @@ InputField open_input(const std::string& name, const FieldOptions& options,
                       std::optional<ByteCount> frame_bytes) {
   const FieldPath path = field_path(name);
   if (path.format == Format::raw || options.skip_bytes) {
-    return {open_field(path.file, options, frame_bytes), {}, false};
+    return {open_field(path.file, options, frame_bytes), {}, false, !options.skip_bytes, 0};
   }
   refuse_layout(name, options);
-  FoundField found = find_field(name, path);
-  const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, frame_bytes);
-  return {{std::move(found.source), found.layout, plan}, found.fills, true};
+  return field_in_frames(find_field(name, path), frame_bytes);
 }
 
 InputField open_variable(const std::string& name, std::shared_ptr<Container> container,
                          const Variable& variable) {
-  FoundField found = field_of(name, std::move(container), variable, nullptr);
-  const FieldCuts plan = plan_frames(found.layout.dims, found.layout.dtype, {});
-  return {{std::move(found.source), found.layout, plan}, found.fills, true};
+  return field_in_frames(field_of(name, std::move(container), variable, nullptr), {});
 }
 
 FieldSource open_alike(const std::string& name, const FieldLayout& layout, const FieldCuts& plan) {

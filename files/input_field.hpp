@@ -15,16 +15,18 @@ namespace cuszi {
 /// A field that is open, and what its file says of it.
 struct InputField {
   FieldSource source;
-  FillValues fills;       ///< values that the file says mean missing
-  bool describes_itself;  ///< dims and type come from the file
+  FillValues fills;            ///< values that the file says mean missing
+  bool describes_itself;       ///< dims and type come from the file
+  bool is_whole;               ///< the file holds nothing else, and no shape that dims do not tell
+  ByteCount bytes_behind = 0;  ///< that follow the field in a file that says where it ends
 };
 
 /// Opens a field by the name that a user gives it (field_path.hpp) and plans its frames, of about
 /// `frame_bytes` if given. Dims and type of a file that tells them are not the user's to say,
 /// unless with bytes to skip, which makes any file a raw one. Axes beyond four are merged, the
-/// slowest first. A container without a variable's name stands for its only one of f32 or f64 that
-/// is no coordinate. Throws UsageError, InputError, or DeviceError where a container's library is
-/// missing.
+/// slowest first, and an array of NumPy in Fortran order is read into C order. A container without
+/// a variable's name stands for its only one of f32 or f64 that is no coordinate. Throws
+/// UsageError, InputError, or DeviceError where a container's library is missing.
 InputField open_input(const std::string& name, const FieldOptions& options,
                       std::optional<ByteCount> frame_bytes = {});
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -65,7 +66,7 @@ Header read_header(const FileSource& file) {
 }
 
 /// '<f4' and the like.
-void read_type(const Header& header, FieldLayout& layout) {
+void read_type(const Header& header, NpyArray& array) {
   const std::string_view value = header.value_of("descr");
   const std::string_view type =
       value.substr(0, std::min<std::size_t>(value.find_first_of(",}"), 8));
@@ -76,8 +77,8 @@ void read_type(const Header& header, FieldLayout& layout) {
   if (!is_f32 && !is('<', '8') && !is('>', '8')) {
     header.refuse(fmt::format("holds {}, not f4 or f8; convert it first", type));
   }
-  layout.dtype = is_f32 ? DType::f32 : DType::f64;
-  layout.byte_order = type[1] == '>' ? ByteOrder::big : ByteOrder::little;
+  array.dtype = is_f32 ? DType::f32 : DType::f64;
+  array.byte_order = type[1] == '>' ? ByteOrder::big : ByteOrder::little;
 }
 
 /// (20, 30, 40)
@@ -92,33 +93,54 @@ std::vector<std::uint64_t> read_shape(const Header& header) {
     if (status == std::errc::result_out_of_range) header.refuse("its shape is too large");
     at = status == std::errc{} ? static_cast<std::size_t>(next - shape.data()) : at + 1;
   }
-  if (extents.empty()) extents.push_back(1);  // a scalar
   return extents;
+}
+
+/// True if a file can hold so many values.
+bool is_possible_shape(std::span<const std::uint64_t> shape) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 60;
+  std::uint64_t values = 1;
+  for (const std::uint64_t extent : shape) {
+    if (extent == 0 || extent > most / values) return false;
+    values *= extent;
+  }
+  return true;
 }
 
 }  // namespace
 
-FieldLayout npy_layout(const FileSource& file) {
+NpyArray npy_array(const FileSource& file) {
   const Header header = read_header(file);
-  FieldLayout layout;
-  layout.skip_bytes = header.end;
-  layout.may_go_on = true;
-  read_type(header, layout);
-  std::vector<std::uint64_t> extents = read_shape(header);
-  const std::string text = fmt::format("{}", fmt::join(extents, "x"));
-  if (header.value_of("fortran_order").starts_with("True")) {
-    std::reverse(extents.begin(), extents.end());
+  NpyArray array;
+  array.header_bytes = header.end;
+  array.shape = read_shape(header);
+  array.is_fortran = header.value_of("fortran_order").starts_with("True");
+  read_type(header, array);
+  const std::string text = fmt::format("{}", fmt::join(array.shape, "x"));
+  if (!is_possible_shape(array.shape)) {
+    header.refuse(fmt::format("its shape is {}; 1 to 2^60 values can be compressed", text));
   }
-  const auto dims = Dims::make(extents);
-  if (!dims) {
-    header.refuse(
-        fmt::format("its shape is {}; 1 to 4 dimensions of at least 1 can be compressed", text));
+  const ByteCount there = *file.size() - header.end;
+  if (there < array.bytes()) {
+    header.refuse(fmt::format("ends before its {} values of {}", text, name_of(array.dtype)));
   }
-  layout.dims = *dims;
-  if (*file.size() - header.end < layout.field_bytes()) {
-    header.refuse(fmt::format("ends before its {} values of {}", text, name_of(layout.dtype)));
-  }
-  return layout;
+  array.bytes_behind = there - array.bytes();
+  return array;
+}
+
+std::string npy_header(DType dtype, ByteOrder order, const Dims& dims) {
+  constexpr std::size_t alignment = 64;
+  const std::string shape =
+      fmt::format("{}{}", fmt::join(dims.extents(), ", "), dims.rank() == 1 ? "," : "");
+  std::string text = fmt::format("{{'descr': '{}f{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 order == ByteOrder::big ? '>' : '<', size_of(dtype), shape);
+  const std::size_t start = size_at + 2;
+  text.append(alignment - 1 - (start + text.size()) % alignment, ' ');
+  text += '\n';
+  std::string header(magic);
+  header +=
+      {'\x01', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return header + text;
 }
 
 }  // namespace cuszi

@@ -1,13 +1,35 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codec/byte_order.hpp"
 #include "codec/byte_source.hpp"
-#include "codec/field_name.hpp"
+#include "core/dims.hpp"
+#include "core/dtype.hpp"
+#include "files/container.hpp"
 
 namespace cuszi {
 
-/// The layout of the array in a file of NumPy (.npy, versions 1 to 3 of its format). An array in
-/// Fortran order has its last axis slowest: its dims are reversed. Throws InputError if the file is
-/// none, is cut short, or holds anything but f32 or f64 in 1 to 4 dimensions.
-FieldLayout npy_layout(const FileSource& file);
+/// The array in a file of NumPy, as the file tells of it.
+struct NpyArray {
+  DType dtype = DType::f32;
+  ByteOrder byte_order = ByteOrder::little;
+  std::vector<std::uint64_t> shape;  ///< none of a scalar
+  bool is_fortran = false;           ///< the first axis is the fastest in the file
+  ByteCount header_bytes = 0;        ///< in front of the values
+  ByteCount bytes_behind = 0;        ///< that follow the values in the file
+
+  std::uint64_t values() const { return product(shape); }
+  ByteCount bytes() const { return values() * size_of(dtype); }
+};
+
+/// Reads the header of a file of NumPy (.npy, versions 1 to 3 of its format). Throws InputError if
+/// the file is none, is cut short, or holds no values or others than f32 or f64.
+NpyArray npy_array(const FileSource& file);
+
+/// What stands in front of values in C order to make a file of NumPy.
+std::string npy_header(DType dtype, ByteOrder order, const Dims& dims);
 
 }  // namespace cuszi

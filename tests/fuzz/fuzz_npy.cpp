@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "codec/field_source.hpp"
+#include "codec/byte_source.hpp"
 #include "core/error.hpp"
+#include "files/fortran_source.hpp"
 #include "files/npy.hpp"
 #include "test_data/random.hpp"
 
@@ -25,11 +26,11 @@ void require(bool kept, const char* promise) {
 /// A header that NumPy could write, or one with a part of the input in it.
 struct Header {
   std::string text;
-  std::vector<std::uint64_t> extents;  ///< slowest first; empty if the input is in it
+  std::vector<std::uint64_t> extents;  ///< as it says them; empty if the input is in it
 
   Header(test::Random& random, std::string_view input) {
     const bool fortran = random.one_in(2);
-    std::vector<std::uint64_t> shape(1 + random.below(4));
+    std::vector<std::uint64_t> shape(1 + random.below(5));
     for (std::uint64_t& extent : shape) extent = 1 + random.below(5);
     std::string parts[] = {random.pick({"'<f4'", "'>f4'", "'<f8'", "'>f8'"}),
                            fortran ? "True" : "False",
@@ -41,7 +42,6 @@ struct Header {
     if (replaced == std::size(parts)) text = input;
     if (replaced <= std::size(parts)) return;
     extents = shape;
-    if (fortran) std::reverse(extents.begin(), extents.end());
   }
 };
 
@@ -74,12 +74,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string bytes = whole ? std::string(input) : file_of(random, header.text);
   try {
     auto file = std::make_unique<FileSource>(in_memory(bytes), "x.npy");
-    const FieldLayout layout = npy_layout(*file);
-    require(layout.skip_bytes + layout.field_bytes() <= bytes.size(), "values beyond the file");
+    const NpyArray array = npy_array(*file);
+    require(array.header_bytes + array.bytes() + array.bytes_behind == bytes.size(),
+            "not all bytes of the file");
     const bool known = !whole && !header.extents.empty();
-    require(!known || layout.dims == *Dims::make(header.extents), "dims that no header has");
-    FieldSource field(std::move(file), layout, plan_frames(layout.dims, layout.dtype, {}));
-    require(field.frame(0).size() == layout.field_bytes(), "not all values of the field");
+    require(!known || array.shape == header.extents, "a shape that no header has");
+    std::vector<std::byte> values(array.bytes());
+    FortranSource source(std::move(file), array);
+    require(array.shape.empty() || source.read(values) == values.size(), "not all values");
   } catch (const InputError&) {  // the only way in which it may be refused
   }
   return 0;

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "codec/buffer.hpp"
+#include "codec/byte_source.hpp"
+#include "files/npy.hpp"
+
+namespace cuszi {
+
+/// The values of a file of NumPy in Fortran order as they would lie in C order, the last axis the
+/// fastest. All of them are read when the first is asked for, and held.
+class FortranSource final : public ByteSource {
+ public:
+  FortranSource(std::unique_ptr<FileSource> file, NpyArray array);
+
+  std::string name() const override { return file_->name(); }
+  std::size_t read(MutableBytes out) override;
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override;
+  std::optional<ByteCount> size() const override { return array_.bytes(); }
+  void expect_unchanged() const override { file_->expect_unchanged(); }
+  int descriptor() const override { return file_->descriptor(); }
+  void seek(ByteCount offset) override { at_ = offset; }
+  ByteCount skip(ByteCount count) override;
+
+ private:
+  std::unique_ptr<FileSource> file_;
+  NpyArray array_;
+  ByteCount at_ = 0;
+  mutable std::once_flag once_;
+  mutable Buffer values_;  ///< in C order
+};
+
+}  // namespace cuszi
