@@ -198,9 +198,6 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     }
     check_quality(app, options.target.has_value(), parsed, options.settings);
     check_method_options(app, options.settings);
-    if (options.remove_inputs && options.output && is_standard_stream(*options.output)) {
-      throw UsageError("--rm needs archives in files, not on standard output");
-    }
     parsed.command = options;
   });
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
 #include "app/progress.hpp"
+#include "app/removal.hpp"
 #include "app/report.hpp"
 #include "app/totals.hpp"
 #include "codec/archive_quality.hpp"
@@ -34,13 +34,15 @@ class Compression {
         backend_(backends.for_config(settings_.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
+        removable_(options.remove_inputs ? std::optional<RemovableInput>(file_of(input_))
+                                         : std::nullopt),
         opened_(open_input(input_, options.field, settings_.frame_bytes)),
         fill_watch_(options.settings.fills, opened_.fills) {
     settings_.fills = joined(settings_.fills, opened_.fills);
   }
 
   /// Writes the archive; leaves none that has been found to violate the bound or to miss a target.
-  /// What is `known` of a failed one is told elsewhere.
+  /// Then removes the input if that is wished. What is `known` of a failed one is told elsewhere.
   void run(Json& known) {
     OutputFile file(output_, file_of(input_), options_.run.force);
     {
@@ -66,7 +68,6 @@ class Compression {
 
   ByteCount field_bytes() const { return field_.layout().field_bytes(); }
   ByteCount archive_bytes() const { return result_.archive_bytes; }
-  bool reached_target() const { return target_met_ != false; }
 
  private:
   void finish(OutputFile& file) const {
@@ -81,6 +82,28 @@ class Compression {
                       to_string(*options_.target)));
     }
     file.commit();
+    if (removable_) remove_input(file);
+  }
+
+  /// Whether what has been warned of may leave little of the values in the archive.
+  bool is_doubtful() const {
+    if (!options_.target && settings_.bound == 0) return false;
+    const bool needs_range = options_.target || settings_.mode == ErrorMode::relative;
+    return looks_swapped_ || (needs_range && fill_watch_.suspects_others());
+  }
+
+  /// Once the archive is on disk and there is no doubt of what it holds.
+  void remove_input(const OutputFile& archive) const {
+    if (is_doubtful()) {
+      throw UsageError(input_ +
+                       ": is kept: --rm needs a bound that means something, see the warning");
+    }
+    if (!opened_.is_whole) throw InputError(input_ + ": is kept: it holds more than its archive");
+    if (!archive.is_safe()) {
+      throw OutputError(fmt::format("{}: is kept: {} cannot be forced to disk", input_, output_));
+    }
+    field_.expect_unchanged();
+    removable_->remove(field_.descriptor());
   }
 
   /// Of a frame, its bytes count when it has been compressed, and again when it has been verified.
@@ -132,7 +155,8 @@ class Compression {
         [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
     events.frame_loaded = [&](const LoadedFrame& frame) {
       fill_watch_.look_at(frame);
-      if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
+      if (std::exchange(layout_checked_, true)) return;
+      looks_swapped_ = warn_of_layout(input_, field_, settings_.fills);
     };
     result_ = compress_field(backend_, settings, field_, sink, compress_times_, events);
     compress_times_.steps().watch({});
@@ -196,6 +220,7 @@ class Compression {
   Stopwatch clock_;
   std::string input_;
   std::string output_;
+  std::optional<RemovableInput> removable_;
   InputField opened_;
   FieldSource& field_ = opened_.source;
   CompressedField result_;
@@ -205,31 +230,24 @@ class Compression {
   FillWatch fill_watch_;
   std::optional<bool> target_met_;
   bool layout_checked_ = opened_.describes_itself;
+  bool looks_swapped_ = false;
 };
-
-void remove_input(const std::string& input) {
-  std::error_code error;
-  if (std::filesystem::remove(input, error) && !error) return;
-  throw OutputError(input + ": cannot be removed: " + error.message());
-}
 
 }  // namespace
 
 ExitCode execute(const CompressOptions& options) {
   if (options.is_copy) return copy_file(options);
+  if (options.remove_inputs) require_removable_inputs(options);
   Backends backends(options.run.device);
   std::vector<std::string> files;
-  for (const std::string& input : options.inputs) {
-    files.push_back(file_of(input));
-    if (options.remove_inputs && field_path(input).holds_variables()) {
-      throw UsageError(input + ": may hold more than was compressed; leave out --rm");
-    }
-  }
+  for (const std::string& input : options.inputs) files.push_back(file_of(input));
   OutputPlan outputs(files, options.folders, options.output);
   if (options.output) refuse_foreign_name(*options.output, "an archive", "name it .cuszi");
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {
-    output_of[input] = outputs.claim(file_of(input), archive_name(field_path(input)));
+    const std::string output = outputs.claim(file_of(input), archive_name(field_path(input)));
+    if (options.remove_inputs) require_lasting_output(output);
+    output_of[input] = output;
   }
   Totals totals(options.inputs.size());
   const FileReports reports{options.run, "input", outputs.is_stream()};
@@ -239,7 +257,6 @@ ExitCode execute(const CompressOptions& options) {
     outputs.make_room_for(output_of.at(input));
     compression.run(known);
     totals.add({compression.field_bytes(), compression.archive_bytes(), clock.seconds()});
-    if (options.remove_inputs && compression.reached_target()) remove_input(input);
   };
   const ExitCode code = for_each_file(options.inputs, reports, compress);
   totals.tell(options.run);

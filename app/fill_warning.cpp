@@ -100,6 +100,12 @@ void FillWatch::look_for(Named& named, const LoadedFrame& frame) const {
   if (!named.seen && other && holds(frame, rounded)) named.in_other_precision = rounded;
 }
 
+bool FillWatch::suspects_others() const {
+  return suspect_ || std::any_of(named_.begin(), named_.end(), [](const Named& named) {
+           return !named.seen && named.in_other_precision;
+         });
+}
+
 std::vector<std::string> FillWatch::warnings() const {
   std::vector<std::string> lines;
   for (const Named& named : named_) {

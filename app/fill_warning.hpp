@@ -21,6 +21,10 @@ class FillWatch {
   /// What the user should know after all frames, one line each, without the field's name.
   std::vector<std::string> warnings() const;
 
+  /// Whether there seem to be missing values that nobody has named, which make a relative bound
+  /// meaningless.
+  bool suspects_others() const;
+
  private:
   /// A value that the user has named.
   struct Named {

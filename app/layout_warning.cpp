@@ -27,7 +27,7 @@ ReadValues reader_of(FieldSource& field) {
 
 }  // namespace
 
-void warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills) {
+bool warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills) {
   const FieldLayout& layout = field.layout();
   const ReadValues read = reader_of(field);
   const std::uint64_t values =
@@ -39,7 +39,7 @@ void warn_of_layout(const std::string& name, FieldSource& field, const FillValue
         "{}: values like {:.3g} look as if it were of the other byte order; if so, give "
         "--byte-order {}",
         name, *strange, name_in(byte_order_names, other));
-    return;
+    return true;
   }
   if (const auto other = smoother_dims(layout, values, fills, read)) {
     spdlog::warn(
@@ -48,6 +48,7 @@ void warn_of_layout(const std::string& name, FieldSource& field, const FillValue
         name, other->dims.to_string(), other->gain, layout.dims.to_string(),
         other->dims.to_string());
   }
+  return false;
 }
 
 }  // namespace cuszi::app

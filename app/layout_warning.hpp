@@ -8,7 +8,8 @@
 namespace cuszi::app {
 
 /// Tells the user in a line if a field, whose first frame has been read, looks as if it had its
-/// dims in another order or were of the other byte order.
-void warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills);
+/// dims in another order or were of the other byte order. Returns true if the latter, which makes a
+/// relative bound meaningless.
+bool warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills);
 
 }  // namespace cuszi::app

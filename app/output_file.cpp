@@ -150,7 +150,15 @@ void OutputFile::commit() {
   if (::fsync(file_.get()) != 0) fail("be written");
   if (temporary_.empty()) link_into_place();
   if (!temporary_.empty()) move_into_place();
-  sync_folder();
+  is_folder_synced_ = sync_folder();
+}
+
+bool OutputFile::is_safe() const {
+  struct stat written {};
+  struct stat named {};
+  return is_folder_synced_ && ::fstat(file_.get(), &written) == 0 &&
+         ::stat(place_.c_str(), &named) == 0 && written.st_dev == named.st_dev &&
+         written.st_ino == named.st_ino;
 }
 
 /// What is to be overwritten takes a name beside it first: a link never replaces.
@@ -176,11 +184,14 @@ void OutputFile::move_into_place() {
   drop_name();
 }
 
-/// The name is in the folder. Not every file system can force that to disk, or needs to.
-void OutputFile::sync_folder() const {
+/// The name is in the folder. Not every file system can force that to disk, or needs to. Returns
+/// whether it is there.
+bool OutputFile::sync_folder() const {
   const FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || ::fsync(folder.get()) == 0) return;
+  if (!folder.is_open()) return false;
+  if (::fsync(folder.get()) == 0) return true;
   if (errno == EIO || errno == ENOSPC || errno == EDQUOT) fail("be put in place");
+  return false;
 }
 
 void OutputFile::fail(const char* what) const {

@@ -35,6 +35,10 @@ class OutputFile final : public ByteSink {
   /// Makes what was written durable and gives it its name.
   void commit();
 
+  /// True if, since commit(), what was written has outlasted even a crash of the system: it has its
+  /// name, which is forced to disk with its folder. Never of a stream.
+  bool is_safe() const;
+
   /// True if what was written has gone for good and cannot be read back.
   bool is_stream() const { return is_stream_; }
 
@@ -53,7 +57,7 @@ class OutputFile final : public ByteSink {
   void take_permissions();
   void link_into_place();
   void move_into_place();
-  void sync_folder() const;
+  bool sync_folder() const;
   [[noreturn]] void fail(const char* what) const;
 
   std::string path_;       ///< as it was given
@@ -64,6 +68,7 @@ class OutputFile final : public ByteSink {
   std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
   std::optional<struct stat> input_;  ///< a file, whose permissions it gets
   bool is_stream_ = false;
+  bool is_folder_synced_ = false;
   bool force_;
 };
 

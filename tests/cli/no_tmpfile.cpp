@@ -1,8 +1,10 @@
 // Preloaded, makes every file system one without unnamed files (O_TMPFILE). The signal of the
-// number in SIGNAL_AT_CREATION comes as soon as a file has been created.
+// number in SIGNAL_AT_CREATION comes as soon as a file has been created. With FOLDERS_CANNOT_SYNC
+// fsync(2) takes no folder.
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <csignal>
@@ -29,6 +31,17 @@ mode_t mode_of(int flags, va_list more) {
 }
 
 }  // namespace
+
+extern "C" int fsync(int file) {
+  struct stat status {};
+  if (std::getenv("FOLDERS_CANNOT_SYNC") != nullptr && ::fstat(file, &status) == 0 &&
+      S_ISDIR(status.st_mode)) {
+    errno = EINVAL;
+    return -1;
+  }
+  using Sync = int (*)(int);
+  return reinterpret_cast<Sync>(::dlsym(RTLD_NEXT, "fsync"))(file);
+}
 
 extern "C" int open(const char* path, int flags, ...) {
   va_list more;
