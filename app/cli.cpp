@@ -175,6 +175,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_target_option(app, options.target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
+  add_strict_option(app, options.strict);
   app.add_flag("--verify", options.verify,
                "Decode what was written, measure it, and fail if a value is over the bound");
   app.add_flag("--rm", options.remove_inputs,

@@ -8,7 +8,6 @@
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/file_copy.hpp"
-#include "app/fill_warning.hpp"
 #include "app/layout_warning.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
@@ -34,8 +33,8 @@ class Compression {
         backend_(backends.for_config(settings_.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
-        opened_(open_input(input_, options.field, settings_.frame_bytes)),
-        fill_watch_(options.settings.fills, opened_.fills) {
+        opened_(open_input(input_, options.field, settings_.frame_bytes)) {
+    settings_.expected_fills = settings_.fills.count;
     settings_.fills = joined(settings_.fills, opened_.fills);
   }
 
@@ -54,6 +53,7 @@ class Compression {
       }
     }
     field_.expect_unchanged();
+    if (options_.strict) refuse(spoiling(result_.warnings, fill_option));
     const bool good = !meter_ || !meter_->quality().first_bad;
     if (good) file.commit();
     tell();
@@ -113,9 +113,8 @@ class Compression {
     events.frame_done = [&] { progress.advance(field_.frame_bytes(done++)); };
     compress_times_.steps().watch(
         [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
-    events.frame_loaded = [&](const LoadedFrame& frame) {
-      fill_watch_.look_at(frame);
-      if (!std::exchange(layout_checked_, true)) warn_of_layout(input_, field_, settings_.fills);
+    events.frame_loaded = [&](const LoadedFrame& /*frame*/) {
+      if (!std::exchange(layout_checked_, true)) warn_of(layout_warning(field_, settings_.fills));
     };
     result_ = compress_field(backend_, settings, field_, sink, compress_times_, events);
     compress_times_.steps().watch({});
@@ -160,9 +159,20 @@ class Compression {
           fmt::format("{}: the target {} was not met; the archive is the nearest that was found",
                       input_, to_string(*options_.target)));
     }
-    for (const std::string& warning : fill_watch_.warnings()) {
-      spdlog::warn("{}: {}", input_, warning);
+    for (const FillWarning& warning : result_.warnings) {
+      spdlog::warn("{}: {}", input_, warning.text(fill_option));
     }
+  }
+
+  /// Warns of what there is, if anything.
+  void warn_of(const std::string& text) const {
+    if (options_.strict) refuse(text);
+    if (!text.empty()) spdlog::warn("{}: {}", input_, text);
+  }
+
+  /// Ends with what would be a warning otherwise.
+  void refuse(const std::string& text) const {
+    if (!text.empty()) throw InputError(input_ + ": " + text);
   }
 
   const CompressOptions& options_;
@@ -178,7 +188,6 @@ class Compression {
   CallTimes compress_times_;
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;
-  FillWatch fill_watch_;
   std::optional<bool> target_met_;
   bool layout_checked_ = opened_.describes_itself;
 };

@@ -7,8 +7,8 @@
 
 namespace cuszi::app {
 
-/// Tells the user in a line if a field, whose first frame has been read, looks as if it had its
-/// dims in another order or were of the other byte order.
-void warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills);
+/// What to tell the user if a field, whose first frame has been read, looks as if it had its dims
+/// in another order or were of the other byte order; else nothing.
+std::string layout_warning(FieldSource& field, const FillValues& fills);
 
 }  // namespace cuszi::app

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codec/backend_choice.hpp"
@@ -20,6 +21,8 @@ struct RunOptions {
   bool quiet = false;
   bool force = false;
 };
+
+inline constexpr std::string_view fill_option = "--fill-value";
 
 /// What a user says of one variable of a file.
 struct VariableBound {
@@ -40,6 +43,7 @@ struct CompressOptions {
   bool bounds_alone = false;          ///< the settings have none: others are kept as they are
   bool verify = false;
   bool remove_inputs = false;  ///< those that have become verified archives
+  bool strict = false;         ///< warnings are errors
   RunOptions run;
 };
 

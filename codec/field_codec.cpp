@@ -36,7 +36,8 @@ class FieldCompressor {
                                largest_frame(field.plan(), field.layout().dtype))),
         tracks_(backends_.size()),
         feed_(backend, field, settings.needs_range(), tracks_.count()),
-        times_(times, tracks_.count()) {}
+        times_(times, tracks_.count()),
+        watch_(settings.fills, settings.expected_fills) {}
 
   std::size_t tracks() const { return tracks_.count(); }
 
@@ -57,9 +58,10 @@ class FieldCompressor {
     FieldSummary summary;
     tracks_.run(frames(), [&](const FrameTurn& turn) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
-      if (events.frame_loaded) {
-        turn.in_order(FrameStep::look, [&] { events.frame_loaded(loaded); });
-      }
+      turn.in_order(FrameStep::look, [&] {
+        watch_.look_at(loaded);
+        if (events.frame_loaded) events.frame_loaded(loaded);
+      });
       const std::uint64_t points = loaded.shape.points();
       ArchiveOutlet::Berth berth;
       const Allocate allocate = [&](ByteCount size) {
@@ -78,6 +80,8 @@ class FieldCompressor {
     });
     return summary;
   }
+
+  std::vector<FillWarning> warnings() const { return watch_.warnings(); }
 
  private:
   std::uint64_t frames() const { return field_.plan().frames(); }
@@ -142,6 +146,7 @@ class FieldCompressor {
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
   std::optional<LoadedFrame> only_;
   std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
+  FillWatch watch_;
 };
 
 /// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
@@ -326,6 +331,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   ArchiveOutlet outlet(backend, sink, result.header, compressor.tracks());
   result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
   result.archive_bytes = outlet.finish();
+  result.warnings = compressor.warnings();
   return result;
 }
 
