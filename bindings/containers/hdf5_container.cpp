@@ -111,14 +111,13 @@ void Hdf5Container::read(const Variable& variable, std::span<const std::uint64_t
 }
 
 void Hdf5Container::copy(const std::string& path, const std::string& name,
-                         const std::vector<FilteredVariable>& filtered,
-                         const std::function<void(ByteCount)>& done) {
+                         const std::vector<FilteredVariable>& filtered, const CopyLook& look) {
   const Subject output(name, true);
   const Handle creation = creation_like(file_.get(), path_);
   const Handle access = access_like(file_.get(), output);
   const Handle to(::H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
                   ::H5Fclose, output);
-  ObjectCopier(*this, file_.get(), to.get(), {path_, output}, filtered, done).run();
+  ObjectCopier(*this, file_.get(), to.get(), {path_, output}, filtered, look).run();
   check(::H5Fflush(to.get(), H5F_SCOPE_GLOBAL), output);
 }
 

@@ -38,14 +38,13 @@ H5O_info_t info_of(hid_t place, const std::string& name, const Subject& subject)
 }  // namespace
 
 ObjectCopier::ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
-                           const std::vector<FilteredVariable>& filtered,
-                           const std::function<void(ByteCount)>& done)
+                           const std::vector<FilteredVariable>& filtered, const CopyLook& look)
     : container_(container),
       from_(from),
       to_(to),
       source_(names.from),
       output_(names.to),
-      done_(done),
+      look_(look),
       references_(from, to),
       link_properties_(::H5Pcreate(H5P_LINK_CREATE), ::H5Pclose, output_),
       copy_properties_(::H5Pcreate(H5P_OBJECT_COPY), ::H5Pclose, output_) {
@@ -145,7 +144,7 @@ bool ObjectCopier::copy_dataset(hid_t from, const LinkPlace& to, haddr_t address
       is_filtered ? create_filtered(dataset.get(), to, *filtered->second, references_, output_)
                   : copy_by_values(dataset.get(), to, references_, output_);
   copy_attributes(dataset.get(), copy.get(), references_, output_);
-  if (is_filtered) copy_values(container_, *filtered->second, copy.get(), output_, done_);
+  if (is_filtered) copy_values(container_, *filtered->second, copy.get(), output_, look_);
   return true;
 }
 

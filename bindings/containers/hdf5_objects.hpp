@@ -23,8 +23,7 @@ struct Names {
 class ObjectCopier {
  public:
   ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
-               const std::vector<FilteredVariable>& filtered,
-               const std::function<void(ByteCount)>& done);
+               const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 
   void run();
 
@@ -43,7 +42,7 @@ class ObjectCopier {
   Subject source_;
   Subject output_;
   std::map<haddr_t, const FilteredVariable*> filtered_;
-  const std::function<void(ByteCount)>& done_;
+  const CopyLook& look_;
   ReferenceMap references_;
   Handle link_properties_;
   Handle copy_properties_;
