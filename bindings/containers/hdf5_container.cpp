@@ -25,13 +25,7 @@ herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void*
 Handle creation_like(hid_t file, const Subject& subject) {
   Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
   const Handle root(::H5Gopen2(file, "/", H5P_DEFAULT), ::H5Gclose, subject);
-  const Handle group(::H5Gget_create_plist(root.get()), ::H5Pclose, subject);
-  unsigned links = 0;
-  unsigned attributes = 0;
-  check(::H5Pget_link_creation_order(group.get(), &links), subject);
-  check(::H5Pget_attr_creation_order(group.get(), &attributes), subject);
-  check(::H5Pset_link_creation_order(creation.get(), links), subject);
-  check(::H5Pset_attr_creation_order(creation.get(), attributes), subject);
+  create_like(root.get(), creation.get(), subject);
   check(::H5Pset_userblock(creation.get(), 0), subject);
   return creation;
 }

@@ -11,11 +11,10 @@
 
 namespace cuszi::hdf5 {
 
-/// What to call two files.
-struct Names {
-  Subject from;
-  Subject to;
-};
+/// Makes a property list for creating groups, or files for the sake of their root, one that creates
+/// groups like `group`. A group's own list also has where its links lie in its file, and HDF5 1.10
+/// would look for them there in another file.
+void create_like(hid_t group, hid_t properties, const Subject& subject);
 
 /// Copies all objects and links of a file, those to be filtered by way of their values, others as
 /// they are. Objects keep their paths, their order and what they share; references lead to the
@@ -39,8 +38,9 @@ class ObjectCopier {
   Container& container_;
   hid_t from_;
   hid_t to_;
-  Subject source_;
-  Subject output_;
+  Names names_;
+  const Subject& source_;
+  const Subject& output_;
   std::map<haddr_t, const FilteredVariable*> filtered_;
   const CopyLook& look_;
   ReferenceMap references_;
