@@ -109,10 +109,14 @@ void Hdf5Container::copy(const std::string& path, const std::string& name,
   const Subject output(name, true);
   const Handle creation = creation_like(file_.get(), path_);
   const Handle access = access_like(file_.get(), output);
-  const Handle to(::H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
-                  ::H5Fclose, output);
-  ObjectCopier(*this, file_.get(), to.get(), {path_, output}, filtered, look).run();
-  check(::H5Fflush(to.get(), H5F_SCOPE_GLOBAL), output);
+  OutputFile to(path, creation.get(), access.get(), output);
+  try {
+    ObjectCopier(*this, file_.get(), to, {path_, output}, filtered, look).run();
+  } catch (const Error&) {
+    to.require_written();  // else of what it came to
+    throw;
+  }
+  to.close();
 }
 
 }  // namespace cuszi::hdf5

@@ -55,8 +55,9 @@ void create_like(hid_t group, hid_t properties, const Subject& subject) {
   check(::H5Pset_obj_track_times(properties, has_times), subject);
 }
 
-ObjectCopier::ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
-                           const std::vector<FilteredVariable>& filtered, const CopyLook& look)
+ObjectCopier::ObjectCopier(Container& container, hid_t from, const OutputFile& to,
+                           const Names& names, const std::vector<FilteredVariable>& filtered,
+                           const CopyLook& look)
     : container_(container),
       from_(from),
       to_(to),
@@ -64,7 +65,7 @@ ObjectCopier::ObjectCopier(Container& container, hid_t from, hid_t to, const Nam
       source_(names_.from),
       output_(names_.to),
       look_(look),
-      references_(from, to),
+      references_(from, to.get()),
       link_properties_(::H5Pcreate(H5P_LINK_CREATE), ::H5Pclose, output_),
       copy_properties_(::H5Pcreate(H5P_OBJECT_COPY), ::H5Pclose, output_) {
   check(::H5Pset_copy_object(copy_properties_.get(), H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG), output_);
@@ -76,7 +77,7 @@ ObjectCopier::ObjectCopier(Container& container, hid_t from, hid_t to, const Nam
 
 void ObjectCopier::run() {
   const Handle from(::H5Gopen2(from_, "/", H5P_DEFAULT), ::H5Gclose, source_);
-  const Handle to(::H5Gopen2(to_, "/", H5P_DEFAULT), ::H5Gclose, output_);
+  const Handle to(::H5Gopen2(to_.get(), "/", H5P_DEFAULT), ::H5Gclose, output_);
   references_.add(info_of(from_, "/", source_).addr, "/");
   copy_group(from.get(), to.get(), "/");
   for (const std::string& path : paths_) translate_references(path);
@@ -89,6 +90,7 @@ void ObjectCopier::copy_group(hid_t from, hid_t to, const std::string& path) {
   const Handle creation(::H5Gget_create_plist(from), ::H5Pclose, source_);
   for (const std::string& name : link_names(from, creation.get(), source_)) {
     copy_link(from, to, name, path + name);
+    to_.require_written();
   }
 }
 
@@ -127,7 +129,7 @@ void ObjectCopier::copy_object(hid_t from, hid_t to, const std::string& name,
                                const std::string& path) {
   const H5O_info_t info = info_of(from, name, source_);
   if (const std::string* const there = references_.path_of(info.addr)) {
-    check(::H5Lcreate_hard(to_, there->c_str(), to, name.c_str(), link_properties_.get(),
+    check(::H5Lcreate_hard(to_.get(), there->c_str(), to, name.c_str(), link_properties_.get(),
                            H5P_DEFAULT),
           output_);
     return;
@@ -170,7 +172,7 @@ bool ObjectCopier::copy_dataset(hid_t from, const LinkPlace& to, haddr_t address
 
 void ObjectCopier::translate_references(const std::string& path) {
   const Handle from(::H5Oopen(from_, path.c_str(), H5P_DEFAULT), ::H5Oclose, source_);
-  const Handle to(::H5Oopen(to_, path.c_str(), H5P_DEFAULT), ::H5Oclose, output_);
+  const Handle to(::H5Oopen(to_.get(), path.c_str(), H5P_DEFAULT), ::H5Oclose, output_);
   translate_attributes(from.get(), to.get(), references_, names_);
   if (::H5Iget_type(from.get()) != H5I_DATASET) return;
   const Handle type(::H5Dget_type(from.get()), ::H5Tclose, source_);

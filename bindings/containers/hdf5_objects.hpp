@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings/containers/hdf5_dataset.hpp"
+#include "bindings/containers/hdf5_output.hpp"
 #include "bindings/containers/hdf5_references.hpp"
 #include "files/container.hpp"
 
@@ -21,7 +22,7 @@ void create_like(hid_t group, hid_t properties, const Subject& subject);
 /// copies. Named types are shared by what comes behind them.
 class ObjectCopier {
  public:
-  ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
+  ObjectCopier(Container& container, hid_t from, const OutputFile& to, const Names& names,
                const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 
   void run();
@@ -37,7 +38,7 @@ class ObjectCopier {
 
   Container& container_;
   hid_t from_;
-  hid_t to_;
+  const OutputFile& to_;
   Names names_;
   const Subject& source_;
   const Subject& output_;

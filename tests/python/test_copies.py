@@ -5,6 +5,7 @@ CUSZI in the environment names the tool.
 """
 
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -248,6 +249,41 @@ class Netcdf(Copies):
         self.copy("t.nc")
         self.check_netcdf("t.nc")
         self.assertEqual(len(self.check_hdf5("t.nc")), 21)
+
+
+class Full(Copies):
+    """Where there is no room for a copy, nothing is left of it."""
+
+    def copy_within(self, name, limit):
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        result = subprocess.run([os.environ["CUSZI"], "compress", name, "-e", "0", "-q", "-f", "-o",
+                                 "copy.nc"], cwd=self.folder, preexec_fn=set_limit,
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, OUTPUT, result.stderr)
+        self.assertRegex(result.stderr, f"^cuszi: {name}: copy.nc: .*\n$")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["t.h5", "t.nc"])
+        return result.stderr
+
+    def test_no_room(self):
+        random = np.random.default_rng(1)
+        values = random.integers(0, 1 << 60, (20, 5000))
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            for i, row in enumerate(values):
+                file[f"g/i{i}"] = row
+                file[f"T{i}"] = random.normal(size=5000)
+            file["texts"] = ["text " * (i % 100) for i in range(1000)]
+        with netCDF4.Dataset(self.folder / "t.nc", "w", format="NETCDF3_CLASSIC") as file:
+            file.createDimension("x", 5000)
+            for i in range(20):
+                file.createVariable(f"i{i}", "i4", ("x",))[:] = random.integers(0, 1 << 30, 5000)
+                file.createVariable(f"T{i}", "f8", ("x",))[:] = random.normal(size=5000)
+        for limit in (0, 1, 100, 2048, 4096, 8192, 16384, 50_000, 100_000, 200_000, 400_000, 800_000):
+            with self.subTest(limit=limit):
+                self.assertIn("File too large", self.copy_within("t.h5", limit))
+                self.copy_within("t.nc", limit)
 
 
 class Hdf5(Copies):
