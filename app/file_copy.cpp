@@ -169,6 +169,8 @@ class FileCopy {
     }
     each.filtered.bound = absolute_bound(each.bound_asked, each.mode, range);
     each.watch = FillWatch(field.fills);
+    const auto* const fills = field.fills.values.begin();
+    each.filtered.variable.fills.assign(fills, fills + field.fills.count);
     each.report.input = name;
     each.report.archive = output_ + ':' + variable.name;
     each.report.dtype = field.source.layout().dtype;

@@ -283,6 +283,27 @@ class Hdf5Copies(FilesTest):
         with h5py.File(self.folder / "again.h5") as again:
             np.testing.assert_array_equal(again["T"][:3], a[:3])
 
+    def test_many_missing_values(self):
+        a = waves(dtype="f8")
+        named = [-1e9 - i for i in range(40)]
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            for name, used in [("T", 15), ("U", 16), ("V", 40)]:
+                a[0, 0] = 0
+                a[0, 0, :used] = named[-used:]
+                file.create_dataset(name, data=a, fillvalue=named[-1])
+                file[name].attrs["missing_value"] = named
+        for name, used in [("T", 15), ("U", 16)]:
+            with self.copy("--bound", f"{name}=1e-3") as copy:
+                self.assertEqual(self.filters(copy[name]), [411])
+                np.testing.assert_array_equal(copy[name][0, 0, :used], named[-used:])
+                np.testing.assert_array_equal(copy[name].attrs["missing_value"], named)
+            report = json.loads(self.cuszi("compress", f"t.h5:{name}", "-e", "1e-3", "--json", "-f"))
+            self.assertEqual(report["masked"], used)
+        for option in (["t.h5:V", "-e", "1e-3"], ["t.h5", "-e", "1e-3", "-o", "d.h5"]):
+            error = self.cuszi("compress", *option, "-f", code=INPUT)
+            self.assertRegex(error, "t.h5:V: has points of 40 values that mean missing.* 16")
+            self.assertNotIn("--fill-value", error)
+
     def test_unmatched_fill_values_are_told(self):
         a = waves(dtype="f8")
         a[:, :5] = 1e20
