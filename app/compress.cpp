@@ -35,6 +35,7 @@ class Compression {
         output_(std::move(output)),
         opened_(open_input(input_, options.field, settings_.frame_bytes)) {
     settings_.expected_fills = settings_.fills.count;
+    settings_.fill_samples = most_fill_samples;
     settings_.fills = joined(settings_.fills, opened_.fills);
   }
 

@@ -168,7 +168,7 @@ class FileCopy {
       progress.advance(field.source.layout().field_bytes());
     }
     each.filtered.bound = absolute_bound(each.bound_asked, each.mode, range);
-    each.watch = FillWatch(field.fills);
+    each.watch = FillWatch(field.fills, 0, most_fill_samples);
     const auto* const fills = field.fills.values.begin();
     each.filtered.variable.fills.assign(fills, fills + field.fills.count);
     each.report.input = name;

@@ -37,7 +37,7 @@ class FieldCompressor {
         tracks_(backends_.size()),
         feed_(backend, field, settings.needs_range(), tracks_.count()),
         times_(times, tracks_.count()),
-        watch_(settings.fills, settings.expected_fills) {}
+        watch_(settings.fills, settings.expected_fills, settings.fill_samples) {}
 
   std::size_t tracks() const { return tracks_.count(); }
 
@@ -59,7 +59,7 @@ class FieldCompressor {
     tracks_.run(frames(), [&](const FrameTurn& turn) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
       turn.in_order(FrameStep::look, [&] {
-        watch_.look_at(loaded);
+        watch_.look_at(loaded, ordinary_magnitude(turn, bound));
         if (events.frame_loaded) events.frame_loaded(loaded);
       });
       const std::uint64_t points = loaded.shape.points();
@@ -115,6 +115,13 @@ class FieldCompressor {
               return first_choice_ ? &*first_choice_ : nullptr;
             },
             {}};
+  }
+
+  /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
+  /// no range: those that mean "missing" are many bounds away.
+  double ordinary_magnitude(const FrameTurn& turn, double bound) const {
+    constexpr double many_bounds = 16384;
+    return backends_[turn.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
   }
 
   /// Loads the frame of this turn, for a bound if that is known.

@@ -26,6 +26,7 @@ struct FieldSettings {
   std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
   FillValues fills;
   std::size_t expected_fills = 0;  ///< so many of them, the first, should be in the field
+  std::optional<std::uint64_t> fill_samples = {};  ///< of each frame, to look for others
   FrameConfig frame;
   std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 

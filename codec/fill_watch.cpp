@@ -15,7 +15,9 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t most_samples = 4096;  ///< of each part
+constexpr std::uint64_t least_samples = 512;  ///< of a part
+constexpr std::uint64_t most_samples = 4096;
+constexpr std::uint64_t points_per_sample = 256;
 constexpr std::uint64_t fewest_others = 16;
 constexpr double suspicious_distance = 1000;
 
@@ -110,13 +112,16 @@ std::vector<double> SampleTails::far_out() const {
   return {};
 }
 
-FillWatch::FillWatch(const FillValues& fills, std::size_t expected) : named_(fills) {
+FillWatch::FillWatch(const FillValues& fills, std::size_t expected,
+                     std::optional<std::uint64_t> samples)
+    : named_(fills), samples_(samples) {
   for (std::size_t i = 0; i < fills.count; ++i) {
     fills_.push_back({fills.values.at(i), i >= expected});
   }
 }
 
-void FillWatch::look_at(const LoadedFrame& frame) {
+void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
+  if (frame.once && frame.once->sample().sampled < ordinary) return;
   const auto values_at = [&](std::span<const std::uint64_t> points) {
     return frame.values_at(points);
   };
@@ -157,9 +162,16 @@ void FillWatch::look_at(const Part& part) {
   draw_sample(part);
 }
 
+/// Quick kinds of coding take no more than a nanosecond a point.
+std::uint64_t FillWatch::samples_of(std::uint64_t points) const {
+  const std::uint64_t wanted =
+      samples_.value_or(std::clamp(points / points_per_sample, least_samples, most_samples));
+  return std::min(points, wanted);
+}
+
 /// All values of a small part.
 void FillWatch::draw_sample(const Part& part) {
-  std::vector<std::uint64_t> at(std::min(part.points, most_samples));
+  std::vector<std::uint64_t> at(samples_of(part.points));
   for (std::uint64_t k = 0; k < at.size(); ++k) {
     at[k] = at.size() == part.points ? k : sample_point(k, part.points);
   }

@@ -61,11 +61,14 @@ class SampleTails {
 /// Looks at the parts of a field for values that mean "missing" and are none of its fill values.
 class FillWatch {
  public:
-  /// The first `expected` of the fill values should be somewhere in the field.
-  explicit FillWatch(const FillValues& fills, std::size_t expected = 0);
+  /// The first `expected` of the fill values should be somewhere in the field. `samples` are drawn
+  /// of each part, or fewer where that would take long.
+  explicit FillWatch(const FillValues& fills, std::size_t expected = 0,
+                     std::optional<std::uint64_t> samples = {});
 
-  /// Looks at a frame that has been loaded.
-  void look_at(const LoadedFrame& frame);
+  /// Looks at a frame that has been loaded, unless a backend that has seen but a sample of it found
+  /// no larger magnitude than `ordinary`.
+  void look_at(const LoadedFrame& frame, double ordinary = 0);
 
   /// Looks at values in the host's memory.
   void look_at(DType dtype, Bytes values);
@@ -93,9 +96,11 @@ class FillWatch {
   void draw_sample(const Part& part);
   void look_for(Fill& fill, const Part& part) const;
   bool is_named(double value) const;
+  std::uint64_t samples_of(std::uint64_t points) const;
 
   FillValues named_;
   std::vector<Fill> fills_;
+  std::optional<std::uint64_t> samples_;
   SampleTails tails_;
   DType dtype_ = DType::f64;
 };
