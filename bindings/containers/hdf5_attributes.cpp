@@ -33,9 +33,18 @@ void copy_value(hid_t from, hid_t to, hid_t type, hid_t space, const Names& name
   check(::H5Awrite(to, type, values.data()), names.to);
 }
 
+void copy_comment(hid_t from, hid_t to, const Names& names) {
+  const ssize_t length = check(::H5Oget_comment(from, nullptr, 0), names.from);
+  if (length == 0) return;
+  std::string comment(static_cast<std::size_t>(length) + 1, '\0');
+  check(::H5Oget_comment(from, comment.data(), comment.size()), names.from);
+  check(::H5Oset_comment(to, comment.c_str()), names.to);
+}
+
 }  // namespace
 
 void copy_attributes(hid_t from, hid_t to, const ReferenceMap& references, const Names& names) {
+  copy_comment(from, to, names);
   for (const std::string& name : attribute_names(from, names.from)) {
     const Handle source(::H5Aopen(from, name.c_str(), H5P_DEFAULT), ::H5Aclose, names.from);
     const Handle stored(::H5Aget_type(source.get()), ::H5Tclose, names.from);

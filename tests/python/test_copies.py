@@ -5,6 +5,7 @@ CUSZI in the environment names the tool.
 """
 
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -286,6 +287,9 @@ class Full(Copies):
                 self.copy_within("t.nc", limit)
 
 
+COMMENTED = ("many", "many/V3", "x")
+
+
 class Hdf5(Copies):
 
     def fill(self, file, track_order):
@@ -309,6 +313,14 @@ class Hdf5(Copies):
         file.create_dataset("x", data=np.arange(SHAPE[2]) / 3).make_scale("x")
         for name in ("V15", "V3"):
             many[name].dims[1].attach_scale(file["x"])
+        for name in COMMENTED:
+            h5py.h5o.set_comment(file[name].id, b"about it", obj_name=b".")
+
+    def comments(self, name):
+        """By a tool: h5py reads none."""
+        text = subprocess.run(["h5ls", "-rv", name], cwd=self.folder, capture_output=True, text=True,
+                              check=True).stdout
+        return re.findall('Comment: *"(.*)"', text)
 
     def test_h5py(self):
         for libver in ("earliest", "v108", "v110"):
@@ -319,6 +331,7 @@ class Hdf5(Copies):
                         self.fill(file, track_order)
                     self.copy("t.h5")
                     self.assertEqual(len(self.check_hdf5("t.h5")), 30)
+                    self.assertEqual(self.comments("copy.nc"), ["about it"] * len(COMMENTED))
 
 
 if __name__ == "__main__":
