@@ -239,6 +239,7 @@ void add_compare(CLI::App& program, Parsed& parsed) {
   add_field_options(app, options.field);
   add_fill_options(app, options.fills);
   add_bound_options(app, options.bound, options.mode);
+  add_strict_option(app, options.strict);
   add_report_options(app, options.run);
   app.callback([&parsed, &options] {
     if (options.bound) check_bound(*options.bound, options.mode);

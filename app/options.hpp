@@ -68,6 +68,7 @@ struct CompareOptions {
   FillValues fills;
   std::optional<double> bound;
   ErrorMode mode = ErrorMode::relative;
+  bool strict = false;  ///< warnings are errors
   RunOptions run;
 };
 

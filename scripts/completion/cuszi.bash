@@ -50,7 +50,7 @@ _cuszi() {
         case ${COMP_WORDS[1]} in
             compress) words+=" $inputs --rm $field $target $method $output $device $report --verify --strict" ;;
             decompress) words+=" $inputs $output $device $report --frame --stride --box --compare --byte-order" ;;
-            compare) words+=" $field $report" ;;
+            compare) words+=" $field $report --strict" ;;
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
             test) words+=" $inputs $device $report" ;;
             list) words+=" $inputs --json" ;;

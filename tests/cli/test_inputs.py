@@ -220,6 +220,16 @@ class FillValues(CliTest):
         result = self.cuszi("compress", "h_4x10000.f64", "-e", "1e-3", "--frame-size", "80000")
         self.assertIn("--fill-value 1e+20", result.stderr.decode())
 
+    def test_compare_tells_of_a_spoiled_range(self):
+        values = [1e20 if i % 7 == 3 else math.sin(i / 99) for i in range(5000)]
+        for name, error in [("a_5000.f64", 0), ("b_5000.f64", 1e9)]:
+            self.path(name).write_bytes(array.array("d", [v + error for v in values]).tobytes())
+        compare = ["compare", "a_5000.f64", "b_5000.f64", "-e", "1e-3"]
+        error = self.cuszi(*compare).stderr.decode()
+        self.assertRegex(error, r"^cuszi: warning: a_5000.f64: 1e\+20 repeats .*--fill-value 1e\+20\n$")
+        self.cuszi(*compare, "--strict", code=INPUT)
+        self.cuszi("compare", "a_5000.f64", "a_5000.f64", "--fill-value", "1e20", "--strict")
+
     def test_strict(self):
         values = [1e20 if i % 7 == 3 else math.sin(i / 99) for i in range(5000)]
         self.path("f_5000.f64").write_bytes(array.array("d", values).tobytes())
