@@ -71,7 +71,7 @@ class FillWatch {
   void look_at(const LoadedFrame& frame, double ordinary = 0);
 
   /// Looks at values in the host's memory.
-  void look_at(DType dtype, Bytes values);
+  void look_at(DType dtype, Bytes bytes);
 
   /// What there is to tell after all parts.
   std::vector<FillWarning> warnings() const;

@@ -1,5 +1,7 @@
 #include "bindings/containers/hdf5_objects.hpp"
 
+#include <utility>
+
 #include "bindings/containers/hdf5_attributes.hpp"
 #include "bindings/containers/hdf5_dataset.hpp"
 #include "core/error.hpp"
@@ -42,7 +44,7 @@ void create_like(hid_t group, hid_t properties, const Subject& subject) {
   unsigned order = 0;
   unsigned most_compact = 0;
   unsigned least_dense = 0;
-  hbool_t has_times = 0;
+  hbool_t has_times = false;
   check(::H5Pget_link_creation_order(own.get(), &order), subject);
   check(::H5Pset_link_creation_order(properties, order), subject);
   check(::H5Pget_link_phase_change(own.get(), &most_compact, &least_dense), subject);
@@ -55,13 +57,12 @@ void create_like(hid_t group, hid_t properties, const Subject& subject) {
   check(::H5Pset_obj_track_times(properties, has_times), subject);
 }
 
-ObjectCopier::ObjectCopier(Container& container, hid_t from, const OutputFile& to,
-                           const Names& names, const std::vector<FilteredVariable>& filtered,
-                           const CopyLook& look)
+ObjectCopier::ObjectCopier(Container& container, hid_t from, const OutputFile& to, Names names,
+                           const std::vector<FilteredVariable>& filtered, const CopyLook& look)
     : container_(container),
       from_(from),
       to_(to),
-      names_(names),
+      names_(std::move(names)),
       source_(names_.from),
       output_(names_.to),
       look_(look),

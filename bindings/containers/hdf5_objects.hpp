@@ -22,7 +22,7 @@ void create_like(hid_t group, hid_t properties, const Subject& subject);
 /// copies. Named types are shared by what comes behind them.
 class ObjectCopier {
  public:
-  ObjectCopier(Container& container, hid_t from, const OutputFile& to, const Names& names,
+  ObjectCopier(Container& container, hid_t from, const OutputFile& to, Names names,
                const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 
   void run();
