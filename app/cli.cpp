@@ -178,6 +178,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_target_option(app, options.target, options.accepts_missed_target);
   add_field_options(app, options.field);
   add_output_options(app, options.output, options.run);
+  add_strict_option(app, options.strict);
   app.add_flag("--verify", options.verify,
                "Decode what was written, measure it, and fail if a value is over the bound");
   app.add_flag("--rm", options.remove_inputs,
@@ -242,6 +243,7 @@ void add_compare(CLI::App& program, Parsed& parsed) {
   add_field_options(app, options.field);
   add_fill_options(app, options.fills);
   add_bound_options(app, options.bound, options.mode);
+  add_strict_option(app, options.strict);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     if (!options.bound && app.count("--mode") != 0) {

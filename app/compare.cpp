@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include <limits>
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/file_identity.hpp"
 #include "app/report.hpp"
+#include "codec/fill_watch.hpp"
 #include "codec/quality_meter.hpp"
 #include "core/error.hpp"
 #include "files/input_field.hpp"
@@ -12,21 +16,35 @@ namespace cuszi::app {
 
 namespace {
 
+/// With a look, if there is a watch, for values that are missing.
 QualityMeter measure(FieldSource& original, FieldSource& restored, const FillValues& fills,
-                     double bound) {
+                     double bound, FillWatch* watch = nullptr) {
   QualityMeter meter(original, fills, bound);
-  for (std::uint64_t i = 0; i < original.plan().frames(); ++i) meter.add(i, restored.frame(i));
+  for (std::uint64_t i = 0; i < original.plan().frames(); ++i) {
+    meter.add(i, restored.frame(i));
+    if (watch != nullptr) watch->look_at(original.layout().dtype, original.frame(i));
+  }
   return meter;
+}
+
+/// What looks wrong with the fill values is told, or an error.
+void tell(const FillWatch& watch, const CompareOptions& options) {
+  const std::vector<FillWarning> warnings = watch.warnings();
+  const std::string spoils = spoiling(warnings, fill_option);
+  if (options.strict && !spoils.empty()) throw InputError(options.original + ": " + spoils);
+  for (const FillWarning& warning : warnings) {
+    spdlog::warn("{}: {}", options.original, warning.text(fill_option));
+  }
 }
 
 /// A relative bound refers to the original's range, which takes a first pass.
 QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const FillValues& fills,
-                              const CompareOptions& options) {
+                              const CompareOptions& options, FillWatch& watch) {
   constexpr double any_error = std::numeric_limits<double>::infinity();
   if (options.bound && options.mode == ErrorMode::absolute) {
-    return measure(original, restored, fills, *options.bound);
+    return measure(original, restored, fills, *options.bound, &watch);
   }
-  const QualityMeter meter = measure(original, restored, fills, any_error);
+  const QualityMeter meter = measure(original, restored, fills, any_error, &watch);
   if (!options.bound) return meter;
   const ValueRange range{meter.quality().min, meter.quality().max, true};
   return measure(original, restored, fills, absolute_bound(*options.bound, options.mode, range));
@@ -49,10 +67,12 @@ void compare(const CompareOptions& options, Json& known) {
   const FieldLayout& layout = original.layout();
   FieldSource restored = open_restored(options.restored, options.field, opened);
   const FillValues fills = joined(options.fills, opened.fills);
-  const QualityMeter meter = measure_as_asked(original, restored, fills, options);
+  FillWatch watch(fills, options.fills.count, most_fill_samples);
+  const QualityMeter meter = measure_as_asked(original, restored, fills, options, watch);
 
   original.expect_unchanged();
   restored.expect_unchanged();
+  tell(watch, options);
 
   Report report;
   report.input = options.original;

@@ -7,7 +7,6 @@
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/file_copy.hpp"
-#include "app/fill_warning.hpp"
 #include "app/layout_warning.hpp"
 #include "app/output_file.hpp"
 #include "app/output_plan.hpp"
@@ -36,8 +35,9 @@ class Compression {
         output_(std::move(output)),
         removable_(options.remove_inputs ? std::optional<RemovableInput>(file_of(input_))
                                          : std::nullopt),
-        opened_(open_input(input_, options.field, settings_.frame_bytes)),
-        fill_watch_(options.settings.fills, opened_.fills) {
+        opened_(open_input(input_, options.field, settings_.frame_bytes)) {
+    settings_.expected_fills = settings_.fills.count;
+    settings_.fill_samples = most_fill_samples;
     settings_.fills = joined(settings_.fills, opened_.fills);
   }
 
@@ -71,6 +71,7 @@ class Compression {
 
  private:
   void finish(OutputFile& file) const {
+    if (options_.strict) refuse(spoiling(result_.warnings, fill_option));
     if (meter_) {
       require_within_bound(*meter_, field_.layout().dims,
                            "no archive was written; this is a bug, please report it");
@@ -89,7 +90,7 @@ class Compression {
   bool is_doubtful() const {
     if (!options_.target && settings_.bound == 0) return false;
     const bool needs_range = options_.target || settings_.mode == ErrorMode::relative;
-    return looks_swapped_ || (needs_range && fill_watch_.suspects_others());
+    return looks_swapped_ || (needs_range && !spoiling(result_.warnings, fill_option).empty());
   }
 
   /// Once the archive is on disk and there is no doubt of what it holds.
@@ -153,10 +154,11 @@ class Compression {
     events.frame_done = [&] { progress.advance(field_.frame_bytes(done++)); };
     compress_times_.steps().watch(
         [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
-    events.frame_loaded = [&](const LoadedFrame& frame) {
-      fill_watch_.look_at(frame);
+    events.frame_loaded = [&](const LoadedFrame& /*frame*/) {
       if (std::exchange(layout_checked_, true)) return;
-      looks_swapped_ = warn_of_layout(input_, field_, settings_.fills);
+      const LayoutWarning warning = layout_warning(field_, settings_.fills);
+      looks_swapped_ = warning.values_look_swapped;
+      warn_of(warning.text);
     };
     result_ = compress_field(backend_, settings, field_, sink, compress_times_, events);
     compress_times_.steps().watch({});
@@ -208,9 +210,20 @@ class Compression {
       spdlog::warn("{}: {} bytes behind its array are not in the archive", input_,
                    opened_.bytes_behind);
     }
-    for (const std::string& warning : fill_watch_.warnings()) {
-      spdlog::warn("{}: {}", input_, warning);
+    for (const FillWarning& warning : result_.warnings) {
+      spdlog::warn("{}: {}", input_, warning.text(fill_option));
     }
+  }
+
+  /// Warns of what there is, if anything.
+  void warn_of(const std::string& text) const {
+    if (options_.strict) refuse(text);
+    if (!text.empty()) spdlog::warn("{}: {}", input_, text);
+  }
+
+  /// Ends with what would be a warning otherwise.
+  void refuse(const std::string& text) const {
+    if (!text.empty()) throw InputError(input_ + ": " + text);
   }
 
   const CompressOptions& options_;
@@ -227,7 +240,6 @@ class Compression {
   CallTimes compress_times_;
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;
-  FillWatch fill_watch_;
   std::optional<bool> target_met_;
   bool layout_checked_ = opened_.describes_itself;
   bool looks_swapped_ = false;

@@ -1,6 +1,7 @@
 #include "app/file_copy.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include "app/progress.hpp"
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
+#include "codec/fill_watch.hpp"
 #include "codec/presets.hpp"
 #include "codec/quality_meter.hpp"
 #include "core/error.hpp"
@@ -61,6 +63,7 @@ struct CopiedVariable {
   FilteredVariable filtered;
   ErrorMode mode;
   double bound_asked;
+  FillWatch watch;
   Report report;
 };
 
@@ -85,11 +88,16 @@ class FileCopy {
         settle_bound(each, progress);
         filtered.push_back(each.filtered);
       }
-      container_->copy(file.path_to_write(), output_, filtered,
-                       [&](ByteCount bytes) { progress.advance(bytes); });
+      container_->copy(
+          file.path_to_write(), output_, filtered, [&](const FilteredVariable& each, Bytes values) {
+            auto& watch = copied_[static_cast<std::size_t>(&each - filtered.data())].watch;
+            watch.look_at(*each.variable.dtype, values);
+            progress.advance(values.size());
+          });
       look_at_copy(file, progress);
     }
     guard_.expect_unchanged();
+    if (options_.strict) refuse_warnings();
     file.commit();
     tell();
   }
@@ -123,7 +131,7 @@ class FileCopy {
   }
 
   void add(const Variable& variable, const VariableBound* own) {
-    CopiedVariable copied{};
+    CopiedVariable copied{{}, {}, 0, FillWatch({}), {}};
     copied.filtered.variable = variable;
     for (std::size_t i = 0; i < options_.settings.fills.count; ++i) {
       copied.filtered.variable.add_fill(options_.settings.fills.values.at(i));
@@ -160,6 +168,9 @@ class FileCopy {
       progress.advance(field.source.layout().field_bytes());
     }
     each.filtered.bound = absolute_bound(each.bound_asked, each.mode, range);
+    each.watch = FillWatch(field.fills, 0, most_fill_samples);
+    const auto* const fills = field.fills.values.begin();
+    each.filtered.variable.fills.assign(fills, fills + field.fills.count);
     each.report.input = name;
     each.report.archive = output_ + ':' + variable.name;
     each.report.dtype = field.source.layout().dtype;
@@ -195,7 +206,19 @@ class FileCopy {
     require_same_missing(meter, each.report.dims);
   }
 
+  void refuse_warnings() const {
+    for (const CopiedVariable& each : copied_) {
+      const std::string text = spoiling(each.watch.warnings(), fill_option);
+      if (!text.empty()) throw InputError(fmt::format("{}: {}", *each.report.input, text));
+    }
+  }
+
   void tell() const {
+    for (const CopiedVariable& each : copied_) {
+      for (const FillWarning& warning : each.watch.warnings()) {
+        spdlog::warn("{}: {}", *each.report.input, warning.text(fill_option));
+      }
+    }
     const ByteCount input_bytes = guard_.size().value_or(0);
     const double ratio = static_cast<double>(input_bytes) / static_cast<double>(output_bytes_);
     if (options_.run.json) {

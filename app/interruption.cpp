@@ -38,7 +38,8 @@ void handle(int signal, void (*handler)(int)) {
 }  // namespace
 
 void handle_interruptions() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGPIPE, SIGXCPU}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGPIPE, SIGXCPU, SIGSEGV,
+                           SIGBUS, SIGFPE, SIGILL}) {
     handle(signal, end_as_interrupted);
   }
   handle(SIGXFSZ, SIG_IGN);

@@ -1,6 +1,6 @@
 #include "app/layout_warning.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ ReadValues reader_of(FieldSource& field) {
 
 }  // namespace
 
-bool warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills) {
+LayoutWarning layout_warning(FieldSource& field, const FillValues& fills) {
   const FieldLayout& layout = field.layout();
   const ReadValues read = reader_of(field);
   const std::uint64_t values =
@@ -35,20 +35,19 @@ bool warn_of_layout(const std::string& name, FieldSource& field, const FillValue
   if (const auto strange = strange_value(layout, values, read)) {
     const ByteOrder other =
         layout.byte_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
-    spdlog::warn(
-        "{}: values like {:.3g} look as if it were of the other byte order; if so, give "
-        "--byte-order {}",
-        name, *strange, name_in(byte_order_names, other));
-    return true;
+    return {
+        fmt::format("values like {:.3g} look as if it were of the other byte order; if so, give "
+                    "--byte-order {}",
+                    *strange, name_in(byte_order_names, other)),
+        true};
   }
   if (const auto other = smoother_dims(layout, values, fills, read)) {
-    spdlog::warn(
-        "{}: as {} it would be {:.1f} times smoother than as {}; if those are its dims, "
+    return {fmt::format(
+        "as {} it would be {:.1f} times smoother than as {}; if those are its dims, "
         "slowest first, give --dims {}",
-        name, other->dims.to_string(), other->gain, layout.dims.to_string(),
-        other->dims.to_string());
+        other->dims.to_string(), other->gain, layout.dims.to_string(), other->dims.to_string())};
   }
-  return false;
+  return {};
 }
 
 }  // namespace cuszi::app

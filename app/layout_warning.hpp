@@ -7,9 +7,14 @@
 
 namespace cuszi::app {
 
-/// Tells the user in a line if a field, whose first frame has been read, looks as if it had its
-/// dims in another order or were of the other byte order. Returns true if the latter, which makes a
-/// relative bound meaningless.
-bool warn_of_layout(const std::string& name, FieldSource& field, const FillValues& fills);
+/// What looks wrong with a field's layout; without a text, nothing does.
+struct LayoutWarning {
+  std::string text = {};
+  bool values_look_swapped = false;  ///< which makes a relative bound meaningless
+};
+
+/// Whether a field, whose first frame has been read, looks as if it had its dims in another order or
+/// were of the other byte order.
+LayoutWarning layout_warning(FieldSource& field, const FillValues& fills);
 
 }  // namespace cuszi::app

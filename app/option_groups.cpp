@@ -303,6 +303,12 @@ std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mod
                    zfp_params(mode, told.tolerance.value_or(0), told.dims->rank(), *told.dtype)};
 }
 
+void add_strict_option(CLI::App& app, bool& strict) {
+  app.add_flag("--strict", strict,
+               "What would be a warning is an error, and no output: unmatched fill values, dims or "
+               "byte order that look wrong");
+}
+
 void add_target_option(CLI::App& app, std::optional<Target>& target, bool& accepts_missed) {
   add_parsed(app, "--target", target, parse_target, "psnr:DB|ratio:R",
              "Instead of a bound: a PSNR (up to 400) or ratio (1 to 1e9) to reach, like psnr:80; "

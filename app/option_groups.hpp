@@ -54,6 +54,9 @@ void add_import_options(CLI::App& app, ToldZfpStream& told, ZfpImport& how);
 /// enough.
 std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode);
 
+/// --strict.
+void add_strict_option(CLI::App& app, bool& strict);
+
 /// --target and --target-miss.
 void add_target_option(CLI::App& app, std::optional<Target>& target, bool& accepts_missed);
 

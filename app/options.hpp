@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codec/backend_choice.hpp"
@@ -21,6 +22,10 @@ struct RunOptions {
   bool quiet = false;
   bool force = false;
 };
+
+inline constexpr std::string_view fill_option = "--fill-value";
+/// That are drawn of a frame to look for others: reading it from a file takes longer.
+inline constexpr std::uint64_t most_fill_samples = 16384;
 
 /// What a user says of one variable of a file.
 struct VariableBound {
@@ -42,6 +47,7 @@ struct CompressOptions {
   bool bounds_alone = false;          ///< the settings have none: others are kept as they are
   bool verify = false;
   bool remove_inputs = false;  ///< those that have become verified archives
+  bool strict = false;         ///< warnings are errors
   RunOptions run;
 };
 
@@ -64,6 +70,7 @@ struct CompareOptions {
   FillValues fills;
   std::optional<double> bound;
   ErrorMode mode = ErrorMode::relative;
+  bool strict = false;  ///< warnings are errors
   RunOptions run;
 };
 

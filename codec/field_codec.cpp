@@ -53,7 +53,8 @@ class FieldCompressor {
                                largest_frame(field.plan(), field.layout().dtype))),
         tracks_(backends_.size()),
         feed_(backend, field, settings.needs_range(), tracks_.count()),
-        times_(times, tracks_.count()) {}
+        times_(times, tracks_.count()),
+        watch_(settings.fills, settings.expected_fills, settings.fill_samples) {}
 
   std::size_t tracks() const { return tracks_.count(); }
 
@@ -74,9 +75,10 @@ class FieldCompressor {
     FieldSummary summary;
     tracks_.run(frames(), [&](const FrameTurn& turn) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
-      if (events.frame_loaded) {
-        turn.in_order(FrameStep::look, [&] { events.frame_loaded(loaded); });
-      }
+      turn.in_order(FrameStep::look, [&] {
+        watch_.look_at(loaded, ordinary_magnitude(turn, bound));
+        if (events.frame_loaded) events.frame_loaded(loaded);
+      });
       const std::uint64_t points = loaded.shape.points();
       const ThreadsScope threads(threads_for(points));
       ArchiveOutlet::Berth berth;
@@ -96,6 +98,8 @@ class FieldCompressor {
     });
     return summary;
   }
+
+  std::vector<FillWarning> warnings() const { return watch_.warnings(); }
 
  private:
   std::uint64_t frames() const { return field_.plan().frames(); }
@@ -131,6 +135,13 @@ class FieldCompressor {
             {}};
   }
 
+  /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
+  /// no range: those that mean "missing" are many bounds away.
+  double ordinary_magnitude(const FrameTurn& turn, double bound) const {
+    constexpr double many_bounds = 16384;
+    return backends_[turn.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
+  }
+
   /// Loads the frame of this turn, for a bound if that is known.
   LoadedFrame load(const FrameTurn& turn, std::optional<double> bound) {
     const std::uint64_t i = turn.frame();
@@ -161,6 +172,7 @@ class FieldCompressor {
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
   std::optional<LoadedFrame> only_;
   std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
+  FillWatch watch_;
 };
 
 /// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
@@ -373,6 +385,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   ArchiveOutlet outlet(backend, sink, result.header, compressor.tracks());
   result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
   result.archive_bytes = outlet.finish();
+  result.warnings = compressor.warnings();
   return result;
 } catch (const std::bad_alloc&) {
   const FrameShape largest{field.layout().dtype, field.plan().frame_dims(0)};

@@ -7,6 +7,7 @@
 #include "codec/byte_sink.hpp"
 #include "codec/call_times.hpp"
 #include "codec/field_summary.hpp"
+#include "codec/fill_watch.hpp"
 #include "core/archive.hpp"
 #include "core/backend.hpp"
 #include "core/config.hpp"
@@ -24,6 +25,8 @@ struct FieldSettings {
   ErrorMode mode = ErrorMode::relative;
   std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
   FillValues fills;
+  std::size_t expected_fills = 0;  ///< so many of them, the first, should be in the field
+  std::optional<std::uint64_t> fill_samples = {};  ///< of each frame, to look for others
   FrameConfig frame;
   std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 
@@ -41,6 +44,7 @@ struct CompressedField {
   ArchiveHeader header;
   FieldSummary summary;
   ByteCount archive_bytes = 0;
+  std::vector<FillWarning> warnings = {};
 };
 
 /// Compresses a field to an archive. A relative bound of a field of several frames takes two

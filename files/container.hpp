@@ -52,6 +52,9 @@ struct FilteredVariable {
   std::uint32_t preset = 0;  ///< cuszi_preset
 };
 
+/// Sees values of a variable, in the machine's byte order, as they are written to a copy.
+using CopyLook = std::function<void(const FilteredVariable& filtered, Bytes values)>;
+
 /// An open file that holds variables. Used by one thread at a time. Every function throws
 /// InputError.
 class Container {
@@ -73,11 +76,10 @@ class Container {
                     std::span<const std::uint64_t> count, MutableBytes out) = 0;
 
   /// Makes the existing file `path`, called `name` in messages, a copy, of HDF5 or NetCDF-4, in
-  /// which the filter of cuszi compresses these variables. Calls `done` with the bytes of their
-  /// values as they are written. Throws OutputError, too.
+  /// which the filter of cuszi compresses these variables, whose values `look` sees. Throws
+  /// OutputError, too.
   virtual void copy(const std::string& path, const std::string& name,
-                    const std::vector<FilteredVariable>& filtered,
-                    const std::function<void(ByteCount)>& done) = 0;
+                    const std::vector<FilteredVariable>& filtered, const CopyLook& look) = 0;
 };
 
 /// What a module has under `open_container_symbol`: opens a file. Throws InputError.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "core/error.hpp"
 #include "files/container_module.hpp"
@@ -125,15 +126,57 @@ void require_float(const std::string& name, const Variable& variable) {
           : fmt::format("{}: holds {}, not f32 or f64", name, variable.type));
 }
 
+/// Which of `fills` a variable has somewhere, of which `source` has the values.
+template <class T>
+std::vector<double> present(const std::vector<double>& fills, const ByteSource& source) {
+  constexpr std::size_t values_at_once = 1 << 20;
+  std::map<T, bool> is_there;
+  for (const double fill : fills) is_there[static_cast<T>(fill)] = false;
+  std::vector<T> values(values_at_once);
+  ByteCount at = 0;
+  while (const std::size_t got = source.read_at(at, std::as_writable_bytes(std::span(values)))) {
+    at += got;
+    for (const T value : std::span(values).first(got / sizeof(T))) {
+      const auto found = is_there.find(value);
+      if (found != is_there.end() && found->first == value) found->second = true;
+    }
+  }
+  std::vector<double> found;
+  for (const double fill : fills) {
+    const auto entry = is_there.find(static_cast<T>(fill));
+    if (entry->second) found.push_back(fill);
+    entry->second = false;  // once, if two are the same as T
+  }
+  return found;
+}
+
+/// What a variable says means missing; of more than there can be, what it has.
+FillValues fills_of(const std::string& name, const Variable& variable, const ByteSource& source) {
+  std::vector<double> wanted = variable.fills;
+  if (wanted.size() > FillValues::max_count) {
+    wanted = with_type_of(*variable.dtype,
+                          [&](auto zero) { return present<decltype(zero)>(wanted, source); });
+  }
+  if (wanted.size() > FillValues::max_count) {
+    throw InputError(fmt::format(
+        "{}: has points of {} values that mean missing (_FillValue, missing_value); at most {} are "
+        "possible, so make some of them one",
+        name, wanted.size(), FillValues::max_count));
+  }
+  FillValues fills;
+  for (const double fill : wanted) fills.add(fill);
+  return fills;
+}
+
 FoundField field_of(const std::string& name, std::shared_ptr<Container> container,
                     const Variable& variable, std::unique_ptr<FileSource> file) {
   require_float(name, variable);
   FoundField found;
   found.layout.dtype = *variable.dtype;
   found.layout.dims = dims_of(name, variable.extents);
-  for (const double fill : variable.fills) found.fills.add(fill);
   found.source =
       std::make_unique<VariableSource>(name, std::move(container), variable, std::move(file));
+  found.fills = fills_of(name, variable, *found.source);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "codec/backend_choice.hpp"
 #include "core/error.hpp"
@@ -27,6 +28,7 @@ struct cuszi_context {
   cuszi_status call(const Work& work) noexcept {
     try {
       error_.clear();
+      warning_.clear();
       status_ = CUSZI_OK;
       work();
     } catch (const cuszi::Error& error) {
@@ -48,6 +50,10 @@ struct cuszi_context {
   cuszi_status status() const { return status_; }
   const char* error() const { return error_.c_str(); }
 
+  /// What makes the result of this call useless.
+  void set_warning(std::string text) { warning_ = std::move(text); }
+  const char* warning() const { return warning_.c_str(); }
+
   /// What the last compression has reached of its target; NaN without one.
   void set_reached(double reached) { reached_ = reached; }
   double reached() const { return reached_; }
@@ -59,6 +65,7 @@ struct cuszi_context {
   cuszi_status status_ = CUSZI_OK;
   double reached_ = std::numeric_limits<double>::quiet_NaN();
   std::string error_;
+  std::string warning_;
   cuszi::DeviceChoice choice_;
   std::optional<cuszi::Backends> backends_;
 };

@@ -104,6 +104,18 @@ TargetArchive archive_for(const Target& target, const FieldSettings& settings, B
       });
 }
 
+/// What makes an archive useless. Throws that instead if `strict`.
+std::string warning_of(const TargetArchive& made, const std::optional<Target>& target,
+                       bool strict) {
+  std::string warning = spoiling(made.result.warnings, "fills");
+  if (strict && !warning.empty()) throw InputError(warning);
+  if (!target || is_met(*target, made.reached)) return warning;
+  const std::string unmet = fmt::format("the target {} was not met; the archive reaches {:.4g}",
+                                        to_string(*target), made.reached);
+  if (strict) throw BoundError(unmet);
+  return warning.empty() ? unmet : warning + "; " + unmet;
+}
+
 void verify(Backends& backends, Bytes archive, FieldSource& field) {
   CallTimes times;
   const QualityMeter meter =
@@ -136,20 +148,21 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
   FieldSource source(make_memory_source(input), layout,
                      plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
   Backends& backends = context.backends(run.choice());
-  double reached = std::numeric_limits<double>::quiet_NaN();
-  context.set_reached(reached);
-  if (const std::optional<Target> target = target_of(options)) {
-    const TargetArchive best = archive_for(*target, settings, backends, source);
-    sink.write(best.archive);
-    size = best.archive.size();
-    reached = best.reached;
-  } else {
-    CallTimes times;
-    size = compress_field(backends.for_config(settings.frame), settings, source, sink, times)
-               .archive_bytes;
-  }
+  context.set_reached(std::numeric_limits<double>::quiet_NaN());
+  const std::optional<Target> target = target_of(options);
+  CallTimes times;
+  const TargetArchive made = target
+                                 ? archive_for(*target, settings, backends, source)
+                                 : TargetArchive{compress_field(backends.for_config(settings.frame),
+                                                                settings, source, sink, times),
+                                                 {},
+                                                 {}};
+  if (target) sink.write(made.archive);
+  size = made.result.archive_bytes;
   if (options.verify != 0) verify(backends, memory("archive", archive, size), source);
-  context.set_reached(reached);
+  const std::string warning = warning_of(made, target, options.strict != 0);
+  if (target) context.set_reached(made.reached);
+  context.set_warning(warning);
 }
 
 void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
@@ -242,6 +255,10 @@ cuszi_status cuszi_last_status(const cuszi_context* context) {
 
 const char* cuszi_last_error(const cuszi_context* context) {
   return context == nullptr ? "context is NULL" : context->error();
+}
+
+const char* cuszi_last_warning(const cuszi_context* context) {
+  return context == nullptr ? "" : context->warning();
 }
 
 size_t cuszi_field_bytes(const cuszi_field* field) {

@@ -25,13 +25,7 @@ herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void*
 Handle creation_like(hid_t file, const Subject& subject) {
   Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
   const Handle root(::H5Gopen2(file, "/", H5P_DEFAULT), ::H5Gclose, subject);
-  const Handle group(::H5Gget_create_plist(root.get()), ::H5Pclose, subject);
-  unsigned links = 0;
-  unsigned attributes = 0;
-  check(::H5Pget_link_creation_order(group.get(), &links), subject);
-  check(::H5Pget_attr_creation_order(group.get(), &attributes), subject);
-  check(::H5Pset_link_creation_order(creation.get(), links), subject);
-  check(::H5Pset_attr_creation_order(creation.get(), attributes), subject);
+  create_like(root.get(), creation.get(), subject);
   check(::H5Pset_userblock(creation.get(), 0), subject);
   return creation;
 }
@@ -111,15 +105,18 @@ void Hdf5Container::read(const Variable& variable, std::span<const std::uint64_t
 }
 
 void Hdf5Container::copy(const std::string& path, const std::string& name,
-                         const std::vector<FilteredVariable>& filtered,
-                         const std::function<void(ByteCount)>& done) {
+                         const std::vector<FilteredVariable>& filtered, const CopyLook& look) {
   const Subject output(name, true);
   const Handle creation = creation_like(file_.get(), path_);
   const Handle access = access_like(file_.get(), output);
-  const Handle to(::H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
-                  ::H5Fclose, output);
-  ObjectCopier(*this, file_.get(), to.get(), {path_, output}, filtered, done).run();
-  check(::H5Fflush(to.get(), H5F_SCOPE_GLOBAL), output);
+  OutputFile to(path, creation.get(), access.get(), output);
+  try {
+    ObjectCopier(*this, file_.get(), to, {path_, output}, filtered, look).run();
+  } catch (const Error&) {
+    to.require_written();  // else of what it came to
+    throw;
+  }
+  to.close();
 }
 
 }  // namespace cuszi::hdf5

@@ -18,8 +18,7 @@ class Hdf5Container final : public Container {
   void read(const Variable& variable, std::span<const std::uint64_t> first,
             std::span<const std::uint64_t> count, MutableBytes out) override;
   void copy(const std::string& path, const std::string& name,
-            const std::vector<FilteredVariable>& filtered,
-            const std::function<void(ByteCount)>& done) override;
+            const std::vector<FilteredVariable>& filtered, const CopyLook& look) override;
 
  private:
   std::string subject(const std::string& name) const { return path_ + ':' + name; }

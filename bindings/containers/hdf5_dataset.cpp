@@ -61,7 +61,7 @@ Handle copy_by_values(hid_t from, const LinkPlace& to, const ReferenceMap& refer
 }
 
 void copy_values(Container& container, const FilteredVariable& filtered, hid_t to,
-                 const Subject& subject, const std::function<void(ByteCount)>& done) {
+                 const Subject& subject, const CopyLook& look) {
   const Variable& variable = filtered.variable;
   const ByteCount value_bytes = size_of(*variable.dtype);
   const hid_t type = variable.dtype == DType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
@@ -78,7 +78,7 @@ void copy_values(Container& container, const FilteredVariable& filtered, hid_t t
                                 nullptr),
           subject);
     check(::H5Dwrite(to, type, memory.get(), place.get(), H5P_DEFAULT, values.data()), subject);
-    done(values.size());
+    look(filtered, values);
   });
 }
 

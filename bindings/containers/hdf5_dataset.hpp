@@ -30,6 +30,6 @@ Handle copy_by_values(hid_t from, const LinkPlace& to, const ReferenceMap& refer
 
 /// Writes the values of a variable of `container` to the dataset `to`, whole chunks at a time.
 void copy_values(Container& container, const FilteredVariable& filtered, hid_t to,
-                 const Subject& subject, const std::function<void(ByteCount)>& done);
+                 const Subject& subject, const CopyLook& look);
 
 }  // namespace cuszi::hdf5

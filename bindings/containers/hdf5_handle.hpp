@@ -17,6 +17,12 @@ struct Subject {
   Subject(const char* about) : name(about) {}  // NOLINT(google-explicit-constructor)
 };
 
+/// What to call two files.
+struct Names {
+  Subject from;
+  Subject to;
+};
+
 /// An identifier of HDF5's, closed at the end.
 class Handle {
  public:

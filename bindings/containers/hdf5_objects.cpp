@@ -1,5 +1,7 @@
 #include "bindings/containers/hdf5_objects.hpp"
 
+#include <utility>
+
 #include "bindings/containers/hdf5_attributes.hpp"
 #include "bindings/containers/hdf5_dataset.hpp"
 #include "core/error.hpp"
@@ -37,16 +39,34 @@ H5O_info_t info_of(hid_t place, const std::string& name, const Subject& subject)
 
 }  // namespace
 
-ObjectCopier::ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
-                           const std::vector<FilteredVariable>& filtered,
-                           const std::function<void(ByteCount)>& done)
+void create_like(hid_t group, hid_t properties, const Subject& subject) {
+  const Handle own(::H5Gget_create_plist(group), ::H5Pclose, subject);
+  unsigned order = 0;
+  unsigned most_compact = 0;
+  unsigned least_dense = 0;
+  hbool_t has_times = false;
+  check(::H5Pget_link_creation_order(own.get(), &order), subject);
+  check(::H5Pset_link_creation_order(properties, order), subject);
+  check(::H5Pget_link_phase_change(own.get(), &most_compact, &least_dense), subject);
+  check(::H5Pset_link_phase_change(properties, most_compact, least_dense), subject);
+  check(::H5Pget_attr_creation_order(own.get(), &order), subject);
+  check(::H5Pset_attr_creation_order(properties, order), subject);
+  check(::H5Pget_attr_phase_change(own.get(), &most_compact, &least_dense), subject);
+  check(::H5Pset_attr_phase_change(properties, most_compact, least_dense), subject);
+  check(::H5Pget_obj_track_times(own.get(), &has_times), subject);
+  check(::H5Pset_obj_track_times(properties, has_times), subject);
+}
+
+ObjectCopier::ObjectCopier(Container& container, hid_t from, const OutputFile& to, Names names,
+                           const std::vector<FilteredVariable>& filtered, const CopyLook& look)
     : container_(container),
       from_(from),
       to_(to),
-      source_(names.from),
-      output_(names.to),
-      done_(done),
-      references_(from, to),
+      names_(std::move(names)),
+      source_(names_.from),
+      output_(names_.to),
+      look_(look),
+      references_(from, to.get()),
       link_properties_(::H5Pcreate(H5P_LINK_CREATE), ::H5Pclose, output_),
       copy_properties_(::H5Pcreate(H5P_OBJECT_COPY), ::H5Pclose, output_) {
   check(::H5Pset_copy_object(copy_properties_.get(), H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG), output_);
@@ -58,7 +78,7 @@ ObjectCopier::ObjectCopier(Container& container, hid_t from, hid_t to, const Nam
 
 void ObjectCopier::run() {
   const Handle from(::H5Gopen2(from_, "/", H5P_DEFAULT), ::H5Gclose, source_);
-  const Handle to(::H5Gopen2(to_, "/", H5P_DEFAULT), ::H5Gclose, output_);
+  const Handle to(::H5Gopen2(to_.get(), "/", H5P_DEFAULT), ::H5Gclose, output_);
   references_.add(info_of(from_, "/", source_).addr, "/");
   copy_group(from.get(), to.get(), "/");
   for (const std::string& path : paths_) translate_references(path);
@@ -67,10 +87,11 @@ void ObjectCopier::run() {
 /// The group `to` is empty. `path` ends with a slash.
 void ObjectCopier::copy_group(hid_t from, hid_t to, const std::string& path) {
   paths_.push_back(path);
-  copy_attributes(from, to, references_, output_);
+  copy_attributes(from, to, references_, names_);
   const Handle creation(::H5Gget_create_plist(from), ::H5Pclose, source_);
   for (const std::string& name : link_names(from, creation.get(), source_)) {
     copy_link(from, to, name, path + name);
+    to_.require_written();
   }
 }
 
@@ -109,7 +130,7 @@ void ObjectCopier::copy_object(hid_t from, hid_t to, const std::string& name,
                                const std::string& path) {
   const H5O_info_t info = info_of(from, name, source_);
   if (const std::string* const there = references_.path_of(info.addr)) {
-    check(::H5Lcreate_hard(to_, there->c_str(), to, name.c_str(), link_properties_.get(),
+    check(::H5Lcreate_hard(to_.get(), there->c_str(), to, name.c_str(), link_properties_.get(),
                            H5P_DEFAULT),
           output_);
     return;
@@ -118,7 +139,8 @@ void ObjectCopier::copy_object(hid_t from, hid_t to, const std::string& name,
   const LinkPlace place{to, name.c_str(), link_properties_.get()};
   if (info.type == H5O_TYPE_GROUP) {
     const Handle group(::H5Gopen2(from, name.c_str(), H5P_DEFAULT), ::H5Gclose, source_);
-    const Handle creation(::H5Gget_create_plist(group.get()), ::H5Pclose, source_);
+    const Handle creation(::H5Pcreate(H5P_GROUP_CREATE), ::H5Pclose, output_);
+    create_like(group.get(), creation.get(), source_);
     const Handle copy(
         ::H5Gcreate2(to, name.c_str(), link_properties_.get(), creation.get(), H5P_DEFAULT),
         ::H5Gclose, output_);
@@ -144,15 +166,15 @@ bool ObjectCopier::copy_dataset(hid_t from, const LinkPlace& to, haddr_t address
   const Handle copy =
       is_filtered ? create_filtered(dataset.get(), to, *filtered->second, references_, output_)
                   : copy_by_values(dataset.get(), to, references_, output_);
-  copy_attributes(dataset.get(), copy.get(), references_, output_);
-  if (is_filtered) copy_values(container_, *filtered->second, copy.get(), output_, done_);
+  copy_attributes(dataset.get(), copy.get(), references_, names_);
+  if (is_filtered) copy_values(container_, *filtered->second, copy.get(), output_, look_);
   return true;
 }
 
 void ObjectCopier::translate_references(const std::string& path) {
   const Handle from(::H5Oopen(from_, path.c_str(), H5P_DEFAULT), ::H5Oclose, source_);
-  const Handle to(::H5Oopen(to_, path.c_str(), H5P_DEFAULT), ::H5Oclose, output_);
-  translate_attributes(from.get(), to.get(), references_, output_);
+  const Handle to(::H5Oopen(to_.get(), path.c_str(), H5P_DEFAULT), ::H5Oclose, output_);
+  translate_attributes(from.get(), to.get(), references_, names_);
   if (::H5Iget_type(from.get()) != H5I_DATASET) return;
   const Handle type(::H5Dget_type(from.get()), ::H5Tclose, source_);
   if (holds_references(type.get())) references_.translate_dataset(from.get(), to.get());

@@ -6,25 +6,24 @@
 #include <vector>
 
 #include "bindings/containers/hdf5_dataset.hpp"
+#include "bindings/containers/hdf5_output.hpp"
 #include "bindings/containers/hdf5_references.hpp"
 #include "files/container.hpp"
 
 namespace cuszi::hdf5 {
 
-/// What to call two files.
-struct Names {
-  Subject from;
-  Subject to;
-};
+/// Makes a property list for creating groups, or files for the sake of their root, one that creates
+/// groups like `group`. A group's own list also has where its links lie in its file, and HDF5 1.10
+/// would look for them there in another file.
+void create_like(hid_t group, hid_t properties, const Subject& subject);
 
 /// Copies all objects and links of a file, those to be filtered by way of their values, others as
 /// they are. Objects keep their paths, their order and what they share; references lead to the
 /// copies. Named types are shared by what comes behind them.
 class ObjectCopier {
  public:
-  ObjectCopier(Container& container, hid_t from, hid_t to, const Names& names,
-               const std::vector<FilteredVariable>& filtered,
-               const std::function<void(ByteCount)>& done);
+  ObjectCopier(Container& container, hid_t from, const OutputFile& to, Names names,
+               const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 
   void run();
 
@@ -39,11 +38,12 @@ class ObjectCopier {
 
   Container& container_;
   hid_t from_;
-  hid_t to_;
-  Subject source_;
-  Subject output_;
+  const OutputFile& to_;
+  Names names_;
+  const Subject& source_;
+  const Subject& output_;
   std::map<haddr_t, const FilteredVariable*> filtered_;
-  const std::function<void(ByteCount)>& done_;
+  const CopyLook& look_;
   ReferenceMap references_;
   Handle link_properties_;
   Handle copy_properties_;

@@ -72,9 +72,8 @@ class NetcdfContainer final : public Container {
   }
 
   void copy(const std::string& path, const std::string& name,
-            const std::vector<FilteredVariable>& filtered,
-            const std::function<void(ByteCount)>& done) override {
-    copy_classic({file_.id, path_}, {path, name}, filtered, done);
+            const std::vector<FilteredVariable>& filtered, const CopyLook& look) override {
+    copy_classic({file_.id, path_}, {path, name}, filtered, look);
   }
 
  private:

@@ -22,8 +22,8 @@ using Name = std::array<char, NC_MAX_NAME + 1>;
 class ClassicCopy {
  public:
   ClassicCopy(const Source& from, const Target& to, const std::vector<FilteredVariable>& filtered,
-              const std::function<void(ByteCount)>& done)
-      : from_(from.id), input_(from.name), output_(to.name), filtered_(filtered), done_(done) {
+              const CopyLook& look)
+      : from_(from.id), input_(from.name), output_(to.name), filtered_(filtered), look_(look) {
     int format = 0;
     check(::nc_inq_format(from_, &format), input_);
     // What classic files with 64-bit integers hold does not fit the classic model.
@@ -110,7 +110,7 @@ class ClassicCopy {
     std::size_t value_bytes = 0;
     check(::nc_inq_vartype(from_, id, &type), variable.name);
     check(::nc_inq_type(from_, type, nullptr, &value_bytes), variable.name);
-    const bool counts = filtered(variable.name) != nullptr;
+    const FilteredVariable* const is_filtered = filtered(variable.name);
     const std::vector<std::uint64_t> chunk = chunk_for(variable.extents, value_bytes);
     Buffer buffer;
     for_each_block(variable.extents, chunk, value_bytes, [&](const Block& block) {
@@ -119,7 +119,7 @@ class ClassicCopy {
       const MutableBytes values = buffer.resize(block.values() * value_bytes);
       check(::nc_get_vara(from_, id, first.data(), count.data(), values.data()), variable.name);
       require(::nc_put_vara(to_, id, first.data(), count.data(), values.data()));
-      if (counts) done_(values.size());
+      if (is_filtered != nullptr) look_(*is_filtered, values);
     });
   }
 
@@ -128,15 +128,14 @@ class ClassicCopy {
   std::string input_;
   std::string output_;
   const std::vector<FilteredVariable>& filtered_;
-  const std::function<void(ByteCount)>& done_;
+  const CopyLook& look_;
 };
 
 }  // namespace
 
 void copy_classic(const Source& from, const Target& to,
-                  const std::vector<FilteredVariable>& filtered,
-                  const std::function<void(ByteCount)>& done) {
-  ClassicCopy(from, to, filtered, done).run();
+                  const std::vector<FilteredVariable>& filtered, const CopyLook& look) {
+  ClassicCopy(from, to, filtered, look).run();
 }
 
 }  // namespace cuszi::netcdf

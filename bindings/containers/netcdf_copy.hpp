@@ -22,7 +22,6 @@ struct Target {
 
 /// Makes `to` a copy in NetCDF-4 of a classic file. Throws InputError and OutputError.
 void copy_classic(const Source& from, const Target& to,
-                  const std::vector<FilteredVariable>& filtered,
-                  const std::function<void(ByteCount)>& done);
+                  const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 
 }  // namespace cuszi::netcdf

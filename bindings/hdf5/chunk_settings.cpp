@@ -20,6 +20,7 @@ enum Place : std::size_t {
   fill_count_at = 14,
   fills_at = 15
 };
+constexpr unsigned strict_bit = 256;
 enum TypeBit : unsigned { is_f64 = 1, is_big_endian = 2 };
 
 std::uint64_t get(std::span<const unsigned> numbers, std::size_t at) {
@@ -37,7 +38,10 @@ std::optional<ChunkSettings> ChunkSettings::asked(std::span<const unsigned> numb
   if (numbers.size() < least_asked || numbers[0] != version) return std::nullopt;
   ChunkSettings settings;
   settings.bound = std::bit_cast<double>(get(numbers, bound_at));
-  if (numbers.size() > preset_at) settings.preset = numbers[preset_at];
+  if (numbers.size() > preset_at) {
+    settings.preset = numbers[preset_at] & ~strict_bit;
+    settings.strict = (numbers[preset_at] & strict_bit) != 0;
+  }
   if (numbers.size() == asked_with_fill) {
     settings.add_fill(std::bit_cast<double>(get(numbers, asked_fill_at)));
   }
@@ -66,7 +70,7 @@ ChunkSettings::Numbers ChunkSettings::write() const {
   Numbers numbers(std::max(least_complete, fills_at + 2 * fills.size()));
   numbers[0] = version;
   put(std::bit_cast<std::uint64_t>(bound), bound_at, numbers);
-  numbers[preset_at] = preset;
+  numbers[preset_at] = preset | (strict ? strict_bit : 0U);
   numbers[type_at] = (field.dtype == CUSZI_F64 ? is_f64 : 0U) | (big_endian ? is_big_endian : 0U);
   numbers[rank_at] = static_cast<unsigned>(field.rank);
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
@@ -79,9 +83,12 @@ ChunkSettings::Numbers ChunkSettings::write() const {
   return numbers;
 }
 
-void ChunkSettings::add_fill(double value) {
+bool ChunkSettings::add_fill(double value) {
   const bool is_there = std::find(fills.begin(), fills.end(), value) != fills.end();
-  if (!is_there && !std::isnan(value) && fills.size() < CUSZI_MAX_FILLS) fills.push_back(value);
+  if (is_there || std::isnan(value)) return true;
+  if (fills.size() == CUSZI_MAX_FILLS) return false;
+  fills.push_back(value);
+  return true;
 }
 
 cuszi_options ChunkSettings::options() const {
@@ -91,6 +98,7 @@ cuszi_options ChunkSettings::options() const {
   options.preset = static_cast<std::int32_t>(preset);
   options.fill_count = static_cast<std::uint32_t>(fills.size());
   options.fills = fills.data();
+  options.strict = strict ? 1 : 0;
   return options;
 }
 

@@ -14,7 +14,7 @@ namespace cuszi::hdf5 {
 /// | --- | --- |
 /// | 0 | 1, the version of this list |
 /// | 1, 2 | the absolute bound, a double: its lower and its upper half |
-/// | 3 | the preset (cuszi_preset) |
+/// | 3 | the preset (cuszi_preset); plus 256 to be strict |
 /// | 4 | 1 for f64, else 0; plus 2 for big-endian |
 /// | 5 | rank |
 /// | 6 ... 13 | the chunk's extents, slowest first, their lower and upper halves |
@@ -23,7 +23,8 @@ namespace cuszi::hdf5 {
 ///
 /// The user gives the first three or four, or six with a fill value, a double, as 4 and 5; the
 /// others follow from the dataset. Fill values that the user gives, so or in the whole list, are
-/// added to the dataset's own.
+/// added to the dataset's own. A filter cannot warn: where it is strict, what cuszi_last_warning()
+/// would tell of a chunk is an error, and the filter is mandatory.
 struct ChunkSettings {
   static constexpr std::size_t least_asked = 3;
   static constexpr std::size_t asked_with_fill = 6;
@@ -33,6 +34,7 @@ struct ChunkSettings {
 
   double bound = 0;
   unsigned preset = CUSZI_PRESET_RATIO;
+  bool strict = false;
   cuszi_field field{};
   bool big_endian = false;
   std::vector<double> fills;
@@ -44,8 +46,8 @@ struct ChunkSettings {
 
   Numbers write() const;
 
-  /// As one that means missing, if there is room for it and it is not there.
-  void add_fill(double value);
+  /// As one that means missing, if it is not there. False if there is no room for it.
+  bool add_fill(double value);
 
   /// They refer to the fill values here.
   cuszi_options options() const;

@@ -3,9 +3,13 @@
 #include <H5PLextern.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "bindings/hdf5/chunk_settings.hpp"
@@ -78,6 +82,9 @@ struct Buffer {
   }
 };
 
+/// Throws why the last call failed.
+[[noreturn]] void fail() { throw std::runtime_error(cuszi_last_error(context())); }
+
 std::size_t encode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t bytes,
                    std::size_t* buf_size, void** buf) {
   if (bytes != cuszi_field_bytes(&chunk.field)) return 0;
@@ -89,7 +96,7 @@ std::size_t encode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
   std::size_t size = 0;
   if (cuszi_compress(context(), &options, &chunk.field, *buf, archive, room, &size) != CUSZI_OK) {
     if (chunk.big_endian) swap_bytes(*buf, bytes, value_bytes(chunk.field));  // as it was
-    return 0;
+    fail();
   }
   if (size > bytes) {  // than the values
     Buffer larger(hdf5, size);
@@ -103,15 +110,17 @@ std::size_t encode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
 std::size_t decode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t bytes,
                    std::size_t* buf_size, void** buf) {
   cuszi_info info = cuszi_empty_info();
-  if (cuszi_read_info(context(), *buf, bytes, &info) != CUSZI_OK) return 0;
+  if (cuszi_read_info(context(), *buf, bytes, &info) != CUSZI_OK) fail();
   const std::size_t size = cuszi_field_bytes(&chunk.field);
-  if (cuszi_field_bytes(&info.field) != size || info.field.dtype != chunk.field.dtype) return 0;
+  if (cuszi_field_bytes(&info.field) != size || info.field.dtype != chunk.field.dtype) {
+    throw std::runtime_error("the archive is not of this chunk's size and type");
+  }
   cuszi_options options = cuszi_default_options();
   options.memory_limit = memory_limit(size);
   Buffer values(hdf5, size);
-  if (values.bytes == nullptr ||
-      cuszi_decompress(context(), &options, *buf, bytes, values.bytes, size) != CUSZI_OK) {
-    return 0;
+  if (values.bytes == nullptr) return 0;
+  if (cuszi_decompress(context(), &options, *buf, bytes, values.bytes, size) != CUSZI_OK) {
+    fail();
   }
   if (chunk.big_endian) swap_bytes(values.bytes, size, value_bytes(chunk.field));
   values.replace(size, buf_size, buf);
@@ -134,9 +143,68 @@ bool set_dims(std::span<const hsize_t> chunk, cuszi_field& field) {
   return true;
 }
 
+/// Where the parts of a float are, in bits.
+struct FloatLayout {
+  std::size_t precision;
+  std::size_t exponent_bits;
+  std::size_t bias;
+
+  std::size_t mantissa_bits() const { return precision - 1 - exponent_bits; }
+};
+
+bool has_layout(const Caller& hdf5, hid_t type, const FloatLayout& ieee) {
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  const H5T_order_t order = hdf5.type_order(type);
+  return (order == H5T_ORDER_LE || order == H5T_ORDER_BE) &&
+         hdf5.type_size(type) * 8 == ieee.precision &&
+         hdf5.type_precision(type) == ieee.precision && hdf5.type_offset(type) == 0 &&
+         hdf5.type_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
+         sign == ieee.precision - 1 && exponent == ieee.mantissa_bits() &&
+         exponent_bits == ieee.exponent_bits && mantissa == 0 &&
+         mantissa_bits == ieee.mantissa_bits() && hdf5.type_bias(type) == ieee.bias &&
+         hdf5.type_norm(type) == H5T_NORM_IMPLIED;
+}
+
+/// Whether values are IEEE floats of 4 or 8 bytes in either order: other layouts have the same
+/// sizes.
 bool is_field(const Caller& hdf5, hid_t type) {
-  const std::size_t size = hdf5.type_size(type);
-  return hdf5.type_class(type) == H5T_FLOAT && (size == 4 || size == 8);
+  constexpr FloatLayout f32{32, 8, 127};
+  constexpr FloatLayout f64{64, 11, 1023};
+  if (hdf5.type_class(type) == H5T_FLOAT &&
+      (has_layout(hdf5, type, f32) || has_layout(hdf5, type, f64))) {
+    return true;
+  }
+  hdf5.tell("cuszi takes IEEE floats of 4 or 8 bytes alone, little- or big-endian");
+  return false;
+}
+
+/// Whether chunks come to the filter as values. Others may be behind it.
+bool is_first(const Caller& hdf5, hid_t properties) {
+  std::array<char, 64> name{};
+  unsigned flags = 0;
+  std::size_t numbers = 0;
+  const H5Z_filter_t first =
+      hdf5.filter_at(properties, 0, &flags, &numbers, nullptr, name.size(), name.data(), nullptr);
+  if (first == filter_id) return true;
+  hdf5.tell(("a filter before cuszi would give it no values: leave out " +
+             (name[0] != 0 ? std::string(name.data()) : "number " + std::to_string(first)) +
+             ", or put it behind")
+                .c_str());
+  return false;
+}
+
+/// The number that is stored in the first bytes like the dataset's values.
+double value_of(std::array<unsigned char, sizeof(double)> stored, const ChunkSettings& like) {
+  const std::size_t bytes = value_bytes(like.field);
+  if (like.big_endian) swap_bytes(stored.data(), bytes, bytes);
+  if (bytes == sizeof(double)) return std::bit_cast<double>(stored);
+  float value = 0;
+  std::memcpy(&value, stored.data(), sizeof value);
+  return value;
 }
 
 /// Completes what the user asks for by what the dataset is.
@@ -150,10 +218,13 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
     return false;
   }
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  double fill = 0;
+  std::array<unsigned char, sizeof(double)> fill{};
   if (hdf5.fill_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
-      hdf5.fill_value(properties, *hdf5.native_double, &fill) >= 0) {
-    settings.add_fill(fill);
+      hdf5.fill_value(properties, type, fill.data()) >= 0) {
+    if (!settings.add_fill(value_of(fill, settings))) {
+      hdf5.tell("more than 16 fill values with that of the dataset");
+      return false;
+    }
   }
   return cuszi_field_bytes(&settings.field) != 0;
 }
@@ -177,7 +248,7 @@ static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) try {
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
   // Where a filter is optional, HDF5 does not heed can_apply().
-  if (!hdf5::is_field(caller, type)) return -1;
+  if (!hdf5::is_field(caller, type) || !hdf5::is_first(caller, properties)) return -1;
   hdf5::ChunkSettings::Numbers numbers(hdf5::ChunkSettings::most);
   size_t count = numbers.size();
   unsigned flags = 0;
@@ -187,9 +258,15 @@ static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) try {
   }
   auto settings =
       hdf5::ChunkSettings::asked(std::span(numbers).first(std::min(count, numbers.size())));
+  if (!settings) caller.tell("cuszi does not know these parameters, which begin with 1");
   if (!settings || !hdf5::complete(caller, properties, type, *settings)) return -1;
   const cuszi_options options = settings->options();
-  if (cuszi_bound(&settings->field, &options) == 0) return -1;
+  if (cuszi_bound(&settings->field, &options) == 0) {
+    caller.tell("cuszi can make no such bound, preset or chunk");
+    return -1;
+  }
+  // HDF5 stores chunks as they are where an optional filter fails.
+  if (settings->strict) flags &= ~static_cast<unsigned>(H5Z_FLAG_OPTIONAL);
   numbers = settings->write();
   return caller.modify_filter(properties, hdf5::filter_id, flags, numbers.size(), numbers.data());
 } catch (...) {
@@ -198,13 +275,14 @@ static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) try {
 
 static size_t filter(unsigned flags, size_t count, const unsigned* numbers, size_t bytes,
                      size_t* buf_size, void** buf) {
+  hdf5::Caller caller;
   try {
-    hdf5::Caller caller;
     const auto chunk = hdf5::ChunkSettings::read({numbers, count});
     if (!chunk || !caller.find(__builtin_return_address(0)) || hdf5::context() == nullptr) return 0;
     return (flags & H5Z_FLAG_REVERSE) != 0 ? hdf5::decode(caller, *chunk, bytes, buf_size, buf)
                                            : hdf5::encode(caller, *chunk, bytes, buf_size, buf);
-  } catch (...) {
+  } catch (const std::exception& error) {
+    caller.tell(error.what());
     return 0;
   }
 }

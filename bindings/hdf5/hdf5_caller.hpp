@@ -1,5 +1,6 @@
 #pragma once
 
+#include <H5Epublic.h>
 #include <H5Ppublic.h>
 #include <H5Tpublic.h>
 #include <H5public.h>
@@ -10,19 +11,32 @@ namespace cuszi::hdf5 {
 
 /// The functions of the HDF5 library that calls the filter. They are looked up there, for a process
 /// can hold several such libraries (every Python wheel brings its own), whose identifiers mean
-/// nothing to each other.
+/// nothing to each other. Variables, as types and errors are, may be empty there: a program that is
+/// not made of position-independent code has them itself.
 struct Caller {
   decltype(&::H5Tget_class) type_class = nullptr;
+  decltype(&::H5Tget_precision) type_precision = nullptr;
+  decltype(&::H5Tget_offset) type_offset = nullptr;
+  decltype(&::H5Tget_fields) type_fields = nullptr;
+  decltype(&::H5Tget_ebias) type_bias = nullptr;
+  decltype(&::H5Tget_norm) type_norm = nullptr;
   decltype(&::H5Tget_size) type_size = nullptr;
   decltype(&::H5Tget_order) type_order = nullptr;
   decltype(&::H5Pget_chunk) chunk = nullptr;
+  decltype(&::H5Pget_filter2) filter_at = nullptr;
   decltype(&::H5Pget_filter_by_id2) filter = nullptr;
   decltype(&::H5Pmodify_filter) modify_filter = nullptr;
   decltype(&::H5Pfill_value_defined) fill_defined = nullptr;
   decltype(&::H5Pget_fill_value) fill_value = nullptr;
   decltype(&::H5allocate_memory) allocate = nullptr;
   decltype(&::H5free_memory) release = nullptr;
-  const hid_t* native_double = nullptr;
+  decltype(&::H5Epush2) push_error = nullptr;
+  const hid_t* error_class = nullptr;
+  const hid_t* error_major = nullptr;  ///< of the pipeline
+  const hid_t* error_minor = nullptr;  ///< of a filter
+
+  /// Puts a reason on HDF5's stack of errors.
+  void tell(const char* reason) const;
 
   /// Of the library that has the code at `return_address`. Whether all of them were found.
   bool find(const void* return_address);

@@ -30,7 +30,7 @@ extern "C" {
 typedef enum cuszi_status {
   CUSZI_OK = 0,
   CUSZI_BAD_USAGE = 1,   /* an argument or option that cannot be honoured */
-  CUSZI_BAD_INPUT = 2,   /* values that cannot be read */
+  CUSZI_BAD_INPUT = 2,   /* values that cannot be read, or are warned of where `strict` is set */
   CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, no archive, or over memory_limit */
   CUSZI_BAD_BOUND = 4,   /* a value would be over the bound */
   CUSZI_NO_DEVICE = 5,   /* a device, a driver or a library is not there */
@@ -171,6 +171,10 @@ typedef struct cuszi_options {
   uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536; 0: as many as make it small */
   double zfp_amount;
 
+  int32_t strict; /* if not 0, what cuszi_last_warning() would tell is an error: CUSZI_BAD_INPUT for
+                     values, CUSZI_BAD_BOUND for a target that was not met */
+  int32_t reserved;
+
   uint64_t memory_limit; /* of restoring: bytes of the host's memory that frames in work at a time
                             may take, their values included; more is CUSZI_BAD_ARCHIVE, before it
                             is taken; 0: no limit */
@@ -227,6 +231,12 @@ CUSZI_API void cuszi_context_destroy(cuszi_context* context);
  * valid until the next call. */
 CUSZI_API cuszi_status cuszi_last_status(const cuszi_context* context);
 CUSZI_API const char* cuszi_last_error(const cuszi_context* context);
+
+/* What makes the result of the last call with this context useless, though it succeeded, in one
+ * line; "" if nothing does. cuszi_compress() warns of values that repeat far outside the others but
+ * are no fill values, of fill values that differ from the field's by a rounding to f32, and of a
+ * target that was not met. Valid until the next call. */
+CUSZI_API const char* cuszi_last_warning(const cuszi_context* context);
 
 /* How many bytes of values a field has; 0 if it cannot be. */
 CUSZI_API size_t cuszi_field_bytes(const cuszi_field* field);

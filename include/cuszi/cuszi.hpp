@@ -99,6 +99,9 @@ class Context {
     return size;
   }
 
+  /// What makes the result of the last call useless, if anything: see cuszi_last_warning().
+  std::string warning() const { return cuszi_last_warning(context_.get()); }
+
   /// What the last compression has reached of its target: see cuszi_reached().
   double reached() const noexcept { return cuszi_reached(context_.get()); }
 

@@ -49,10 +49,10 @@ _cuszi() {
     if [[ -z $words && ($COMP_CWORD -eq 1 || $current == -*) ]]; then
         [[ $COMP_CWORD -eq 1 ]] || words='--help'
         case ${COMP_WORDS[1]} in
-            compress) words+=" $inputs --rm $field $target $method $output $device $report --verify" ;;
+            compress) words+=" $inputs --rm $field $target $method $output $device $report --verify --strict" ;;
             decompress) words+=" $inputs $output $device $report --frame --stride --box --compare --byte-order
                 --memory-limit" ;;
-            compare) words+=" $field $report" ;;
+            compare) words+=" $field $report --strict" ;;
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
             test) words+=" $inputs $device $report --memory-limit" ;;
             list) words+=" $inputs --json" ;;

@@ -216,6 +216,33 @@ class FillValues(CliTest):
         self.assertIn("--fill-value 1e+20", self.warned(values, "-999"))
         self.assertEqual(self.warned(values, "-999", "1e20"), "")
 
+    def test_where_no_frame_has_both(self):
+        half = [1e20] * 20000 + [math.sin(i / 99) for i in range(20000)]
+        self.path("h_4x10000.f64").write_bytes(array.array("d", half).tobytes())
+        result = self.cuszi("compress", "h_4x10000.f64", "-e", "1e-3", "--frame-size", "80000")
+        self.assertIn("--fill-value 1e+20", result.stderr.decode())
+
+    def test_compare_tells_of_a_spoiled_range(self):
+        values = [1e20 if i % 7 == 3 else math.sin(i / 99) for i in range(5000)]
+        for name, error in [("a_5000.f64", 0), ("b_5000.f64", 1e9)]:
+            self.path(name).write_bytes(array.array("d", [v + error for v in values]).tobytes())
+        compare = ["compare", "a_5000.f64", "b_5000.f64", "-e", "1e-3"]
+        error = self.cuszi(*compare).stderr.decode()
+        self.assertRegex(error, r"^cuszi: warning: a_5000.f64: 1e\+20 repeats .*--fill-value 1e\+20\n$")
+        self.cuszi(*compare, "--strict", code=INPUT)
+        self.cuszi("compare", "a_5000.f64", "a_5000.f64", "--fill-value", "1e20", "--strict")
+
+    def test_strict(self):
+        values = [1e20 if i % 7 == 3 else math.sin(i / 99) for i in range(5000)]
+        self.path("f_5000.f64").write_bytes(array.array("d", values).tobytes())
+        compress = ["compress", "f_5000.f64", "-e", "1e-3", "--strict"]
+        result = self.cuszi(*compress, "--quiet", code=INPUT)
+        self.assertRegex(result.stderr.decode(), r"^cuszi: f_5000\.f64: 1e\+20 repeats far outside")
+        self.cuszi(*compress, "--fill-value", "1.0000000200408773e20", code=INPUT)
+        self.assertEqual(self.files(), ["f_5000.f64"])
+        result = self.cuszi(*compress, "--fill-value", "1e20", "--fill-value", "-999")
+        self.assertIn("-999 matches no point", result.stderr.decode())
+
     def test_no_value_becomes_missing(self):
         rng = random.Random(3)
         cases = [(0.5, 1.0), (0.0, 1.0), (-0.25, 1.0), (3.0, 10.0)]

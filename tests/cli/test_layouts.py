@@ -54,6 +54,8 @@ class Layouts(CliTest):
                            stdin=self.path("u_20x40x60.f32").read_bytes())
         self.assertIn(b"--dims 20x40x60", piped.stderr)
         self.assertEqual(self.warnings("u_20x40x60.f32", "-d", "60x40x20", "--quiet"), "")
+        self.cuszi("compress", "u_20x40x60.f32", "-e", "1e-3", "-d", "60x40x20", "--strict", "-f",
+                   code=INPUT)
 
     @also_sanitized
     def test_the_other_byte_order_is_warned_of(self):

@@ -60,14 +60,15 @@ class FilesTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def run_tool(self, *command, code=0):
+    def run_tool(self, *command, code=0, warns=False):
         result = subprocess.run([str(part) for part in command], cwd=self.folder,
                                 capture_output=True, text=True, timeout=120)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result.stdout if code == 0 else result.stderr
+        return result.stderr if code != 0 or warns else result.stdout
 
-    def cuszi(self, *arguments, code=0):
-        return self.run_tool(os.environ["CUSZI"], *arguments, code=code)
+    def cuszi(self, *arguments, code=0, warns=False):
+        """What the tool prints, or tells where it fails or is to warn."""
+        return self.run_tool(os.environ["CUSZI"], *arguments, code=code, warns=warns)
 
     def archive(self, name, *options):
         self.cuszi("compress", name, "-e", "1e-3", *QUICK, "-f", *options, "-o", "out.cuszi")
@@ -281,6 +282,51 @@ class Hdf5Copies(FilesTest):
         self.run_tool("h5repack", "-l", "T:CHUNK=5x30x40", "c.h5", "again.h5")
         with h5py.File(self.folder / "again.h5") as again:
             np.testing.assert_array_equal(again["T"][:3], a[:3])
+
+    def test_many_missing_values(self):
+        a = waves(dtype="f8")
+        named = [-1e9 - i for i in range(40)]
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            for name, used in [("T", 15), ("U", 16), ("V", 40)]:
+                a[0, 0] = 0
+                a[0, 0, :used] = named[-used:]
+                file.create_dataset(name, data=a, fillvalue=named[-1])
+                file[name].attrs["missing_value"] = named
+        for name, used in [("T", 15), ("U", 16)]:
+            with self.copy("--bound", f"{name}=1e-3") as copy:
+                self.assertEqual(self.filters(copy[name]), [411])
+                np.testing.assert_array_equal(copy[name][0, 0, :used], named[-used:])
+                np.testing.assert_array_equal(copy[name].attrs["missing_value"], named)
+            report = json.loads(self.cuszi("compress", f"t.h5:{name}", "-e", "1e-3", "--json", "-f"))
+            self.assertEqual(report["masked"], used)
+        for option in (["t.h5:V", "-e", "1e-3"], ["t.h5", "-e", "1e-3", "-o", "d.h5"]):
+            error = self.cuszi("compress", *option, "-f", code=INPUT)
+            self.assertRegex(error, "t.h5:V: has points of 40 values that mean missing.* 16")
+            self.assertNotIn("--fill-value", error)
+
+    def test_unmatched_fill_values_are_told(self):
+        a = waves(dtype="f8")
+        a[:, :5] = 1e20
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            file["g/T"], file["U"], file["g/T"].attrs["missing_value"] = a, a, np.float32(1e20)
+        with netCDF4.Dataset(self.folder / "t.nc", "w", format="NETCDF3_CLASSIC") as file:
+            for name, length in zip("zyx", a.shape):
+                file.createDimension(name, length)
+            file.createVariable("T", "f8", tuple("zyx"))[:] = a
+            file["T"].missing_value = np.float32(1e20)
+        for name in ("t.h5", "t.nc"):
+            for bound in (["-e", "1e-3"], ["-e", "1e-3", "-m", "abs"]):
+                with self.subTest(name=name, bound=bound):
+                    copy = ["compress", name, *bound, "--preset", "fast", "-f", "-o", "c.nc"]
+                    told = self.cuszi(*copy, warns=True)
+                    self.assertRegex(told, "T: the fill value 1.0000000200408773e[+]20 .* 1e[+]20")
+                    if name == "t.h5":
+                        self.assertRegex(told, "t.h5:U: 1e[+]20 repeats far outside")
+                    self.assertEqual(self.cuszi(*copy, "--fill-value", "1e20", warns=True), "")
+                    (self.folder / "c.nc").unlink()
+                    self.cuszi(*copy, "--strict", code=INPUT)
+                    self.assertEqual(sorted(os.listdir(self.folder)), ["t.h5", "t.nc"])
+                    self.cuszi(*copy, "--strict", "--fill-value", "1e20", "--verify")
 
     def test_outputs_are_whole_or_not_there(self):
         (self.folder / "t.h5").chmod(0o440)

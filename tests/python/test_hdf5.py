@@ -5,6 +5,7 @@ CUSZI in the environment names the tool.
 
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -33,7 +34,7 @@ class Hdf5Test(unittest.TestCase):
         return result.stdout
 
     def write(self, name, a, filter, chunks=True, **more):
-        with h5py.File(self.folder / name, "w") as file:
+        with h5py.File(self.folder / name, "w", rdcc_nbytes=0) as file:  # chunks at once
             return file.create_dataset("T", data=a, chunks=chunks, **filter, **more).chunks
 
     def read(self, name):
@@ -101,6 +102,105 @@ class H5py(Hdf5Test):
             with self.assertRaises((ValueError, OSError)):  # parameters of no known version
                 file.create_dataset("v", data=waves(), chunks=True, compression=cuszi.H5(abs=1)[
                     "compression"], compression_opts=(9, 0, 0))
+
+    def create(self, type_id, set_up, chunks=(20, 30, 40)):
+        """Makes a dataset of any type with what set_up(properties) adds, and with our filter."""
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            properties.set_chunk(chunks)
+            set_up(properties)
+            space = h5py.h5s.create_simple((20, 30, 40))
+            h5py.h5d.create(file.id, b"T", type_id, space, properties).write(
+                h5py.h5s.ALL, h5py.h5s.ALL, waves(dtype="f8"))
+            self.assertEqual(file["T"].shape, (20, 30, 40))
+        return self.read("t.h5")
+
+    def ours(self, properties, **arguments):
+        flags = h5py.h5z.FLAG_MANDATORY
+        properties.set_filter(411, flags, cuszi.H5(abs=1e-3, **arguments).parameters)
+
+    def test_filters_in_front_are_refused(self):
+        before = {"shuffle": lambda p: p.set_shuffle(), "deflate": lambda p: p.set_deflate(1),
+                  "fletcher32": lambda p: p.set_fletcher32(),
+                  "scaleoffset": lambda p: p.set_scaleoffset(0, 3)}
+        for name, set_up in before.items():
+            for behind in (False, True):
+                with self.subTest(name=name, behind=behind):
+                    steps = [self.ours, set_up] if behind else [set_up, self.ours]
+                    def set_all(properties):
+                        for step in steps:
+                            step(properties)
+                    if behind and name != "scaleoffset":
+                        b = self.create(h5py.h5t.IEEE_F64LE, set_all)
+                        self.assertLessEqual(np.abs(b - waves(dtype="f8")).max(), 1e-3)
+                    elif not behind:
+                        with self.assertRaisesRegex(Exception, f"a filter before cuszi.*{name}"):
+                            self.create(h5py.h5t.IEEE_F64LE, set_all)
+        with self.assertRaisesRegex(Exception, "before cuszi.*shuffle"):
+            self.write("t.h5", waves(), cuszi.H5(abs=1e-3), shuffle=True)
+
+    def test_floats_of_other_layouts_are_refused(self):
+        def changed(type_id, change):
+            other = type_id.copy()
+            change(other)
+            return other
+        f32, f64 = h5py.h5t.IEEE_F32LE, h5py.h5t.IEEE_F64LE
+        for of in (f32, f64, h5py.h5t.IEEE_F32BE, h5py.h5t.IEEE_F64BE):
+            b = self.create(of, self.ours)
+            self.assertLessEqual(np.abs(b - waves(dtype="f8")).max(), 1e-3 + 1e-7)
+        for name, other in {
+                "bias": changed(f32, lambda t: t.set_ebias(100)),
+                "exponent": changed(f32, lambda t: (t.set_fields(31, 25, 6, 0, 25),
+                                                    t.set_ebias(31))),
+                "size": changed(f64, lambda t: t.set_fields(63, 54, 9, 0, 54)),
+                "norm": changed(f32, lambda t: t.set_norm(h5py.h5t.NORM_NONE)),
+                "precision": changed(f64, lambda t: (t.set_fields(31, 23, 8, 0, 23),
+                                                     t.set_precision(32)))}.items():
+            with self.subTest(name=name):
+                with self.assertRaisesRegex(Exception, "cuszi takes IEEE floats"):
+                    self.create(other, self.ours)
+
+    def test_too_many_fill_values_are_refused(self):
+        a = waves()
+        self.write("t.h5", a, cuszi.H5(abs=1e-3))
+        with h5py.File(self.folder / "t.h5") as file:
+            numbers = list(file["T"].id.get_create_plist().get_filter(0)[2])
+        halves = lambda value: struct.unpack("<II", struct.pack("<d", value))
+        for count, code in ((15, None), (16, "fill value")):
+            fills = [half for i in range(count) for half in halves(1e10 + i)]
+            how = {"compression": 411, "compression_opts": (*numbers[:14], count, *fills),
+                   "fillvalue": np.float32(-999)}
+            if code is None:
+                self.write("t.h5", a, how)
+                continue
+            with self.assertRaisesRegex(Exception, code):
+                self.write("t.h5", a, how)
+
+    def reason(self, a, parameters):
+        """What HDF5's error stack tells where a filter fails, not in all versions."""
+        self.write("plain.h5", a, {})
+        values = ",".join(map(str, parameters))
+        return subprocess.run(
+            ["h5repack", "--enable-error-stack", "-l", "T:CHUNK=20x30x40", "-f",
+             f"T:UD=411,0,{len(parameters)},{values}", "plain.h5", "packed.h5"], cwd=self.folder,
+            env={**os.environ, "HDF5_PLUGIN_PATH": cuszi.h5_plugin_path()},
+            capture_output=True, text=True, timeout=120).stderr
+
+    def test_strict(self):
+        a = waves()
+        a[:, :5] = 1e20
+        for preset, fails in ((3, False), (3 + 256, True)):
+            parameters = list(cuszi.H5(abs=1e-3).parameters)
+            parameters[3] = preset
+            how = {"compression": 411, "compression_opts": tuple(parameters)}
+            if fails:
+                with self.assertRaises(OSError):
+                    self.write("t.h5", a, how)
+                self.assertIn("1e+20 repeats far outside", self.reason(a, parameters))
+            else:
+                self.write("t.h5", a, how)
+            self.write("t.h5", a, how, fillvalue=np.float32(1e20))
+            np.testing.assert_array_equal(self.read("t.h5")[:, :5], a[:, :5])
 
     def test_damage(self):
         self.write("t.h5", waves(), cuszi.H5(abs=1e-2), chunks=(20, 30, 40))

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/mask.hpp"
+#include "core/pipeline.hpp"
+
+namespace cuszi {
+
+/// What a user should know of a field's fill values.
+struct FillWarning {
+  enum class Kind {
+    suspect,    ///< a value looks as if it meant "missing", but is no fill value
+    misnamed,   ///< a fill value differs from what the field has by a rounding to f32
+    unmatched,  ///< no point has a fill value that some should have
+  };
+
+  Kind kind;
+  std::string value;       ///< the suspect, or the fill value
+  std::string other = {};  ///< what the field has instead of a misnamed fill value
+
+  /// Whether a relative bound refers to a range with values that mean "missing".
+  bool spoils_range() const { return kind != Kind::unmatched; }
+
+  /// In a line that is no sentence. `option` is what takes fill values, like "--fill-value".
+  std::string text(std::string_view option) const;
+};
+
+/// Those warnings that make a result useless, in one line; empty if there are none.
+std::string spoiling(const std::vector<FillWarning>& warnings, std::string_view option);
+
+/// The least and the greatest values of a sample that grows, and how often each was drawn.
+class SampleTails {
+ public:
+  void add(double value);
+
+  /// Values that repeat and lie a thousand times further from the others than they from each other:
+  /// up to three at either end.
+  std::vector<double> far_out() const;
+
+ private:
+  static constexpr std::size_t kept = 4;  ///< distinct values at either end
+
+  void trim();
+  bool are_far_out(std::size_t low, std::size_t high) const;
+
+  std::map<double, std::uint64_t> ends_;
+  std::uint64_t drawn_ = 0;
+  double inner_low_ = std::numeric_limits<double>::infinity();    ///< from there to `inner_high_`
+  double inner_high_ = -std::numeric_limits<double>::infinity();  ///< no end can be
+};
+
+/// Looks at the parts of a field for values that mean "missing" and are none of its fill values.
+class FillWatch {
+ public:
+  /// The first `expected` of the fill values should be somewhere in the field. `samples` are drawn
+  /// of each part, or fewer where that would take long.
+  explicit FillWatch(const FillValues& fills, std::size_t expected = 0,
+                     std::optional<std::uint64_t> samples = {});
+
+  /// Looks at a frame that has been loaded, unless a backend that has seen but a sample of it found
+  /// no larger magnitude than `ordinary`.
+  void look_at(const LoadedFrame& frame, double ordinary = 0);
+
+  /// Looks at values in the host's memory.
+  void look_at(DType dtype, Bytes bytes);
+
+  /// What there is to tell after all parts.
+  std::vector<FillWarning> warnings() const;
+
+ private:
+  /// A part of the field, wherever it is.
+  struct Part {
+    DType dtype;
+    std::uint64_t points;
+    std::function<std::vector<double>(std::span<const std::uint64_t>)> values_at;
+    std::function<bool(double)> holds;
+    const FieldScan* scan;  ///< none if no fill value is there
+  };
+
+  struct Fill {
+    double value;
+    bool seen;  ///< or need not be
+    std::optional<double> instead = {};
+  };
+
+  void look_at(const Part& part);
+  void draw_sample(const Part& part);
+  void look_for(Fill& fill, const Part& part) const;
+  bool is_named(double value) const;
+  std::uint64_t samples_of(std::uint64_t points) const;
+
+  FillValues named_;
+  std::vector<Fill> fills_;
+  std::optional<std::uint64_t> samples_;
+  SampleTails tails_;
+  DType dtype_ = DType::f64;
+};
+
+}  // namespace cuszi
