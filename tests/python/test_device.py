@@ -203,10 +203,13 @@ class OnDevice(unittest.TestCase):
             cuszi.compress(a[:, ::2], abs=1e-3)
         with self.assertRaises(cuszi.RoomError):
             cuszi.compress(a, abs=1e-3, out=library.empty(100, "u1"))
-        with self.assertRaises(cuszi.RoomError):
-            cuszi.decompress(archive, out=library.empty((39, 100, 101), "f4"))
-        with self.assertRaises(cuszi.UsageError):
-            cuszi.decompress(archive, out=library.empty((40, 100, 101), "f8"))
+        for shape, dtype in [((39, 100, 101), "f4"), ((100, 40, 101), "f4"), ((40, 100, 101), "f8")]:
+            with self.assertRaisesRegex(cuszi.UsageError, r"accepted is the shape \(40, 100, 101\)"):
+                cuszi.decompress(archive, out=library.empty(shape, dtype))
+        with self.assertRaisesRegex(cuszi.UsageError, "one axis of uint8"):
+            cuszi.compress(a, abs=1e-3, out=library.empty((40, 100, 101), "f4"))
+        with self.assertRaisesRegex(cuszi.UsageError, "masked="):
+            cuszi.decompress(archive, masked=True, out=library.empty((40, 100, 101), "f4"))
         for at in (3, 40, len(archive) // 2, len(archive) - 1):
             damaged = library.get(archive).copy()
             damaged[at] ^= 1

@@ -7,6 +7,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -211,6 +212,37 @@ class H5py(Hdf5Test):
         (self.folder / "t.h5").write_bytes(data)
         with self.assertRaises(OSError):
             self.read("t.h5")
+
+
+class Imports(Hdf5Test):
+    """Importing cuszi is enough to read."""
+
+    def run_python(self, program):
+        environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+        result = subprocess.run([sys.executable, "-c", program], cwd=self.folder, env=environment,
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
+
+    def test_readers_need_no_filter(self):
+        self.write("t.h5", waves(), cuszi.H5(abs=1e-2))
+        for modules in ("cuszi, h5py", "h5py, cuszi", "h5py, cuszi, h5netcdf"):
+            with self.subTest(modules=modules):
+                self.assertEqual(self.run_python(
+                    f"import {modules}; print(h5py.File('t.h5')['T'][...].shape)"), "(20, 30, 40)\n")
+        self.assertEqual(self.run_python("import cuszi, netCDF4; print("
+                                         "netCDF4.Dataset('t.h5')['T'][...].shape)"), "(20, 30, 40)\n")
+
+    def test_nothing_else_is_imported(self):
+        self.assertEqual(self.run_python("import cuszi, sys; print([name for name in ('h5py', 'zarr', "
+                                         "'numcodecs') if name in sys.modules])"), "[]\n")
+        self.run_python("import sys; sys.modules['h5py'] = None; import cuszi")
+
+    def test_folders_of_others_are_kept(self):
+        program = ("import os; os.environ['HDF5_PLUGIN_PATH'] = '/other:/folders'; import cuszi; import "
+                   "cuszi; print(os.environ['HDF5_PLUGIN_PATH'] == cuszi.h5_plugin_path() + "
+                   "':/other:/folders')")
+        self.assertEqual(self.run_python(program), "True\n")
 
 
 class Tools(Hdf5Test):

@@ -64,7 +64,17 @@ class ZarrTest(unittest.TestCase):
         for bound in (-1, float("nan"), float("inf")):
             with self.assertRaises(cuszi.UsageError):
                 cuszi.Zarr(abs=bound)
-        with self.assertRaises(cuszi.UsageError):
+        for codec in (cuszi.Zarr, cuszi.Numcodec):
+            with self.subTest(codec=codec.__name__):
+                with self.assertRaisesRegex(cuszi.UsageError, "preset 'bogus' is not one of ratio, "):
+                    codec(abs=1, preset="bogus")
+                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, preset, fill"):
+                    codec(rel=1)
+                with self.assertRaisesRegex(TypeError, "abs 'small' is not a number"):
+                    codec(abs="small")
+                for fill in (np.float32(1e20), np.array(1e20), [np.float64(1e20)], "netcdf"):
+                    codec(abs=np.float32(1), fill=fill)
+        with self.assertRaisesRegex(cuszi.UsageError, "only float32 and float64.*lossless"):
             self.create(np.arange(100), (10,), cuszi.Zarr(abs=1))
 
     def test_damage(self):

@@ -7,18 +7,26 @@ Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
 ``__cuda_array_interface__`` or DLPack, are used where they lie. The GIL is released meanwhile.
 """
 
+import typing as _typing
+
 from ._codec import Info, compress, decompress, info, room
-from ._h5 import H5, h5_plugin_path
-from ._library import (ArchiveError, BoundError, DeviceError, Error, InputError, RoomError,
-                       TargetWarning, UsageError, version)
+from ._errors import (ArchiveError, BoundError, DeviceError, Error, InputError, RoomError,
+                      TargetWarning, UsageError)
+from ._h5 import H5, h5_plugin_path, let_hdf5_find_it
+from ._library import version
 
+if _typing.TYPE_CHECKING:
+    from ._zarr import Numcodec, Zarr
+else:
+    def __getattr__(name: str) -> object:
+        """The codecs of Zarr, whose packages are loaded when they are asked for."""
+        if name in ("Zarr", "Numcodec"):
+            from . import _zarr
+            return getattr(_zarr, name)
+        raise AttributeError(f"module 'cuszi' has no attribute {name!r}")
 
-def __getattr__(name: str):
-    """The codecs of Zarr, whose packages are loaded when they are asked for."""
-    if name in ("Zarr", "Numcodec"):
-        from . import _zarr
-        return getattr(_zarr, name)
-    raise AttributeError(f"module 'cuszi' has no attribute {name!r}")
+let_hdf5_find_it()
+del let_hdf5_find_it
 
 
 __version__ = version()

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from . import _library, _memory
-from ._library import MAX_FILLS, MAX_RANK, Options, Part, TargetWarning, UsageError
+from . import _library, _masks, _memory, _options
+from ._arguments import Real, names_keywords, whole
+from ._errors import TargetWarning, UsageError
+from ._library import MAX_RANK, Options, Part
+from ._options import Fill, Preset, ValueRange
 
-NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
+if TYPE_CHECKING:
+    from types import EllipsisType
 
-# The names of the tool's options, and their numbers in cuszi.h.
-PRESETS = {"ratio": 0, "cuszi": 1, "cusz": 2, "fast": 3, "zfp": 4}
-_NAMES = {
-    "preset": PRESETS,
-    "predictor": {"auto": 1, "lorenzo": 2, "interp": 3, "multilevel": 4,
-                  "tiles": 5, "zfp": 6},
-    "coder": {"auto": 1, "huffman": 2, "ans": 3},
-    "effort": {"normal": 0, "fast": 1, "best": 2},
-    "lossless": {"none": 0, "bitcomp": 1},
-    "axes": {"auto": 0, "lattice": 1, "independent": 2, "layered": 3},
-    "index": {"none": 1, "offset": 2, "length": 3, "hybrid": 4},
-    "interp_cubic": {"not-a-knot": 1, "natural": 2},
-}
+    from typing_extensions import Buffer, Unpack
+
+    from ._memory import DeviceArray
+    from ._options import Method
+
+    Box = SupportsIndex | slice | EllipsisType | tuple[SupportsIndex | slice | EllipsisType, ...] | None
+
+Out = TypeVar("Out")
+
 _DTYPES = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
-_MODES = {"rel": 0, "abs": 1, "psnr": 2, "ratio": 3}
-_NUMBERS = {"frame_bytes", "radius", "axis", "reach", "alpha", "beta", "interp_alpha",
-            "interp_anchor", "chunk", "partition", "huffman_width", "zfp_chunk"}
-_ZFP_MODES = {"accuracy": 0, "precision": 1, "rate": 2, "reversible": 3}
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Info:
     """What an archive says of its field."""
 
     shape: tuple[int, ...]  #: slowest first
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     bound: float  #: what no value's error exceeds, in the field's unit; infinite if there is none
     mode: str  #: "rel" or "abs": how the bound was asked for,
     bound_asked: float  #: and which
@@ -52,114 +48,69 @@ class Info:
     format_version: int
 
 
-def _number(option: str, name: str) -> int:
-    names = _NAMES[option]
-    if name not in names:
-        raise UsageError(f"{option} {name!r} is not one of {', '.join(names)}")
-    return names[name]
-
-
-def _set_device(options: Options, device: str, threads: int | None, stream: int | None,
-                memories: Iterable[_memory.Memory]) -> None:
-    kind, _, index = device.partition(":")
-    if kind not in ("auto", "cpu", "cuda") or (index and (kind != "cuda" or not index.isdigit())):
-        raise UsageError(f"device {device!r} is not auto, cpu, cuda or cuda:N")
-    options.device = ("auto", "cpu", "cuda").index(kind)
-    options.device_index = int(index or 0)
-    options.threads = threads or 0
-    if stream is None:
-        stream = next((memory.stream for memory in memories if memory.stream), 0)
-    options.stream = stream
-
-
-def _set_zfp_mode(options: Options, mode: str) -> None:
-    name, colon, amount = mode.partition(":")
-    takes_amount = name in ("precision", "rate")
-    try:
-        options.zfp_mode = _ZFP_MODES[name]
-        options.zfp_amount = float(amount) if takes_amount else 0
-    except (KeyError, ValueError):
-        name = ""
-    if not name or bool(colon) != takes_amount:
-        raise UsageError(f"zfp_mode {mode!r} is not accuracy, precision:PLANES, rate:BITS or "
-                         "reversible")
-
-
-def _set_method(options: Options, method: dict[str, Any]) -> None:
-    for option, value in method.items():
-        if option in _NAMES:
-            setattr(options, option, _number(option, value))
-        elif option in _NUMBERS:
-            setattr(options, option, value)
-        elif option == "zfp_mode":
-            _set_zfp_mode(options, value)
-        elif option == "interp_tile":
-            options.interp_tile = (1,) * (3 - len(value)) + tuple(value)
-        elif option == "interp_order":
-            options.interp_order = value.encode()
-        else:
-            raise TypeError(f"compress() got an unexpected keyword argument {option!r}")
-
-
-def _set_fills(options: Options, fill: float | str | Iterable[float | str]) -> None:
-    if isinstance(fill, tuple) and not fill:
-        return
-    fills = [fill] if isinstance(fill, (str, float, int)) else list(fill)
-    values = [NETCDF_FILL if value == "netcdf" else float(value) for value in fills]
-    values = [value for value in values if value == value]  # NaN is missing anyway
-    if len(values) > MAX_FILLS:
-        raise UsageError(f"at most {MAX_FILLS} fill values, not {len(values)}")
-    options.fill_count = len(values)
-    options.fills = (ctypes.c_double * len(values))(*values)
+def require_floats(dtype: np.dtype[Any]) -> None:
+    if dtype.newbyteorder("=") not in _DTYPES:
+        raise UsageError(f"values of {dtype}; only float32 and float64 are compressed within a bound: "
+                         "convert by .astype, or take a lossless codec")
 
 
 def _field(memory: _memory.Memory) -> _library.Field:
+    require_floats(memory.dtype)
     dtype = _DTYPES.get(memory.dtype)
     if dtype is None:
-        raise UsageError(f"values of {memory.dtype}; float32 and float64 can be compressed")
+        raise UsageError(f"values of {memory.dtype} on a device, not in the machine's byte order")
     shape = memory.shape or (1,)
     if len(shape) > MAX_RANK:
         raise UsageError(f"{len(shape)} dimensions; reshape to at most {MAX_RANK}, slowest first")
     return _library.Field(dtype, len(shape), shape)
 
 
-def _set_quality(options: Options, asked: dict[str, float | None],
-                 value_range: tuple[float, float] | None) -> None:
-    given = {mode: value for mode, value in asked.items() if value is not None}
-    if not given and options.zfp_mode:
-        given = {"abs": 0}  # none is needed
-    if len(given) != 1:
-        raise UsageError("give one of rel=, abs=, psnr= and ratio=, like rel=1e-3")
-    (mode, options.bound), = given.items()
-    options.mode = _MODES[mode]
-    if value_range is None:
-        return
-    if mode != "rel":
-        raise UsageError(f"value_range= goes with rel=, not with {mode}=")
-    options.range_min, options.range_max = value_range
-    options.has_range = 1
-
-
 def _warn_if_missed(options: Options) -> None:
     reached = _library.reached()
     if reached < options.bound:  # NaN is not
-        mode = list(_MODES)[options.mode]
+        mode = _options.MODES[options.mode]
         warnings.warn(f"the target {mode}={options.bound:g} was not met: {reached:.4g}",
-                      TargetWarning, stacklevel=3)
+                      TargetWarning, stacklevel=4)
 
 
-def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
-             psnr: float | None = None, ratio: float | None = None, preset: str = "ratio",
-             fill: float | str | Iterable[float | str] = (),
-             value_range: tuple[float, float] | None = None, verify: bool = False,
+def _values(a: Any, fill: Any, stream: int | None = None) -> tuple[_memory.Memory, tuple[float, ...]]:
+    """An array to be read, and which of its values mean "missing" besides NaN."""
+    fills = _options.fill_values(fill)
+    if _memory.is_on_device(a):
+        return _memory.of_values(a, stream), fills
+    values, own = _masks.unmasked(a)
+    return _memory.of_values(values), tuple(dict.fromkeys(own + fills))
+
+
+@overload
+def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
+             psnr: Real | None = None, ratio: Real | None = None, preset: Preset = "ratio",
+             fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
              device: str = "auto", threads: int | None = None, stream: int | None = None,
-             out: Any = None, **method: Any) -> Any:
+             out: None = None, **method: Unpack[Method]) -> bytes: ...
+
+
+@overload
+def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
+             psnr: Real | None = None, ratio: Real | None = None, preset: Preset = "ratio",
+             fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
+             device: str = "auto", threads: int | None = None, stream: int | None = None,
+             out: Buffer | DeviceArray, **method: Unpack[Method]) -> int: ...
+
+
+@names_keywords(_options.METHOD)
+def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, ratio: Any = None,
+             preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
+             verify: bool = False, device: str = "auto", threads: int | None = None,
+             stream: int | None = None, out: Any = None, **method: Any) -> bytes | int:
     """Compress a field under a strict error bound, or to a quality or a size.
 
     Parameters
     ----------
     a : array of float32 or float64 with 1 to 4 dimensions, slowest first
-        Of NumPy or, where it lies, on a GPU. Others are converted by ``numpy.asarray``.
+        Of NumPy or, where it lies, on a GPU. Others are converted by ``numpy.asanyarray``. Masked
+        points are missing, as are the values that ``attrs["_FillValue"]`` and
+        ``attrs["missing_value"]`` of an array of xarray or h5py name.
     rel, abs : float
         What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
         0 is lossless.
@@ -180,7 +131,7 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     stream : int
         The CUDA stream (its address) whose work makes the values; by default the stream that the
         array's library is working on.
-    out : writable buffer, or array on a GPU, of bytes
+    out : writable buffer, or array on a GPU, of bytes along one axis
         For the archive, instead of new memory; ``room(a)`` bytes are always enough.
     **method
         What else the tool can be told: predictor, coder, effort, axes with axis, reach, alpha,
@@ -197,21 +148,21 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     ------
     UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect
     """
-    values = _memory.of_values(a, stream)
+    values, fills = _values(a, fill, stream)
     options = Options()
-    _set_method(options, method)
-    _set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
-    options.preset = _number("preset", preset)
-    options.verify = verify
-    _set_fills(options, fill)
+    _options.set_method(options, method)
+    _options.set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
+    options.preset = _options.number_of("preset", preset)
+    options.verify = int(bool(verify))
+    _options.set_fills(options, fills)
     field = _field(values)
     if out is not None:
-        target = _memory.of_output(out, stream)
-        _set_device(options, device, threads, stream, (values, target))
+        target = _memory.of_archive_output(out, stream)
+        _options.set_device(options, device, threads, stream, (values, target))
         size = _library.compress(options, field, values.address, target.address, target.nbytes)
         _warn_if_missed(options)
         return size
-    _set_device(options, device, threads, stream, (values,))
+    _options.set_device(options, device, threads, stream, (values,))
     # Pages that are never written cost nothing. What cannot be has a bound of 0 and is told.
     archive = np.empty(_library.bound(field, options), np.uint8)
     size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
@@ -219,8 +170,8 @@ def compress(a: Any, *, rel: float | None = None, abs: float | None = None,
     return archive[:size].tobytes()
 
 
-def room(a: Any, *, fill: float | str | Iterable[float | str] = (),
-         frame_bytes: int = 0) -> int:
+@names_keywords()
+def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 0) -> int:
     """The most bytes that an archive of a field can have, whatever its values: what ``out`` takes.
 
     Parameters
@@ -234,11 +185,13 @@ def room(a: Any, *, fill: float | str | Iterable[float | str] = (),
     """
     options = Options()
     options.frame_bytes = frame_bytes
-    _set_fills(options, fill)
-    return _library.bound(_field(_memory.of_values(a)), options)
+    values, fills = _values(a, fill)
+    _options.set_fills(options, fills)
+    return _library.bound(_field(values), options)
 
 
-def info(archive: Any) -> Info:
+@names_keywords()
+def info(archive: Buffer | DeviceArray) -> Info:
     """What an archive, of which the first 512 bytes are enough, says of its field.
 
     Raises
@@ -258,30 +211,33 @@ def _bound(absolute: float) -> float:
     return math.inf if absolute == sys.float_info.max else absolute
 
 
-def _dtype(field: _library.Field) -> np.dtype:
+def _dtype(field: _library.Field) -> np.dtype[Any]:
     return np.dtype("f4" if field.dtype == _library.F32 else "f8")
 
 
-def _part(box: Any, stride: int, shape: tuple[int, ...]) -> tuple[Part, tuple[int, ...]]:
-    """The part that ``box`` means in a field of this shape, and the axes that it indexes away."""
+def _along_axes(box: Any, rank: int) -> tuple[Any, ...]:
+    """What a box takes of each axis."""
     items = box if isinstance(box, tuple) else (box,)
-    if sum(item is Ellipsis for item in items) > 1 or len(items) - (Ellipsis in items) > len(shape):
-        raise UsageError(f"box {box} has too many axes for a field of {shape}")
-    if Ellipsis not in items:
-        items += (Ellipsis,)
-    at = items.index(Ellipsis)
-    missing = len(shape) - (len(items) - 1)
-    items = items[:at] + (slice(None),) * missing + items[at + 1:]
+    open_axes = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(open_axes) > 1 or len(items) - len(open_axes) > rank:
+        raise UsageError(f"box {box} has too many axes for a field of {rank}")
+    at = open_axes[0] if open_axes else len(items)
+    missing = (slice(None),) * (rank - len(items) + len(open_axes))
+    return items[:at] + missing + items[at + len(open_axes):]
+
+
+def _part(box: Any, shape: tuple[int, ...]) -> tuple[Part, tuple[int, ...]]:
+    """The part that ``box`` means in a field of this shape, and the axes that it indexes away."""
     part = Part()
-    part.stride = stride
     single = []
-    for axis, (item, extent) in enumerate(zip(items, shape)):
+    for axis, (item, extent) in enumerate(zip(_along_axes(box, len(shape)), shape)):
         if isinstance(item, slice):
             first, end, step = item.indices(extent)
             if step != 1:
                 raise UsageError(f"box {box} has steps; stride= thins a field")
         else:
-            first = item.__index__() + (extent if item < 0 else 0)
+            index = whole("box", item, -extent, extent - 1)
+            first = index + (extent if index < 0 else 0)
             end = first + 1
             single.append(axis)
         if not 0 <= first < end <= extent:
@@ -290,9 +246,33 @@ def _part(box: Any, stride: int, shape: tuple[int, ...]) -> tuple[Part, tuple[in
     return part, tuple(single)
 
 
-def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | None = None,
+@overload
+def decompress(archive: Buffer | DeviceArray, *, box: Box = None, stride: int = 1,
+               frame: int | None = None, device: str = "auto", threads: int | None = None,
+               stream: int | None = None, memory_limit: int | None = None,
+               masked: Literal[False] = False,
+               out: None = None) -> npt.NDArray[Any]: ...
+
+
+@overload
+def decompress(archive: Buffer | DeviceArray, *, box: Box = None, stride: int = 1,
+               frame: int | None = None, device: str = "auto", threads: int | None = None,
+               stream: int | None = None, memory_limit: int | None = None,
+               masked: Literal[True],
+               out: npt.NDArray[Any] | None = None) -> np.ma.MaskedArray[Any, Any]: ...
+
+
+@overload
+def decompress(archive: Buffer | DeviceArray, *, box: Box = None, stride: int = 1,
+               frame: int | None = None, device: str = "auto", threads: int | None = None,
+               stream: int | None = None, memory_limit: int | None = None,
+               masked: Literal[False] = False, out: Out) -> Out: ...
+
+
+@names_keywords()
+def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | None = None,
                device: str = "auto", threads: int | None = None, stream: int | None = None,
-               memory_limit: int | None = None, out: Any = None) -> Any:
+               memory_limit: int | None = None, masked: bool = False, out: Any = None) -> Any:
     """Restore a field, or a part of it, from an archive.
 
     Parameters
@@ -309,41 +289,48 @@ def decompress(archive: Any, *, box: Any = None, stride: int = 1, frame: int | N
     memory_limit : int
         Bytes that frames may take while they are restored, their values included; an archive that
         would take more is refused (``ArchiveError``) before it does.
-    out : array of the field's type, of NumPy or on a GPU
+    masked : bool
+        Whether a masked array is wanted. Masked are the archive's fill values, which are all that was
+        masked when it was compressed; where it names none, NaN.
+    out : contiguous array of the result's shape and type, of NumPy or on a GPU
         For the values, instead of new memory.
 
     Returns
     -------
-    numpy.ndarray, or ``out``
+    numpy.ndarray, or numpy.ma.MaskedArray, or ``out``
 
     Raises
     ------
-    ArchiveError, UsageError, DeviceError, RoomError
+    ArchiveError, UsageError, DeviceError
     """
     memory = _memory.of_bytes(archive)
-    if frame is not None and (box is not None or frame < 0):
-        raise UsageError("give one of box= and frame=, a number of at least 0")
-    part, single = Part(), ()
-    part.stride = stride
-    if box is None and frame is None and stride == 1:
-        field = _library.read_info(memory.address, memory.nbytes).field
-    else:
-        if box is not None:
-            shape = _library.read_info(memory.address, memory.nbytes).field.shape
-            part, single = _part(box, stride, shape)
-        elif frame is not None:
-            part = _library.frame_part(memory.address, memory.nbytes, frame)
-            part.stride = stride
-        field = _library.part_field(memory.address, memory.nbytes, part)
-    values = np.empty(field.shape, _dtype(field)) if out is None else out
-    target = _memory.of_output(values, stream)
-    if target.dtype != _dtype(field):
-        raise UsageError(f"out is of {target.dtype}; the field is of {_dtype(field)}")
+    if masked and _memory.is_on_device(out):
+        raise UsageError("masked= goes with arrays of NumPy; out is on a device")
+    found = _library.read_info(memory.address, memory.nbytes)
+    field, part, single = _part_of(memory, found.field, box, frame, stride)
+    shape = tuple(extent for axis, extent in enumerate(field.shape) if axis not in single)
+    values = np.empty(shape, _dtype(field)) if out is None else out
+    target = _memory.of_field_output(values, shape, _dtype(field), stream)
     options = Options()
-    _set_device(options, device, threads, stream, (memory, target))
+    _options.set_device(options, device, threads, stream, (memory, target))
     if memory_limit is not None:
-        if not 0 < memory_limit < 2**64:
-            raise UsageError(f"memory_limit {memory_limit} is not a number of bytes from 1 to 2**64 - 1")
-        options.memory_limit = memory_limit
+        options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
     _library.decompress(options, memory.address, memory.nbytes, part, target.address, target.nbytes)
-    return values.squeeze(axis=single) if out is None else out
+    return _masks.masked(values, tuple(found.fills[:found.fill_count])) if masked else values
+
+
+def _part_of(archive: _memory.Memory, whole_field: _library.Field, box: Any, frame: int | None,
+             stride: int) -> tuple[_library.Field, Part, tuple[int, ...]]:
+    """What to restore as a field, as a part, and the axes that a box indexes away."""
+    single: tuple[int, ...] = ()
+    part = Part()
+    if box is not None and frame is not None:
+        raise UsageError("give one of box= and frame=")
+    if box is not None:
+        part, single = _part(box, whole_field.shape)
+    elif frame is not None:
+        part = _library.frame_part(archive.address, archive.nbytes, frame)
+    part.stride = stride
+    if box is None and frame is None and part.stride == 1:
+        return whole_field, part, single
+    return _library.part_field(archive.address, archive.nbytes, part), part, single

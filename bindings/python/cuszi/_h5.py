@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator, Mapping
 
 from . import _library
-from ._codec import PRESETS
-from ._library import UsageError
+from ._arguments import Real, bound, names_keywords, real, value_range as range_of
+from ._errors import UsageError
+from ._options import Preset, ValueRange, number_of
 
 _PARAMETERS_VERSION = 1
 
@@ -21,13 +21,20 @@ def h5_plugin_path() -> str:
     return str(Path(__file__).with_name("plugin"))
 
 
-def _let_hdf5_find_it() -> None:
-    """For libraries that are loaded later by the environment, for h5py also if it is there."""
-    paths = os.environ.get("HDF5_PLUGIN_PATH", "")
-    if h5_plugin_path() not in paths.split(os.pathsep):
-        os.environ["HDF5_PLUGIN_PATH"] = os.pathsep.join(filter(None, [h5_plugin_path(), paths]))
-    if "h5py" in sys.modules:
-        plugins = sys.modules["h5py"].h5pl
+def _default_folders() -> list[str]:
+    """Where HDF5 looks without HDF5_PLUGIN_PATH, which replaces them: its own, and of Conda's."""
+    folders = ["/usr/local/hdf5/lib/plugin", os.path.join(sys.prefix, "lib", "hdf5", "plugin")]
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def let_hdf5_find_it() -> None:
+    """By the environment, for libraries that are loaded later; in h5py if that is there already."""
+    paths = os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep)
+    folders = [path for path in paths if path] or _default_folders()
+    if h5_plugin_path() not in folders:
+        os.environ["HDF5_PLUGIN_PATH"] = os.pathsep.join([h5_plugin_path(), *folders])
+    plugins = getattr(sys.modules.get("h5py"), "h5pl", None)
+    if plugins is not None:
         known = {plugins.get(i) for i in range(plugins.size())}
         if h5_plugin_path().encode() not in known:
             plugins.prepend(h5_plugin_path().encode())
@@ -38,13 +45,29 @@ def _halves(number: float) -> tuple[int, int]:
     return struct.unpack("<II", struct.pack("<d", number))
 
 
-class H5(Mapping):
+def _absolute_bound(abs: Any, rel: Any, value_range: Any) -> float:
+    if (abs is None) == (rel is None):
+        raise UsageError("give one of abs= and rel=; rel= with value_range=")
+    if rel is None:
+        if value_range is not None:
+            raise UsageError("value_range= goes with rel=, not with abs=")
+        return bound("abs", abs)
+    if value_range is None:
+        raise UsageError("rel= needs value_range=(min, max): a chunk does not know the range of its "
+                         "dataset")
+    least, most = range_of(value_range)
+    if not least <= most:
+        raise UsageError(f"value_range {least}, {most} is not (min, max)")
+    if not 0 <= real("rel", rel) < 1:
+        raise UsageError(f"rel {rel} is not from 0 to below 1")
+    return bound("rel", real("rel", rel) * (most - least))
+
+
+class H5(Mapping[str, Any]):
     """Keyword arguments that make h5py compress a chunked dataset of float32 or float64.
 
         file.create_dataset("T", data=a, chunks=(8, 128, 128), **cuszi.H5(abs=0.01))
         data.to_netcdf("t.nc", engine="h5netcdf", encoding={"T": dict(cuszi.H5(abs=0.01))})
-
-    The first use lets h5py find the filter, and what is loaded later, by HDF5_PLUGIN_PATH.
 
     Parameters
     ----------
@@ -67,26 +90,17 @@ class H5(Mapping):
     The dataset's fill value counts as missing and comes back bit for bit, like NaN.
     """
 
-    def __init__(self, *, abs: float | None = None, rel: float | None = None,
-                 value_range: tuple[float, float] | None = None, preset: str = "ratio",
-                 fill: float | None = None):
-        if (abs is None) == (rel is None):
-            raise UsageError("give one of abs= and rel=; rel= with value_range=")
-        if rel is not None:
-            if value_range is None:
-                raise UsageError("rel= needs value_range=(min, max): a chunk does not know the "
-                                 "range of its dataset")
-            abs = rel * (value_range[1] - value_range[0])
-        if not 0 <= abs < float("inf"):
-            raise UsageError(f"the bound {abs} is not a finite number of at least 0")
-        if preset not in PRESETS:
-            raise UsageError(f"preset {preset!r} is not one of {', '.join(PRESETS)}")
+    @names_keywords()
+    def __init__(self, *, abs: Real | None = None, rel: Real | None = None,
+                 value_range: ValueRange = None, preset: Preset = "ratio",
+                 fill: Real | None = None) -> None:
+        absolute = _absolute_bound(abs, rel, value_range)
+        number = number_of("preset", preset)
         self.filter_id: int = _library.h5_filter()
         self.parameters: tuple[int, ...] = (
-            _PARAMETERS_VERSION, *_halves(abs), PRESETS[preset],
-            *(() if fill is None else _halves(fill)))
+            _PARAMETERS_VERSION, *_halves(absolute), number,
+            *(() if fill is None else _halves(real("fill", fill))))
         self._arguments = {"compression": self.filter_id, "compression_opts": self.parameters}
-        _let_hdf5_find_it()
 
     def __getitem__(self, key: str) -> Any:
         return self._arguments[key]

@@ -8,48 +8,35 @@ import threading
 from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_size_t,
                     c_uint32, c_uint64, c_void_p)
 from pathlib import Path
+from typing import Any
+
+from ._arguments import whole
+from ._errors import (ArchiveError, BoundError, DeviceError, Error, InputError, RoomError,
+                      UsageError)
 
 MAX_RANK = 4
 MAX_FILLS = 16
 F32, F64 = 0, 1
 
-
-class Error(RuntimeError):
-    """A call that failed. ``status`` is the library's number for why."""
-
-    status = 0
-
-
-class UsageError(Error, ValueError):
-    """An argument that cannot be honoured."""
-
-
-class InputError(Error):
-    """Values that cannot be read."""
-
-
-class ArchiveError(Error):
-    """Damaged, truncated, or no archive."""
-
-
-class BoundError(Error):
-    """A value would be over the bound."""
-
-
-class DeviceError(Error):
-    """A device, a driver or a library is not there."""
-
-
-class RoomError(Error, ValueError):
-    """``out`` is too small."""
-
-
-class TargetWarning(UserWarning):
-    """A target was not met; the archive is the nearest to it that was found."""
-
-
 _ERRORS = {1: UsageError, 2: InputError, 3: ArchiveError, 4: BoundError, 5: DeviceError,
            6: RoomError}
+
+_RANGES = {c_int32: (-2**31, 2**31 - 1), c_uint32: (0, 2**32 - 1), c_uint64: (0, 2**64 - 1),
+           c_void_p: (0, 2**64 - 1)}
+
+
+class _Checked(Structure):
+    """Refuses whole numbers that do not fit, where ctypes would cut them."""
+
+    _ranges: dict[str, tuple[int, int]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._ranges = {name: _RANGES[kind] for name, kind, *_ in cls._fields_ if kind in _RANGES}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._ranges:
+            value = whole(name, value, *self._ranges[name])
+        super().__setattr__(name, value)
 
 
 class Field(Structure):
@@ -60,7 +47,7 @@ class Field(Structure):
         return tuple(self.dims[:self.rank])
 
 
-class Options(Structure):
+class Options(_Checked):
     _fields_ = [
         ("size", c_uint32), ("version", c_uint32),
         ("bound", c_double), ("mode", c_int32), ("preset", c_int32),
@@ -76,9 +63,9 @@ class Options(Structure):
         ("index", c_int32), ("chunk", c_uint32), ("partition", c_uint32),
         ("huffman_width", c_int32), ("verify", c_int32),
         ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double),
-        ("memory_limit", c_uint64)]
+        ("strict", c_int32), ("reserved", c_int32), ("memory_limit", c_uint64)]
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Options), version=1)
 
 
@@ -89,15 +76,15 @@ class ArchiveInfo(Structure):
         ("fills", c_double * MAX_FILLS), ("frames", c_uint64), ("frame_height", c_uint64),
         ("frame_axis", c_int32), ("reserved", c_uint32)]
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(ArchiveInfo))
 
 
-class Part(Structure):
+class Part(_Checked):
     _fields_ = [("size", c_uint32), ("reserved", c_uint32), ("first", c_uint64 * MAX_RANK),
                 ("end", c_uint64 * MAX_RANK), ("stride", c_uint64)]
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Part))
 
 
@@ -130,75 +117,91 @@ def _load() -> ctypes.CDLL:
 _library = _load()
 
 
-class _Context(threading.local):
-    """A context of the library for each thread, which goes with it."""
+class _Context:
+    """A context of the library, which goes with the thread that it belongs to."""
 
-    def __init__(self):
+    handle: int | None = None
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
         self.handle = _library.cuszi_context_create()
         if not self.handle:
             raise MemoryError
 
-    def __del__(self, destroy=_library.cuszi_context_destroy):
-        destroy(self.handle)
-
-    def call(self, function, *arguments) -> None:
-        status = function(self.handle, *arguments)
-        if status == 7:
-            raise MemoryError(_library.cuszi_last_error(self.handle).decode())
-        if status != 0:
-            error = _ERRORS.get(status, Error)(_library.cuszi_last_error(self.handle).decode())
-            error.status = status
-            raise error
+    def __del__(self, destroy: Any = _library.cuszi_context_destroy, process: Any = os.getpid) -> None:
+        """A forked child leaves its copy alone: threads and a GPU that it may have used are not there."""
+        if self.handle and self.process == process():
+            destroy(self.handle)
 
 
-_context = _Context()
+_threads = threading.local()
+
+
+def _context() -> int | None:
+    """The calling thread's, which a forked child makes anew."""
+    context = getattr(_threads, "context", None)
+    if context is None or context.process != os.getpid():
+        context = _threads.context = _Context()
+    return context.handle
+
+
+def _call(function: Any, *arguments: Any) -> None:
+    context = _context()
+    status = function(context, *arguments)
+    if status == 7:
+        raise MemoryError(_library.cuszi_last_error(context).decode())
+    if status != 0:
+        error = _ERRORS.get(status, Error)(_library.cuszi_last_error(context).decode())
+        error.status = status
+        raise error
 
 
 def version() -> str:
-    return _library.cuszi_version().decode()
+    return str(_library.cuszi_version().decode())
 
 
 def h5_filter() -> int:
-    return _library.cuszi_h5_filter()
+    return int(_library.cuszi_h5_filter())
 
 
 def bound(field: Field, options: Options) -> int:
     """The most bytes that an archive can have; 0 if the field or the options cannot be."""
-    return _library.cuszi_bound(byref(field), byref(options))
+    return int(_library.cuszi_bound(byref(field), byref(options)))
 
 
 def compress(options: Options, field: Field, values: int, archive: int, capacity: int) -> int:
     """From and to addresses of host or device memory; returns the archive's size."""
     size = c_size_t()
-    _context.call(_library.cuszi_compress, byref(options), byref(field), values, archive, capacity,
-                  byref(size))
+    _call(_library.cuszi_compress, byref(options), byref(field), values, archive, capacity,
+          byref(size))
     return size.value
 
 
 def reached() -> float:
     """What this thread's last compression has reached of its target; NaN without one."""
-    return _library.cuszi_reached(_context.handle)
+    return float(_library.cuszi_reached(_context()))
 
 
 def read_info(archive: int, size: int) -> ArchiveInfo:
     info = ArchiveInfo()
-    _context.call(_library.cuszi_read_info, archive, size, byref(info))
+    _call(_library.cuszi_read_info, archive, size, byref(info))
     return info
 
 
 def frame_part(archive: int, size: int, frame: int) -> Part:
     part = Part()
-    _context.call(_library.cuszi_frame_part, archive, size, frame, byref(part))
+    frame = whole("frame", frame, *_RANGES[c_uint64])
+    _call(_library.cuszi_frame_part, archive, size, frame, byref(part))
     return part
 
 
 def part_field(archive: int, size: int, part: Part) -> Field:
     field = Field()
-    _context.call(_library.cuszi_part_field, archive, size, byref(part), byref(field))
+    _call(_library.cuszi_part_field, archive, size, byref(part), byref(field))
     return field
 
 
 def decompress(options: Options, archive: int, size: int, part: Part, values: int,
                capacity: int) -> None:
-    _context.call(_library.cuszi_decompress_part, byref(options), archive, size, byref(part),
-                  values, capacity)
+    _call(_library.cuszi_decompress_part, byref(options), archive, size, byref(part), values,
+          capacity)

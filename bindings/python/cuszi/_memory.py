@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Sequence, Union
 
 import numpy as np
 
-from ._library import UsageError
+from ._errors import UsageError
 
 _CUDA, _CUDA_HOST, _CUDA_MANAGED = 2, 3, 13  # devices of DLPack
 _DEFAULT_STREAM = 1  # as DLPack and CUDA number it
 _TYPES = {(code, bits): np.dtype(f"{kind}{bits // 8}")  # by DLPack's code and bits
           for code, kind in enumerate("iuf") for bits in (8, 16, 32, 64) if (kind, bits) != ("f", 8)}
+
+
+class CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+
+class DLPackArray(Protocol):
+    def __dlpack__(self) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+#: Of CuPy, PyTorch, JAX and others.
+DeviceArray = Union[CudaArray, DLPackArray]
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -25,9 +40,10 @@ class Memory:
 
     address: int
     shape: tuple[int, ...]
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     owner: Any
     stream: int = 0  #: whose work fills it; 0 is the default stream
+    read_only: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -42,7 +58,7 @@ class _Tensor(ctypes.Structure):  # the head of DLManagedTensor
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
-def _require_contiguous(shape, strides) -> None:
+def _require_contiguous(shape: Sequence[int], strides: Sequence[int] | None) -> None:
     """``strides`` count elements or bytes alike; None stands for contiguous."""
     if strides is None:
         return
@@ -54,12 +70,15 @@ def _require_contiguous(shape, strides) -> None:
 
 
 def from_cuda_interface(interface: dict[str, Any], array: Any) -> Memory:
+    if interface.get("mask") is not None:
+        raise UsageError("an array on a device with a mask: give missing points a value, and fill= it")
     dtype = np.dtype(interface["typestr"])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
     _require_contiguous(shape, strides and [stride // dtype.itemsize for stride in strides])
     stream = interface.get("stream") or 0
-    return Memory(interface["data"][0], shape, dtype, array, stream)
+    address, read_only = interface["data"]
+    return Memory(address or 0, shape, dtype, array, stream, read_only)
 
 
 def from_dlpack(array: Any, stream: int | None) -> Memory:
@@ -74,26 +93,27 @@ def from_dlpack(array: Any, stream: int | None) -> Memory:
     return Memory((tensor.data or 0) + tensor.byte_offset, shape, dtype, (array, capsule), stream or 0)
 
 
-def _on_device(array: Any) -> bool:
+def _speaks_dlpack(array: Any) -> bool:
     device = getattr(array, "__dlpack_device__", None)
     return device is not None and device()[0] in (_CUDA, _CUDA_HOST, _CUDA_MANAGED)
 
 
-def of_device_array(array: Any, stream: int | None = None) -> Memory | None:
-    """None for an array that is not on a device."""
+def is_on_device(array: Any) -> bool:
     if isinstance(array, (np.ndarray, bytes, bytearray, memoryview)):
-        return None
-    if _on_device(array):
+        return False
+    return _speaks_dlpack(array) or getattr(array, "__cuda_array_interface__", None) is not None
+
+
+def _of_device_array(array: Any, stream: int | None = None) -> Memory:
+    if _speaks_dlpack(array):
         return from_dlpack(array, stream)
-    interface = getattr(array, "__cuda_array_interface__", None)
-    return None if interface is None else from_cuda_interface(interface, array)
+    return from_cuda_interface(array.__cuda_array_interface__, array)
 
 
 def of_values(array: Any, stream: int | None = None) -> Memory:
     """Of an array to be read; what is not contiguous or not in the machine's byte order is copied."""
-    memory = of_device_array(array, stream)
-    if memory is not None:
-        return memory
+    if is_on_device(array):
+        return _of_device_array(array, stream)
     values = np.asarray(array)
     values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     return Memory(values.ctypes.data, values.shape, values.dtype, values)
@@ -102,23 +122,57 @@ def of_values(array: Any, stream: int | None = None) -> Memory:
 def of_bytes(data: Any) -> Memory:
     """Of an archive: anything with a buffer, or an array of bytes on a device, whose headers are
     copied by the default stream."""
-    memory = of_device_array(data)
-    if memory is not None:
-        return memory
+    if is_on_device(data):
+        return _of_device_array(data)
     values = np.frombuffer(data, np.uint8)
     return Memory(values.ctypes.data, values.shape, values.dtype, values)
 
 
-def of_output(array: Any, stream: int | None = None) -> Memory:
-    """Of an array to be filled, which is not copied."""
-    memory = of_device_array(array, stream)
-    if memory is not None:
-        interface = getattr(array, "__cuda_array_interface__", None)
-        if interface is not None and interface["data"][1]:
+def _writable_buffer(out: Any) -> np.ndarray[Any, Any]:
+    """An array over the memory of what is on the host."""
+    if isinstance(out, np.ma.MaskedArray):
+        raise UsageError("out is a masked array, whose mask would not be written; give out.data")
+    if isinstance(out, np.ndarray):
+        return out
+    try:
+        return np.frombuffer(out, np.uint8)
+    except (TypeError, ValueError, BufferError):
+        raise UsageError(f"out of type {type(out).__name__}; accepted are contiguous arrays of NumPy, of "
+                         "a GPU, and writable buffers like bytearray") from None
+
+
+def _require(out: Memory, shape: tuple[int, ...] | None, dtypes: Sequence[np.dtype[Any]]) -> None:
+    """Without a shape any length will do, of one axis."""
+    fits = out.shape == shape if shape is not None else len(out.shape) == 1
+    if not fits or out.dtype not in dtypes:
+        wanted = "one axis" if shape is None else f"the shape {shape}"
+        raise UsageError(f"out has the shape {out.shape} and the type {out.dtype}; accepted is "
+                         f"{wanted} of {' or '.join(map(str, dtypes))}")
+
+
+def _of_output(out: Any, stream: int | None) -> Memory:
+    if is_on_device(out):
+        memory = _of_device_array(out, stream)
+        interface = getattr(out, "__cuda_array_interface__", None)
+        if memory.read_only or (interface is not None and interface["data"][1]):
             raise UsageError("out is read-only, as the arrays of JAX are: give one of CuPy or PyTorch")
         return memory
-    if not isinstance(array, np.ndarray):
-        array = np.frombuffer(array, np.uint8)
+    array = _writable_buffer(out)
     if not (array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative):
         raise UsageError("out must be contiguous, writable and in the machine's byte order")
     return Memory(array.ctypes.data, array.shape, array.dtype, array)
+
+
+def of_archive_output(out: Any, stream: int | None = None) -> Memory:
+    """Of memory to be filled with an archive, which is not copied."""
+    memory = _of_output(out, stream)
+    _require(memory, None, (np.dtype("u1"), np.dtype("i1")))
+    return memory
+
+
+def of_field_output(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any],
+                    stream: int | None = None) -> Memory:
+    """Of an array to be filled with the values of a field, which is not copied."""
+    memory = _of_output(out, stream)
+    _require(memory, shape, (dtype,))
+    return memory

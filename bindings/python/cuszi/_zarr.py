@@ -11,8 +11,10 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 from zarr.abc.codec import ArrayBytesCodec
 
-from ._codec import compress, decompress
-from ._library import MAX_RANK, UsageError
+from ._arguments import Real, bound, names_keywords
+from ._codec import compress, decompress, require_floats
+from ._library import MAX_RANK
+from ._options import Fill, Preset, fill_values, number_of
 
 _NAME = "cuszi"
 
@@ -23,11 +25,6 @@ def _as_field(chunk: np.ndarray) -> np.ndarray:
     while len(shape) > MAX_RANK:
         shape[:2] = [shape[0] * shape[1]]
     return chunk.reshape(shape)
-
-
-def _check(abs: float, preset: str) -> None:
-    if not 0 <= abs < float("inf"):
-        raise UsageError(f"the bound {abs} is not a finite number of at least 0")
 
 
 @dataclass(frozen=True)
@@ -51,14 +48,14 @@ class Zarr(ArrayBytesCodec):
     is_fixed_size = False
 
     abs: float
-    preset: str = "ratio"
+    preset: Preset = "ratio"
     fill: tuple[float, ...] | None = None
 
-    def __init__(self, *, abs: float, preset: str = "ratio",
-                 fill: float | tuple[float, ...] | None = None):
-        _check(abs, preset)
-        fills = fill if fill is None else tuple(float(v) for v in np.atleast_1d(fill))
-        for name, value in (("abs", float(abs)), ("preset", preset), ("fill", fills)):
+    @names_keywords()
+    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill | None = None) -> None:
+        number_of("preset", preset)
+        fills = None if fill is None else fill_values(fill)
+        for name, value in (("abs", bound("abs", abs)), ("preset", preset), ("fill", fills)):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -68,19 +65,17 @@ class Zarr(ArrayBytesCodec):
         return cls(**data["configuration"])
 
     def to_dict(self) -> dict[str, Any]:
-        configuration = {"abs": self.abs, "preset": self.preset}
+        configuration: dict[str, Any] = {"abs": self.abs, "preset": self.preset}
         if self.fill is not None:
             configuration["fill"] = list(self.fill)
         return {"name": _NAME, "configuration": configuration}
 
     def evolve_from_array_spec(self, array_spec: Any) -> Zarr:
-        dtype = array_spec.dtype.to_native_dtype()
-        if dtype.kind != "f" or dtype.itemsize not in (4, 8):
-            raise UsageError(f"values of {dtype}; float32 and float64 can be compressed")
+        require_floats(array_spec.dtype.to_native_dtype())
         if self.fill is not None:
             return self
-        fill = float(array_spec.fill_value or 0)
-        return replace(self, fill=() if fill == 0 or fill != fill else (fill,))
+        fills = fill_values(array_spec.fill_value or 0)
+        return replace(self, fill=tuple(fill for fill in fills if fill != 0))
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
         chunk = _as_field(np.ascontiguousarray(chunk_array.as_numpy_array()))
@@ -108,14 +103,16 @@ class Numcodec(Codec):
 
     codec_id = _NAME
 
-    def __init__(self, *, abs: float, preset: str = "ratio", fill: Any = ()):
-        _check(abs, preset)
-        self.abs = float(abs)
+    @names_keywords()
+    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill = ()) -> None:
+        number_of("preset", preset)
+        self.abs = bound("abs", abs)
         self.preset = preset
-        self.fill = [float(v) for v in np.atleast_1d(fill)]
+        self.fill = list(fill_values(fill))
 
     def encode(self, buf: Any) -> bytes:
-        return compress(_as_field(np.ascontiguousarray(buf)), abs=self.abs, preset=self.preset,
+        """Masked points are missing, as in ``compress``."""
+        return compress(_as_field(np.asanyarray(buf)), abs=self.abs, preset=self.preset,
                         fill=self.fill)
 
     def decode(self, buf: Any, out: Any = None) -> Any:

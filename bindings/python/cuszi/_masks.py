@@ -1,0 +1,66 @@
+"""Missing values by other means than NaN: masked arrays, and attributes by the CF conventions."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+import numpy as np
+
+from ._options import NETCDF_FILL, fill_values
+
+
+def _candidates(first: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
+    """Finite values of a type: the two given ones, then all from the largest down."""
+    with np.errstate(over="ignore"):
+        for value in (first, NETCDF_FILL):
+            if np.isfinite(dtype.type(value)):
+                yield dtype.type(value)
+    value = np.finfo(dtype).max
+    while True:
+        yield value
+        value = np.nextafter(value, dtype.type(0))
+
+
+def _filled(array: np.ma.MaskedArray[Any, Any]) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
+    """Masked points take a value that no other has: the array's own fill value, if that is so."""
+    values, mask = np.array(array.data), np.ma.getmaskarray(array)
+    if values.dtype.kind != "f":
+        return values, ()
+    known = values[~mask]
+    marker = next(value for value in _candidates(array.fill_value, values.dtype.newbyteorder("="))
+                  if not np.any(known == value))
+    values[mask] = marker
+    return values, (float(marker),)
+
+
+def _of_attributes(array: Any) -> tuple[float, ...]:
+    """What ``_FillValue`` and ``missing_value`` of an array of xarray, h5py or Zarr say."""
+    attributes = getattr(array, "attrs", None)
+    if attributes is None:
+        return ()
+    found = [np.ravel(attributes[name]) for name in ("_FillValue", "missing_value")
+             if name in attributes]
+    return fill_values([value for values in found for value in values if values.dtype.kind in "iuf"])
+
+
+def unmasked(array: Any) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
+    """An array of the host without a mask, and which of its values mean "missing" besides NaN."""
+    if isinstance(array, (list, tuple)) and any(isinstance(a, np.ma.MaskedArray) for a in array):
+        array = np.ma.asarray(array)
+    values = np.asanyarray(array)
+    if isinstance(values, np.ma.MaskedArray):
+        return _filled(values)
+    return np.asarray(values), _of_attributes(array)
+
+
+def masked(values: np.ndarray[Any, Any], fills: tuple[float, ...]) -> np.ma.MaskedArray[Any, Any]:
+    """Masked where values are one of these; without any, where they are NaN."""
+    with np.errstate(over="ignore"):
+        typed = np.asarray(fills, values.dtype)
+    mask = np.isnan(values) if not fills else np.zeros(values.shape, bool)
+    for fill in typed:
+        mask |= values == fill
+    result = np.ma.MaskedArray(values, mask)
+    if fills:
+        result.fill_value = typed[0]
+    return result
