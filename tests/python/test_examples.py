@@ -96,7 +96,7 @@ class Examples(unittest.TestCase):
 
     def test_library_page(self):
         found = examples("docs/library.md", "import cuszi")
-        self.assertEqual(len(found), 3)
+        self.assertEqual(len(found), 4)
         names = {}
         for example in found:
             exec(example, names)

@@ -10,8 +10,9 @@ Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
 import typing as _typing
 
 from ._codec import Info, compress, decompress, info, room
-from ._errors import (ArchiveError, BoundError, DeviceError, Error, InputError, RoomError,
-                      TargetWarning, UsageError)
+from ._errors import (ArchiveError, BoundError, DeviceError, Error, FillWarning, InputError,
+                      RoomError, TargetWarning, UsageError)
+from ._errors import Warning as Warning
 from ._h5 import H5, h5_plugin_path, let_hdf5_find_it
 from ._library import version
 
@@ -30,6 +31,6 @@ del let_hdf5_find_it
 
 
 __version__ = version()
-__all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "H5", "Info", "InputError",
-           "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress", "decompress",
+__all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "FillWarning", "H5", "Info",
+           "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress", "decompress",
            "h5_plugin_path", "info", "room"]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import _library, _masks, _memory, _options
 from ._arguments import Real, names_keywords, whole
-from ._errors import TargetWarning, UsageError
+from ._errors import FillWarning, TargetWarning, UsageError
 from ._library import MAX_RANK, Options, Part
 from ._options import Fill, Preset, ValueRange
 
@@ -65,12 +65,12 @@ def _field(memory: _memory.Memory) -> _library.Field:
     return _library.Field(dtype, len(shape), shape)
 
 
-def _warn_if_missed(options: Options) -> None:
-    reached = _library.reached()
-    if reached < options.bound:  # NaN is not
-        mode = _options.MODES[options.mode]
-        warnings.warn(f"the target {mode}={options.bound:g} was not met: {reached:.4g}",
-                      TargetWarning, stacklevel=4)
+def _warn(options: Options) -> None:
+    """Of what makes the last archive useless."""
+    text = _library.last_warning()
+    if text:
+        missed = _library.reached() < options.bound  # NaN is not
+        warnings.warn(text, TargetWarning if missed else FillWarning, stacklevel=4)
 
 
 def _values(a: Any, fill: Any, stream: int | None = None) -> tuple[_memory.Memory, tuple[float, ...]]:
@@ -86,23 +86,23 @@ def _values(a: Any, fill: Any, stream: int | None = None) -> tuple[_memory.Memor
 def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
              psnr: Real | None = None, ratio: Real | None = None, preset: Preset = "ratio",
              fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
-             device: str = "auto", threads: int | None = None, stream: int | None = None,
-             out: None = None, **method: Unpack[Method]) -> bytes: ...
+             strict: bool = False, device: str = "auto", threads: int | None = None,
+             stream: int | None = None, out: None = None, **method: Unpack[Method]) -> bytes: ...
 
 
 @overload
 def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
              psnr: Real | None = None, ratio: Real | None = None, preset: Preset = "ratio",
              fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
-             device: str = "auto", threads: int | None = None, stream: int | None = None,
-             out: Buffer | DeviceArray, **method: Unpack[Method]) -> int: ...
+             strict: bool = False, device: str = "auto", threads: int | None = None,
+             stream: int | None = None, out: Buffer | DeviceArray, **method: Unpack[Method]) -> int: ...
 
 
 @names_keywords(_options.METHOD)
 def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, ratio: Any = None,
              preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
-             verify: bool = False, device: str = "auto", threads: int | None = None,
-             stream: int | None = None, out: Any = None, **method: Any) -> bytes | int:
+             verify: bool = False, strict: bool = False, device: str = "auto",
+             threads: int | None = None, stream: int | None = None, out: Any = None, **method: Any) -> bytes | int:
     """Compress a field under a strict error bound, or to a quality or a size.
 
     Parameters
@@ -125,6 +125,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
         What ``rel`` refers to; else the field's own.
     verify : bool
         Restore the archive and compare.
+    strict : bool
+        Whether what a FillWarning or a TargetWarning would tell is an error.
     device : "auto", "cpu", "cuda" or "cuda:N"
     threads : int
         Of the CPU; all by default.
@@ -146,7 +148,12 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
 
     Raises
     ------
-    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect
+    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect; if ``strict``, InputError
+    for values that look like missing ones, BoundError for a target that is not met
+
+    Warns
+    -----
+    FillWarning, TargetWarning
     """
     values, fills = _values(a, fill, stream)
     options = Options()
@@ -154,19 +161,20 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
     _options.set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
     options.preset = _options.number_of("preset", preset)
     options.verify = int(bool(verify))
+    options.strict = int(bool(strict))
     _options.set_fills(options, fills)
     field = _field(values)
     if out is not None:
         target = _memory.of_archive_output(out, stream)
         _options.set_device(options, device, threads, stream, (values, target))
         size = _library.compress(options, field, values.address, target.address, target.nbytes)
-        _warn_if_missed(options)
+        _warn(options)
         return size
     _options.set_device(options, device, threads, stream, (values,))
     # Pages that are never written cost nothing. What cannot be has a bound of 0 and is told.
     archive = np.empty(_library.bound(field, options), np.uint8)
     size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
-    _warn_if_missed(options)
+    _warn(options)
     return archive[:size].tobytes()
 
 

@@ -31,5 +31,14 @@ class RoomError(Error, ValueError):
     """``out`` is too small."""
 
 
-class TargetWarning(UserWarning):
+class Warning(UserWarning):
+    """What makes a result useless, though it was made; ``strict=True`` makes it an error."""
+
+
+class FillWarning(Warning):
+    """Values look as if they meant "missing", but are no fill values: a relative bound refers to a
+    range that has them."""
+
+
+class TargetWarning(Warning):
     """A target was not met; the archive is the nearest to it that was found."""

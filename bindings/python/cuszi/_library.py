@@ -98,6 +98,7 @@ def _load() -> ctypes.CDLL:
         "cuszi_context_create": (c_void_p, []),
         "cuszi_context_destroy": (None, [c_void_p]),
         "cuszi_last_error": (c_char_p, [c_void_p]),
+        "cuszi_last_warning": (c_char_p, [c_void_p]),
         "cuszi_bound": (c_size_t, [POINTER(Field), POINTER(Options)]),
         "cuszi_compress": (c_int32, [c_void_p, POINTER(Options), POINTER(Field), c_void_p,
                                      c_void_p, c_size_t, POINTER(c_size_t)]),
@@ -180,6 +181,11 @@ def compress(options: Options, field: Field, values: int, archive: int, capacity
 def reached() -> float:
     """What this thread's last compression has reached of its target; NaN without one."""
     return float(_library.cuszi_reached(_context()))
+
+
+def last_warning() -> str:
+    """What makes the result of this thread's last call useless; empty if nothing does."""
+    return str(_library.cuszi_last_warning(_context()).decode())
 
 
 def read_info(archive: int, size: int) -> ArchiveInfo:
