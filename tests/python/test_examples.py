@@ -18,6 +18,7 @@ import xarray
 import zarr
 
 import cuszi
+from support import waves
 
 SOURCE = Path(os.environ["CUSZI_SOURCE"])
 
@@ -36,9 +37,8 @@ class Examples(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(folder.name)
-        noise = np.random.default_rng(8).normal(0, 1e-2, (20, 30, 40))
-        self.a = (np.sin(0.01 * np.arange(24000)).reshape(20, 30, 40) + noise).astype("f4")
-        self.a.tofile("T_20x30x40.f32")
+        self.a = waves((32, 128, 128), seed=8, noise=1e-2)
+        self.a.tofile("T_32x128x128.f32")
 
     def run_commands(self, commands):
         tool = Path(os.environ["CUSZI"]).parent
@@ -63,9 +63,9 @@ class Examples(unittest.TestCase):
 
     def test_commands_of_readme(self):
         """Those for the field that most of them are for, of a smaller field of that name."""
-        self.a.tofile("U_20x30x40.f32")
+        self.a.tofile("U_32x128x128.f32")
         commands = re.findall(r"(?m)^    (cuszi .*U_100x500x500[^#\n]*)", (SOURCE / "README.md").read_text())
-        commands = [command.replace("100x500x500", "20x30x40").replace("100:200", "10:20").split()
+        commands = [command.replace("100x500x500", "32x128x128").replace("100:200", "10:20").split()
                     for command in commands if "bitcomp" not in command]
         self.assertGreater(len(commands), 7)
         for _, *words in commands:
@@ -114,10 +114,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(commands.count(parameters), 2)
         with h5py.File("plain.h5", "w") as file:
             file["T"] = self.a
-        (Path("t.cdl")).write_text("netcdf plain { dimensions: z = 20; y = 30; x = 40; "
-                                   "variables: float T(z, y, x); data: T = "
-                                   + ",".join(map(str, self.a.ravel().tolist())) + "; }")
-        subprocess.run(["ncgen", "-4", "-o", "plain.nc", "t.cdl"], check=True)
+        xarray.Dataset({"T": (("z", "y", "x"), self.a)}).to_netcdf("plain.nc", engine="h5netcdf")
         self.run_commands(commands)
         for packed in ("packed.h5", "packed.nc"):
             with h5py.File(packed) as file:
