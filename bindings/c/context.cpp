@@ -1,12 +1,24 @@
 #include "bindings/c/context.hpp"
 
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
+  leave_to_parent();
   if (!backends_ || choice_ != choice) {
     backends_.reset();
-    backends_.emplace(choice);
+    backends_ = std::make_unique<cuszi::Backends>(choice);
     choice_ = choice;
+    process_ = ::getpid();
   }
   return *backends_;
+}
+
+void cuszi_context::leave_to_parent() noexcept {
+  if (process_ != ::getpid()) static_cast<void>(backends_.release());
 }
 
 void cuszi_context::set(cuszi_status status, std::string_view member, const char* text) noexcept {

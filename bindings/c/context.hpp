@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <limits>
 #include <memory>
 #include <new>
@@ -23,6 +25,11 @@ std::string_view member_of(Setting setting);
 
 /// Behind the API's opaque type: what stays from call to call.
 struct cuszi_context {
+  cuszi_context() = default;
+  cuszi_context(const cuszi_context&) = delete;
+  cuszi_context& operator=(const cuszi_context&) = delete;
+  ~cuszi_context() { leave_to_parent(); }
+
   /// Does `work`, whose exceptions become a status and a text that stay until the next call.
   template <class Work>
   cuszi_status call(const Work& work) noexcept {
@@ -59,6 +66,10 @@ struct cuszi_context {
   double reached() const { return reached_; }
 
  private:
+  /// In a forked child gives up the parent's backends without ending them, which would wait for
+  /// threads and use a GPU that are the parent's alone.
+  void leave_to_parent() noexcept;
+
   /// The text is of a member of cuszi_options, unless that is empty.
   void set(cuszi_status status, std::string_view member, const char* text) noexcept;
 
@@ -67,5 +78,6 @@ struct cuszi_context {
   std::string error_;
   std::string warning_;
   cuszi::DeviceChoice choice_;
-  std::optional<cuszi::Backends> backends_;
+  std::unique_ptr<cuszi::Backends> backends_;
+  pid_t process_ = 0;  ///< that has made them
 };

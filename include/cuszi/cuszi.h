@@ -7,7 +7,8 @@
  * complete on return.
  *
  * Every function may be called from any thread, with one context used by one thread at a time.
- * None throws, prints or ends the process.
+ * None throws, prints or ends the process. A forked child may go on with its parent's contexts, but
+ * without the GPU that the parent has used, if any: those cannot be forked.
  */
 #ifndef CUSZI_CUSZI_H
 #define CUSZI_CUSZI_H
