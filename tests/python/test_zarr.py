@@ -86,6 +86,15 @@ class ZarrTest(unittest.TestCase):
         with self.assertRaises(cuszi.ArchiveError):
             zarr.open_array(self.path, mode="r")[...]
 
+    def test_archives_of_other_fields(self):
+        self.create(waves(), (20, 30, 40), cuszi.Zarr(abs=1e-2))
+        chunk, = (self.path / "c").rglob("0/0/0")
+        for other in (waves((40, 30, 20)), waves((24000,)), waves(dtype="f8"), waves((20, 30, 41))):
+            chunk.write_bytes(cuszi.compress(other, abs=1e-2))
+            with self.subTest(shape=other.shape, dtype=other.dtype):
+                with self.assertRaisesRegex(cuszi.ArchiveError, "is stored as"):
+                    zarr.open_array(self.path, mode="r")[...]
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -36,8 +36,7 @@ class Warning(UserWarning):
 
 
 class FillWarning(Warning):
-    """Values look as if they meant "missing", but are no fill values: a relative bound refers to a
-    range that has them."""
+    """Values look as if they meant "missing", but are no fill values."""
 
 
 class TargetWarning(Warning):

@@ -121,29 +121,29 @@ _library = _load()
 class _Context:
     """A context of the library, which goes with the thread that it belongs to."""
 
-    handle: int | None = None
-
     def __init__(self) -> None:
-        self.process = os.getpid()
-        self.handle = _library.cuszi_context_create()
+        self.handle: int | None = _library.cuszi_context_create()
         if not self.handle:
             raise MemoryError
 
-    def __del__(self, destroy: Any = _library.cuszi_context_destroy, process: Any = os.getpid) -> None:
-        """A forked child leaves its copy alone: threads and a GPU that it may have used are not there."""
-        if self.handle and self.process == process():
-            destroy(self.handle)
+    def __del__(self, destroy: Any = _library.cuszi_context_destroy) -> None:
+        destroy(self.handle)
 
 
 _threads = threading.local()
 
 
 def _context() -> int | None:
-    """The calling thread's, which a forked child makes anew."""
-    context = getattr(_threads, "context", None)
-    if context is None or context.process != os.getpid():
-        context = _threads.context = _Context()
+    """The calling thread's."""
+    if not hasattr(_threads, "context"):
+        _threads.context = _Context()
+    context: _Context = _threads.context
     return context.handle
+
+
+def _text(line: bytes) -> str:
+    """What the library says, with this package's name for the member ``fills``."""
+    return line.decode().replace("give fills ", "give fill=")
 
 
 def _call(function: Any, *arguments: Any) -> None:
@@ -152,7 +152,7 @@ def _call(function: Any, *arguments: Any) -> None:
     if status == 7:
         raise MemoryError(_library.cuszi_last_error(context).decode())
     if status != 0:
-        error = _ERRORS.get(status, Error)(_library.cuszi_last_error(context).decode())
+        error = _ERRORS.get(status, Error)(_text(_library.cuszi_last_error(context)))
         error.status = status
         raise error
 
@@ -185,7 +185,7 @@ def reached() -> float:
 
 def last_warning() -> str:
     """What makes the result of this thread's last call useless; empty if nothing does."""
-    return str(_library.cuszi_last_warning(_context()).decode())
+    return _text(_library.cuszi_last_warning(_context()))
 
 
 def read_info(archive: int, size: int) -> ArchiveInfo:

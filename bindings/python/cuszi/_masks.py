@@ -34,12 +34,13 @@ def _filled(array: np.ma.MaskedArray[Any, Any]) -> tuple[np.ndarray[Any, Any], t
 
 
 def _of_attributes(array: Any) -> tuple[float, ...]:
-    """What ``_FillValue`` and ``missing_value`` of an array of xarray, h5py or Zarr say."""
-    attributes = getattr(array, "attrs", None)
-    if attributes is None:
-        return ()
+    """What an array of xarray, h5py or Zarr says of missing values: ``_FillValue``, ``missing_value``,
+    and the fill value of its dataset unless that is 0, the default."""
+    attributes = getattr(array, "attrs", {})
     found = [np.ravel(attributes[name]) for name in ("_FillValue", "missing_value")
              if name in attributes]
+    own = np.ravel(getattr(array, "fillvalue", getattr(array, "fill_value", 0)))
+    found.append(own[own != 0])
     return fill_values([value for values in found for value in values if values.dtype.kind in "iuf"])
 
 

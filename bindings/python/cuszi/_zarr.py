@@ -13,18 +13,19 @@ from zarr.abc.codec import ArrayBytesCodec
 
 from ._arguments import Real, bound, names_keywords
 from ._codec import compress, decompress, require_floats
+from ._errors import ArchiveError
 from ._library import MAX_RANK
 from ._options import Fill, Preset, fill_values, number_of
 
 _NAME = "cuszi"
 
 
-def _as_field(chunk: np.ndarray) -> np.ndarray:
-    """A chunk of any rank: axes of extent 1 left out, the slowest merged until four are left."""
-    shape = [extent for extent in chunk.shape if extent != 1] or [1]
-    while len(shape) > MAX_RANK:
-        shape[:2] = [shape[0] * shape[1]]
-    return chunk.reshape(shape)
+def _field_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A chunk's, of any rank: axes of extent 1 left out, the slowest merged until four are left."""
+    extents = [extent for extent in shape if extent != 1] or [1]
+    while len(extents) > MAX_RANK:
+        extents[:2] = [extents[0] * extents[1]]
+    return tuple(extents)
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,19 @@ class Zarr(ArrayBytesCodec):
         return replace(self, fill=tuple(fill for fill in fills if fill != 0))
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        chunk = _as_field(np.ascontiguousarray(chunk_array.as_numpy_array()))
+        chunk = np.ascontiguousarray(chunk_array.as_numpy_array()).reshape(_field_shape(chunk_array.shape))
         archive = await asyncio.to_thread(compress, chunk, abs=self.abs, preset=self.preset,
                                           fill=self.fill or ())
         return chunk_spec.prototype.buffer.from_bytes(archive)
 
     async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        dtype = chunk_spec.dtype.to_native_dtype()
         values = await asyncio.to_thread(decompress, chunk_bytes.as_numpy_array())
-        values = values.astype(chunk_spec.dtype.to_native_dtype(), copy=False)
+        expected = _field_shape(chunk_spec.shape)
+        if values.shape != expected or values.dtype != dtype.newbyteorder("="):
+            raise ArchiveError(f"a chunk of the shape {expected} and the type {dtype} is stored as "
+                               f"{values.shape} of {values.dtype}")
+        values = values.astype(dtype, copy=False)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(values.reshape(chunk_spec.shape))
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
@@ -112,7 +118,8 @@ class Numcodec(Codec):
 
     def encode(self, buf: Any) -> bytes:
         """Masked points are missing, as in ``compress``."""
-        return compress(_as_field(np.asanyarray(buf)), abs=self.abs, preset=self.preset,
+        chunk = np.asanyarray(buf)
+        return compress(chunk.reshape(_field_shape(chunk.shape)), abs=self.abs, preset=self.preset,
                         fill=self.fill)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
