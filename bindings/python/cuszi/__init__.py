@@ -32,5 +32,5 @@ del let_hdf5_find_it
 
 __version__ = version()
 __all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "FillWarning", "H5", "Info",
-           "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress", "decompress",
-           "h5_plugin_path", "info", "room"]
+           "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress",
+           "decompress", "h5_plugin_path", "info", "room"]

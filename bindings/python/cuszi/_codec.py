@@ -102,7 +102,8 @@ def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Re
 def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, ratio: Any = None,
              preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
              verify: bool = False, strict: bool = False, device: str = "auto",
-             threads: int | None = None, stream: int | None = None, out: Any = None, **method: Any) -> bytes | int:
+             threads: int | None = None, stream: int | None = None, out: Any = None,
+             **method: Any) -> bytes | int:
     """Compress a field under a strict error bound, or to a quality or a size.
 
     Parameters
@@ -148,8 +149,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
 
     Raises
     ------
-    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect; if ``strict``, InputError
-    for values that look like missing ones, BoundError for a target that is not met
+    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect; if ``strict``,
+    InputError for values that look like missing ones, BoundError for a target that is not met
 
     Warns
     -----

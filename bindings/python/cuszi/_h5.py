@@ -29,6 +29,8 @@ def _default_folders() -> list[str]:
 
 def let_hdf5_find_it() -> None:
     """By the environment, for libraries that are loaded later; in h5py if that is there already."""
+    if not os.path.isdir(h5_plugin_path()):
+        return  # it was built without HDF5
     paths = os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep)
     folders = [path for path in paths if path] or _default_folders()
     if h5_plugin_path() not in folders:

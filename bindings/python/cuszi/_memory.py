@@ -137,8 +137,8 @@ def _writable_buffer(out: Any) -> np.ndarray[Any, Any]:
     try:
         return np.frombuffer(out, np.uint8)
     except (TypeError, ValueError, BufferError):
-        raise UsageError(f"out of type {type(out).__name__}; accepted are contiguous arrays of NumPy, of "
-                         "a GPU, and writable buffers like bytearray") from None
+        raise UsageError(f"out of type {type(out).__name__}; accepted are contiguous arrays of "
+                         "NumPy, of a GPU, and writable buffers like bytearray") from None
 
 
 def _require(out: Memory, shape: tuple[int, ...] | None, dtypes: Sequence[np.dtype[Any]]) -> None:

@@ -79,7 +79,8 @@ class Zarr(ArrayBytesCodec):
         return replace(self, fill=tuple(fill for fill in fills if fill != 0))
 
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        chunk = np.ascontiguousarray(chunk_array.as_numpy_array()).reshape(_field_shape(chunk_array.shape))
+        chunk = np.ascontiguousarray(chunk_array.as_numpy_array())
+        chunk = chunk.reshape(_field_shape(chunk.shape))
         archive = await asyncio.to_thread(compress, chunk, abs=self.abs, preset=self.preset,
                                           fill=self.fill or ())
         return chunk_spec.prototype.buffer.from_bytes(archive)
