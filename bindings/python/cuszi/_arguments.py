@@ -24,6 +24,8 @@ Real = Union[SupportsFloat, SupportsIndex]
 
 def real(name: str, value: Any) -> float:
     """Raises TypeError for what is not one real number, UsageError beyond the range of a double."""
+    if type(value) is float:
+        return value
     is_number = not (isinstance(value, (str, bytes, bytearray)) or value is np.ma.masked
                      or getattr(value, "ndim", 0) != 0 or np.iscomplexobj(value))
     try:
@@ -80,14 +82,14 @@ def names_keywords(more: Iterable[str] = ()) -> Callable[[Callable[P, R]], Calla
         kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         own = [name for name, parameter in inspect.signature(function).parameters.items()
                if parameter.kind in kinds and name != "self"]
-        accepted = (*own, *more)
+        accepted = dict.fromkeys((*own, *more))
 
         @functools.wraps(function)
         def call(*positional: P.args, **named: P.kwargs) -> R:
-            unknown = [name for name in named if name not in accepted]
-            if unknown:
+            if not named.keys() <= accepted.keys():
+                unknown = next(name for name in named if name not in accepted)
                 called = function.__qualname__.replace(".__init__", "")
-                raise TypeError(f"{called}() got an unexpected keyword argument {unknown[0]!r}; "
+                raise TypeError(f"{called}() got an unexpected keyword argument {unknown!r}; "
                                 f"accepted are {', '.join(accepted)}")
             return function(*positional, **named)
         return call

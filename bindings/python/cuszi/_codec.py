@@ -161,8 +161,10 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
     _options.set_method(options, method)
     _options.set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
     options.preset = _options.number_of("preset", preset)
-    options.verify = int(bool(verify))
-    options.strict = int(bool(strict))
+    if verify:
+        options.verify = 1
+    if strict:
+        options.strict = 1
     _options.set_fills(options, fills)
     field = _field(values)
     if out is not None:

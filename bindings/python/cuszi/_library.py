@@ -25,6 +25,10 @@ _RANGES = {c_int32: (-2**31, 2**31 - 1), c_uint32: (0, 2**32 - 1), c_uint64: (0,
            c_void_p: (0, 2**64 - 1)}
 
 
+_FITS_ALL = 2**31 - 1
+_set = Structure.__setattr__
+
+
 class _Checked(Structure):
     """Refuses whole numbers that do not fit, where ctypes would cut them."""
 
@@ -34,9 +38,11 @@ class _Checked(Structure):
         cls._ranges = {name: _RANGES[kind] for name, kind, *_ in cls._fields_ if kind in _RANGES}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self._ranges:
-            value = whole(name, value, *self._ranges[name])
-        super().__setattr__(name, value)
+        if type(value) is not int or not 0 <= value <= _FITS_ALL:
+            limits = self._ranges.get(name)
+            if limits is not None:
+                value = whole(name, value, *limits)
+        _set(self, name, value)
 
 
 class Field(Structure):

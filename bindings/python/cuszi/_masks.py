@@ -46,6 +46,8 @@ def _of_attributes(array: Any) -> tuple[float, ...]:
 
 def unmasked(array: Any) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
     """An array of the host without a mask, and which of its values mean "missing" besides NaN."""
+    if type(array) is np.ndarray:
+        return array, ()
     if isinstance(array, (list, tuple)) and any(isinstance(a, np.ma.MaskedArray) for a in array):
         array = np.ma.asarray(array)
     values = np.asanyarray(array)

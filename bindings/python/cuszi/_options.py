@@ -79,18 +79,25 @@ def number_of(option: str, name: Any) -> int:
     return names[name]
 
 
-def set_device(options: Options, device: str, threads: int | None, stream: int | None,
-               memories: Iterable[Memory]) -> None:
-    kind, _, index = str(device).partition(":")
-    is_index = index.isascii() and index.isdigit()
-    if kind not in ("auto", "cpu", "cuda") or ":" in str(device) and not (kind == "cuda" and is_index):
-        raise UsageError(f"device {device!r} is not auto, cpu, cuda or cuda:N")
+def _set_device_name(options: Options, name: str) -> None:
+    kind, colon, index = name.partition(":")
+    is_index = kind == "cuda" and index.isascii() and index.isdigit()
+    if kind not in ("auto", "cpu", "cuda") or (colon and not is_index):
+        raise UsageError(f"device {name!r} is not auto, cpu, cuda or cuda:N")
     options.device = ("auto", "cpu", "cuda").index(kind)
     options.device_index = int(index or 0)
-    options.threads = 0 if threads is None else threads
+
+
+def set_device(options: Options, device: str, threads: int | None, stream: int | None,
+               memories: Iterable[Memory]) -> None:
+    if device != "auto":
+        _set_device_name(options, str(device))
+    if threads is not None:
+        options.threads = threads
     if stream is None:
-        stream = next((memory.stream for memory in memories if memory.stream), 0)
-    options.stream = stream
+        stream = next((memory.stream for memory in memories if memory.stream), None)
+    if stream is not None:
+        options.stream = stream
 
 
 def _set_zfp_mode(options: Options, mode: str) -> None:
@@ -146,6 +153,8 @@ def fill_values(fill: Any) -> tuple[float, ...]:
 
 
 def set_fills(options: Options, fills: tuple[float, ...]) -> None:
+    if not fills:
+        return
     if len(fills) > MAX_FILLS:
         raise UsageError(f"at most {MAX_FILLS} fill values, not {len(fills)}")
     options.fill_count = len(fills)
