@@ -3,6 +3,7 @@
 import json
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,7 @@ class ZarrTest(unittest.TestCase):
             with self.subTest(codec=codec.__name__):
                 with self.assertRaisesRegex(cuszi.UsageError, "preset 'bogus' is not one of ratio, "):
                     codec(abs=1, preset="bogus")
-                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, preset, fill"):
+                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, preset, fill, strict"):
                     codec(rel=1)
                 with self.assertRaisesRegex(TypeError, "abs 'small' is not a number"):
                     codec(abs="small")
@@ -76,6 +77,25 @@ class ZarrTest(unittest.TestCase):
                     codec(abs=np.float32(1), fill=fill)
         with self.assertRaisesRegex(cuszi.UsageError, "only float32 and float64.*lossless"):
             self.create(np.arange(100), (10,), cuszi.Zarr(abs=1))
+
+    def test_strictness(self):
+        a = waves()
+        a[:, :10] = 1e20
+        for strict in (False, True):
+            codec = cuszi.Zarr(abs=1e-2, strict=strict)
+            for fill in (0, 1e20):
+                with self.subTest(strict=strict, fill=fill), warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always")
+                    if strict and fill == 0:
+                        with self.assertRaisesRegex(cuszi.InputError, "repeats far outside"):
+                            self.create(a, (20, 30, 40), codec, fill_value=fill)
+                    else:
+                        stored = self.create(a, (20, 30, 40), codec, fill_value=fill)
+                        self.assertEqual(stored.serializer.strict, strict)
+                        self.assertEqual([w.category for w in told],
+                                         [] if fill else [cuszi.FillWarning])
+        with self.assertRaises(cuszi.InputError):
+            cuszi.Numcodec(abs=1e-2, strict=True).encode(a)
 
     def test_damage(self):
         self.create(waves(), (20, 30, 40), cuszi.Zarr(abs=1e-2))

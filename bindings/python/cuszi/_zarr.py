@@ -44,6 +44,8 @@ class Zarr(ArrayBytesCodec):
     fill : number, or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit. By
         default the array's fill value, unless that is 0.
+    strict : bool
+        Whether what a FillWarning would tell of a chunk is an error.
     """
 
     is_fixed_size = False
@@ -51,12 +53,15 @@ class Zarr(ArrayBytesCodec):
     abs: float
     preset: Preset = "ratio"
     fill: tuple[float, ...] | None = None
+    strict: bool = False
 
     @names_keywords()
-    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill | None = None) -> None:
+    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill | None = None,
+                 strict: bool = False) -> None:
         number_of("preset", preset)
         fills = None if fill is None else fill_values(fill)
-        for name, value in (("abs", bound("abs", abs)), ("preset", preset), ("fill", fills)):
+        for name, value in (("abs", bound("abs", abs)), ("preset", preset), ("fill", fills),
+                            ("strict", bool(strict))):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -69,6 +74,8 @@ class Zarr(ArrayBytesCodec):
         configuration: dict[str, Any] = {"abs": self.abs, "preset": self.preset}
         if self.fill is not None:
             configuration["fill"] = list(self.fill)
+        if self.strict:
+            configuration["strict"] = True
         return {"name": _NAME, "configuration": configuration}
 
     def evolve_from_array_spec(self, array_spec: Any) -> Zarr:
@@ -82,7 +89,7 @@ class Zarr(ArrayBytesCodec):
         chunk = np.ascontiguousarray(chunk_array.as_numpy_array())
         chunk = chunk.reshape(_field_shape(chunk.shape))
         archive = await asyncio.to_thread(compress, chunk, abs=self.abs, preset=self.preset,
-                                          fill=self.fill or ())
+                                          fill=self.fill or (), strict=self.strict)
         return chunk_spec.prototype.buffer.from_bytes(archive)
 
     async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
@@ -104,24 +111,26 @@ class Numcodec(Codec):
 
     Parameters
     ----------
-    abs, preset, fill
+    abs, preset, fill, strict
         As of ``Zarr``; the array's fill value has to be named.
     """
 
     codec_id = _NAME
 
     @names_keywords()
-    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill = ()) -> None:
+    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill = (),
+                 strict: bool = False) -> None:
         number_of("preset", preset)
         self.abs = bound("abs", abs)
         self.preset = preset
         self.fill = list(fill_values(fill))
+        self.strict = bool(strict)
 
     def encode(self, buf: Any) -> bytes:
         """Masked points are missing, as in ``compress``."""
         chunk = np.asanyarray(buf)
         return compress(chunk.reshape(_field_shape(chunk.shape)), abs=self.abs, preset=self.preset,
-                        fill=self.fill)
+                        fill=self.fill, strict=self.strict)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         values = decompress(ensure_contiguous_ndarray(buf))
