@@ -3,6 +3,7 @@
 CUSZI in the environment names the tool.
 """
 
+import multiprocessing
 import os
 import shutil
 import struct
@@ -17,6 +18,11 @@ import numpy as np
 
 import cuszi
 from support import waves
+
+
+def read(path):
+    with h5py.File(path) as file:
+        return file["T"][...]
 
 
 class Hdf5Test(unittest.TestCase):
@@ -39,8 +45,7 @@ class Hdf5Test(unittest.TestCase):
             return file.create_dataset("T", data=a, chunks=chunks, **filter, **more).chunks
 
     def read(self, name):
-        with h5py.File(self.folder / name) as file:
-            return file["T"][...]
+        return read(self.folder / name)
 
 
 class H5py(Hdf5Test):
@@ -202,6 +207,14 @@ class H5py(Hdf5Test):
                 self.write("t.h5", a, how)
             self.write("t.h5", a, how, fillvalue=np.float32(1e20))
             np.testing.assert_array_equal(self.read("t.h5")[:, :5], a[:, :5])
+
+    def test_forked_children_read(self):
+        a = waves((64, 100, 100))
+        self.write("t.h5", a, cuszi.H5(abs=1e-2), chunks=(32, 100, 100))
+        expected = self.read("t.h5")
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            for b in pool.map_async(read, [self.folder / "t.h5"] * 4).get(timeout=60):
+                np.testing.assert_array_equal(b, expected)
 
     def test_damage(self):
         self.write("t.h5", waves(), cuszi.H5(abs=1e-2), chunks=(20, 30, 40))
