@@ -100,7 +100,8 @@ class Batch(DaskTest):
         for name in ("a_20x30x40.f32", "b_20x30x40.f32"):
             waves((20, 30, 40)).tofile(fields / name)
         tool = self.folder / "cuszi"
-        tool.write_text(f'#!/bin/sh\n[ "$1" != compress ] || echo $PPID >>{self.folder}/parents\n'
+        tool.write_text(f'#!/bin/sh\ncase "$1 $2" in "compress "*_20x30x40.f32) '
+                        f'echo $PPID >>{self.folder}/parents ;; esac\n'
                         f'exec {os.environ["CUSZI"]} "$@"\n')
         tool.chmod(0o755)
         self.finish(self.start("scripts/batch.py", "fields", "--out", "report", "--plain",
