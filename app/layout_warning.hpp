@@ -13,8 +13,8 @@ struct LayoutWarning {
   bool values_look_swapped = false;  ///< which makes a relative bound meaningless
 };
 
-/// Whether a field, whose first frame has been read, looks as if it had its dims in another order or
-/// were of the other byte order.
+/// Whether a field, whose first frame has been read, looks as if it had its dims in another order
+/// or were of the other byte order.
 LayoutWarning layout_warning(FieldSource& field, const FillValues& fills);
 
 }  // namespace cuszi::app

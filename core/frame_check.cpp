@@ -37,7 +37,7 @@ ByteCount head_bytes(const Section& section, ByteCount most_of_codes) {
   switch (section.id) {
     case SectionId::outliers:
     case SectionId::patches: return SparseList::max_head_bytes;
-    case SectionId::codebook: return section.bytes.size();
+    case SectionId::codebook: return section.unpacked ? 0 : section.bytes.size();
     case SectionId::codes: return section.unpacked ? 0 : most_of_codes;
     default: return 0;
   }
@@ -59,6 +59,7 @@ class Heads {
         size += bytes;
       }
     }
+    if (size == 0) return;
     bytes_.resize(size);
     backend.gather(cut, bytes_);
     Bytes rest = bytes_;
@@ -87,7 +88,7 @@ void check_codes(const AnsParams& /*coder*/, const Sections& heads,
 
 void check_codes(const HuffmanParams& /*coder*/, const Sections& heads,
                  std::span<const PassShape> /*shapes*/) {
-  if (heads.has(SectionId::codes)) CanonicalCode(read_lengths(heads.at(SectionId::codebook)));
+  if (heads.has(SectionId::codebook)) CanonicalCode(read_lengths(heads.at(SectionId::codebook)));
 }
 
 void check_codes(const NoCoderParams& /*coder*/, const Sections& /*heads*/,
@@ -134,11 +135,13 @@ void check_frame(Backend& backend, const FrameShape& shape, Bytes header,
                  std::span<const Sections> passes) {
   const FrameHeader read = check_header(shape, header);
   if (read.kind != FrameKind::coded) return;
+  const bool has_chains = std::holds_alternative<AnsParams>(*read.coder);
+  const ByteCount usual_bytes = has_chains ? usual_head_bytes : 0;
   read_own([&] {
     try {
-      check_heads(backend, shape, read, passes, usual_head_bytes);
+      check_heads(backend, shape, read, passes, usual_bytes);
     } catch (const ArchiveError&) {
-      if (is_whole(passes, usual_head_bytes)) throw;
+      if (!has_chains || is_whole(passes, usual_bytes)) throw;
       check_heads(backend, shape, read, passes, std::numeric_limits<ByteCount>::max());
     }
   });

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/thread_count.hpp"
 #include "gpu/arena.hpp"
 #include "gpu/stream.hpp"
 
@@ -158,7 +159,7 @@ class GpuTransfer final : public Transfer {
       }
     };
     {
-      const unsigned lanes = std::clamp(std::thread::hardware_concurrency(), 2U, most_threads);
+      const unsigned lanes = std::clamp(static_cast<unsigned>(usable_threads()), 2U, most_threads);
       std::vector<std::jthread> threads(std::min<ByteCount>(lanes, ceil_div(size, piece_bytes)));
       for (std::jthread& thread : threads) thread = std::jthread(run);
     }

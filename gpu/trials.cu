@@ -1,5 +1,4 @@
-#include <thread>
-
+#include "core/thread_count.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
 #include "gpu/lorenzo.cuh"
@@ -97,7 +96,7 @@ class GpuTrialSession final : public TrialSession {
   }
 
   std::size_t side_by_side() const override {
-    return std::min<std::size_t>(most_tracks, std::thread::hardware_concurrency());
+    return std::min<std::size_t>(most_tracks, static_cast<std::size_t>(usable_threads()));
   }
 
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <thread>
 
 #include "app/bench/median.hpp"
 #include "app/bench/scratch_file.hpp"
 #include "codec/call_times.hpp"
 #include "codec/device_buffers.hpp"
+#include "core/thread_count.hpp"
 
 namespace cuszi::app {
 
@@ -37,7 +37,7 @@ void read_frame(const FieldSource& field, std::uint64_t i) {
     }
   };
   std::vector<std::future<void>> readers(
-      std::clamp(std::thread::hardware_concurrency(), 1U, most_readers));
+      std::clamp(static_cast<unsigned>(usable_threads()), 1U, most_readers));
   for (std::future<void>& reader : readers) reader = std::async(std::launch::async, read);
   for (std::future<void>& reader : readers) reader.get();
 }

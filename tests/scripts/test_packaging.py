@@ -98,7 +98,7 @@ class Packaging(unittest.TestCase):
         names = {"nlohmann_json": "nlohmann-json", "pkgconfig": "pkgconfig"}
         asked = {names.get(name.lower(), name.lower()) for name in map("".join, asked)}
         self.assertGreater(len(asked), 5)
-        self.assertLessEqual(asked, needed)
+        self.assertLessEqual(asked - {"threads"}, needed)  # those are of the system
 
     def test_the_image_gets_what_the_build_reads(self):
         kept = re.findall(r"(?m)^!(.*)$", (ROOT / "packaging/Dockerfile.dockerignore").read_text())

@@ -13,6 +13,7 @@ from ._arguments import Real, bound, names_keywords, real, value_range as range_
 from ._errors import UsageError
 from ._options import Preset, ValueRange, number_of
 
+_STRICT = 256  # added to the preset's number
 _PARAMETERS_VERSION = 1
 
 
@@ -83,6 +84,9 @@ class H5(Mapping[str, Any]):
     fill : float
         A value that means missing in datasets that define no fill value of their own, as nccopy
         makes them.
+    strict : bool
+        Whether a chunk with values that look as if they meant missing, but are not named, is an error.
+        A filter cannot warn of them.
 
     Attributes
     ----------
@@ -95,9 +99,9 @@ class H5(Mapping[str, Any]):
     @names_keywords()
     def __init__(self, *, abs: Real | None = None, rel: Real | None = None,
                  value_range: ValueRange = None, preset: Preset = "ratio",
-                 fill: Real | None = None) -> None:
+                 fill: Real | None = None, strict: bool = False) -> None:
         absolute = _absolute_bound(abs, rel, value_range)
-        number = number_of("preset", preset)
+        number = number_of("preset", preset) + (_STRICT if strict else 0)
         self.filter_id: int = _library.h5_filter()
         self.parameters: tuple[int, ...] = (
             _PARAMETERS_VERSION, *_halves(absolute), number,
