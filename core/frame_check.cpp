@@ -78,7 +78,7 @@ class Heads {
   std::vector<Sections> passes_;
 };
 
-void check_codes(const AnsParams& /*coder*/, const Sections& heads,
+void check_codes(const AnsParams& /*coder*/, const Sections& /*sections*/, const Sections& heads,
                  std::span<const PassShape> shapes) {
   const Bytes codes = heads.find(SectionId::codes);
   if (codes.empty()) return;
@@ -86,13 +86,15 @@ void check_codes(const AnsParams& /*coder*/, const Sections& heads,
   ChainPlan::read(shapes, head);
 }
 
-void check_codes(const HuffmanParams& /*coder*/, const Sections& heads,
+void check_codes(const HuffmanParams& /*coder*/, const Sections& sections, const Sections& heads,
                  std::span<const PassShape> /*shapes*/) {
-  if (heads.has(SectionId::codebook)) CanonicalCode(read_lengths(heads.at(SectionId::codebook)));
+  const bool has_codes = !sections.find(SectionId::codes).empty();
+  if (has_codes && heads.has(SectionId::codebook))
+    CanonicalCode(read_lengths(heads.at(SectionId::codebook)));
 }
 
-void check_codes(const NoCoderParams& /*coder*/, const Sections& /*heads*/,
-                 std::span<const PassShape> /*shapes*/) {}
+void check_codes(const NoCoderParams& /*coder*/, const Sections& /*sections*/,
+                 const Sections& /*heads*/, std::span<const PassShape> /*shapes*/) {}
 
 void check_list(SectionId id, const Sections& sections, const Sections& heads,
                 std::uint64_t points) {
@@ -108,7 +110,8 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
     const auto of_level = of_range(std::span(shapes), level);
     std::visit(
         [&](const auto& coder) {
-          check_codes(coder, heads.of(static_cast<std::size_t>(level.first)), of_level);
+          const auto first = static_cast<std::size_t>(level.first);
+          check_codes(coder, passes[first], heads.of(first), of_level);
         },
         *header.coder);
   }

@@ -213,7 +213,7 @@ class Races(CliTest):
         self.original = self.field(self.name, "rough", dims="60x100x200")
 
     def start(self):
-        """A process that has the input open, stopped."""
+        """A process that has the input open, and its output, which it begins after that."""
         process = subprocess.Popen([CUSZI, "compress", self.name, "-e", "1e-4", "--verify", "--rm",
                                     "-q"], cwd=self.folder, stderr=subprocess.PIPE)
         self.addCleanup(process.stderr.close)
@@ -223,10 +223,11 @@ class Races(CliTest):
                 opened = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{process.pid}/fd")]
             except FileNotFoundError:
                 opened = []
-            if any(name.endswith(self.name) for name in opened):
+            here = [name for name in opened if name.startswith(str(self.folder))]
+            if any(not name.endswith(self.name) for name in here):
                 return process
             time.sleep(0.001)
-        return self.fail("the input was not opened")
+        return self.fail("the output was not begun")
 
     def test_a_file_renamed_onto_the_input_stays(self):
         self.path("next").write_bytes(b"the next time step")
