@@ -12,9 +12,9 @@
 
 namespace cuszi {
 
-/// What an archive says of the whole field; docs/format.md specifies every byte. The frames follow
-/// it, then a footer that lists their sizes, so that one can be read alone, and that a reader of a
-/// stream may skip.
+/// What an archive says of the whole field; docs/reference/format.md specifies every byte. The
+/// frames follow it, then a footer that lists their sizes, so that one can be read alone, and that
+/// a reader of a stream may skip.
 struct ArchiveHeader {
   DType dtype = DType::f32;
   ErrorMode mode = ErrorMode::relative;

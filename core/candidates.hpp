@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-// What trials choose among (docs/multilevel.md).
+// What trials choose among (docs/design/multilevel.md).
 
 /// The roles of the padded four axes.
 struct Axes {

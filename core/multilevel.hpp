@@ -27,10 +27,11 @@ inline constexpr double max_level_factor = 3.98;
 /// MultilevelParams::snap is in units of the half step over this, and at most this.
 inline constexpr std::uint8_t snap_units = 16;
 
-/// `multilevel` (docs/multilevel.md): a lattice of anchors over the whole array is refined level by
-/// level; the new points of a level fall into classes by which of their coordinates are odd, and
-/// each class is predicted by a fitted stencil of points known before. Everything that compression
-/// and decompression do follows from these parameters: they make the schedule and the plans.
+/// `multilevel` (docs/design/multilevel.md): a lattice of anchors over the whole array is refined
+/// level by level; the new points of a level fall into classes by which of their coordinates are
+/// odd, and each class is predicted by a fitted stencil of points known before. Everything that
+/// compression and decompression do follows from these parameters: they make the schedule and the
+/// plans.
 struct MultilevelParams {
   static constexpr PredictorId id = PredictorId::multilevel;
   static constexpr std::string_view name = "multilevel";

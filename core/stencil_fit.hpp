@@ -15,8 +15,8 @@ namespace cuszi {
 // Which weights a class's stencil gets: iteratively reweighted least squares on a sample of its
 // points, with weight 1 / (r^2 + s^2 / 4 + 2 e^2). r is the residual, e the level's bound, and s
 // what residuals are about where the field bends as much as here: the coder's contexts will know
-// that. It approximates the coded bits (docs/multilevel.md). The unknowns are the shares of the
-// groups but the first, whose share makes the sum 1: the mean of a group is seen less the first
+// that. It approximates the coded bits (docs/design/multilevel.md). The unknowns are the shares of
+// the groups but the first, whose share makes the sum 1: the mean of a group is seen less the first
 // one's.
 
 inline constexpr unsigned most_unknowns = Stencil::most_groups - 1;

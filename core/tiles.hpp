@@ -22,7 +22,7 @@ namespace cuszi {
 /// A codec of one pass over the values, for speed. Values are rounded to integers (dual
 /// quantisation of cuSZ, PACT'20, 3.1), a tile's integers become differences along none, one, two
 /// or three axes, whichever leaves the fewest bytes, and their bit planes are kept as bytes of
-/// eight neighbours each, without those that are zero. docs/format.md has the layout.
+/// eight neighbours each, without those that are zero. docs/reference/format.md has the layout.
 struct TilesParams {
   static constexpr PredictorId id = PredictorId::tiles;
   static constexpr std::string_view name = "tiles";

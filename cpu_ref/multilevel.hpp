@@ -58,7 +58,7 @@ std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
 template <class T>
 std::vector<T> without_missing(const FrameInput<T>& frame);
 
-/// Fits the coefficients of all classes to the original values (see docs/multilevel.md).
+/// Fits the coefficients of all classes to the original values (see docs/design/multilevel.md).
 template <class T>
 void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame,
                       FitSample size = FitSample::full);

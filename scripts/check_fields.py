@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check every field of a folder and write the tables of docs/results.md.
+"""Check every field of a folder and write tables of all presets, like those of docs/benchmarks/ratio.md.
 
 Each field (dims in its name, as in U_100x500x500.f32) is compressed under each preset and bound
 with --verify, and restored by a second process. A cell of the table is good if no value is over the

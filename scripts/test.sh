@@ -8,8 +8,8 @@ usage() {
 Usage: scripts/test.sh [--no-install] [--quick] [--tidy]
 
 Checks the formatting, builds, and runs the tests of the default and of the sanitizer build, a
-smoke run of the fuzzers, the tests of threads under the thread sanitizer, and the tests of the
-scripts.
+smoke run of the fuzzers, the tests of threads under the thread sanitizer, the tests of the
+scripts and of the documents, and builds their site.
 
   --no-install  do not install packages; stop if any is missing
   --quick       only the default build and its tests
@@ -173,6 +173,9 @@ check_default() {
     scripts/build.sh "$preset" || return
     step "Tests of the scripts"
     python3 -m unittest discover -s tests/scripts || return
+    step "Documents"
+    python3 -m unittest discover -s tests/docs -p test_pages.py || return
+    scripts/build_docs.sh || return
     step "Tests: $preset"
     ctest --preset "$preset" -j "$jobs" || return
     check_tsan

@@ -7,8 +7,8 @@ usage() {
     cat <<'USAGE'
 Usage: scripts/test_python.sh BUILD SUBJECT...
 
-BUILD is a folder in which cuszi has been built; the tests are tests/python/test_SUBJECT.py. Packages
-from PyPI are kept in build/python-env.
+BUILD is a folder in which cuszi has been built; the tests are tests/python/test_SUBJECT.py, or of a
+SUBJECT like docs/blocks tests/docs/test_blocks.py. Packages from PyPI are kept in build/python-env.
 USAGE
 }
 
@@ -35,5 +35,6 @@ site=$("$fresh" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cd "$scratch"
 export CUSZI=$scratch/prefix/bin/cuszi CUSZI_SOURCE=$root PATH=$scratch/fresh/bin:$PATH
 for subject in "${@:2}"; do
-    "$fresh" "$root/tests/python/test_$subject.py" -q
+    [[ $subject == */* ]] || subject=python/$subject
+    "$fresh" "$root/tests/${subject%/*}/test_${subject##*/}.py" -q
 done

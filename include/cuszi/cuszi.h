@@ -1,4 +1,4 @@
-/* libcuszi: error-bounded lossy compression of scientific fields. docs/library.md has a guide.
+/* libcuszi: error-bounded lossy compression of scientific fields. docs/guide/library.md is a guide.
  *
  * A field is an array of 1 to 4 dimensions, slowest first as in NumPy and HDF5, of f32 or f64 in
  * the machine's byte order. An archive is what the tool `cuszi` writes and reads too. Values and

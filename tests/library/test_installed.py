@@ -95,27 +95,6 @@ class InstalledTest(unittest.TestCase):
             "-o", self.folder / "by_hand", *self.flags(), "-lm")
         self.check(self.folder / "by_hand")
 
-    def test_examples(self):
-        """Those of README.md and docs/library.md, of a smaller field."""
-        for page, language, standard in [("README.md", "c++", "-std=c++17"),
-                                         ("README.md", "c", "-std=c11"),
-                                         ("docs/library.md", "c++", "-std=c++17"),
-                                         ("docs/library.md", "c", "-std=c11")]:
-            with self.subTest(page=page, language=language):
-                header = "cuszi.hpp" if language == "c++" else "cuszi.h"
-                text = (ROOT / page).read_text()
-                block, = re.findall(rf"(?m)^    #include <cuszi/{header}>\n\n((?:    .*\n|\n)+)", text)
-                values = ("std::vector<float> values(1000, 1.5F);" if language == "c++"
-                          else "float values[1000] = {1.5F};")
-                (self.folder / "example").write_text(
-                    f"#include <cuszi/{header}>\n#include <stdio.h>\n#include <stdlib.h>\n"
-                    f"int main(void) {{ {values}\n{block.replace('100, 500, 500', '10, 10, 10')}\n"
-                    + ("return restored.size() != 1000;" if language == "c++" else "return size > room;")
-                    + "}\n")
-                run("c++" if language == "c++" else "cc", standard, "-x", language,
-                    self.folder / "example", "-o", self.folder / "program", *self.flags())
-                self.assertEqual(run(self.folder / "program", LD_LIBRARY_PATH=str(self.libraries)), "")
-
     def test_parallel_hdf5(self):
         plugins = self.libraries / "hdf5" / "plugins"
         if not (shutil.which("h5pcc") and shutil.which("mpiexec") and plugins.is_dir()):

@@ -58,8 +58,9 @@ class DaskTest(unittest.TestCase):
 
 class Zarr(DaskTest):
 
-    def example_of_readme(self):
-        line, = re.findall(r"(?m)^    (examples/dask_zarr.py .*)", (SOURCE / "README.md").read_text())
+    def example_of_guide(self):
+        guide = (SOURCE / "docs/guide/zarr-dask.md").read_text()
+        line, = re.findall(r"(?m)^(examples/dask_zarr.py .* --scheduler .*)", guide)
         return line.replace("tcp://head:8786", cluster.scheduler_address).split()
 
     def test_survives_the_killing_of_a_worker(self):
@@ -70,7 +71,7 @@ class Zarr(DaskTest):
                                    attributes={"units": "K"}, dimension_names=("z", "y", "x"))
         written = self.folder / "out.zarr/T/c"
         processes = client.run(os.getpid)
-        process = self.start(*self.example_of_readme())
+        process = self.start(*self.example_of_guide())
         while not list(written.glob("*/*/*")) and process.poll() is None:
             time.sleep(0.001)
         victim = next(worker for worker, tasks in client.processing().items() if tasks)

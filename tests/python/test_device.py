@@ -4,7 +4,6 @@ The package may be installed, or lie in PYTHONPATH with CUSZI_LIBRARY naming the
 """
 
 import re
-import textwrap
 import unittest
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 import cuszi
 import support
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/guide/python.md"
 
 
 def waves(shape=(40, 100, 101), dtype="f4", seed=1):
@@ -245,9 +244,9 @@ class OnDevice(unittest.TestCase):
     def test_example(self):
         if not any(isinstance(library, CuPy) for library in LIBRARIES):
             self.skipTest("no CuPy")
-        example = re.search(r"(?m)^    import cupy.*\n(?:    .*\n|\n)*", PAGE.read_text())
+        example = re.search(r"(?ms)^```python\n(import cupy.*?)^```$", PAGE.read_text())
         names = {}
-        exec(textwrap.dedent(example.group()), names)
+        exec(example.group(1), names)
         a, b = names["a"].get(), names["b"].get()
         self.assertLessEqual(np.abs(a - b).max(), cuszi.info(names["archive"]).bound)
 

@@ -10,9 +10,9 @@
 #include "core/lossless.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
-// A decoder that follows docs/format.md step by step, point by point, with core alone: neither the
-// loops nor the threads of a backend, nor the codecs above them. What it restores shows that the
-// document and core say all that a decoder needs.
+// A decoder that follows docs/reference/format.md step by step, point by point, with core alone:
+// neither the loops nor the threads of a backend, nor the codecs above them. What it restores shows
+// that the document and core say all that a decoder needs.
 //
 // Usage: slow_decoder ARCHIVE > VALUES. Packed sections (Bitcomp) have no public description.
 

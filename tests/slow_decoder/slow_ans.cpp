@@ -4,7 +4,7 @@
 #include "core/bits.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
-// docs/format.md, section 6, word for word: nothing of core/ans is used.
+// docs/reference/format.md, section 6, word for word: nothing of core/ans is used.
 
 namespace cuszi::slow {
 

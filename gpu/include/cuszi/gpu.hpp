@@ -24,7 +24,7 @@
 ///     decompress_frame(*backend, shape, compressed, restored, times);
 ///
 /// `field`, `compressed` and `restored` view device memory, and `allocate` gives some for so many
-/// bytes. An archive is made of such frames and an ArchiveHeader (docs/format.md).
+/// bytes. An archive is made of such frames and an ArchiveHeader (docs/reference/format.md).
 namespace cuszi::gpu {
 
 /// How many devices there are; none without a driver.

@@ -1,0 +1,163 @@
+"""Runs the blocks of code of README.md and docs/guide, page by page, in their order.
+
+Blocks of sh run in a folder with sample files, those of Python share their names, those of C and of C++ are
+each one program. CUSZI_SOURCE in the environment is the project's folder, CUSZI the tool, installed with the
+library; the Python package is installed.
+"""
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import netCDF4
+import numpy as np
+import zarr
+
+import cuszi  # noqa: F401  (the page of NetCDF needs its plugin before HDF5 looks for any)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from pages import ROOT, blocks, guide_pages  # noqa: E402
+
+PREFIX = Path(os.environ["CUSZI"]).parents[1]
+SHAPE = (64, 96, 128)
+NOT_RUN = 10  # blocks, at most, that say why
+
+
+def sample():
+    z, y, x = np.mgrid[0:SHAPE[0], 0:SHAPE[1], 0:SHAPE[2]].astype("f4")
+    return np.sin(z / 9) * np.cos(y / 11) + x / 128
+
+
+def write_netcdf(name, variable, values):
+    with netCDF4.Dataset(name, "w") as file:
+        for axis, extent in zip("zyx", values.shape):
+            file.createDimension(axis, extent)
+        file.createVariable(variable, "f4", ("z", "y", "x"))[...] = values
+
+
+def make_files(page):
+    """Makes what the blocks of a page find in their folder."""
+    a = sample()
+    for folder in ("scripts", "examples", "bindings"):
+        os.symlink(ROOT / folder, folder)
+    if page.name != "compress.md":  # which makes it
+        a.tofile("U_64x96x128.f32")
+    write_netcdf("file.nc", "TEMPERATURE", a)
+    with h5py.File("file.h5", "w") as file:
+        file["group/dataset"] = a
+    if page.name == "compress.md":
+        np.save("x.npy", a)
+        ocean = a[:24, :17, :18].copy()
+        ocean[:, 3:9] = 1e20
+        ocean.tofile("tos_24x17x18.f32")
+        os.mkdir("run")
+        for step in "01":
+            a[:16].tofile(f"run/T{step}_16x96x128.f32")
+    elif page.name == "hdf5-netcdf.md":
+        with h5py.File("plain.h5", "w") as file:
+            file["T"] = a
+        write_netcdf("plain.nc", "T", a)
+    elif page.name == "zarr-dask.md":
+        zarr.create_array("in.zarr/T", data=a, chunks=(32, 96, 128))
+    elif page.name == "library.md":
+        Path("program.c").write_text("#include <cuszi/cuszi.h>\nint main(void) { return cuszi_version()[0] == 0; }\n")
+
+
+def environment():
+    libraries, = {path.parent for path in PREFIX.rglob("libcuszi.so")}
+    return {**os.environ, "PATH": f"{PREFIX}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(libraries),
+            "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
+
+
+def run(*command):
+    ended = subprocess.run(list(map(str, command)), env=environment(), text=True, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT)
+    if ended.returncode:
+        raise AssertionError(f"{command[0]} ended with {ended.returncode}:\n{ended.stdout}")
+    return ended.stdout
+
+
+def program_of(texts, language):
+    """One program of the blocks of a page: their includes, then one after the other in main()."""
+    lines = "".join(texts).splitlines()
+    includes = [line for line in lines if line.startswith("#include")]
+    body = [line for line in lines if not line.startswith("#include")]
+    count = SHAPE[0] * SHAPE[1] * SHAPE[2]
+    values = f"std::vector<float> values({count}, 1.5F);" if language == "cpp" else f"static float values[{count}] = {{1.5F}};"
+    return "\n".join([*includes, "int main(void) {", values, *body, "return 0;", "}", ""])
+
+
+def compile_and_run(texts, language):
+    compiler, standard, name = {"c": ("cc", "-std=c11", "block.c"), "cpp": ("c++", "-std=c++17", "block.cpp")}[language]
+    Path(name).write_text(program_of(texts, language))
+    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "cuszi"))
+    run(compiler, standard, "-Wall", "-Wextra", "-Werror", name, "-o", "block", *flags)
+    said = run("./block")
+    if said:
+        raise AssertionError(f"the program said {said}")
+
+
+def build_by_cmake(text):
+    os.mkdir("by_cmake")
+    shutil.copy("program.c", "by_cmake")
+    Path("by_cmake/CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(program C)\nadd_executable(program program.c)\n" + text)
+    run("cmake", "-S", "by_cmake", "-B", "by_cmake/build", f"-DCMAKE_PREFIX_PATH={PREFIX}")
+    run("cmake", "--build", "by_cmake/build")
+
+
+class Blocks(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def check_page(self, page):
+        make_files(page)
+        names = {"a": sample()}
+        programs = {}
+        for block in blocks(page):
+            if block.reason or block.language == "text":
+                continue
+            with self.subTest(page=page.name, line=block.line):
+                if block.language == "sh":
+                    run("bash", "-eo", "pipefail", "-c", block.text)
+                elif block.language == "python":
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
+                elif block.language == "cmake":
+                    build_by_cmake(block.text)
+                else:
+                    programs.setdefault(block.language, []).append(block.text)
+        for language, texts in programs.items():
+            with self.subTest(page=page.name, language=language):
+                compile_and_run(texts, language)
+
+    def test_few_are_not_run(self):
+        found = [block for page in guide_pages() for block in blocks(page)]
+        not_run = [block for block in found if block.reason]
+        self.assertLessEqual(len(not_run), NOT_RUN)
+        self.assertGreater(len(found), 4 * len(not_run))
+
+
+def add_test(page):
+    def test(self):
+        self.check_page(page)
+    setattr(Blocks, "test_" + page.stem.lower().replace("-", "_"), test)
+
+
+for each in guide_pages():
+    add_test(each)
+
+if __name__ == "__main__":
+    unittest.main()

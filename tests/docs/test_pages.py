@@ -1,0 +1,83 @@
+"""Tests of the documents that run none of their code: paths, links, names of tests, words, tables."""
+
+import re
+import subprocess
+import sys
+import unittest
+
+from moving import moved
+from pages import ROOT, blocks, guide_pages, links, named_paths, written_pages
+
+GENERATED = {"docs/reference/command-line.md", "docs/reference/c-api.md"}
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+class Pages(unittest.TestCase):
+
+    def test_paths_exist(self):
+        count = 0
+        for page in written_pages():
+            if page.parent.name == "lab" or page.name == "CHANGELOG.md":  # frozen
+                continue
+            for path in named_paths(page):
+                count += 1
+                with self.subTest(page=name_of(page), path=path):
+                    self.assertTrue((ROOT / path).exists() or moved(path) or path.startswith("build/"))
+        self.assertGreater(count, 100)
+
+    def test_lists_of_files(self):
+        """Those of CONTRIBUTING.md, which say what a predictor, a coder and an option take."""
+        text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        for title, least in [("Add a predictor", 25), ("Add a coder", 20), ("Add an option", 12)]:
+            with self.subTest(title=title):
+                section = text.split(f"## {title}\n")[1].split("\n## ")[0]
+                paths = re.findall(r"`([\w.]+/[\w./-]+)`", section)
+                self.assertGreaterEqual(len(set(paths)), least)
+                self.assertEqual([path for path in paths if not ((ROOT / path).is_file() or moved(path))], [])
+
+    def test_links_lead_somewhere(self):
+        for page in written_pages():
+            for target in links(page):
+                with self.subTest(page=name_of(page), target=target):
+                    place = (page.parent / target).resolve()
+                    self.assertTrue(place.exists() or str(place.relative_to(ROOT)) in GENERATED)
+
+    def test_named_tests_exist(self):
+        """The table of guarantees names test cases."""
+        text = (ROOT / "docs/design/guarantees.md").read_text(encoding="utf-8")
+        named = re.findall(r'`(tests/[\w./]+)` "([^"]+)"', text)
+        self.assertGreater(len(named), 15)
+        for path, case in named:
+            with self.subTest(test=case):
+                source = re.sub(r'"\s*\n\s*"', "", (ROOT / path).read_text(encoding="utf-8"))
+                self.assertTrue(f'"{case}"' in source or f"def {case}(" in source)
+
+    def test_words(self):
+        """Documents are of now; what was is in notes with dates."""
+        unwanted = re.compile(r"\b(today|yesterday|the day before|wanted|of before)\b", re.IGNORECASE)
+        for page in written_pages():
+            with self.subTest(page=name_of(page)):
+                found = [match[0] for match in unwanted.finditer(page.read_text(encoding="utf-8"))]
+                self.assertEqual(found, [])
+
+    def test_lengths(self):
+        for name, most in [("README.md", 700), ("docs/design/multilevel.md", 1500)]:
+            with self.subTest(page=name):
+                self.assertLessEqual(len((ROOT / name).read_text(encoding="utf-8").split()), most)
+
+    def test_every_block_has_a_language(self):
+        for page in guide_pages():
+            for block in blocks(page):
+                with self.subTest(page=name_of(page), line=block.line):
+                    self.assertIn(block.language, ["sh", "python", "c", "cpp", "cmake", "text"])
+
+    def test_tables_are_those_of_the_measurements(self):
+        run = subprocess.run([sys.executable, ROOT / "bench/report.py", "--check"], capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
