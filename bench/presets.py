@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--cuszi", default="cuszi", help="the tool")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.tsv")
     parsed = parser.parse_args()
-    version = subprocess.run([parsed.cuszi, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0].partition(" (")[0]
+    version = subprocess.run([parsed.cuszi, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0].partition(",")[0]
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(parsed.cuszi, sorted(parsed.folder.glob("*.f32")), parsed.large, Path(folder)))
     head = ["# title: Every preset and effort on one thread",
