@@ -10,7 +10,7 @@
 #include "core/ans_tables.hpp"
 #include "core/bits.hpp"
 #include "core/bytes.hpp"
-#include "core/predictor.hpp"
+#include "core/pass_shape.hpp"
 
 namespace cuszi {
 

@@ -8,6 +8,7 @@
 #include "core/interp.hpp"
 #include "core/lorenzo.hpp"
 #include "core/multilevel.hpp"
+#include "core/pass_shape.hpp"
 #include "core/tiles.hpp"
 #include "core/zfp_coding.hpp"
 
@@ -73,29 +74,7 @@ PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims);
 /// For each pass the level of the payload that it belongs to, ascending from 0.
 std::vector<int> level_of_pass(const PredictorParams& params);
 
-/// What limits the codes of a pass.
-struct PassShape {
-  std::uint64_t points = 0;
-  std::size_t contexts = 1;  ///< how many its codes can have
-};
-
 PassShape shape_of(const Pass& pass);
-
-/// The passes from `first` on and before `end`.
-struct PassRange {
-  int first = 0;
-  int end = 0;
-};
-
-/// What belongs to these passes, of something that all have.
-template <class Element>
-std::span<Element> of_range(std::span<Element> all, const PassRange& range) {
-  return all.subspan(static_cast<std::size_t>(range.first),
-                     static_cast<std::size_t>(range.end - range.first));
-}
-
-/// The passes of each level of the payload, which are neighbours; see level_of_pass().
-std::vector<PassRange> passes_of_levels(std::span<const int> level_of_pass);
 
 /// Of every pass of a frame of so many points.
 std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points);
