@@ -9,7 +9,7 @@
 #include "app/report.hpp"
 #include "codec/fill_watch.hpp"
 #include "codec/quality_meter.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "codec/field_name.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/json.hpp"
-#include "core/dtype.hpp"
+#include "core/base/dtype.hpp"
 
 namespace cuszi::app {
 

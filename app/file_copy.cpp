@@ -16,7 +16,7 @@
 #include "codec/fill_watch.hpp"
 #include "codec/presets.hpp"
 #include "codec/quality_meter.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "files/container_module.hpp"
 #include "files/input_field.hpp"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/dims.hpp"
-#include "core/error.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

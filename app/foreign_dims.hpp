@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/command_words.hpp"
-#include "core/dims.hpp"
+#include "core/base/dims.hpp"
 
 namespace cuszi::app {
 

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

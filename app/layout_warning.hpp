@@ -3,7 +3,7 @@
 #include <string>
 
 #include "codec/field_source.hpp"
-#include "core/mask.hpp"
+#include "core/field/mask.hpp"
 
 namespace cuszi::app {
 

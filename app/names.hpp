@@ -5,7 +5,7 @@
 
 #include "app/options.hpp"
 #include "codec/byte_order.hpp"
-#include "core/config.hpp"
+#include "core/field/config.hpp"
 
 namespace cuszi::app {
 

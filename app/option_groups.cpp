@@ -12,9 +12,9 @@
 #include "app/option_text.hpp"
 #include "codec/limits.hpp"
 #include "codec/presets.hpp"
-#include "core/mask.hpp"
-#include "core/multilevel.hpp"
-#include "core/quantizer.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/multilevel/multilevel.hpp"
 
 namespace cuszi::app {
 

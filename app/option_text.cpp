@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "codec/limits.hpp"
-#include "core/mask.hpp"
-#include "core/multilevel.hpp"
-#include "core/quantizer.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/multilevel/multilevel.hpp"
 
 namespace cuszi::app {
 

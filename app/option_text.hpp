@@ -8,9 +8,9 @@
 #include "codec/backend_choice.hpp"
 #include "codec/field_summary.hpp"
 #include "codec/target.hpp"
-#include "core/config.hpp"
-#include "core/error.hpp"
-#include "core/selection.hpp"
+#include "core/base/error.hpp"
+#include "core/field/config.hpp"
+#include "core/field/selection.hpp"
 
 namespace cuszi::app {
 

@@ -12,7 +12,7 @@
 #include "app/file_identity.hpp"
 #include "app/interruption.hpp"
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

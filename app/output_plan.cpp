@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "files/field_path.hpp"
 
 namespace cuszi::app {

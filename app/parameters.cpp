@@ -4,9 +4,9 @@
 
 #include "app/names.hpp"
 #include "app/option_text.hpp"
-#include "core/ans_chain.hpp"
-#include "core/error.hpp"
-#include "core/schedule.hpp"
+#include "core/base/error.hpp"
+#include "core/coders/ans_chain.hpp"
+#include "core/multilevel/schedule.hpp"
 
 namespace cuszi::app {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/json.hpp"
-#include "core/coder.hpp"
-#include "core/frame.hpp"
-#include "core/predictor.hpp"
+#include "core/archive/frame.hpp"
+#include "core/archive/predictor.hpp"
+#include "core/coders/coder.hpp"
 
 namespace cuszi::app {
 

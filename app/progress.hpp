@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::app {
 

@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "codec/byte_source.hpp"
-#include "core/bound.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
+#include "core/field/bound.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {

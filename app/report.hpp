@@ -6,8 +6,8 @@
 #include "app/json.hpp"
 #include "app/options.hpp"
 #include "codec/quality_meter.hpp"
-#include "core/bound.hpp"
-#include "core/metrics.hpp"
+#include "core/field/bound.hpp"
+#include "core/field/metrics.hpp"
 
 namespace cuszi::app {
 

@@ -10,7 +10,7 @@
 #include "app/failure.hpp"
 #include "app/interruption.hpp"
 #include "app/standard_streams.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi::app {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "codec/file_descriptor.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

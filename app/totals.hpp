@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/options.hpp"
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::app {
 

@@ -7,7 +7,7 @@
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

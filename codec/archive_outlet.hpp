@@ -4,7 +4,7 @@
 #include "codec/background.hpp"
 #include "codec/buffer.hpp"
 #include "codec/device_buffers.hpp"
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi {
 

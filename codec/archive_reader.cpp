@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi {
 

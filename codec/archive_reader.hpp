@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "codec/byte_source.hpp"
-#include "core/archive.hpp"
-#include "core/backend.hpp"
-#include "core/frame.hpp"
+#include "core/archive/archive.hpp"
+#include "core/archive/frame.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi {
 

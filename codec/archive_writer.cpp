@@ -1,6 +1,6 @@
 #include "codec/archive_writer.hpp"
 
-#include "core/frame.hpp"
+#include "core/archive/frame.hpp"
 
 namespace cuszi {
 

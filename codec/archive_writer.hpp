@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "codec/byte_sink.hpp"
-#include "core/archive.hpp"
+#include "core/archive/archive.hpp"
 
 namespace cuszi {
 

@@ -1,6 +1,6 @@
 #include "codec/backend_choice.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #ifdef CUSZI_HAS_CUDA
 #include "cuszi/gpu.hpp"

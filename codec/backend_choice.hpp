@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi {
 

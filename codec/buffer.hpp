@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/growing_memory.hpp"
-#include "core/units.hpp"
+#include "core/base/growing_memory.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/dtype.hpp"
-#include "core/units.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 

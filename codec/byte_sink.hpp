@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 

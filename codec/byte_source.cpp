@@ -11,7 +11,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi {
 

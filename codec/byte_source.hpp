@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codec/file_descriptor.hpp"
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/steps.hpp"
+#include "core/backend/steps.hpp"
 
 namespace cuszi {
 

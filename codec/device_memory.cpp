@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #ifdef CUSZI_HAS_CUDA
 #include "cuszi/gpu.hpp"
 #endif

@@ -16,7 +16,7 @@
 #include "codec/frame_feed.hpp"
 #include "codec/frame_tracks.hpp"
 #include "codec/track_times.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi {
 

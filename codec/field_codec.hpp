@@ -8,11 +8,11 @@
 #include "codec/call_times.hpp"
 #include "codec/field_summary.hpp"
 #include "codec/fill_watch.hpp"
-#include "core/archive.hpp"
-#include "core/backend.hpp"
-#include "core/config.hpp"
-#include "core/pipeline.hpp"
-#include "core/preview.hpp"
+#include "core/archive/archive.hpp"
+#include "core/archive/preview.hpp"
+#include "core/backend/backend.hpp"
+#include "core/field/config.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi {
 

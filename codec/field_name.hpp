@@ -4,8 +4,8 @@
 #include <string>
 
 #include "codec/byte_order.hpp"
-#include "core/dims.hpp"
-#include "core/dtype.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
 
 namespace cuszi {
 

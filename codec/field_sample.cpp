@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "codec/field_source.hpp"
-#include "core/selection.hpp"
+#include "core/field/selection.hpp"
 #include "cpu_ref/metrics.hpp"
 
 namespace cuszi {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "codec/field_codec.hpp"
-#include "core/metrics.hpp"
+#include "core/field/metrics.hpp"
 
 namespace cuszi {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
-#include "core/hash.hpp"
+#include "core/base/error.hpp"
+#include "core/base/hash.hpp"
 
 namespace cuszi {
 

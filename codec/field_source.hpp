@@ -8,7 +8,7 @@
 #include "codec/buffer.hpp"
 #include "codec/byte_source.hpp"
 #include "codec/field_name.hpp"
-#include "core/frame_plan.hpp"
+#include "core/archive/frame_plan.hpp"
 
 namespace cuszi {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/sparse_list.hpp"
+#include "core/field/sparse_list.hpp"
 
 namespace cuszi {
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "codec/value_range.hpp"
-#include "core/backend.hpp"
-#include "core/coder.hpp"
-#include "core/frame.hpp"
-#include "core/units.hpp"
+#include "core/archive/frame.hpp"
+#include "core/backend/backend.hpp"
+#include "core/base/units.hpp"
+#include "core/coders/coder.hpp"
 
 namespace cuszi {
 

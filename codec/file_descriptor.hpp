@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 

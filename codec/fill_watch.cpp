@@ -7,8 +7,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "core/constant.hpp"
-#include "core/sample.hpp"
+#include "core/field/constant.hpp"
+#include "core/field/sample.hpp"
 #include "cpu_ref/scan.hpp"
 
 namespace cuszi {

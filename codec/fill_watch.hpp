@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/mask.hpp"
-#include "core/pipeline.hpp"
+#include "core/field/mask.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
 

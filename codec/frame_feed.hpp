@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codec/background.hpp"
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi {
 

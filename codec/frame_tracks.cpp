@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "codec/device_memory.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi {
 

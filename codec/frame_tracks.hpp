@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "codec/field_name.hpp"
-#include "core/mask.hpp"
+#include "core/field/mask.hpp"
 
 namespace cuszi {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/bound.hpp"
-#include "core/config.hpp"
+#include "core/field/bound.hpp"
+#include "core/field/config.hpp"
 
 namespace cuszi {
 

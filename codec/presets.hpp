@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "core/coder.hpp"
-#include "core/config.hpp"
-#include "core/predictor.hpp"
+#include "core/archive/predictor.hpp"
+#include "core/coders/coder.hpp"
+#include "core/field/config.hpp"
 
 namespace cuszi {
 

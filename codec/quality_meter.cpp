@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codec/field_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cpu_ref/fidelity.hpp"
 #include "cpu_ref/metrics.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "core/backend.hpp"
-#include "core/selection.hpp"
+#include "core/backend/backend.hpp"
+#include "core/field/selection.hpp"
 
 namespace cuszi {
 

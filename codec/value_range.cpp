@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/bound.hpp"
-#include "core/floating_point.hpp"
+#include "core/base/floating_point.hpp"
+#include "core/field/bound.hpp"
 
 namespace cuszi {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/config.hpp"
+#include "core/field/config.hpp"
 
 namespace cuszi {
 

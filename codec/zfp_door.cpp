@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "codec/archive_writer.hpp"
-#include "core/bound.hpp"
-#include "core/chunk_index.hpp"
-#include "core/frame_check.hpp"
-#include "core/zfp_grid.hpp"
+#include "core/field/bound.hpp"
+#include "core/field/chunk_index.hpp"
+#include "core/pipeline/frame_check.hpp"
+#include "core/zfp/zfp_grid.hpp"
 #include "cpu_ref/zfp.hpp"
 
 namespace cuszi {

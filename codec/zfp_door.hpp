@@ -5,7 +5,7 @@
 #include "codec/archive_reader.hpp"
 #include "codec/byte_sink.hpp"
 #include "codec/field_codec.hpp"
-#include "core/zfp_header.hpp"
+#include "core/zfp/zfp_header.hpp"
 
 namespace cuszi {
 

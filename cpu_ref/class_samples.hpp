@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/fit_sample.hpp"
-#include "core/stencil_fit.hpp"
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
+#include "core/tuning/fit_sample.hpp"
+#include "core/tuning/stencil_fit.hpp"
 #include "cpu_ref/neighbours.hpp"
 #include "cpu_ref/raster.hpp"
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "core/coder.hpp"
-#include "core/decode_session.hpp"
+#include "core/backend/decode_session.hpp"
+#include "core/coders/coder.hpp"
 #include "cpu_ref/ans.hpp"
 #include "cpu_ref/workspace.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
 #include "cpu_ref/fidelity.hpp"
 #include "cpu_ref/metrics.hpp"
 #include "cpu_ref/sessions.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi::cpu {
 

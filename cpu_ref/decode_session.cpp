@@ -2,7 +2,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/energy.hpp"
+#include "core/multilevel/energy.hpp"
 #include "cpu_ref/coder.hpp"
 #include "cpu_ref/frame_work.hpp"
 #include "cpu_ref/gaps.hpp"

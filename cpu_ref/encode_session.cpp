@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/energy.hpp"
-#include "core/fit_sample.hpp"
+#include "core/multilevel/energy.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/coder.hpp"
 #include "cpu_ref/frame_work.hpp"
 #include "cpu_ref/gaps.hpp"

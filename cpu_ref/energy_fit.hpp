@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/energy_fit.hpp"
-#include "core/mask.hpp"
+#include "core/field/mask.hpp"
+#include "core/tuning/energy_fit.hpp"
 #include "cpu_ref/energy_rows.hpp"
 
 namespace cuszi::cpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/energy.hpp"
+#include "core/multilevel/energy.hpp"
 #include "cpu_ref/energy_rows.hpp"
 #include "cpu_ref/neighbours.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/energy.hpp"
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
+#include "core/multilevel/energy.hpp"
 #include "cpu_ref/beside_columns.hpp"
 #include "cpu_ref/row_taps.hpp"
 

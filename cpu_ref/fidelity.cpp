@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/fidelity_points.hpp"
+#include "core/field/fidelity_points.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {

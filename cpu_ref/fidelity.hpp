@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/dtype.hpp"
-#include "core/fidelity.hpp"
-#include "core/mask.hpp"
-#include "core/units.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
+#include "core/field/fidelity.hpp"
+#include "core/field/mask.hpp"
 
 namespace cuszi::cpu {
 

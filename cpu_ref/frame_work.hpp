@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/backend.hpp"
-#include "core/sparse_list.hpp"
+#include "core/backend/backend.hpp"
+#include "core/field/sparse_list.hpp"
 #include "cpu_ref/workspace.hpp"
 
 namespace cuszi::cpu {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/mask.hpp"
-#include "core/quantizer.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/quantizer.hpp"
 
 namespace cuszi::cpu {
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "core/chunk_index.hpp"
+#include "core/field/chunk_index.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/huffman.hpp"
+#include "core/coders/huffman.hpp"
 
 namespace cuszi::cpu {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/class_plan.hpp"
-#include "core/counted_part.hpp"
-#include "core/place.hpp"
+#include "core/multilevel/class_plan.hpp"
+#include "core/multilevel/place.hpp"
+#include "core/tuning/counted_part.hpp"
 #include "cpu_ref/pack.hpp"
 #include "cpu_ref/parallel.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/lorenzo_rounding.hpp"
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
+#include "core/lorenzo/lorenzo_rounding.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {

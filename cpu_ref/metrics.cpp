@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/lane_sums.hpp"
+#include "core/base/lane_sums.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {

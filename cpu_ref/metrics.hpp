@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/dtype.hpp"
-#include "core/mask.hpp"
-#include "core/metrics.hpp"
-#include "core/units.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/metrics.hpp"
 
 namespace cuszi::cpu {
 

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/hash.hpp"
-#include "core/thrifty.hpp"
+#include "core/base/hash.hpp"
+#include "core/tuning/thrifty.hpp"
 #include "cpu_ref/energy_fit.hpp"
 #include "cpu_ref/row_predictor.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "core/encode_session.hpp"
-#include "core/fit_sample.hpp"
-#include "core/multilevel.hpp"
-#include "core/schedule.hpp"
+#include "core/backend/encode_session.hpp"
+#include "core/multilevel/multilevel.hpp"
+#include "core/multilevel/schedule.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/frame_work.hpp"
 
 namespace cuszi::cpu {

@@ -1,8 +1,8 @@
 #include <limits>
 #include <memory>
 
-#include "core/class_plan.hpp"
-#include "core/simulation.hpp"
+#include "core/multilevel/class_plan.hpp"
+#include "core/tuning/simulation.hpp"
 #include "cpu_ref/class_samples.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "cpu_ref/parallel.hpp"

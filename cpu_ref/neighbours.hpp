@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "core/class_plan.hpp"
+#include "core/multilevel/class_plan.hpp"
 #include "cpu_ref/steps_out.hpp"
 
 namespace cuszi::cpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/class_plan.hpp"
+#include "core/multilevel/class_plan.hpp"
 #include "cpu_ref/class_samples.hpp"
 #include "cpu_ref/parallel.hpp"
 

@@ -3,14 +3,14 @@
 #include <span>
 #include <vector>
 
-#include "core/multilevel.hpp"
-#include "core/open_loop.hpp"
+#include "core/multilevel/multilevel.hpp"
+#include "core/tuning/open_loop.hpp"
 #include "cpu_ref/frame_work.hpp"
 
 namespace cuszi::cpu {
 
-/// What samples of the frame's classes tell (core/open_loop) of each of these parameters, by class
-/// of their schedules. Missing values must be NaN.
+/// What samples of the frame's classes tell (core/tuning/open_loop) of each of these parameters, by
+/// class of their schedules. Missing values must be NaN.
 template <class T>
 std::vector<std::vector<ClassErrors>> open_loop_errors(std::span<const MultilevelParams> candidates,
                                                        const FrameInput<T>& frame, const T* values);

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 

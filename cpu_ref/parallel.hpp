@@ -6,8 +6,8 @@
 #include <exception>
 #include <mutex>
 
-#include "core/floating_point.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/floating_point.hpp"
+#include "core/base/thread_count.hpp"
 #include "cpu_ref/thread_pool.hpp"
 
 namespace cuszi::cpu {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/place.hpp"
+#include "core/multilevel/place.hpp"
 
 namespace cuszi::cpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
 #include "cpu_ref/beside_columns.hpp"
 #include "cpu_ref/row_taps.hpp"
 

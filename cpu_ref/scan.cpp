@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/wide_vectors.hpp"
+#include "core/base/wide_vectors.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {

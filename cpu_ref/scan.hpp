@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 
 namespace cuszi::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/ans_chain.hpp"
+#include "core/coders/ans_chain.hpp"
 
 namespace cuszi::cpu {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/class_plan.hpp"
+#include "core/multilevel/class_plan.hpp"
 
 namespace cuszi::cpu {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 #include "cpu_ref/parallel.hpp"
 
 namespace cuszi::cpu {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi::cpu {
 

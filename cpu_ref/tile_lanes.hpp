@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "core/tiles.hpp"
+#include "core/tiles/tiles.hpp"
 
 namespace cuszi::cpu {
 

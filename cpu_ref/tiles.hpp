@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/tiles.hpp"
+#include "core/tiles/tiles.hpp"
 #include "cpu_ref/frame_work.hpp"
 
 namespace cuszi::cpu {

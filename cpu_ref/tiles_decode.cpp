@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "core/error.hpp"
-#include "core/wide_vectors.hpp"
+#include "core/base/error.hpp"
+#include "core/base/wide_vectors.hpp"
 #include "cpu_ref/parallel.hpp"
 #include "cpu_ref/tile_bytes.hpp"
 #include "cpu_ref/tile_lanes.hpp"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/counted_part.hpp"
-#include "core/energy.hpp"
+#include "core/multilevel/energy.hpp"
+#include "core/tuning/counted_part.hpp"
 #include "cpu_ref/coder.hpp"
 #include "cpu_ref/lorenzo.hpp"
 #include "cpu_ref/multilevel.hpp"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/encode_session.hpp"
+#include "core/backend/encode_session.hpp"
 #include "cpu_ref/frame_work.hpp"
 
 namespace cuszi::cpu {

@@ -4,10 +4,10 @@
 #include <deque>
 #include <vector>
 
-#include "core/frame.hpp"
-#include "core/frame_slot.hpp"
-#include "core/growing_memory.hpp"
-#include "core/quantizer.hpp"
+#include "core/archive/frame.hpp"
+#include "core/backend/frame_slot.hpp"
+#include "core/base/growing_memory.hpp"
+#include "core/field/quantizer.hpp"
 
 namespace cuszi::cpu {
 

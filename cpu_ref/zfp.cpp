@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/error.hpp"
-#include "core/zfp_codec.hpp"
-#include "core/zfp_grid.hpp"
+#include "core/base/error.hpp"
+#include "core/zfp/zfp_codec.hpp"
+#include "core/zfp/zfp_grid.hpp"
 #include "cpu_ref/frame_work.hpp"
 #include "cpu_ref/parallel.hpp"
 

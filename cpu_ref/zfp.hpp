@@ -4,12 +4,12 @@
 #include <span>
 #include <vector>
 
-#include "core/dims.hpp"
-#include "core/mask.hpp"
-#include "core/sparse_list.hpp"
-#include "core/units.hpp"
-#include "core/zfp.hpp"
-#include "core/zfp_check.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/units.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/sparse_list.hpp"
+#include "core/zfp/zfp.hpp"
+#include "core/zfp/zfp_check.hpp"
 
 namespace cuszi::cpu {
 

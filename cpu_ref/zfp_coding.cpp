@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/chunk_index.hpp"
-#include "core/zfp_grid.hpp"
+#include "core/field/chunk_index.hpp"
+#include "core/zfp/zfp_grid.hpp"
 #include "cpu_ref/zfp.hpp"
 
 namespace cuszi::cpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/zfp_coding.hpp"
+#include "core/zfp/zfp_coding.hpp"
 #include "cpu_ref/frame_work.hpp"
 
 namespace cuszi::cpu {

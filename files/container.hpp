@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/dtype.hpp"
-#include "core/units.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi {
 

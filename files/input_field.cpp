@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "files/container_module.hpp"
 #include "files/fortran_source.hpp"
 #include "files/npy.hpp"

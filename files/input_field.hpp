@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codec/field_source.hpp"
-#include "core/mask.hpp"
+#include "core/field/mask.hpp"
 #include "files/container.hpp"
 #include "files/field_path.hpp"
 

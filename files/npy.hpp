@@ -6,8 +6,8 @@
 
 #include "codec/byte_order.hpp"
 #include "codec/byte_source.hpp"
-#include "core/dims.hpp"
-#include "core/dtype.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
 #include "files/container.hpp"
 
 namespace cuszi {

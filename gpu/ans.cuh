@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "core/ans_chain.hpp"
-#include "core/decode_session.hpp"
+#include "core/backend/decode_session.hpp"
+#include "core/coders/ans_chain.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

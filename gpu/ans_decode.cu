@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/chunk_index.hpp"
+#include "core/field/chunk_index.hpp"
 #include "gpu/ans_gaps.cuh"
 #include "gpu/ans_segments.cuh"
 #include "gpu/table_order.cuh"

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/ans_chain.hpp"
+#include "core/coders/ans_chain.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 #include "gpu/check.hpp"
 
 namespace cuszi::gpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::gpu {
 

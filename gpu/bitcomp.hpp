@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/dtype.hpp"
-#include "core/frame.hpp"
+#include "core/archive/frame.hpp"
+#include "core/base/dtype.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "core/chunk_index.hpp"
+#include "core/field/chunk_index.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {
 
 /// The index of chunks that start at these bits, of at most `most_bits` bits each (see
-/// core/chunk_index). `starts` holds the end of the last chunk too. Waits only where the bytes per
-/// length are in doubt.
+/// core/field/chunk_index). `starts` holds the end of the last chunk too. Waits only where the
+/// bytes per length are in doubt.
 Bytes encode_index(Work& work, IndexKind kind, std::uint32_t partition, const BitCount* starts,
                    std::uint64_t chunks, std::uint64_t most_bits);
 

@@ -1,4 +1,4 @@
-#include "core/place.hpp"
+#include "core/multilevel/place.hpp"
 #include "gpu/class_samples.cuh"
 
 namespace cuszi::gpu {

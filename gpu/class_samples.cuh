@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "core/simulation.hpp"
-#include "core/stencil_fit.hpp"
+#include "core/tuning/simulation.hpp"
+#include "core/tuning/stencil_fit.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

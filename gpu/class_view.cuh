@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/class_plan.hpp"
+#include "core/multilevel/class_plan.hpp"
 #include "gpu/lanes.cuh"
 #include "gpu/level_array.cuh"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/huffman.hpp"
+#include "core/coders/huffman.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

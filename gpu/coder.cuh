@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/coder.hpp"
+#include "core/coders/coder.hpp"
 #include "gpu/codebook.cuh"
 #include "gpu/frame_work.cuh"
 

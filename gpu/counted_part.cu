@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/counted_part.hpp"
+#include "core/tuning/counted_part.hpp"
 #include "gpu/counted_part.cuh"
 
 namespace cuszi::gpu {

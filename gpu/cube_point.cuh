@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/energy.hpp"
+#include "core/multilevel/energy.hpp"
 #include "gpu/class_view.cuh"
 
 namespace cuszi::gpu {

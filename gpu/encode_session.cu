@@ -3,7 +3,7 @@
 #include <iterator>
 #include <limits>
 
-#include "core/fit_sample.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "gpu/bitcomp.hpp"
 #include "gpu/coder.cuh"
 #include "gpu/device_memory.hpp"

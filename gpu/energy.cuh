@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/energy_fit.hpp"
+#include "core/tuning/energy_fit.hpp"
 #include "gpu/multilevel.cuh"
 
 namespace cuszi::gpu {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/place.hpp"
+#include "core/multilevel/place.hpp"
 #include "gpu/energy_fit.cuh"
 #include "gpu/lanes.cuh"
 

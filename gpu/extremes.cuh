@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/hd.hpp"
+#include "core/base/hd.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "core/fidelity_points.hpp"
+#include "core/field/fidelity_points.hpp"
 #include "gpu/extremes.cuh"
 #include "gpu/fidelity.cuh"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/fidelity.hpp"
-#include "core/frame_shape.hpp"
-#include "core/mask.hpp"
+#include "core/field/fidelity.hpp"
+#include "core/field/frame_shape.hpp"
+#include "core/field/mask.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 #include "gpu/ranked_bits.cuh"
 #include "gpu/sparse_list.cuh"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/hash.hpp"
+#include "core/base/hash.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/quantizer.hpp"
+#include "core/field/quantizer.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <system_error>
 
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/frame.hpp"
-#include "core/huffman.hpp"
+#include "core/archive/frame.hpp"
+#include "core/coders/huffman.hpp"
 #include "gpu/codebook.cuh"
 
 namespace cuszi::gpu {

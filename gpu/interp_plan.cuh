@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/interp.hpp"
+#include "core/interp/interp.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/schedule.hpp"
+#include "core/multilevel/schedule.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

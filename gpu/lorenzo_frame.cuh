@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/lorenzo_rounding.hpp"
+#include "core/lorenzo/lorenzo_rounding.hpp"
 #include "gpu/frame_work.cuh"
 
 namespace cuszi::gpu {

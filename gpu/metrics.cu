@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/lane_sums.hpp"
+#include "core/base/lane_sums.hpp"
 #include "gpu/metrics.cuh"
 
 namespace cuszi::gpu {

@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "core/dtype.hpp"
-#include "core/mask.hpp"
-#include "core/metrics.hpp"
+#include "core/base/dtype.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/metrics.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "core/thrifty.hpp"
+#include "core/tuning/thrifty.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
 #include "gpu/counted_part.cuh"

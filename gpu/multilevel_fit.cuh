@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/fit_sample.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "gpu/frame_memory.hpp"
 #include "gpu/frame_work.cuh"
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "core/decode_session.hpp"
-#include "core/encode_session.hpp"
+#include "core/backend/decode_session.hpp"
+#include "core/backend/encode_session.hpp"
 #include "gpu/frame_memory.hpp"
 #include "gpu/frame_work.cuh"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/encode_session.hpp"
-#include "core/energy.hpp"
+#include "core/backend/encode_session.hpp"
+#include "core/multilevel/energy.hpp"
 #include "gpu/multilevel.cuh"
 #include "gpu/spots.cuh"
 

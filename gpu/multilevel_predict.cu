@@ -1,4 +1,4 @@
-#include "core/place.hpp"
+#include "core/multilevel/place.hpp"
 #include "gpu/multilevel_cube.cuh"
 #include "gpu/multilevel_point.cuh"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cuszi/gpu.hpp"
 
 namespace cuszi::gpu {

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/open_loop.hpp"
+#include "core/tuning/open_loop.hpp"
 #include "gpu/frame_work.cuh"
 
 namespace cuszi::gpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/ans_slots.hpp"
+#include "core/coders/ans_slots.hpp"
 
 namespace cuszi::gpu {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/predictor.hpp"
+#include "core/archive/predictor.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decode_session.hpp"
+#include "core/backend/decode_session.hpp"
 #include "gpu/device_memory.hpp"
 #include "gpu/frame_work.cuh"
 

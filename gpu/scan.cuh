@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 #include "gpu/ranked_bits.cuh"
 
 namespace cuszi::gpu {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/backend.hpp"
+#include "core/backend/backend.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -2,15 +2,15 @@
 
 #include <memory>
 
-#include "core/simulation.hpp"
+#include "core/tuning/simulation.hpp"
 #include "gpu/frame_memory.hpp"
 #include "gpu/frame_work.cuh"
 #include "gpu/stencil_fit.cuh"
 
 namespace cuszi::gpu {
 
-/// What a frame's first fits, on the device, would restore (core/simulation): coarse levels are
-/// made as a whole, of level 1 samples need few points. `plans` are those of all classes on the
+/// What a frame's first fits, on the device, would restore (core/tuning/simulation): coarse levels
+/// are made as a whole, of level 1 samples need few points. `plans` are those of all classes on the
 /// device, which get the weights of the fits; `values` those of without_missing(); `memory` that of
 /// the encoder that comes next.
 template <class T>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/simulation.hpp"
+#include "core/tuning/simulation.hpp"
 #include "gpu/multilevel.cuh"
 
 namespace cuszi::gpu {

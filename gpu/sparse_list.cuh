@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/dtype.hpp"
-#include "core/sparse_list.hpp"
+#include "core/base/dtype.hpp"
+#include "core/field/sparse_list.hpp"
 #include "gpu/bytes.cuh"
 #include "gpu/ranked_bits.cuh"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/quantizer.hpp"
+#include "core/field/quantizer.hpp"
 #include "gpu/ranked_bits.cuh"
 #include "gpu/tiled_ranges.cuh"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/tiles.hpp"
+#include "core/tiles/tiles.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/tiles.hpp"
+#include "core/tiles/tiles.hpp"
 #include "gpu/frame_work.cuh"
 
 namespace cuszi::gpu {

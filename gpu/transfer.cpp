@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 #include "gpu/arena.hpp"
 #include "gpu/stream.hpp"
 

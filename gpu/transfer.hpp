@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/transfer.hpp"
+#include "core/backend/transfer.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,4 +1,4 @@
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/coder.cuh"
 #include "gpu/lorenzo.cuh"

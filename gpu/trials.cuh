@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/encode_session.hpp"
+#include "core/backend/encode_session.hpp"
 #include "gpu/fit_ahead.cuh"
 
 namespace cuszi::gpu {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 #include "gpu/arena.hpp"
 #include "gpu/copy_list.hpp"
 #include "gpu/host_threads.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/dims.hpp"
-#include "core/zfp.hpp"
-#include "core/zfp_check.hpp"
+#include "core/base/dims.hpp"
+#include "core/zfp/zfp.hpp"
+#include "core/zfp/zfp_check.hpp"
 #include "gpu/work.hpp"
 
 namespace cuszi::gpu {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/zfp_codec.hpp"
-#include "core/zfp_grid.hpp"
+#include "core/zfp/zfp_codec.hpp"
+#include "core/zfp/zfp_grid.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,6 @@
 #include <cub/device/device_scan.cuh>
 
-#include "core/zfp_grid.hpp"
+#include "core/zfp/zfp_grid.hpp"
 #include "gpu/chunk_index.cuh"
 #include "gpu/zfp.cuh"
 #include "gpu/zfp_coding.cuh"

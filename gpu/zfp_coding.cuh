@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/zfp_coding.hpp"
+#include "core/zfp/zfp_coding.hpp"
 #include "gpu/frame_work.cuh"
 
 namespace cuszi::gpu {

@@ -1,4 +1,4 @@
-#include "core/zfp_codec.hpp"
+#include "core/zfp/zfp_codec.hpp"
 #include "gpu/exception_sets.cuh"
 #include "gpu/shared_memory.cuh"
 #include "gpu/zfp.cuh"

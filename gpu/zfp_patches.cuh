@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/zfp_check.hpp"
+#include "core/zfp/zfp_check.hpp"
 #include "gpu/frame_work.cuh"
 #include "gpu/zfp.cuh"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dims.hpp"
-#include "core/dtype.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
 
 namespace cuszi::test {
 

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "test_data/fields.hpp"
 
 namespace {

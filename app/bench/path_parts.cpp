@@ -8,7 +8,7 @@
 #include "app/bench/scratch_file.hpp"
 #include "codec/call_times.hpp"
 #include "codec/device_buffers.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi::app {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "codec/field_source.hpp"
-#include "core/transfer.hpp"
+#include "core/backend/transfer.hpp"
 
 namespace cuszi::app {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::app {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/frame_shape.hpp"
+#include "core/field/frame_shape.hpp"
 
 namespace cuszi::bench {
 

@@ -15,7 +15,7 @@
 #include "codec/device_buffers.hpp"
 #include "codec/field_source.hpp"
 #include "codec/presets.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cuszi/cuszi.h"
 #ifdef CUSZI_HAS_HDF5
 #include "bindings/bench/chunk_file.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "codec/backend_choice.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::api {

@@ -14,7 +14,7 @@
 #include "codec/device_memory.hpp"
 #include "codec/field_source.hpp"
 #include "codec/target_passes.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi::api {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "codec/device_memory.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::api {
 

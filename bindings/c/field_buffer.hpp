@@ -1,7 +1,7 @@
 #pragma once
 
 #include "codec/field_codec.hpp"
-#include "core/preview.hpp"
+#include "core/archive/preview.hpp"
 
 namespace cuszi::api {
 

@@ -13,9 +13,9 @@
 
 #include "codec/limits.hpp"
 #include "codec/presets.hpp"
-#include "core/error.hpp"
-#include "core/multilevel.hpp"
-#include "core/quantizer.hpp"
+#include "core/base/error.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/multilevel/multilevel.hpp"
 
 namespace cuszi::api {
 

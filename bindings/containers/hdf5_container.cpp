@@ -5,7 +5,7 @@
 #include "bindings/containers/coordinates.hpp"
 #include "bindings/containers/hdf5_objects.hpp"
 #include "bindings/containers/hdf5_variable.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::hdf5 {
 

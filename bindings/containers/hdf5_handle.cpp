@@ -2,7 +2,7 @@
 
 #include <H5PLextern.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -4,7 +4,7 @@
 
 #include "bindings/containers/hdf5_attributes.hpp"
 #include "bindings/containers/hdf5_dataset.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::hdf5 {
 

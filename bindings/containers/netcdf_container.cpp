@@ -7,7 +7,7 @@
 #include "bindings/containers/hdf5_handle.hpp"
 #include "bindings/containers/netcdf_copy.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "files/container.hpp"
 
 namespace cuszi::netcdf {

@@ -10,7 +10,7 @@
 #include "bindings/containers/filter_numbers.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
 #include "codec/buffer.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::netcdf {
 

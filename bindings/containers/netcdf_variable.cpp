@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace cuszi::netcdf {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bound.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
+#include "core/field/bound.hpp"
 #include "cpu_ref/zfp.hpp"
 
 namespace cuszi {

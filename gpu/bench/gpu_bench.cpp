@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "core/bound.hpp"
-#include "core/pipeline.hpp"
+#include "core/field/bound.hpp"
+#include "core/pipeline/pipeline.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
 #include "gpu/check.hpp"

@@ -4,7 +4,7 @@
 
 #include "codec/archive_reader.hpp"
 #include "codec/field_summary.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/archive_edits.hpp"

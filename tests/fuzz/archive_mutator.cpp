@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/support/archive_edits.hpp"
 #include "tests/support/checksums.hpp"
 

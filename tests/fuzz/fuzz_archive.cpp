@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 #include "tests/support/hostile_archive.hpp"
 
 /// Reads the input as an archive.

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "codec/field_name.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "test_data/random.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codec/byte_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "files/fortran_source.hpp"
 #include "files/npy.hpp"
 #include "test_data/random.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "app/option_text.hpp"
-#include "core/dims.hpp"
+#include "core/base/dims.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "codec/archive_reader.hpp"
 #include "codec/backend_choice.hpp"
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/promises.hpp"

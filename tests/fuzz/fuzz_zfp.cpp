@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cpu_ref/zfp.hpp"
 #include "test_data/random.hpp"
 

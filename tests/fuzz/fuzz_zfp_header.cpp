@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "codec/zfp_door.hpp"
-#include "core/error.hpp"
-#include "core/zfp_bits.hpp"
+#include "core/base/error.hpp"
+#include "core/zfp/zfp_bits.hpp"
 #include "test_data/random.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cpu_ref/ans.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/packed_share.cuh"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/ans_slots.hpp"
+#include "core/coders/ans_slots.hpp"
 
 namespace cuszi::test {
 

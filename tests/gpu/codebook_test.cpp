@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/huffman.hpp"
+#include "core/coders/huffman.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"

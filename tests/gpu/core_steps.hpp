@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "core/energy_fit.hpp"
-#include "core/place.hpp"
-#include "core/stencil_fit.hpp"
+#include "core/multilevel/place.hpp"
+#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/stencil_fit.hpp"
 
 namespace cuszi::test {
 

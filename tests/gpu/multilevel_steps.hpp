@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "core/energy_fit.hpp"
-#include "core/mask.hpp"
-#include "core/multilevel.hpp"
-#include "core/quantizer.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/multilevel/multilevel.hpp"
+#include "core/tuning/energy_fit.hpp"
 
 namespace cuszi::test {
 

@@ -1,7 +1,7 @@
 #include "tests/gpu/multilevel_steps.hpp"
 
-#include "core/hash.hpp"
-#include "core/sparse_list.hpp"
+#include "core/base/hash.hpp"
+#include "core/field/sparse_list.hpp"
 #include "cpu_ref/multilevel.hpp"
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"

@@ -1,6 +1,6 @@
 #include "gpu/zfp.cuh"
 
-#include "core/chunk_index.hpp"
+#include "core/field/chunk_index.hpp"
 #include "cpu_ref/zfp.hpp"
 #include "gpu/chunk_index.cuh"
 #include "tests/gpu/device.hpp"

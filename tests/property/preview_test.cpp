@@ -1,4 +1,4 @@
-#include "core/preview.hpp"
+#include "core/archive/preview.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "codec/presets.hpp"
-#include "core/bound.hpp"
+#include "core/field/bound.hpp"
 
 namespace cuszi::test {
 

@@ -1,4 +1,4 @@
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/zfp.hpp"
+#include "core/zfp/zfp.hpp"
 #include "test_data/random.hpp"
 
 namespace cuszi::test {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/zfp_header.hpp"
+#include "core/zfp/zfp_header.hpp"
 
 namespace cuszi::test {
 

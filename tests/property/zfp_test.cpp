@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "core/chunk_index.hpp"
-#include "core/zfp_codec.hpp"
+#include "core/field/chunk_index.hpp"
+#include "core/zfp/zfp_codec.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/property/zfp_case.hpp"
 #include "tests/property/zfp_published.hpp"

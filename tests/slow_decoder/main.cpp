@@ -4,10 +4,10 @@
 #include <iostream>
 #include <iterator>
 
-#include "core/archive.hpp"
-#include "core/constant.hpp"
-#include "core/hash.hpp"
-#include "core/lossless.hpp"
+#include "core/archive/archive.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/lossless.hpp"
+#include "core/field/constant.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 // A decoder that follows docs/reference/format.md step by step, point by point, with core alone:

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/bits.hpp"
+#include "core/base/bits.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
-// docs/reference/format.md, section 6, word for word: nothing of core/ans is used.
+// docs/reference/format.md, section 6, word for word: nothing of core/coders/ans is used.
 
 namespace cuszi::slow {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "core/frame.hpp"
-#include "core/mask.hpp"
+#include "core/archive/frame.hpp"
+#include "core/field/mask.hpp"
 
 namespace cuszi::slow {
 

@@ -1,5 +1,5 @@
-#include "core/bits.hpp"
-#include "core/huffman.hpp"
+#include "core/base/bits.hpp"
+#include "core/coders/huffman.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {

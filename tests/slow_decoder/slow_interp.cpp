@@ -1,5 +1,5 @@
-#include "core/interp.hpp"
-#include "core/sparse_list.hpp"
+#include "core/field/sparse_list.hpp"
+#include "core/interp/interp.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {

@@ -1,5 +1,5 @@
-#include "core/lorenzo.hpp"
-#include "core/sparse_list.hpp"
+#include "core/field/sparse_list.hpp"
+#include "core/lorenzo/lorenzo.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {

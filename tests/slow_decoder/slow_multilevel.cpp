@@ -1,7 +1,7 @@
-#include "core/energy_fit.hpp"
-#include "core/hash.hpp"
-#include "core/place.hpp"
-#include "core/sparse_list.hpp"
+#include "core/base/hash.hpp"
+#include "core/field/sparse_list.hpp"
+#include "core/multilevel/place.hpp"
+#include "core/tuning/energy_fit.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {

@@ -1,4 +1,4 @@
-#include "core/bytes.hpp"
+#include "core/base/bytes.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {

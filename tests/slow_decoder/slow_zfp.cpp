@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/quantizer.hpp"
-#include "core/sparse_list.hpp"
-#include "core/zfp_codec.hpp"
-#include "core/zfp_grid.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/field/sparse_list.hpp"
+#include "core/zfp/zfp_codec.hpp"
+#include "core/zfp/zfp_grid.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/archive.hpp"
-#include "core/backend.hpp"
-#include "core/bytes.hpp"
-#include "core/hash.hpp"
+#include "core/archive/archive.hpp"
+#include "core/backend/backend.hpp"
+#include "core/base/bytes.hpp"
+#include "core/base/hash.hpp"
 
 namespace cuszi::test {
 

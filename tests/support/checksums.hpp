@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::test {
 

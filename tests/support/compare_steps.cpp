@@ -3,9 +3,9 @@
 #include <cmath>
 #include <optional>
 
-#include "core/constant.hpp"
-#include "core/open_loop.hpp"
-#include "core/trials.hpp"
+#include "core/choices/trials.hpp"
+#include "core/field/constant.hpp"
+#include "core/tuning/open_loop.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

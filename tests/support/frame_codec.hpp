@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/pipeline.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 namespace cuszi::test {
 

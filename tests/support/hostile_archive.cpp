@@ -11,7 +11,7 @@
 
 #include "codec/archive_reader.hpp"
 #include "codec/field_summary.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/support/archive_codec.hpp"
 
 namespace cuszi::test {

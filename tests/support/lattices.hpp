@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/multilevel.hpp"
+#include "core/multilevel/multilevel.hpp"
 #include "test_data/random.hpp"
 
 namespace cuszi::test {

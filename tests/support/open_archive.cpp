@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "codec/archive_reader.hpp"
-#include "core/bytes.hpp"
+#include "core/base/bytes.hpp"
 
 namespace cuszi::test {
 

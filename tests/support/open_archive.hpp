@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/archive.hpp"
-#include "core/frame.hpp"
+#include "core/archive/archive.hpp"
+#include "core/archive/frame.hpp"
 
 namespace cuszi::test {
 

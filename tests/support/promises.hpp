@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/dtype.hpp"
-#include "core/mask.hpp"
-#include "core/units.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
+#include "core/field/mask.hpp"
 
 namespace cuszi::test {
 

@@ -1,6 +1,6 @@
-#include "core/ans_chain.hpp"
+#include "core/coders/ans_chain.hpp"
 
-#include "core/energy.hpp"
+#include "core/multilevel/energy.hpp"
 #include "cpu_ref/ans.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

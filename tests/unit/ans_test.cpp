@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/energy.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
+#include "core/multilevel/energy.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"

@@ -1,8 +1,8 @@
-#include "core/archive.hpp"
+#include "core/archive/archive.hpp"
 
 #include <limits>
 
-#include "core/bytes.hpp"
+#include "core/base/bytes.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/checksums.hpp"

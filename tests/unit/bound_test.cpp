@@ -1,4 +1,4 @@
-#include "core/bound.hpp"
+#include "core/field/bound.hpp"
 
 #include <array>
 #include <bit>

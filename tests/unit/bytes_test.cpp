@@ -1,4 +1,4 @@
-#include "core/bytes.hpp"
+#include "core/base/bytes.hpp"
 
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"

@@ -1,10 +1,10 @@
-#include "core/chunk_index.hpp"
+#include "core/field/chunk_index.hpp"
 
 #include <limits>
 #include <numeric>
 
-#include "core/bytes.hpp"
-#include "core/error.hpp"
+#include "core/base/bytes.hpp"
+#include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,7 @@
-#include "core/coder.hpp"
+#include "core/coders/coder.hpp"
 
-#include "core/error.hpp"
-#include "core/predictor.hpp"
+#include "core/archive/predictor.hpp"
+#include "core/base/error.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 

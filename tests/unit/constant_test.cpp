@@ -1,6 +1,6 @@
-#include "core/constant.hpp"
+#include "core/field/constant.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,6 +1,6 @@
-#include "core/dims.hpp"
+#include "core/base/dims.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

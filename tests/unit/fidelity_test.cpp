@@ -1,4 +1,4 @@
-#include "core/fidelity.hpp"
+#include "core/field/fidelity.hpp"
 
 #include <cmath>
 #include <limits>

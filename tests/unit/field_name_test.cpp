@@ -1,6 +1,6 @@
 #include "codec/field_name.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

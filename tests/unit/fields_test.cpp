@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/hash.hpp"
+#include "core/base/hash.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/exact.hpp"

@@ -11,7 +11,7 @@
 #include "codec/archive_reader.hpp"
 #include "codec/device_buffers.hpp"
 #include "codec/field_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/archive_codec.hpp"

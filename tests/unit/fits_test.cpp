@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/energy_fit.hpp"
-#include "core/place.hpp"
-#include "core/stencil_fit.hpp"
+#include "core/multilevel/place.hpp"
+#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/stencil_fit.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"

@@ -1,4 +1,4 @@
-#include "core/floating_point.hpp"
+#include "core/base/floating_point.hpp"
 
 #include <cfenv>
 

@@ -1,4 +1,4 @@
-#include "core/frame_plan.hpp"
+#include "core/archive/frame_plan.hpp"
 
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

@@ -1,9 +1,9 @@
-#include "core/frame.hpp"
+#include "core/archive/frame.hpp"
 
 #include <limits>
 
-#include "core/bytes.hpp"
-#include "core/hash.hpp"
+#include "core/base/bytes.hpp"
+#include "core/base/hash.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 

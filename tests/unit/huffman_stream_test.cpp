@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "cpu_ref/huffman.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

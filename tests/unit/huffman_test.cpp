@@ -1,11 +1,11 @@
-#include "core/huffman.hpp"
+#include "core/coders/huffman.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <queue>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

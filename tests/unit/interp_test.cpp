@@ -1,12 +1,12 @@
-#include "core/interp.hpp"
+#include "core/interp/interp.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "core/error.hpp"
-#include "core/mask.hpp"
+#include "core/base/error.hpp"
+#include "core/field/mask.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/lorenzo_rounding.hpp"
+#include "core/base/error.hpp"
+#include "core/lorenzo/lorenzo_rounding.hpp"
 #include "cpu_ref/scan.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"

@@ -1,6 +1,6 @@
-#include "core/lossless.hpp"
+#include "core/base/lossless.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

@@ -1,10 +1,10 @@
-#include "core/mask.hpp"
+#include "core/field/mask.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

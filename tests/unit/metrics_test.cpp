@@ -1,10 +1,10 @@
-#include "core/metrics.hpp"
+#include "core/field/metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/lane_sums.hpp"
+#include "core/base/lane_sums.hpp"
 #include "cpu_ref/metrics.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"

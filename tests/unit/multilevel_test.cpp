@@ -1,10 +1,10 @@
-#include "core/multilevel.hpp"
+#include "core/multilevel/multilevel.hpp"
 
 #include <numeric>
 
-#include "core/class_plan.hpp"
-#include "core/place.hpp"
-#include "core/stencil.hpp"
+#include "core/multilevel/class_plan.hpp"
+#include "core/multilevel/place.hpp"
+#include "core/multilevel/stencil.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

@@ -1,9 +1,9 @@
-#include "core/open_loop.hpp"
+#include "core/tuning/open_loop.hpp"
 
 #include <cmath>
 
-#include "core/class_plan.hpp"
-#include "core/place.hpp"
+#include "core/multilevel/class_plan.hpp"
+#include "core/multilevel/place.hpp"
 #include "cpu_ref/open_loop.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"

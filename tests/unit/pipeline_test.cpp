@@ -1,4 +1,4 @@
-#include "core/pipeline.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 #include <algorithm>
 #include <limits>

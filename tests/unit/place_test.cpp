@@ -1,4 +1,4 @@
-#include "core/place.hpp"
+#include "core/multilevel/place.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"

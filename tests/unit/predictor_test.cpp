@@ -1,7 +1,7 @@
-#include "core/predictor.hpp"
+#include "core/archive/predictor.hpp"
 
-#include "core/error.hpp"
-#include "core/schedule.hpp"
+#include "core/base/error.hpp"
+#include "core/multilevel/schedule.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/quantizer.hpp"
+#include "core/field/quantizer.hpp"
 
 #include <array>
 #include <bit>

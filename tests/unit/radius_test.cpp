@@ -1,6 +1,6 @@
-#include "core/radius.hpp"
+#include "core/field/radius.hpp"
 
-#include "core/quantizer.hpp"
+#include "core/field/quantizer.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

@@ -1,11 +1,11 @@
-#include "core/rest.hpp"
+#include "core/choices/rest.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "core/pipeline.hpp"
-#include "core/radix_sort.hpp"
+#include "core/base/radix_sort.hpp"
+#include "core/pipeline/pipeline.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"

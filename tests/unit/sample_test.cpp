@@ -1,8 +1,8 @@
-#include "core/sample.hpp"
+#include "core/field/sample.hpp"
 
 #include <set>
 
-#include "core/fit_sample.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

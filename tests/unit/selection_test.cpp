@@ -1,4 +1,4 @@
-#include "core/selection.hpp"
+#include "core/field/selection.hpp"
 
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

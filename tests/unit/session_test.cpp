@@ -1,8 +1,8 @@
 #include <stdexcept>
 
-#include "core/backend.hpp"
-#include "core/hash.hpp"
-#include "core/trials.hpp"
+#include "core/backend/backend.hpp"
+#include "core/base/hash.hpp"
+#include "core/choices/trials.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"

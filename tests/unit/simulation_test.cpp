@@ -1,6 +1,6 @@
-#include "core/simulation.hpp"
+#include "core/tuning/simulation.hpp"
 
-#include "core/observation.hpp"
+#include "core/tuning/observation.hpp"
 #include "cpu_ref/lattice_rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"

@@ -1,9 +1,9 @@
-#include "core/sparse_list.hpp"
+#include "core/field/sparse_list.hpp"
 
 #include <limits>
 
-#include "core/bytes.hpp"
-#include "core/error.hpp"
+#include "core/base/bytes.hpp"
+#include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 

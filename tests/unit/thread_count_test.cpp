@@ -1,4 +1,4 @@
-#include "core/thread_count.hpp"
+#include "core/base/thread_count.hpp"
 
 #include <sched.h>
 

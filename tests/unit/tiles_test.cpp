@@ -1,4 +1,4 @@
-#include "core/tiles.hpp"
+#include "core/tiles/tiles.hpp"
 
 #include <algorithm>
 #include <array>

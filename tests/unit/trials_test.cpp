@@ -1,4 +1,4 @@
-#include "core/trials.hpp"
+#include "core/choices/trials.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "codec/archive_reader.hpp"
-#include "core/backend.hpp"
-#include "core/counted_part.hpp"
-#include "core/frame_plan.hpp"
+#include "core/archive/frame_plan.hpp"
+#include "core/backend/backend.hpp"
+#include "core/tuning/counted_part.hpp"
 #include "cpu_ref/ans.hpp"
 #include "cpu_ref/cpu_backend.hpp"
 #include "test_data/fields.hpp"

@@ -1,9 +1,9 @@
-#include "core/zfp_coding.hpp"
+#include "core/zfp/zfp_coding.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "core/quantizer.hpp"
+#include "core/field/quantizer.hpp"
 #include "cpu_ref/zfp_coding.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "core/backend.hpp"
-#include "core/bound.hpp"
-#include "core/pipeline.hpp"
+#include "core/backend/backend.hpp"
+#include "core/field/bound.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 /// The CUDA backend's interface, which the tool uses too. With device pointers nothing leaves the
 /// device but what the host decides on:

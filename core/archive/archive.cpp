@@ -1,0 +1,133 @@
+#include "core/archive/archive.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/bytes.hpp"
+#include "core/base/hash.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// A byte that is not ASCII, the name, and line ends that a transfer as text would change.
+constexpr std::array<std::uint8_t, 8> magic{0x89, 'C', 'U', 'S', 'Z', 'I', '\r', '\n'};
+constexpr std::uint32_t footer_magic = 0x5A535543;  // "CUSZ"
+constexpr ByteCount hash_bytes = sizeof(std::uint64_t);
+
+/// The part of `bytes` in front of the hash that ends them. Throws ArchiveError if it does not
+/// match.
+Bytes checked_body(Bytes bytes, const char* what) {
+  if (bytes.size() < hash_bytes) throw ArchiveError(std::string(what) + " is truncated");
+  const Bytes body = bytes.first(bytes.size() - hash_bytes);
+  if (ByteReader(bytes.subspan(body.size()), what).get<std::uint64_t>() != block_hash(body)) {
+    throw ArchiveError(std::string(what) + " is damaged (its checksum does not match)");
+  }
+  return body;
+}
+
+FieldCuts read_plan(ByteReader& in) {
+  std::vector<std::uint64_t> extents(in.get<std::uint8_t>());
+  for (std::uint64_t& extent : extents) extent = in.varint();
+  const auto dims = Dims::make(extents);
+  if (!dims) throw ArchiveError("the header's dims are impossible");
+  FieldCuts plan{*dims, in.get<std::uint8_t>(), in.varint()};
+  if (plan.axis >= dims->rank() || plan.height == 0 || plan.height > (*dims)[plan.axis]) {
+    throw ArchiveError("the header's frames do not fit its dims");
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
+  ByteWriter body;
+  body.put(header.dtype);
+  body.put(header.mode);
+  body.put(header.bound_asked);
+  body.put(header.bound_absolute);
+  body.put(static_cast<std::uint8_t>(header.fills.count));
+  for (std::size_t i = 0; i < header.fills.count; ++i) {
+    body.put(header.fills.values.at(i));
+  }
+  body.put(static_cast<std::uint8_t>(header.plan.dims.rank()));
+  for (const std::uint64_t extent : header.plan.dims.extents()) body.varint(extent);
+  body.put(static_cast<std::uint8_t>(header.plan.axis));
+  body.varint(header.plan.height);
+
+  ByteWriter out;
+  out.append(std::as_bytes(std::span(magic)));
+  out.put(format_version);
+  out.put(static_cast<std::uint16_t>(body.size() + hash_bytes));
+  out.append(body.view());
+  out.put(block_hash(body.view()));
+  return out.take();
+}
+
+ByteCount read_archive_prefix(Bytes prefix) {
+  const Bytes expected = std::as_bytes(std::span(magic));
+  if (prefix.size() < expected.size() ||
+      !std::equal(expected.begin(), expected.end(), prefix.begin())) {
+    throw ArchiveError("not a cuszi archive (it does not begin with the magic bytes)");
+  }
+  ByteReader in(prefix.subspan(expected.size()), "the header");
+  const auto version = in.get<std::uint16_t>();
+  if (version != format_version) {
+    throw ArchiveError("the archive has format version " + std::to_string(version) +
+                       "; this cuszi reads version " + std::to_string(format_version));
+  }
+  return in.get<std::uint16_t>();
+}
+
+ArchiveHeader read_archive_header(Bytes bytes) {
+  ByteReader in(checked_body(bytes, "the header"), "the header");
+  ArchiveHeader header;
+  header.dtype = in.get<DType>();
+  header.mode = in.get<ErrorMode>();
+  header.bound_asked = in.get<double>();
+  header.bound_absolute = in.get<double>();
+  if (header.dtype > DType::f64 || header.mode > ErrorMode::relative) {
+    throw ArchiveError("the header's dtype or error mode is unknown");
+  }
+  if (!std::isfinite(header.bound_asked) || !(header.bound_absolute >= 0)) {
+    throw ArchiveError("the header's error bound is not a number of at least 0");
+  }
+  const auto fills = in.get<std::uint8_t>();
+  if (fills > FillValues::max_count) throw ArchiveError("the header has too many fill values");
+  for (unsigned i = 0; i < fills; ++i) header.fills.add(in.get<double>());
+  header.plan = read_plan(in);
+  in.expect_end();
+  return header;
+}
+
+std::vector<std::byte> write_archive_footer(const std::vector<ByteCount>& frame_bytes) {
+  ByteWriter body;
+  for (const ByteCount size : frame_bytes) body.varint(size);
+  ByteWriter out;
+  out.append(body.view());
+  out.put(block_hash(body.view()));
+  out.put(body.size() + hash_bytes + archive_trailer_bytes);
+  out.put(footer_magic);
+  return out.take();
+}
+
+ByteCount read_archive_trailer(Bytes trailer) {
+  ByteReader in(trailer, "the footer");
+  const auto size = in.get<std::uint64_t>();
+  if (in.get<std::uint32_t>() != footer_magic || size < hash_bytes + archive_trailer_bytes) {
+    throw ArchiveError("the archive does not end with a footer (is it truncated?)");
+  }
+  return size;
+}
+
+std::vector<ByteCount> read_archive_footer(Bytes footer, std::uint64_t frames) {
+  const ByteCount body_bytes = footer.size() - archive_trailer_bytes;
+  ByteReader in(checked_body(footer.first(body_bytes), "the footer"), "the footer");
+  std::vector<ByteCount> sizes;
+  for (std::uint64_t i = 0; i < frames; ++i) sizes.push_back(in.varint());
+  in.expect_end();
+  return sizes;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/archive/frame_plan.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
+#include "core/field/config.hpp"
+#include "core/field/mask.hpp"
+
+namespace cuszi {
+
+/// What an archive says of the whole field; docs/reference/format.md specifies every byte. The
+/// frames follow it, then a footer that lists their sizes, so that one can be read alone, and that
+/// a reader of a stream may skip.
+struct ArchiveHeader {
+  DType dtype = DType::f32;
+  ErrorMode mode = ErrorMode::relative;
+  double bound_asked = 0;     ///< as the user gave it, in the sense of `mode`
+  double bound_absolute = 0;  ///< what no value's error exceeds
+  FillValues fills;
+  FieldCuts plan;  ///< with the field's dims
+};
+
+inline constexpr std::uint16_t format_version = 1;
+
+/// Bytes in front of the header that say what the file is and how long the header is.
+inline constexpr ByteCount archive_prefix_bytes = 12;
+
+/// The header with its prefix and its hash.
+std::vector<std::byte> write_archive_header(const ArchiveHeader& header);
+
+/// Reads the prefix: how many bytes of header follow it. Throws ArchiveError if it is not ours.
+ByteCount read_archive_prefix(Bytes prefix);
+
+/// Reads what follows the prefix. Throws ArchiveError.
+ArchiveHeader read_archive_header(Bytes bytes);
+
+/// The trailer at the very end of a file: where the footer starts.
+inline constexpr ByteCount archive_trailer_bytes = 12;
+
+/// The footer with its hash and the trailer, for frames of these sizes (their headers included).
+std::vector<std::byte> write_archive_footer(const std::vector<ByteCount>& frame_bytes);
+
+/// Reads the trailer: the bytes of the footer, itself included. Throws ArchiveError.
+ByteCount read_archive_trailer(Bytes trailer);
+
+/// Reads a footer of `frames` frames: the size of each. Throws ArchiveError.
+std::vector<ByteCount> read_archive_footer(Bytes footer, std::uint64_t frames);
+
+}  // namespace cuszi

@@ -1,0 +1,288 @@
+#include "core/archive/frame.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "core/base/bytes.hpp"
+#include "core/base/lossless.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
+constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
+constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
+
+constexpr std::array<std::string_view, 11> section_names{
+    "raw",      "mask-bits", "mask-values", "anchors", "outliers",    "patches",
+    "codebook", "index",     "codes",       "weights", "lattice-hash"};
+
+/// A section's id has the low bits of a byte; the others say how many passes further it is than the
+/// section before, as far as they can: more passes without sections take a filler. What a packed
+/// section was before stands in an entry of its own in front of it.
+constexpr unsigned id_bits = 4;
+constexpr unsigned id_mask = (1U << id_bits) - 1;
+constexpr unsigned filler = id_mask;
+constexpr unsigned packed_mark = 14;
+constexpr std::size_t max_passes = 4096;
+
+/// The most that the packed sections of a frame may claim to unpack to.
+ByteCount max_unpacked_bytes(const Dims& dims) { return 8 * dims.count() + (1 << 16); }
+
+void write_level_entry(const LevelEntry& level, ByteWriter& out) {
+  ByteWriter entries;
+  std::uint64_t count = 0;
+  std::size_t pass = 0;
+  const auto put = [&](unsigned id, std::size_t passes, ByteCount size) {
+    entries.put(static_cast<std::uint8_t>(id | passes << id_bits));
+    entries.varint(size);
+    pass += passes;
+    ++count;
+  };
+  for (const SectionEntry& section : level.sections) {
+    while (section.pass - pass > id_mask) put(filler, id_mask, 0);
+    if (section.unpacked) {
+      put(packed_mark, 0, section.unpacked->size);
+      entries.put(section.unpacked->hash);
+    }
+    put(static_cast<unsigned>(section.id), section.pass - pass, section.size);
+  }
+  out.varint(count);
+  out.append(entries.view());
+  out.put(level.hash);
+}
+
+/// How many more bytes a frame's sections may have, as they are and unpacked.
+struct Allowance {
+  ByteCount bytes;
+  ByteCount unpacked;
+};
+
+Unpacked read_unpacked(ByteReader& in, Allowance& left) {
+  Unpacked unpacked;
+  unpacked.size = in.varint();
+  unpacked.hash = in.get<std::uint64_t>();
+  if (unpacked.size > left.unpacked) {
+    throw ArchiveError("a frame's packed sections claim more bytes than its values need");
+  }
+  left.unpacked -= unpacked.size;
+  return unpacked;
+}
+
+/// Reads a level and takes its sections off what is left.
+LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
+  LevelEntry level;
+  const std::uint64_t sections = in.varint();
+  if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
+  std::size_t pass = 0;
+  std::optional<Unpacked> unpacked;  // of the next section
+  unsigned seen = 0;                 // kinds in the pass
+  for (std::uint64_t i = 0; i < sections; ++i) {
+    const auto packed = in.get<std::uint8_t>();
+    const auto id = static_cast<SectionId>(packed & id_mask);
+    pass += packed >> id_bits;
+    if (pass > max_passes) throw ArchiveError("a level has too many passes");
+    if (packed >> id_bits != 0) seen = 0;
+    if ((packed & id_mask) == packed_mark && !unpacked) {
+      unpacked = read_unpacked(in, left);
+      continue;
+    }
+    if (packed == (filler | id_mask << id_bits) && in.varint() == 0) continue;
+    if (static_cast<std::size_t>(id) >= section_names.size()) {
+      throw ArchiveError("a frame has a section of an unknown kind");
+    }
+    if (unpacked && !is_packable(id)) {
+      throw ArchiveError("a frame has a packed section of a kind that is never packed");
+    }
+    if ((seen >> (packed & id_mask) & 1) != 0) {
+      throw ArchiveError("a pass has two sections of one kind");
+    }
+    seen |= 1U << (packed & id_mask);
+    const ByteCount size = in.varint();
+    if (size > left.bytes) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
+    left.bytes -= size;
+    level.sections.push_back({id, size, pass, std::exchange(unpacked, std::nullopt)});
+  }
+  if (unpacked) throw ArchiveError("a level ends where a packed section should follow");
+  level.hash = in.get<std::uint64_t>();
+  return level;
+}
+
+std::uint64_t levels_of(const FrameHeader& header) {
+  return header.predictor ? static_cast<std::uint64_t>(level_of_pass(*header.predictor).back()) + 1
+                          : 1;
+}
+
+}  // namespace
+
+std::string_view name_of(SectionId id) { return section_names.at(static_cast<std::size_t>(id)); }
+
+std::string_view name_of(FrameKind kind) {
+  constexpr std::array<std::string_view, 4> names{"stored", "lossless", "coded", "constant"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+bool Sections::has(SectionId id) const {
+  return std::any_of(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
+}
+
+Bytes Sections::find(SectionId id) const {
+  const auto at =
+      std::find_if(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
+  return at == list_.end() ? Bytes{} : at->bytes;
+}
+
+Bytes Sections::at(SectionId id) const {
+  if (!has(id)) throw ArchiveError("a frame lacks its section " + std::string(name_of(id)));
+  return find(id);
+}
+
+ByteCount Sections::size() const {
+  ByteCount total = 0;
+  for (const Section& section : list_) total += section.bytes.size();
+  return total;
+}
+
+ByteCount LevelEntry::size() const {
+  ByteCount total = 0;
+  for (const SectionEntry& section : sections) total += section.size;
+  return total;
+}
+
+ByteCount FrameHeader::payload_bytes() const {
+  ByteCount total = 0;
+  for (const LevelEntry& level : levels) total += level.size();
+  return total;
+}
+
+bool FrameHeader::is_packed() const {
+  return std::any_of(levels.begin(), levels.end(), [](const LevelEntry& level) {
+    return std::any_of(level.sections.begin(), level.sections.end(),
+                       [](const SectionEntry& section) { return section.unpacked.has_value(); });
+  });
+}
+
+ByteCount least_payload_bytes(ByteCount value_bytes) {
+  constexpr ByteCount free_bytes = 64;
+  return std::max(value_bytes / max_expansion, free_bytes) - free_bytes;
+}
+
+std::vector<std::byte> write_frame_header(const FrameHeader& header) {
+  ByteWriter body;
+  body.varint(header.index);
+  body.put(header.kind);
+  body.varint(header.missing);
+  body.put(header.min);
+  body.put(header.max);
+  if (header.kind == FrameKind::coded) {
+    write_predictor(header.predictor.value(), body);
+    write_coder(header.coder.value(), body);
+  }
+  body.varint(header.levels.size());
+  for (const LevelEntry& level : header.levels) write_level_entry(level, body);
+  ByteWriter out;
+  out.put(frame_magic);
+  out.put(static_cast<std::uint32_t>(body.size() + sizeof(std::uint64_t)));
+  out.append(body.view());
+  out.put(block_hash(body.view()));
+  return out.take();
+}
+
+ByteCount read_frame_prefix(Bytes prefix) {
+  ByteReader in(prefix, "a frame");
+  if (in.get<std::uint32_t>() != frame_magic) {
+    throw ArchiveError("a frame does not begin where it should");
+  }
+  const auto size = in.get<std::uint32_t>();
+  if (size < sizeof(std::uint64_t) || size > max_header_bytes) {
+    throw ArchiveError("a frame's table claims " + std::to_string(size) + " bytes");
+  }
+  return size;
+}
+
+FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
+  const Bytes body = bytes.first(bytes.size() - sizeof(std::uint64_t));
+  ByteReader hash(bytes.subspan(body.size()), "a frame's table");
+  if (hash.get<std::uint64_t>() != block_hash(body)) {
+    throw ArchiveError("a frame's table is damaged (its checksum does not match)");
+  }
+  ByteReader in(body, "a frame's table");
+  FrameHeader header;
+  header.index = in.varint();
+  header.kind = in.get<FrameKind>();
+  header.missing = in.varint();
+  header.min = in.get<double>();
+  header.max = in.get<double>();
+  if (header.kind > FrameKind::constant) throw ArchiveError("a frame is of an unknown kind");
+  if (header.missing > dims.count() || !std::isfinite(header.min) || !std::isfinite(header.max) ||
+      header.min > header.max) {
+    throw ArchiveError("a frame's value range or its missing points are impossible");
+  }
+  if (header.kind == FrameKind::coded) {
+    header.predictor = read_predictor(in, dims, dtype);
+    header.coder = read_coder(in);
+    if (codes_itself(id_of(*header.predictor)) != (id_of(*header.coder) == CoderId::none)) {
+      throw ArchiveError("a frame's predictor " + std::string(name_of(id_of(*header.predictor))) +
+                         " does not go with its coder " + std::string(name_of(*header.coder)));
+    }
+  }
+  const std::uint64_t levels = levels_of(header);
+  if (in.varint() != levels) throw ArchiveError("a frame has not the levels of its kind");
+  Allowance left{max_payload_bytes, max_unpacked_bytes(dims)};
+  for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
+  in.expect_end();
+  if (header.payload_bytes() < least_payload_bytes(dims.count() * size_of(dtype))) {
+    throw ArchiveError("a frame claims to hold more values than its bytes can");
+  }
+  return header;
+}
+
+std::vector<std::uint64_t> host_hashes(std::span<const Bytes> strings) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(strings.size());
+  for (const Bytes string : strings) hashes.push_back(block_hash(string));
+  return hashes;
+}
+
+std::vector<Bytes> cut_levels(const FrameHeader& header, std::size_t levels, Bytes payload) {
+  if (levels > header.levels.size()) throw ArchiveError("a frame lacks a level");
+  std::vector<Bytes> all;
+  for (std::size_t i = 0; i < levels; ++i) {
+    const ByteCount size = header.levels[i].size();
+    if (size > payload.size()) throw ArchiveError("a frame is truncated");
+    all.push_back(payload.first(size));
+    payload = payload.subspan(size);
+  }
+  return all;
+}
+
+void check_levels(const FrameHeader& header, std::span<const std::uint64_t> hashes) {
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (hashes[i] != header.levels[i].hash) {
+      throw ArchiveError("a frame is damaged (the checksum of level " + std::to_string(i) +
+                         " does not match)");
+    }
+  }
+}
+
+std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,
+                               const HashStrings& hashes) {
+  std::vector<Bytes> all = cut_levels(header, levels, payload);
+  check_levels(header, hashes(all));
+  return all;
+}
+
+std::vector<Sections> read_passes(const LevelEntry& level, std::size_t passes, Bytes bytes) {
+  std::vector<Sections> sections(passes);
+  for (const SectionEntry& section : level.sections) {
+    if (section.pass >= passes) throw ArchiveError("a level has more passes than its predictor");
+    sections[section.pass].add({section.id, bytes.first(section.size), section.unpacked});
+    bytes = bytes.subspan(section.size);
+  }
+  return sections;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/coders/pass_shape.hpp"
+#include "core/interp/interp.hpp"
+#include "core/lorenzo/lorenzo.hpp"
+#include "core/multilevel/multilevel.hpp"
+#include "core/tiles/tiles.hpp"
+#include "core/zfp/zfp_coding.hpp"
+
+namespace cuszi {
+
+/// The table of predictors, in the order of PredictorId: what an archive says of each. A new
+/// predictor is one more row here, a file of the same name in core and in each backend, and its
+/// tests. A row is a struct of parameters with
+///
+///     id, name            as in archives and on the command line
+///     codes_itself        see below
+///     draft(), choose()   the encoder's choices: geometry before the look at a frame, the rest
+///                         after
+///     level_of_pass()     the level of the payload that each pass belongs to, ascending from 0
+///     is_usable()         false: a frame of these parameters is to be kept losslessly
+///     write(), read()     what stands in a frame's header
+///
+/// and one of two ways from values to sections:
+///
+/// A predictor that makes quant-codes has `radius`, the code of an error of 0, and
+/// `codes_missing_points`: whether missing points stand in the stream too. Each backend has
+/// predict_quantise() and reconstruct() for it (frame_work.hpp says of what), and any coder codes
+/// what it makes.
+///
+/// A predictor with `codes_itself` makes whole sections of values, and values of sections, at once:
+/// one level, one pass, no quant-codes, no contexts, and CoderId::none for a coder. Each backend
+/// has encode_values() and decode_values() for it:
+///
+///     template <class T>
+///     SelfCoded encode_values(const Params&, double bound, const FrameInput<T>&);
+///     template <class T>
+///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
+///
+/// (on a device with a Work& in front). What the parameters leave open until the sections are known
+/// is settled in its result. It keeps the laws of the bound by itself: what it cannot
+/// express stands in its sections as exact bits. Missing points are the caller's: the mask
+/// is coded before and put back after, and what decode_values() leaves there does not matter.
+using PredictorParams =
+    std::variant<LorenzoParams, InterpParams, MultilevelParams, TilesParams, ZfpCoding>;
+
+inline PredictorId id_of(const PredictorParams& params) {
+  return std::visit([](const auto& p) { return p.id; }, params);
+}
+std::string_view name_of(PredictorId id);
+std::optional<PredictorId> predictor_named(std::string_view name);
+/// Whether the predictor makes whole sections, without quant-codes and without a coder.
+bool codes_itself(PredictorId id);
+
+/// The coder of frames of this predictor: the one asked for, none if it codes itself. Throws
+/// UsageError if it needs a coder and none is asked for.
+CoderId coder_for(PredictorId predictor, CoderId asked);
+
+/// The code of an error of 0; 0 for a predictor without codes.
+std::uint32_t centre_of(const PredictorParams& params);
+
+/// The bound over the half step that a predictor has chosen: more than 1, of `multilevel` alone, is
+/// room for zones without error.
+double slack_of(const PredictorParams& params, const PredictorConfig& config);
+
+/// What is known of the parameters before the field is looked at: its geometry.
+PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims);
+
+/// For each pass the level of the payload that it belongs to, ascending from 0.
+std::vector<int> level_of_pass(const PredictorParams& params);
+
+PassShape shape_of(const Pass& pass);
+
+/// Of every pass of a frame of so many points.
+std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points);
+
+void write_predictor(const PredictorParams& params, ByteWriter& out);
+PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype);
+
+}  // namespace cuszi

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/backend/decode_session.hpp"
+#include "core/backend/encode_session.hpp"
+#include "core/backend/transfer.hpp"
+#include "core/field/fidelity.hpp"
+#include "core/field/frame_shape.hpp"
+#include "core/field/metrics.hpp"
+
+namespace cuszi {
+
+/// Hashes that are being made: waits for them and tells them.
+using PendingHashes = std::function<std::vector<std::uint64_t>()>;
+
+/// Who computes: it makes the sessions in which frames go from values to sections and back, one at
+/// a time, on one thread, and keeps the memory that it used for the next ones.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  /// "cpu", or the device's name.
+  virtual std::string name() const = 0;
+
+  /// The way to memory of its own; none if it works in the host's.
+  virtual Transfer* transfer() { return nullptr; }
+
+  /// Another one of the same device, on which another thread may have a frame of up to so many
+  /// bytes in work meanwhile: it has the transfers in common with this one, and ends with it. None
+  /// where one frame takes all there is to compute with, or the memory is short.
+  virtual Backend* beside(ByteCount /*frame_bytes*/) { return nullptr; }
+
+  /// Waits until all that was begun is done, so that a step's time can be told.
+  virtual void settle() noexcept {}
+
+  /// Looks at a frame, for a predictor whose geometry is that of `draft`. `values` must stay valid
+  /// as long as the session, or until PassEncoder::most_bytes() has told something.
+  virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
+                                                const FillValues& fills,
+                                                const PredictorParams& draft) = 0;
+  /// The same for a frame that a session has looked at before: `scan` is what it has told.
+  virtual std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
+                                                      const FillValues& fills,
+                                                      const FieldScan& scan) = 0;
+  /// The same for a frame without fill values that is to be coded in one pass. None where the
+  /// backend has no such way; encode() is the other.
+  virtual std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& /*shape*/,
+                                                         Bytes /*values*/,
+                                                         const PredictorParams& /*draft*/) {
+    return nullptr;
+  }
+  /// Takes in a payload, which must stay valid as long as the session.
+  virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
+
+  /// How far restored values are from the original ones, which must be there between two sessions.
+  virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,
+                                  const FillValues& fills, double bound) = 0;
+  virtual Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
+                                    const FillValues& fills) = 0;
+
+  // Services, in the backend's memory or the host's.
+
+  /// The block_hash of each string.
+  virtual std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) = 0;
+  /// The same beside what the session in use is asked for next, to be told before that ends. None
+  /// where nothing goes on beside; hashes() is the other way.
+  virtual PendingHashes start_hashes(std::span<const Bytes> /*strings*/) { return {}; }
+  /// Copies `from` to `to`, of the same size; complete on return.
+  virtual void copy(Bytes from, MutableBytes to) = 0;
+  /// Copies the sections of all passes one after the other to `out`, of exactly their size.
+  virtual void gather(std::span<const Sections> passes, MutableBytes out) = 0;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,202 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/archive/frame.hpp"
+#include "core/archive/predictor.hpp"
+#include "core/backend/frame_slot.hpp"
+#include "core/coders/coder.hpp"
+#include "core/field/config.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/sample.hpp"
+#include "core/field/selection.hpp"
+
+namespace cuszi {
+
+struct ClassErrors;
+
+/// How a frame is coded.
+struct Method {
+  PredictorParams predictor;
+  CoderId coder;
+};
+
+/// How far restored values may be from the original.
+struct ErrorRoom {
+  double bound = 0;
+  double slack = 1;  ///< of the bound over the half step, see slack_of()
+};
+
+/// All that decides a coded frame's sections besides its values.
+struct FrameCoding {
+  PredictorParams predictor;
+  ErrorRoom room;
+  CoderParams coder;
+  HuffmanTuning tuning;
+
+  /// Whether a pass's quant-codes depend on its contexts, so that the encoder has to fit those of
+  /// a pass before it goes on.
+  bool predicts_by_contexts() const { return room.slack > 1; }
+};
+
+/// Points of a pass that its quant-codes could not express.
+struct PassCounts {
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+};
+
+/// What coding a pass has given.
+struct CodedPass {
+  Sections sections;
+  PassCounts counts;
+  std::optional<PredictorParams> settled = {};  ///< parameters that were left open until then
+};
+
+/// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
+/// the same in any order.
+inline constexpr double error_units = 65536;
+
+/// What an error of 1 is in these units: finite, and so less than that, where the bound is next to
+/// nothing.
+inline double error_units_per_one(double bound) {
+  return std::min(error_units / bound, std::numeric_limits<double>::max());
+}
+
+CUSZI_HD inline std::int64_t error_in_units(double original, double restored,
+                                            double units_per_one) {
+  return nearest_integer((restored - original) * units_per_one);
+}
+
+/// The passes of a frame on their way from values to sections. Each pass is predicted, then gets
+/// its contexts, in their order; how many passes a call has is the caller's choice. At last all are
+/// encoded: a backend may work on all of them side by side, and need not know any size before
+/// finish().
+class PassEncoder {
+ public:
+  PassEncoder() = default;
+  PassEncoder(const PassEncoder&) = delete;
+  PassEncoder& operator=(const PassEncoder&) = delete;
+  virtual ~PassEncoder() = default;
+
+  /// Predicts and quantises the points of these passes: their quant-codes, and what the codes
+  /// cannot say (anchors, outliers, patches).
+  virtual void predict(PassRange passes) = 0;
+  /// The sum of error_in_units() over the points predicted so far that are not missing. 0 for
+  /// predictors that could not do anything about it.
+  virtual std::int64_t error_sum() { return 0; }
+  /// Chooses how the contexts of these passes follow from what earlier passes restored, and
+  /// prepares them. Without effect for predictors that have none.
+  virtual void fit_contexts(PassRange passes) = 0;
+  /// What the sections of all passes take at most, once all have been predicted: from then on no
+  /// value of the frame is read. Nothing if that cannot be told before they are encoded.
+  virtual std::optional<ByteCount> most_bytes() const { return std::nullopt; }
+  /// Entropy-codes the quant-codes of all passes. Those of a level of the payload may stand
+  /// together, in the sections of its first pass.
+  virtual void encode() = 0;
+  /// The sections of all passes, which stay valid as long as the session, if no other encoder is
+  /// made.
+  virtual std::vector<CodedPass> finish() = 0;
+};
+
+/// What choices would cost: the backend measures, core/choices/trials decides.
+class TrialSession {
+ public:
+  TrialSession() = default;
+  TrialSession(const TrialSession&) = delete;
+  TrialSession& operator=(const TrialSession&) = delete;
+  virtual ~TrialSession() = default;
+
+  /// What samples of the whole frame's classes tell (core/tuning/open_loop), for each of these
+  /// parameters, whose lattices are the frame's, by class. All classes of all candidates may be
+  /// looked at side by side.
+  virtual std::vector<std::vector<ClassErrors>> open_loops(
+      std::span<const MultilevelParams> candidates) = 0;
+  /// The bytes that each of these codings takes in the part of the frame; a backend may try them
+  /// side by side. Without coefficients, `multilevel` is fitted to that part.
+  virtual std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) = 0;
+  /// How many codings take about the time of one. Where it is more than one, those that may be
+  /// asked for next are tried along.
+  virtual std::size_t side_by_side() const { return 1; }
+  /// Calls each(i) for all i below `count`, in any order: what a backend's threads may share.
+  virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+    for (std::size_t i = 0; i < count; ++i) each(i);
+  }
+  /// Tells for which parameters the whole frame is likely to be fitted in the end: a backend may
+  /// begin beside the next trials.
+  virtual void expect(const MultilevelParams& /*likely*/) {}
+};
+
+/// A frame that a backend has looked at: it answers questions about it, then codes it. What is
+/// computed stands in core, the order of the steps in core/pipeline; a backend decides who computes
+/// it, when. One thread; a backend has one session at a time.
+///
+/// Spans of bytes lie in the backend's memory or in the host's, wherever not said otherwise.
+class EncodeSession {
+ public:
+  explicit EncodeSession(FrameSlot& slot) : frame_(slot) {}
+  EncodeSession(const EncodeSession&) = delete;
+  EncodeSession& operator=(const EncodeSession&) = delete;
+  virtual ~EncodeSession() = default;
+
+  /// Range, missing points, and samples of prediction errors for the predictor whose geometry was
+  /// given.
+  virtual const FieldScan& scan() const = 0;
+  /// The missing points, in host memory.
+  virtual Mask mask() = 0;
+  /// The values at these points.
+  virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
+  /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
+  /// that are missing.
+  virtual std::vector<double> sampled_values() = 0;
+  /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
+  virtual bool holds(std::uint64_t bits) = 0;
+
+  /// Starts trials in a part of the frame, whose dims are squeezed. Not longer than the session.
+  /// Throws DeviceError where there are none.
+  virtual std::unique_ptr<TrialSession> trials(const Selection& box) = 0;
+  /// Fits the parameters that follow from the frame's values. Without effect for predictors that
+  /// have none.
+  virtual void fit(PredictorParams& /*params*/) {}
+
+  /// Starts to code the frame by a predictor that makes quant-codes. Not longer than the session.
+  virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;
+  /// Codes the frame by a predictor that codes itself. Sections stay valid as long as the session.
+  virtual CodedPass encode_values(const PredictorParams& params, double bound) = 0;
+  /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
+  /// where that pass cannot be made.
+  virtual void pack(Sections& sections) = 0;
+
+ private:
+  FrameInSlot frame_;
+};
+
+/// A frame of which a backend has seen no more than a sample, to be read once, when it is coded by
+/// a predictor that codes itself.
+class OnePassSession {
+ public:
+  explicit OnePassSession(FrameSlot& slot) : frame_(slot) {}
+  OnePassSession(const OnePassSession&) = delete;
+  OnePassSession& operator=(const OnePassSession&) = delete;
+  virtual ~OnePassSession() = default;
+
+  /// What a sample tells: no more than FieldScan::sampled.
+  virtual const FieldScan& sample() const = 0;
+  /// The values at these points.
+  virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
+  /// Codes the frame if no point is missing and it can be coded without knowing its range, which
+  /// `scan` tells then. The same sections as those of an EncodeSession, valid as long as this one.
+  virtual std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
+                                                 FieldScan& scan) = 0;
+
+ private:
+  FrameInSlot frame_;
+};
+
+}  // namespace cuszi

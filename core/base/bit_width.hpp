@@ -1,0 +1,37 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/base/hd.hpp"
+
+namespace cuszi {
+
+// What <bit> counts, also in code for a device, where that of the host's library must not be relied
+// on.
+
+CUSZI_HD inline unsigned bit_width_of(std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return 64U - static_cast<unsigned>(__clzll(static_cast<long long>(x)));
+#else
+  return static_cast<unsigned>(std::bit_width(x));
+#endif
+}
+CUSZI_HD inline unsigned bit_width_of(std::uint32_t x) {
+#if defined(__CUDA_ARCH__)
+  return 32U - static_cast<unsigned>(__clz(static_cast<int>(x)));
+#else
+  return static_cast<unsigned>(std::bit_width(x));
+#endif
+}
+
+/// Of what is not 0.
+CUSZI_HD inline int trailing_zeros_of(std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(static_cast<long long>(x)) - 1;
+#else
+  return std::countr_zero(x);
+#endif
+}
+
+}  // namespace cuszi

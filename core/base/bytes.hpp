@@ -1,0 +1,92 @@
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/units.hpp"
+
+namespace cuszi {
+
+static_assert(std::endian::native == std::endian::little,
+              "archives are little-endian and read by copying");
+
+/// Appends numbers to a growing byte string, little-endian; `varint` is LEB128.
+class ByteWriter {
+ public:
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  void put(T value) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + sizeof(T));
+    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+  }
+
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) put(static_cast<std::uint8_t>(value | 0x80));
+    put(static_cast<std::uint8_t>(value));
+  }
+
+  void append(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+
+  ByteCount size() const { return bytes_.size(); }
+  Bytes view() const { return bytes_; }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Reads what ByteWriter wrote. Every read is checked: running over the end, or a varint that does
+/// not fit 64 bits, throws ArchiveError naming `what`.
+class ByteReader {
+ public:
+  ByteReader(Bytes bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
+
+  template <class T>
+  requires std::is_trivially_copyable_v<T> T get() {
+    T value;
+    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+    return value;
+  }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = get<std::uint8_t>();
+      const std::uint64_t part = byte & 0x7FU;
+      if ((part << shift) >> shift != part) break;
+      value |= part << shift;
+      if ((byte & 0x80U) == 0) return value;
+    }
+    throw ArchiveError(what_ + " holds a number of more than 64 bits");
+  }
+
+  Bytes take(ByteCount size) {
+    if (size > remaining()) throw ArchiveError(what_ + " is truncated");
+    const Bytes part = bytes_.subspan(at_, size);
+    at_ += size;
+    return part;
+  }
+
+  /// What has not been read yet.
+  Bytes rest() const { return bytes_.subspan(at_); }
+
+  ByteCount position() const { return at_; }
+  ByteCount remaining() const { return bytes_.size() - at_; }
+
+  /// Throws ArchiveError if anything is left unread.
+  void expect_end() const {
+    if (remaining() != 0) throw ArchiveError(what_ + " holds unknown bytes at its end");
+  }
+
+ private:
+  Bytes bytes_;
+  std::string what_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace cuszi

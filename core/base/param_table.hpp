@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.hpp"
+
+namespace cuszi {
+
+/// Calls `f` with an empty row of a table of parameters, the one that has this id. A table is a
+/// variant whose rows stand in the order of their ids. Throws ArchiveError, saying of `what` the id
+/// is unknown, if no row has it.
+template <class Table, std::size_t Row = 0, class Id, class F>
+auto with_row(Id id, std::string_view what, F&& f)
+    -> decltype(f(std::variant_alternative_t<0, Table>{})) {
+  if constexpr (Row < std::variant_size_v<Table>) {
+    using Params = std::variant_alternative_t<Row, Table>;
+    static_assert(static_cast<std::size_t>(Params::id) == Row);
+    if (id == Params::id) return f(Params{});
+    return with_row<Table, Row + 1>(id, what, std::forward<F>(f));
+  } else {
+    throw ArchiveError(std::string(what) + ' ' + std::to_string(static_cast<int>(id)) +
+                       " is unknown to this version");
+  }
+}
+
+}  // namespace cuszi

@@ -1,0 +1,133 @@
+#include "core/choices/frame_trials.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint64_t better_fit_saves = 24;  ///< one in so many bytes of a trial
+
+/// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
+/// codes, which values on a coarse grid make.
+std::vector<CoderId> coders_to_try(const FrameConfig& config) {
+  if (config.automatic_coder && config.coder == CoderId::ans) {
+    return {CoderId::ans, CoderId::huffman};
+  }
+  return {config.coder};
+}
+
+/// Along such an axis there is nothing to fit, so that a fit to more points saves less.
+bool has_independent_axis(const MultilevelParams& params) {
+  const Roles& roles = params.lattice.roles;
+  return std::find(roles.begin(), roles.end(), AxisRole::independent) != roles.end();
+}
+
+/// Everything else is the frame's.
+bool is_same(const FrameCoding& a, const FrameCoding& b) {
+  return a.predictor == b.predictor && a.coder.index() == b.coder.index();
+}
+
+}  // namespace
+
+void FrameTrials::go_to(const Selection& box) {
+  box_ = box;
+  box_session_.reset();
+  known_.clear();
+}
+
+std::vector<std::vector<ClassErrors>> FrameTrials::open_loops(
+    std::span<const MultilevelParams> candidates) {
+  return frame_session().open_loops(candidates);
+}
+
+void FrameTrials::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+  frame_session().for_each(count, each);
+}
+
+void FrameTrials::expect(const MultilevelParams& likely) { frame_session().expect(likely); }
+
+std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> candidates) {
+  std::vector<std::uint64_t> bytes = costs(codings_of(candidates));
+  for (std::size_t i = 0; i < bytes.size() && box_.points() > few_values; ++i) {
+    const bool is_fitted = candidates[i].coefficients.empty();
+    if (!is_fitted && !has_independent_axis(candidates[i])) {
+      bytes[i] -= bytes[i] / better_fit_saves;
+    }
+  }
+  return bytes;
+}
+
+void FrameTrials::foresee(std::span<const MultilevelParams> candidates,
+                          const std::optional<LorenzoParams>& lorenzo) {
+  std::vector<FrameCoding> codings = codings_of(candidates);
+  if (lorenzo) {
+    for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
+  }
+  if (codings.size() <= box_session().side_by_side()) costs(codings);
+}
+
+FrameTrials::CoderCost FrameTrials::best_coder(const LorenzoParams& params,
+                                               std::uint64_t to_be_beaten) {
+  const std::vector<FrameCoding> codings = codings_of(params);
+  const std::vector<CoderId> coders = coders_to_try(config_);
+  CoderCost best{coders.front(), costs({codings.front()}).front()};
+  if (codings.size() == 1 || best.bytes > to_be_beaten + to_be_beaten / 2) return best;
+  const std::uint64_t bytes = costs({codings.back()}).front();
+  return bytes < best.bytes ? CoderCost{coders.back(), bytes} : best;
+}
+
+std::vector<FrameCoding> FrameTrials::codings_of(
+    std::span<const MultilevelParams> candidates) const {
+  std::vector<FrameCoding> codings;
+  for (const MultilevelParams& params : candidates) {
+    codings.push_back(
+        {params, {bound_, config_.predictor.multilevel.slack}, AnsParams{params.radius}, {}});
+  }
+  return codings;
+}
+
+std::vector<FrameCoding> FrameTrials::codings_of(const LorenzoParams& params) const {
+  std::vector<FrameCoding> codings;
+  for (const CoderId coder : coders_to_try(config_)) {
+    codings.push_back({params, {bound_}, coding(coder, params), {}});
+  }
+  return codings;
+}
+
+std::vector<std::uint64_t> FrameTrials::costs(const std::vector<FrameCoding>& codings) {
+  const auto find = [&](const FrameCoding& coding) {
+    return std::find_if(known_.begin(), known_.end(),
+                        [&](const Known& known) { return is_same(known.coding, coding); });
+  };
+  std::vector<FrameCoding> unknown;
+  std::copy_if(codings.begin(), codings.end(), std::back_inserter(unknown),
+               [&](const FrameCoding& coding) { return find(coding) == known_.end(); });
+  if (!unknown.empty()) {
+    const std::vector<std::uint64_t> bytes = box_session().costs(unknown);
+    for (std::size_t i = 0; i < unknown.size(); ++i) known_.push_back({unknown[i], bytes.at(i)});
+  }
+  std::vector<std::uint64_t> all;
+  all.reserve(codings.size());
+  for (const FrameCoding& coding : codings) all.push_back(find(coding)->bytes);
+  return all;
+}
+
+CoderParams FrameTrials::coding(CoderId coder, const LorenzoParams& params) const {
+  if (coder == CoderId::ans) return AnsParams{params.radius};
+  return coder_params(coder, config_, params.radius);
+}
+
+TrialSession& FrameTrials::frame_session() {
+  if (!frame_session_) frame_session_ = session_.trials(Selection{box_.from});
+  return *frame_session_;
+}
+
+TrialSession& FrameTrials::box_session() {
+  if (box_.all()) return frame_session();
+  if (!box_session_) box_session_ = session_.trials(box_);
+  return *box_session_;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/backend/encode_session.hpp"
+#include "core/field/selection.hpp"
+#include "core/lorenzo/lorenzo.hpp"
+#include "core/multilevel/multilevel.hpp"
+#include "core/tuning/open_loop.hpp"
+
+namespace cuszi {
+
+/// So few values are quickly coded anew.
+inline constexpr std::uint64_t few_values = std::uint64_t{1} << 17;
+
+/// What trials of a frame measure: open loops of all of it, and what codings take in a part of it,
+/// each of which is tried once.
+class FrameTrials {
+ public:
+  /// Keeps references.
+  FrameTrials(EncodeSession& session, const FrameConfig& config, const Selection& box, double bound)
+      : session_(session), config_(config), box_(box), bound_(bound) {}
+
+  const Selection& box() const { return box_; }
+  /// From now on codings are tried in this part of the frame.
+  void go_to(const Selection& box);
+
+  /// See TrialSession.
+  std::vector<std::vector<ClassErrors>> open_loops(std::span<const MultilevelParams> candidates);
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
+  void expect(const MultilevelParams& likely);
+
+  /// What they would take, about, with fits as of the frame.
+  std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);
+
+  /// Has these tried along, and the coders after `lorenzo`, if the backend tries so many at once.
+  void foresee(std::span<const MultilevelParams> candidates,
+               const std::optional<LorenzoParams>& lorenzo);
+
+  struct CoderCost {
+    CoderId coder;
+    std::uint64_t bytes;
+  };
+
+  /// The best coder after this predictor; the earlier one on ties. The second one saves not so much
+  /// that it needs to be tried where the first takes half as much again as what is to be beaten.
+  CoderCost best_coder(const LorenzoParams& params, std::uint64_t to_be_beaten);
+
+ private:
+  /// A coding that has been tried.
+  struct Known {
+    FrameCoding coding;
+    std::uint64_t bytes;
+  };
+
+  std::vector<FrameCoding> codings_of(std::span<const MultilevelParams> candidates) const;
+  std::vector<FrameCoding> codings_of(const LorenzoParams& params) const;
+  std::vector<std::uint64_t> costs(const std::vector<FrameCoding>& codings);
+  CoderParams coding(CoderId coder, const LorenzoParams& params) const;
+  TrialSession& frame_session();
+  TrialSession& box_session();
+
+  EncodeSession& session_;
+  const FrameConfig& config_;
+  Selection box_;
+  double bound_;
+  std::unique_ptr<TrialSession> frame_session_;
+  std::unique_ptr<TrialSession> box_session_;
+  std::vector<Known> known_;
+};
+
+}  // namespace cuszi

@@ -1,0 +1,469 @@
+#include "core/choices/trials.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/choices/frame_trials.hpp"
+#include "core/choices/rest.hpp"
+#include "core/tuning/candidates.hpp"
+#include "core/tuning/open_loop.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
+constexpr std::uint64_t dense_box = usual_box / 2;
+constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
+constexpr std::size_t most_finalists = 2;
+constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what open loops say
+constexpr std::uint64_t surely_more_if_dense = 8;
+constexpr std::uint64_t least_saving = 128;           ///< one in so many bytes, by bounds half way
+constexpr std::uint64_t hardly_more = 64;             ///< one in so many bytes, by equal bounds
+constexpr std::uint64_t fit_may_save = 8;             ///< one in so many bytes of Lorenzo's
+constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take little of its time
+constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
+constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
+constexpr Cost bit = Cost{1} << cost_bits;
+constexpr Cost many_bits = 3 * bit / 2;    ///< a value: open loops tell whether equal bounds pay
+constexpr Cost enough_bits = 2 * bit;      ///< and are sure of it
+constexpr Cost dense_bits = 9 * bit / 10;  ///< a value: half as many of them tell as much
+
+/// What costs so much more than the lowest by open loops is not coded to compare. Where a value
+/// takes few bits, contexts and runs of zeros decide, of which open loops know nothing; to try more
+/// in a part of the frame takes less than coding the frame.
+Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
+  const Cost margin = std::min(lowest / 6, values * bit / 12);
+  return is_whole ? margin : std::max(margin, lowest / 16);
+}
+
+/// What the user has left open.
+struct Freedom {
+  bool axes;
+  bool reach;
+  bool bounds;
+};
+
+/// Parameters for the trial box, and what they cost.
+struct Trial {
+  MultilevelParams params;
+  std::uint64_t bytes;
+};
+
+/// What coding the box takes with each of these parameters.
+using TrialCosts =
+    std::function<std::vector<std::uint64_t>(std::span<const MultilevelParams> candidates)>;
+
+/// What has been tried, the cheapest first, and of the same cost the earlier.
+class Trials {
+ public:
+  explicit Trials(const TrialCosts& costs) : costs_(costs) {}
+
+  /// Tries every candidate in place of what the cheapest `count` trials have, all at once.
+  /// `set(params, candidate)` returns whether that changes anything.
+  template <class Candidates, class Set>
+  void vary(std::size_t count, const Candidates& candidates, const Set& set) {
+    std::vector<MultilevelParams> varied;
+    for (std::size_t i = 0; i < std::min(count, all_.size()); ++i) {
+      for (const auto& candidate : candidates) {
+        MultilevelParams params = all_[i].params;
+        if (set(params, candidate)) varied.push_back(std::move(params));
+      }
+    }
+    add(varied);
+  }
+
+  void add(std::span<const MultilevelParams> candidates) {
+    if (candidates.empty()) return;
+    const std::vector<std::uint64_t> bytes = costs_(candidates);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      all_.push_back({candidates[i], bytes.at(i)});
+    }
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const Trial& a, const Trial& b) { return a.bytes < b.bytes; });
+  }
+
+  const Trial& best() const { return all_.front(); }
+
+ private:
+  const TrialCosts& costs_;
+  std::vector<Trial> all_;
+};
+
+/// The Lorenzo predictor with the step of `other`, or one that a common value is a multiple of;
+/// tokens make a large radius free.
+LorenzoParams lorenzo_like(const MultilevelParams& other, const Rest& rest, const Dims& dims) {
+  LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
+  params.half_step = half_step_for_grid(rest, other.half_step);
+  params.radius = other.radius;
+  return params;
+}
+
+/// These parameters, with the choices of others, for an array of these dims.
+MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& chosen,
+                              const Dims& dims) {
+  params.lattice = Lattice::of(dims, chosen.lattice.merged, chosen.lattice.roles);
+  params.reach = chosen.reach;
+  params.alpha = chosen.alpha;
+  params.beta = chosen.beta;
+  return params;
+}
+
+/// The same for a trial box. Where that is a small part of a large frame, trials are to fit
+/// themselves; else they take coefficients of open loops over the frame.
+MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& box,
+                        std::span<const ClassErrors> loops) {
+  const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
+  if (dims.count() < large_frame) {
+    params.coefficients = coefficients_for(lattice, params, loops);
+  }
+  params.lattice = lattice;
+  return params;
+}
+
+/// Where a frame of these dims is tried, up to so many points of it.
+Selection part_of(const Dims& dims, std::uint64_t most_points) {
+  return box_of(dims.squeezed(), most_points);
+}
+
+OpenLoopCost cost_by_loops(const MultilevelParams& params, std::span<const ClassErrors> loops,
+                           const Dims& dims) {
+  return {open_loop_cost(params, make_schedule(params.lattice), loops), dims.squeezed()};
+}
+
+/// What trials have found out.
+struct Chosen {
+  MultilevelParams params;  ///< of the frame
+  std::uint64_t bytes;      ///< that they take in the box
+  std::optional<OpenLoopCost> cost;
+};
+
+/// How a frame is to be coded, as far as trials have found out.
+class Choice {
+ public:
+  /// `rival`, if there is one, will be tried too.
+  Choice(const MultilevelParams& params, const Freedom& free, Effort effort, const Dims& dims,
+         const std::optional<LorenzoParams>& rival, FrameTrials& trials)
+      : params_(params),
+        free_(free),
+        effort_(effort),
+        dims_(dims),
+        rival_(rival),
+        measured_(trials) {}
+
+  /// Every candidate in turn is coded: axis roles, then reach (for the two best choices of roles,
+  /// since what the runner-up's axes lose at a short reach, they may win back at a longer one),
+  /// then level-wise bounds.
+  Trial by_full_trials() {
+    MultilevelParams start = params_;
+    start.lattice = Lattice::of(box(), params_.lattice.merged, params_.lattice.roles);
+    start.coefficients.clear();
+    trials_.add(std::vector{start});
+    if (free_.axes) {
+      trials_.vary(1, axes(), [&](MultilevelParams& p, const Axes& axes) {
+        if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
+        p.lattice = Lattice::of(box(), axes.merged, axes.roles);
+        return true;
+      });
+    }
+    if (free_.reach) {
+      trials_.vary(2, all_reaches, [](MultilevelParams& p, int reach) {
+        return std::exchange(p.reach, reach) != reach;
+      });
+    }
+    if (free_.bounds) trials_.vary(1, all_bounds, set_bounds);
+    return trials_.best();
+  }
+
+  /// Open loops choose the reach of all choices of roles, and mostly whether their level-wise
+  /// bounds are equal; the best of these are coded. The best one is coded again with equal bounds,
+  /// as far as that is not settled, and, unless these win, with those half way. The box tells of
+  /// such small changes only about, and bounds that are not as tight leave more of a mean error: so
+  /// these have to save a little. Where equal bounds cost hardly more, those half way mostly save
+  /// that, and are taken unseen.
+  Trial by_open_loops() {
+    find_finalists();
+    if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_, dense_box));
+    if (const auto likely = this->likely()) measured_.expect(*likely);
+    const std::vector<MultilevelParams> finalists = in_box();
+    if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
+    measured_.foresee(with_other_bounds(finalists), rival_);
+    trials_.add(finalists);
+    Trial best = trials_.best();
+    if (is_final(best.params)) return best;
+    const bool is_settled = this->is_settled(best.params);
+    const bool has_usual = has_bounds(best.params, usual_bounds);
+    if (has_usual && !is_settled) {
+      Trial equal = tried(with_bounds(best.params, equal_bounds));
+      if (equal.bytes < best.bytes) return equal;
+      if (equal.bytes - best.bytes <= best.bytes / hardly_more) {
+        return {with_bounds(best.params, middle_bounds), best.bytes};
+      }
+    }
+    const Trial middle = tried(with_bounds(best.params, middle_bounds));
+    const std::uint64_t least = has_usual ? best.bytes / least_saving : 0;
+    return middle.bytes + least < best.bytes ? middle : best;
+  }
+
+  /// A trial's choices for the frame.
+  Chosen in_frame(const Trial& trial) const {
+    Chosen chosen{with_choices(params_, trial.params, dims_), trial.bytes, {}};
+    if (const Finalist* const same = finalist_like(trial.params)) {
+      chosen.cost = cost_by_loops(chosen.params, same->loops, dims_);
+    }
+    return chosen;
+  }
+
+ private:
+  struct Ranked {
+    Cost cost;
+    bool is_settled;  ///< open loops tell whether equal level-wise bounds pay
+    Cost with_equal;  ///< the cost with these
+    std::size_t candidate = 0;
+  };
+
+  /// The best by open loops for its roles of axes.
+  struct Finalist {
+    MultilevelParams params;  ///< of the frame
+    Ranked rank;
+    std::vector<ClassErrors> loops;
+  };
+
+  Dims box() const { return measured_.box().dims(); }
+
+  /// Whether the frame costs at least so much a value by open loops.
+  bool takes_many_bits(Cost of_value) const {
+    return finalists_.front().rank.cost >= dims_.count() * of_value;
+  }
+
+  Trial tried(MultilevelParams params) {
+    const std::uint64_t bytes = measured_.costs(std::span(&params, 1)).front();
+    return {std::move(params), bytes};
+  }
+
+  std::vector<int> reaches() const {
+    if (!free_.reach) return {params_.reach};
+    return {all_reaches.begin(), all_reaches.end()};
+  }
+
+  std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
+
+  /// These and what by_open_loops() may try in their place.
+  std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {
+    for (std::size_t i = all.size(); i-- > 0 && free_.bounds;) {
+      const bool has_usual = has_bounds(all[i], usual_bounds);
+      const bool is_settled = this->is_settled(all[i]);
+      if (has_usual && !is_settled) all.push_back(with_bounds(all[i], equal_bounds));
+      if (has_usual || !is_settled) all.push_back(with_bounds(all[i], middle_bounds));
+    }
+    return all;
+  }
+
+  static bool have_same_roles(const MultilevelParams& a, const MultilevelParams& b) {
+    return a.lattice.merged == b.lattice.merged && a.lattice.roles == b.lattice.roles;
+  }
+
+  /// The finalist with the roles of these parameters; none if open loops were not made for them.
+  const Finalist* finalist_like(const MultilevelParams& params) const {
+    const auto found = std::find_if(
+        finalists_.begin(), finalists_.end(),
+        [&](const Finalist& finalist) { return have_same_roles(finalist.params, params); });
+    return found == finalists_.end() ? nullptr : &*found;
+  }
+
+  bool is_settled(const MultilevelParams& params) const {
+    return finalist_like(params)->rank.is_settled;
+  }
+
+  /// Whether no other level-wise bounds are to be tried in place of these.
+  bool is_final(const MultilevelParams& params) const {
+    return !free_.bounds || (!has_bounds(params, usual_bounds) && is_settled(params));
+  }
+
+  /// Whether there is nothing to compare the only finalist with, or the rival is so much dearer
+  /// than it is by open loops that nobody needs to know what it takes.
+  bool needs_no_trial() const {
+    if (finalists_.size() != 1 || !is_final(finalists_.front().params)) return false;
+    if (!rival_) return true;
+    const std::uint64_t expected = expected_bytes(finalists_.front());
+    const std::uint64_t more = takes_many_bits(enough_bits) ? surely_more_if_dense : surely_more;
+    return measured_.best_coder(*rival_, expected).bytes > expected + expected / more;
+  }
+
+  /// What the box takes by open loops over the frame.
+  std::uint64_t expected_bytes(const Finalist& finalist) const {
+    return (finalist.rank.cost / dims_.count() * box().count() >> cost_bits) / 8;
+  }
+
+  /// All choices of roles and reach for the frame.
+  std::vector<MultilevelParams> candidates() const {
+    const Axes own{params_.lattice.merged, params_.lattice.roles};
+    std::vector<MultilevelParams> all;
+    for (const Axes& axes : free_.axes ? this->axes() : std::vector{own}) {
+      for (const int reach : reaches()) {
+        all.push_back(params_);
+        all.back().lattice = Lattice::of(dims_, axes.merged, axes.roles);
+        all.back().reach = reach;
+      }
+    }
+    return all;
+  }
+
+  /// What a candidate costs by open loops. It gets equal level-wise bounds where these cost less
+  /// and a value takes so many bits that contexts and runs of zeros save few of them.
+  Ranked ranked(MultilevelParams& params, std::span<const ClassErrors> loops) const {
+    const Schedule schedule = make_schedule(params.lattice);
+    const Cost usual = open_loop_cost(params, schedule, loops);
+    if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true, usual};
+    const MultilevelParams equal = with_bounds(params, equal_bounds);
+    const Cost with_equal = open_loop_cost(equal, schedule, loops);
+    if (with_equal >= usual || usual < dims_.count() * many_bits) {
+      return {usual, with_equal > usual + usual / clearly_dearer, with_equal};
+    }
+    params = equal;
+    return {with_equal, usual >= dims_.count() * enough_bits, with_equal};
+  }
+
+  /// What trials will mostly choose for the frame, if open loops tell its bounds: the usual ones
+  /// where these cost less, equal ones where codes are not few.
+  std::optional<MultilevelParams> likely() const {
+    const auto& [params, rank, loops] = finalists_.front();
+    if (!free_.bounds || !has_bounds(params, usual_bounds) || rank.cost <= rank.with_equal) {
+      return params;
+    }
+    if (!takes_many_bits(dense_bits)) return std::nullopt;
+    return with_bounds(params, equal_bounds);
+  }
+
+  /// The best by open loops for each of the best choices of roles, or, if values are few, of all;
+  /// the cheapest first, on ties the earlier.
+  void find_finalists() {
+    std::vector<MultilevelParams> candidates = this->candidates();
+    auto loops = measured_.open_loops(candidates);
+    std::vector<Ranked> ranked(candidates.size());
+    measured_.for_each(ranked.size(), [&](std::size_t i) {
+      ranked[i] = this->ranked(candidates[i], loops[i]);
+      ranked[i].candidate = i;
+    });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
+    const Cost lowest = ranked.front().cost;
+    const Cost margin = margin_above(lowest, dims_.count(), measured_.box().all());
+    for (const Ranked& rank : ranked) {
+      const bool is_worse = finalists_.size() == most_finalists || rank.cost - lowest > margin;
+      if (is_worse && dims_.count() > few_values) break;
+      MultilevelParams& params = candidates[rank.candidate];
+      if (finalist_like(params) != nullptr) continue;
+      finalists_.push_back({std::move(params), rank, std::move(loops[rank.candidate])});
+    }
+  }
+
+  /// The finalists, in the box.
+  std::vector<MultilevelParams> in_box() const {
+    std::vector<MultilevelParams> all(finalists_.size());
+    measured_.for_each(all.size(), [&](std::size_t i) {
+      all[i] = cuszi::in_box(finalists_[i].params, dims_, box(), finalists_[i].loops);
+    });
+    return all;
+  }
+
+  const MultilevelParams& params_;
+  Freedom free_;
+  Effort effort_;
+  const Dims& dims_;
+  const std::optional<LorenzoParams>& rival_;
+  FrameTrials& measured_;
+  std::vector<Finalist> finalists_;
+  TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
+    return measured_.costs(candidates);
+  };
+  Trials trials_{costs_};
+};
+
+/// Chooses what is left open of `params`, whose lattice is that of the frame; nothing if nothing
+/// is.
+std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
+                                       const MultilevelConfig& config, const Dims& dims,
+                                       const std::optional<LorenzoParams>& rival,
+                                       FrameTrials& trials) {
+  const bool has_all_axes = trials.box().dims().rank() == dims.squeezed().rank();
+  const Freedom free{!config.axes && !config.roles && has_all_axes, !config.reach,
+                     !config.alpha && !config.beta};
+  const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
+  if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
+  Choice choice(params, free, config.effort, dims, rival, trials);
+  const Trial best =
+      config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
+  return choice.in_frame(best);
+}
+
+/// Whether two frames cost about as much a point, so that what is best for the one will do for the
+/// other.
+bool is_alike(const OpenLoopCost& cost, const OpenLoopCost& first) {
+  const Cost here = cost.cost / cost.dims.count();
+  const Cost there = first.cost / first.dims.count();
+  return std::max(here, there) <= 2 * std::min(here, there);
+}
+
+/// What was chosen for the first frame of the field, if that costs about as much here. Where that
+/// was Lorenzo, which is rare and may well be wrong for other frames, trials are made again.
+std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& draft,
+                                      const Dims& dims, FrameTrials& trials) {
+  const auto* const chosen = std::get_if<MultilevelParams>(&first.method.predictor);
+  if (chosen == nullptr || !first.cost || first.cost->dims.rank() != dims.squeezed().rank()) {
+    return std::nullopt;
+  }
+  MultilevelParams params =
+      with_choices(std::get<MultilevelParams>(draft.predictor), *chosen, dims);
+  const auto loops = trials.open_loops(std::span(&params, 1));
+  const OpenLoopCost cost = cost_by_loops(params, loops.front(), dims);
+  if (!is_alike(cost, *first.cost)) return std::nullopt;
+  return ChosenMethod{{params, draft.coder}, cost};
+}
+
+}  // namespace
+
+Selection trial_box(const Dims& dims, Effort effort) {
+  return part_of(dims, effort == Effort::best ? best_box : usual_box);
+}
+
+ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
+                           const FrameShape& shape, double bound, const ChosenMethod* first) {
+  auto* const params = std::get_if<MultilevelParams>(&method.predictor);
+  if (params == nullptr) return {std::move(method), {}};
+  const Effort effort = config.predictor.multilevel.effort;
+  const Dims& dims = shape.dims;
+  const Rest rest = find_rest(session.sampled_values(), bound, shape.dtype);
+  rest_at(rest, *params);
+  FrameTrials trials(session, config, trial_box(dims, effort), bound);
+  if (first != nullptr && effort == Effort::normal) {
+    if (auto as_first = choose_as(*first, method, dims, trials)) {
+      session.fit(as_first->method.predictor);
+      return *std::move(as_first);
+    }
+  }
+  std::optional<LorenzoParams> rival;
+  if (config.predictor.automatic && effort != Effort::fast) {
+    rival = lorenzo_like(*params, rest, dims);
+  }
+  std::optional<OpenLoopCost> cost;
+  if (auto chosen = choose_by_trials(*params, config.predictor.multilevel, dims, rival, trials)) {
+    const bool is_telling = trials.box().all() || chosen->bytes >= least_bytes;
+    if (rival && is_telling) {
+      const auto [coder, bytes] = trials.best_coder(*rival, chosen->bytes);
+      const bool is_fitted = effort == Effort::best || dims.count() >= large_frame;
+      const std::uint64_t may_save = is_fitted ? 0 : bytes / fit_may_save;
+      if (bytes + may_save < chosen->bytes) return {{*rival, coder}, {}};
+    }
+    *params = std::move(chosen->params);
+    cost = chosen->cost;
+  }
+  session.fit(method.predictor);
+  return {std::move(method), cost};
+}
+
+}  // namespace cuszi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+
+#include "core/backend/encode_session.hpp"
+#include "core/base/cost.hpp"
+#include "core/field/frame_shape.hpp"
+#include "core/field/selection.hpp"
+
+namespace cuszi {
+
+/// The part of a frame, whose dims are squeezed, that trials compress: all of it if it is small,
+/// else a box around its middle of up to 2^19 points (2^21 with the best effort). Where values take
+/// many bits, half of it does.
+Selection trial_box(const Dims& dims, Effort effort);
+
+/// What a frame of these squeezed dims costs by open loops.
+struct OpenLoopCost {
+  Cost cost;
+  Dims dims;
+};
+
+/// How a frame is coded, and what open loops say of it, if they were made.
+struct ChosenMethod {
+  Method method;
+  std::optional<OpenLoopCost> cost;
+};
+
+/// How the session's frame of this shape is best coded, by fits and trials: the schedule of
+/// `multilevel`; where `config` leaves the predictor open, the Lorenzo predictor if it costs less
+/// in the trial box (an eighth less than trials that were not fitted), and where it leaves the
+/// coder open too, Huffman if that costs less after it. Methods of other predictors stay as they
+/// are.
+///
+/// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
+/// the same schedule, without trials, if by open loops it costs half to twice as much a point.
+ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
+                           const FrameShape& shape, double bound,
+                           const ChosenMethod* first = nullptr);
+
+}  // namespace cuszi

@@ -1,0 +1,491 @@
+#include "core/coders/ans_tables.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "core/base/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
+constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 64 or more
+constexpr std::uint64_t bits_beside_table = 12;       ///< its first context, its counts
+
+/// What a symbol of each frequency costs; nothing where there is none.
+constinit const auto symbol_costs = [] {
+  std::array<std::uint32_t, probability_one + 1> costs{};
+  for (std::uint32_t frequency = 1; frequency <= probability_one; ++frequency) {
+    const int exponent = static_cast<int>(std::bit_width(frequency)) - 1;
+    const std::uint32_t mantissa = (frequency << (log2_mantissa_bits - exponent)) - probability_one;
+    const std::uint32_t log =
+        (static_cast<std::uint32_t>(exponent) << cost_bits) + log2_of_mantissa(mantissa);
+    costs[frequency] = (std::uint32_t{probability_bits} << cost_bits) - log;
+  }
+  return costs;
+}();
+static_assert(probability_bits == log2_mantissa_bits, "the mantissa of a frequency is exact");
+
+Counts operator+(const Counts& a, const Counts& b) {
+  Counts sum{};
+  for (unsigned t = 0; t < token_count; ++t) sum[t] = a[t] + b[t];
+  return sum;
+}
+
+std::uint64_t total_of(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+/// One more than the last token that occurs.
+unsigned end_of(const Counts& counts) {
+  unsigned end = token_count;
+  while (end > 0 && counts[end - 1] == 0) --end;
+  return end;
+}
+
+/// What symbols of these counts cost with these frequencies.
+Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
+  Cost cost = 0;
+  for (unsigned t = 0; t <= table.last; ++t) cost += counts[t] * symbol_costs[table.frequencies[t]];
+  return cost;
+}
+
+std::uint16_t rounded_frequency(std::uint32_t frequency, int mantissa) {
+  const int shift = static_cast<int>(std::bit_width(frequency)) - 1 - mantissa;
+  if (shift <= 0) return static_cast<std::uint16_t>(frequency);
+  return static_cast<std::uint16_t>(((frequency + (1U << (shift - 1))) >> shift) << shift);
+}
+
+/// The next smaller frequency of this precision.
+std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
+  const int shift = static_cast<int>(std::bit_width(frequency - 1)) - 1 - mantissa;
+  return static_cast<std::uint16_t>(shift <= 0 ? frequency - 1
+                                               : ((frequency - 1) >> shift) << shift);
+}
+
+/// The shares of tokens in units of 1 / probability_one, whatever the precision of their table.
+struct TokenShares {
+  std::array<std::uint32_t, token_count> share{};  ///< at least 1 of a token that occurs
+  unsigned commonest = 0;
+  unsigned last = 0;  ///< token that occurs, if any does
+
+  explicit TokenShares(const Counts& counts) {
+    const std::uint64_t total = std::max<std::uint64_t>(total_of(counts), 1);
+    const unsigned end = end_of(counts);
+    last = end == 0 ? 0 : end - 1;
+    for (unsigned t = 0; t < end; ++t) {
+      if (counts[t] == 0) continue;
+      if (counts[t] > counts[commonest]) commonest = t;
+      const std::uint64_t nearest = (counts[t] * probability_one + total / 2) / total;
+      share[t] =
+          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(nearest, 1, probability_one / 2));
+    }
+  }
+};
+
+/// Rounding up, of rare tokens above all, must not take everything from the commonest.
+bool has_room_for_commonest(std::uint32_t others) {
+  return others < probability_one - least_of_commonest;
+}
+
+/// Frequencies of this precision, of a sum of probability_one.
+FrequencyTable normalise(const TokenShares& shares, int precision) {
+  FrequencyTable table;
+  table.precision = precision;
+  table.commonest = shares.commonest;
+  table.last = shares.last;
+  const int mantissa = precisions[static_cast<std::size_t>(precision)];
+  std::uint32_t others = 0;
+  for (unsigned t = 0; t <= shares.last; ++t) {
+    if (shares.share[t] == 0 || t == table.commonest) continue;
+    table.frequencies[t] = rounded_frequency(shares.share[t], mantissa);
+    others += table.frequencies[t];
+  }
+  while (!has_room_for_commonest(others)) {
+    std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
+    const std::uint16_t less = smaller_frequency(largest, mantissa);
+    others -= static_cast<std::uint32_t>(largest - less);
+    largest = less;
+  }
+  table.frequencies[table.commonest] = static_cast<std::uint16_t>(probability_one - others);
+  return table;
+}
+
+/// Exponent differences from the commonest to the rarest: 0, -1, 1, -2, 2, ...
+unsigned rank_of_difference(int difference) {
+  return static_cast<unsigned>(difference < 0 ? -2 * difference - 1 : 2 * difference);
+}
+int difference_of_rank(unsigned rank) {
+  const int half = static_cast<int>((rank + 1) / 2);
+  return (rank & 1U) != 0 ? -half : half;
+}
+
+/// Calls visit(exponent before, frequency) for the tokens whose frequency is stored.
+template <class Visit>
+void for_each_stored(const FrequencyTable& table, const Visit& visit) {
+  int before = probability_bits;
+  for (unsigned t = 0; t <= table.last; ++t) {
+    if (t == table.commonest) continue;
+    visit(before, table.frequencies[t]);
+    before = std::bit_width(table.frequencies[t]);
+  }
+}
+
+/// How many mantissa bits a frequency of this exponent is stored with.
+int mantissa_bits_of(int exponent, int precision) {
+  return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
+}
+
+/// What a frequency of this exponent takes behind one of the exponent `before`.
+std::uint64_t stored_bits(int exponent, int before, int precision) {
+  return rank_of_difference(exponent - before) + 1 +
+         static_cast<std::uint64_t>(mantissa_bits_of(exponent, precision));
+}
+
+/// How probable it is that a number is at least the first one of a token, in units of 2^-16.
+constexpr std::uint32_t share_from(unsigned token, const TokenModel& model) {
+  constexpr int one = 16;  // bits
+  const std::uint64_t h = (std::uint64_t{2} + model.scale % 2) << (model.scale / 2);
+  const std::uint64_t x = std::uint64_t{number_of(token, 0)} << 5;
+  std::uint64_t share = (h << one) / (h + x);
+  for (unsigned i = 0; i < model.shape; ++i) share = (share * share) >> one;
+  return static_cast<std::uint32_t>(share);
+}
+
+constexpr std::size_t model_scales = std::size_t{1} << TokenModel::scale_bits;
+constexpr std::size_t model_shapes = std::size_t{1} << TokenModel::shape_bits;
+
+/// The same of all tokens, [scale][shape]: encoders try dozens of models for a table.
+using ModelShares = std::array<std::uint32_t, token_count>;
+constinit const auto model_shares = [] {
+  std::array<std::array<ModelShares, model_shapes>, model_scales> shares{};
+  for (unsigned scale = 0; scale < model_scales; ++scale) {
+    for (unsigned shape = 0; shape < model_shapes; ++shape) {
+      for (unsigned token = 0; token < token_count; ++token) {
+        shares[scale][shape][token] = share_from(token, {scale, shape});
+      }
+    }
+  }
+  return shares;
+}();
+
+/// The frequency of a token whose share is this: one at least.
+constexpr std::uint16_t frequency_of_share(std::uint64_t share) {
+  constexpr std::uint32_t shared = probability_one - token_count;
+  return static_cast<std::uint16_t>(1 + (share * shared >> 16));
+}
+
+/// The table of a model for tokens up to `last`, of which each occurs.
+FrequencyTable modelled(const TokenModel& model, unsigned last) {
+  FrequencyTable table;
+  table.last = last;
+  table.model = model;
+  const ModelShares& shares = model_shares.at(model.scale).at(model.shape);
+  std::uint32_t left = probability_one;
+  for (unsigned t = 0; t <= last; ++t) {
+    table.frequencies[t] = frequency_of_share(shares[t] - (t < last ? shares[t + 1] : 0));
+    left -= table.frequencies[t];
+  }
+  *std::max_element(table.frequencies.begin(), table.frequencies.begin() + last + 1) +=
+      static_cast<std::uint16_t>(left);
+  return table;
+}
+
+constexpr std::uint64_t model_table_bits = 1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits;
+
+/// Bits of a table without a model, but for its frequencies.
+std::uint64_t head_bits(unsigned commonest, unsigned last) {
+  return 1 + static_cast<std::uint64_t>(gamma_bits(commonest)) + 6 + (last == 0 ? 0 : 2);
+}
+
+Cost table_cost(const FrequencyTable& table) {
+  if (table.model) return model_table_bits << cost_bits;
+  std::uint64_t bits = head_bits(table.commonest, table.last);
+  for_each_stored(table, [&](int before, std::uint16_t frequency) {
+    bits += stored_bits(std::bit_width(frequency), before, table.precision);
+  });
+  return bits << cost_bits;
+}
+
+/// What all tables of a model are made of, so that their costs are sums over tokens.
+class ModelCosts {
+ public:
+  explicit ModelCosts(const ModelShares& shares) {
+    for (unsigned t = 0; t < token_count; ++t) {
+      const std::uint32_t next = t + 1 < token_count ? shares[t + 1] : 0;
+      inner_[t] = frequency_of_share(shares[t] - next);
+      as_last_[t] = frequency_of_share(shares[t]);
+      inner_costs_[t] = symbol_costs[inner_[t]];
+      if (t == 0) continue;
+      before_[t] = static_cast<std::uint16_t>(before_[t - 1] + inner_[t - 1]);
+      largest_before_[t] = inner_[t - 1] > inner_[largest_before_[t - 1]]
+                               ? static_cast<std::uint8_t>(t - 1)
+                               : largest_before_[t - 1];
+    }
+  }
+
+  /// symbol_cost() under modelled().
+  Cost of(const Counts& counts, unsigned last) const {
+    Cost cost = counts[last] * symbol_costs[as_last_[last]];
+    for (unsigned t = 0; t < last; ++t) cost += counts[t] * inner_costs_[t];
+    const unsigned before = largest_before_[last];
+    const bool last_is_largest = last == 0 || as_last_[last] > inner_[before];
+    const unsigned largest = last_is_largest ? last : before;
+    const unsigned frequency = last_is_largest ? as_last_[last] : inner_[before];
+    const unsigned left = probability_one - before_[last] - as_last_[last];
+    return cost - counts[largest] * (symbol_costs[frequency] - symbol_costs[frequency + left]);
+  }
+
+ private:
+  std::array<std::uint32_t, token_count> inner_costs_{};
+  std::array<std::uint16_t, token_count> inner_{};          ///< frequency before the last token
+  std::array<std::uint16_t, token_count> as_last_{};        ///< and of the last one
+  std::array<std::uint16_t, token_count> before_{};         ///< the sum of those before
+  std::array<std::uint8_t, token_count> largest_before_{};  ///< the first largest of these
+};
+
+/// Those of a model.
+const ModelCosts& model_costs(const TokenModel& model) {
+  static const auto all = [] {
+    std::vector<ModelCosts> costs;
+    for (const auto& of_scale : model_shares) {
+      for (const ModelShares& shares : of_scale) costs.emplace_back(shares);
+    }
+    return costs;
+  }();
+  return all[model.scale * model_shapes + model.shape];
+}
+
+/// The precision of a table, and what it costs together with the symbols under it.
+struct BestPrecision {
+  int precision = 0;
+  Cost cost = 0;
+};
+
+/// A share as tables of each precision store it.
+struct RoundedShare {
+  std::array<std::uint32_t, precisions.size()> costs{};  ///< of a symbol
+  std::array<std::uint16_t, precisions.size()> frequencies{};
+  std::array<std::uint8_t, precisions.size()> exponents{};
+};
+
+/// All that a token other than the commonest can have: encoders price thousands of tables.
+const std::array<RoundedShare, probability_one / 2 + 1>& rounded_shares() {
+  static const auto all = [] {
+    std::array<RoundedShare, probability_one / 2 + 1> shares{};
+    for (std::uint32_t share = 0; share < shares.size(); ++share) {
+      for (std::size_t p = 0; p < precisions.size(); ++p) {
+        const std::uint16_t frequency = rounded_frequency(share, precisions[p]);
+        shares[share].frequencies[p] = frequency;
+        shares[share].exponents[p] = static_cast<std::uint8_t>(std::bit_width(frequency));
+        shares[share].costs[p] = symbol_costs[frequency];
+      }
+    }
+    return shares;
+  }();
+  return all;
+}
+
+/// The costs of tables of all precisions, side by side; the coarser one on ties.
+BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
+  constexpr std::size_t count = precisions.size();
+  const auto& rounded = rounded_shares();
+  std::array<std::uint32_t, count> others{};
+  std::array<std::uint64_t, count> bits{};
+  std::array<Cost, count> symbols{};
+  std::array<int, count> before{};
+  before.fill(probability_bits);
+  for (unsigned t = 0; t <= shares.last; ++t) {
+    if (t == shares.commonest) continue;
+    const RoundedShare& share = rounded[shares.share[t]];
+    for (std::size_t p = 0; p < count; ++p) {
+      const int exponent = share.exponents[p];
+      others[p] += share.frequencies[p];
+      bits[p] += stored_bits(exponent, before[p], static_cast<int>(p));
+      symbols[p] += counts[t] * share.costs[p];
+      before[p] = exponent;
+    }
+  }
+  BestPrecision best;
+  for (std::size_t p = 0; p < count; ++p) {
+    const auto precision = static_cast<int>(p);
+    Cost cost = bits_beside_table << cost_bits;
+    if (has_room_for_commonest(others[p])) {
+      cost += ((head_bits(shares.commonest, shares.last) + bits[p]) << cost_bits) + symbols[p] +
+              counts[shares.commonest] * symbol_costs[probability_one - others[p]];
+    } else {
+      const FrequencyTable table = normalise(shares, precision);
+      cost += table_cost(table) + symbol_cost(counts, table);
+    }
+    if (p == 0 || cost < best.cost) best = {precision, cost};
+  }
+  return best;
+}
+
+BestPrecision best_precision(const Counts& counts) {
+  return best_precision(counts, TokenShares(counts));
+}
+
+/// The scale of the model whose numbers are, on average, about as large as these.
+int scale_of(const Counts& counts, unsigned last) {
+  std::uint64_t sum = 0;
+  for (unsigned t = 0; t <= last; ++t) sum += counts[t] * number_of(t, 0);
+  const std::uint64_t mean = (sum << 4) / std::max<std::uint64_t>(total_of(counts), 1);
+  return 2 * static_cast<int>(std::bit_width(mean));
+}
+
+/// The model whose table costs less than this, if one does; the first of the cheapest.
+std::optional<TokenModel> best_model(const Counts& counts, unsigned last, Cost lowest) {
+  constexpr int least_scale = -4;  // about that of the mean
+  constexpr int most_scale = 8;
+  constexpr Cost beside = (bits_beside_table + model_table_bits) << cost_bits;
+  std::optional<TokenModel> best;
+  const int middle = scale_of(counts, last);
+  for (unsigned shape = 0; shape < model_shapes; ++shape) {
+    for (int scale = middle + least_scale; scale <= middle + most_scale; ++scale) {
+      if (scale < 0 || scale >= static_cast<int>(model_scales)) continue;
+      const TokenModel model{static_cast<unsigned>(scale), shape};
+      const Cost cost = beside + model_costs(model).of(counts, last);
+      if (cost >= lowest) continue;
+      lowest = cost;
+      best = model;
+    }
+  }
+  return best;
+}
+
+/// Neighbouring contexts that share a table.
+struct Cluster {
+  std::size_t first;  ///< context
+  Counts counts;
+  BestPrecision best;
+  BestPrecision merged = {};  ///< with the next cluster
+  std::int64_t saving = 0;    ///< of that
+};
+
+void price_merging(Cluster& cluster, const Cluster& next) {
+  cluster.merged = best_precision(cluster.counts + next.counts);
+  cluster.saving = static_cast<std::int64_t>(cluster.best.cost + next.best.cost) -
+                   static_cast<std::int64_t>(cluster.merged.cost);
+}
+
+}  // namespace
+
+FrequencyTable FrequencyTable::fit(const Counts& counts) {
+  const TokenShares shares(counts);
+  const BestPrecision best = best_precision(counts, shares);
+  const auto model = best_model(counts, shares.last, best.cost);
+  return model ? modelled(*model, shares.last) : normalise(shares, best.precision);
+}
+
+Cost FrequencyTable::cost(const Counts& counts) const {
+  return table_cost(*this) + symbol_cost(counts, *this);
+}
+
+void FrequencyTable::write(BitWriter& out) const {
+  out.put(model ? 1 : 0, 1);
+  out.put(last, 6);
+  if (model) {
+    out.put(model->scale, TokenModel::scale_bits);
+    out.put(model->shape, TokenModel::shape_bits);
+    return;
+  }
+  put_gamma(commonest, out);
+  if (last == 0) return;
+  out.put(static_cast<std::uint64_t>(precision), 2);
+  for_each_stored(*this, [&](int before, std::uint16_t frequency) {
+    const int exponent = std::bit_width(frequency);
+    put_unary(rank_of_difference(exponent - before), out);
+    const int mantissa = mantissa_bits_of(exponent, precision);
+    if (mantissa > 0) {
+      const unsigned shifted = static_cast<unsigned>(frequency) >> (exponent - 1 - mantissa);
+      out.put(shifted & ((1U << mantissa) - 1), mantissa);
+    }
+  });
+}
+
+FrequencyTable FrequencyTable::read(BitReader& in, unsigned tokens) {
+  const bool has_model = in.get(1) != 0;
+  const auto last = static_cast<unsigned>(in.get(6));
+  if (last >= tokens) throw ArchiveError("a frequency table has tokens that do not exist");
+  if (has_model) {
+    TokenModel model;
+    model.scale = static_cast<unsigned>(in.get(TokenModel::scale_bits));
+    model.shape = static_cast<unsigned>(in.get(TokenModel::shape_bits));
+    return modelled(model, last);
+  }
+  FrequencyTable table;
+  table.last = last;
+  table.commonest = get_gamma(in);
+  if (table.commonest > last) throw ArchiveError("a frequency table is impossible");
+  if (table.last != 0) table.precision = static_cast<int>(in.get(2));
+  int before = probability_bits;
+  std::uint32_t others = 0;
+  for (unsigned t = 0; t <= table.last; ++t) {
+    if (t == table.commonest) continue;
+    const int exponent = before + difference_of_rank(get_unary(in, 4 * probability_bits));
+    if (exponent < 0 || exponent > probability_bits) {
+      throw ArchiveError("a frequency table is impossible");
+    }
+    const int mantissa = mantissa_bits_of(exponent, table.precision);
+    std::uint32_t frequency = exponent == 0 ? 0 : 1;
+    if (exponent > 0) {
+      frequency = ((frequency << mantissa) | static_cast<std::uint32_t>(in.get(mantissa)))
+                  << (exponent - 1 - mantissa);
+    }
+    table.frequencies[t] = static_cast<std::uint16_t>(frequency);
+    others += frequency;
+    before = exponent;
+  }
+  if (others >= probability_one) throw ArchiveError("a frequency table exceeds its sum");
+  table.frequencies[table.commonest] = static_cast<std::uint16_t>(probability_one - others);
+  return table;
+}
+
+ContextTables ContextTables::fit(std::span<const Counts> counts) {
+  std::vector<Cluster> clusters;
+  for (std::size_t context = 0; context < counts.size(); ++context) {
+    if (total_of(counts[context]) == 0) continue;
+    clusters.push_back({context, counts[context], best_precision(counts[context])});
+  }
+  if (clusters.empty()) clusters.push_back({0, counts[0], best_precision(counts[0])});
+  clusters[0].first = 0;
+  for (std::size_t i = 0; i + 1 < clusters.size(); ++i) {
+    price_merging(clusters[i], clusters[i + 1]);
+  }
+  while (clusters.size() > 1) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i + 1 < clusters.size(); ++i) {
+      if (clusters[i].saving > clusters[best].saving) best = i;
+    }
+    if (clusters[best].saving < 0) break;
+    clusters[best].counts = clusters[best].counts + clusters[best + 1].counts;
+    clusters[best].best = clusters[best].merged;
+    clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    if (best + 1 < clusters.size()) price_merging(clusters[best], clusters[best + 1]);
+    if (best > 0) price_merging(clusters[best - 1], clusters[best]);
+  }
+  ContextTables result;
+  result.table_of.resize(counts.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    const std::size_t end = i + 1 < clusters.size() ? clusters[i + 1].first : counts.size();
+    std::fill(result.table_of.begin() + static_cast<std::ptrdiff_t>(clusters[i].first),
+              result.table_of.begin() + static_cast<std::ptrdiff_t>(end),
+              static_cast<std::uint8_t>(i));
+    result.tables.push_back(normalise(TokenShares(clusters[i].counts), clusters[i].best.precision));
+  }
+  return result;
+}
+
+Cost ContextTables::cost(std::span<const Counts> counts) const {
+  Cost cost = (bits_beside_table * tables.size()) << cost_bits;
+  for (const FrequencyTable& table : tables) cost += table_cost(table);
+  for (std::size_t context = 0; context < counts.size(); ++context) {
+    cost += symbol_cost(counts[context], tables[table_of[context]]);
+  }
+  return cost;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,56 @@
+#include "core/field/bound.hpp"
+
+#include <cmath>
+
+namespace cuszi {
+
+namespace {
+
+/// The largest double that is not above value + error, if the error is what rounding left of it.
+double rounded_down(double value, double error) {
+  return error < 0 ? std::nextafter(value, -HUGE_VAL) : value;
+}
+
+/// a - b rounded down; the rounding error by Knuth's TwoDiff.
+double difference_below(double a, double b) {
+  const double difference = a - b;
+  const double minus_b = difference - a;
+  return rounded_down(difference, (a - (difference - minus_b)) - (b + minus_b));
+}
+
+/// The upper half of a significand (Veltkamp's split), so that products of halves are exact.
+double upper_half(double x) {
+  const double scaled = x * 134217729.0;  // 2^27 + 1
+  return scaled - (scaled - x);
+}
+
+/// a x b rounded down, for factors of [0.5, 1); the rounding error by Dekker's TwoProduct.
+double product_below(double a, double b) {
+  const double product = a * b;
+  const double a_high = upper_half(a);
+  const double b_high = upper_half(b);
+  const double a_low = a - a_high;
+  const double b_low = b - b_high;
+  const double error =
+      a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+  return rounded_down(product, error);
+}
+
+/// x 2^exponent rounded down, also where that is subnormal.
+double scaled_below(double x, int exponent) {
+  const double scaled = std::ldexp(x, exponent);
+  return std::ldexp(scaled, -exponent) > x ? std::nextafter(scaled, 0) : scaled;
+}
+
+}  // namespace
+
+double share_of_range(double share, double min, double max) {
+  if (!std::isfinite(max - min) || !(max > min) || !(share > 0)) return 0;
+  int share_exponent = 0;
+  int range_exponent = 0;
+  const double share_part = std::frexp(share, &share_exponent);
+  const double range_part = std::frexp(difference_below(max, min), &range_exponent);
+  return scaled_below(product_below(share_part, range_part), share_exponent + range_exponent);
+}
+
+}  // namespace cuszi

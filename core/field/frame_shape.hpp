@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
+
+namespace cuszi {
+
+/// What a frame's values are: their type and their extents.
+struct FrameShape {
+  DType dtype = DType::f32;
+  Dims dims;
+
+  std::uint64_t points() const { return dims.count(); }
+  ByteCount bytes() const { return points() * size_of(dtype); }
+  Extents3 extents() const { return dims.as_3d(); }
+};
+
+}  // namespace cuszi

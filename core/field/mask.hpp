@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/hd.hpp"
+#include "core/base/units.hpp"
+
+namespace cuszi {
+
+/// The values that mean "missing" besides NaN and the infinities, as doubles; in a field of f32
+/// each stands for its nearest f32.
+struct FillValues {
+  static constexpr std::size_t max_count = 16;
+
+  std::array<double, max_count> values{};
+  std::size_t count = 0;
+
+  /// Throws UsageError beyond max_count.
+  void add(double value);
+};
+
+/// The fill values that netCDF libraries write by default (NC_FILL_FLOAT and NC_FILL_DOUBLE).
+inline constexpr double netcdf_fill_value = 9.9692099683868690e+36;
+
+/// Fill values as a kernel tests them.
+template <class T>
+struct MissingTest {
+  std::array<T, FillValues::max_count> fills{};
+  std::size_t count = 0;
+
+  MissingTest() = default;
+  explicit MissingTest(const FillValues& f) : count(f.count) {
+    for (std::size_t i = 0; i < count; ++i) fills[i] = static_cast<T>(f.values[i]);
+  }
+
+  CUSZI_HD bool operator()(T value) const {
+    const bool finite = value - value == 0;
+    return !finite || is_fill(value);
+  }
+
+  CUSZI_HD bool is_fill(T value) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (value == fills[i]) return true;
+    }
+    return false;
+  }
+
+  /// The same for the fill values of [min, max] alone: what values that are clamped to that range
+  /// could be restored to, and then would be missing.
+  MissingTest within(double min, double max) const {
+    MissingTest inside;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto fill = static_cast<double>(fills[i]);
+      if (fill >= min && fill <= max) inside.fills[inside.count++] = fills[i];
+    }
+    return inside;
+  }
+};
+
+/// Which points of a frame are missing, and the bits they come back with.
+struct Mask {
+  std::vector<std::uint64_t> words;  ///< bit i % 64 of word i / 64 is point i; empty if count is 0
+  std::uint64_t count = 0;           ///< missing points
+  std::vector<std::byte> values;     ///< their values in raster order
+
+  bool any() const { return count != 0; }
+  bool operator()(std::uint64_t point) const {
+    return ((words[point / 64] >> (point % 64)) & 1) != 0;
+  }
+};
+
+/// A mask as it stands in an archive: two sections.
+struct EncodedMask {
+  std::vector<std::byte> bits;
+  std::vector<std::byte> values;
+};
+
+/// Bits XORed with those of the previous row or slice, whichever packs best, then zstd; values as
+/// a palette where they repeat.
+EncodedMask encode_mask(const Mask& mask, const Dims& dims, DType dtype);
+
+/// The inverse, for a frame that says it has `count` missing points. Throws ArchiveError.
+Mask decode_mask(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count);
+
+}  // namespace cuszi

@@ -1,0 +1,95 @@
+#include "core/field/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cuszi {
+
+namespace {
+
+constexpr double decibels_per_binade = 6.0205999132796239;  // 20 log10(2)
+
+/// The value range as a share of 2^exponent, also where it overflows.
+double scaled_range(const Quality& quality, int& exponent) {
+  const bool overflows = !std::isfinite(quality.range());
+  const double range = overflows ? quality.max / 2 - quality.min / 2 : quality.range();
+  const double part = std::frexp(range, &exponent);
+  if (overflows) ++exponent;
+  return part;
+}
+
+}  // namespace
+
+void SquareSum::add(const SquareSum& other) {
+  if (other.sum == 0) return;
+  const int common = sum == 0 ? other.exponent : std::max(exponent, other.exponent);
+  sum = std::ldexp(sum, 2 * (exponent - common)) +
+        std::ldexp(other.sum, 2 * (other.exponent - common));
+  exponent = common;
+}
+
+int square_exponent(double largest) {
+  constexpr int harmless = 400;
+  if (largest == 0 || !std::isfinite(largest)) return 0;
+  constexpr int most = 1000;  // 2^-exponent is a double too
+  const int exponent = std::clamp(std::ilogb(largest), -most, most);
+  return exponent > -harmless && exponent < harmless ? 0 : exponent;
+}
+
+Quality SeenPoints::quality(const SquareSum& squares) const {
+  const auto unless_never = [](std::uint64_t point) {
+    return point == never ? std::nullopt : std::optional(point);
+  };
+  Quality quality;
+  quality.points = points;
+  quality.missing = missing;
+  if (points != 0) {
+    quality.min = min;
+    quality.max = max;
+  }
+  quality.max_error = max_error;
+  quality.squared_error = squares;
+  quality.missing_differ = missing_differ;
+  quality.first_differ = unless_never(first_differ);
+  quality.first_bad = unless_never(first_bad);
+  return quality;
+}
+
+void Quality::merge(const Quality& next) {
+  const std::uint64_t before = points + missing;
+  if (!first_bad && next.first_bad) first_bad = before + *next.first_bad;
+  if (!first_differ && next.first_differ) first_differ = before + *next.first_differ;
+  missing_differ += next.missing_differ;
+  if (next.points != 0) {
+    min = points == 0 ? next.min : std::min(min, next.min);
+    max = points == 0 ? next.max : std::max(max, next.max);
+  }
+  points += next.points;
+  missing += next.missing;
+  if (next.max_error > max_error || std::isnan(next.max_error)) max_error = next.max_error;
+  squared_error.add(next.squared_error);
+}
+
+double Quality::rmse() const {
+  if (points == 0) return 0;
+  return std::ldexp(std::sqrt(squared_error.sum / static_cast<double>(points)),
+                    squared_error.exponent);
+}
+
+double Quality::nrmse() const {
+  if (squared_error.sum == 0) return 0;
+  int exponent = 0;
+  const double range = scaled_range(*this, exponent);
+  const double error = std::sqrt(squared_error.sum / static_cast<double>(points));
+  return std::ldexp(error / range, squared_error.exponent - exponent);
+}
+
+std::optional<double> Quality::psnr() const {
+  if (squared_error.sum == 0 || range() == 0) return std::nullopt;
+  int exponent = 0;
+  const double range = scaled_range(*this, exponent);
+  const double error = std::sqrt(squared_error.sum / static_cast<double>(points));
+  return 20 * std::log10(range / error) + decibels_per_binade * (exponent - squared_error.exponent);
+}
+
+}  // namespace cuszi

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/units.hpp"
+#include "core/field/mask.hpp"
+
+namespace cuszi {
+
+/// Points of an array: along each axis, slowest first, every `step`-th from `first` on, and before
+/// `end`. There may be none.
+struct Selection {
+  static constexpr std::uint64_t no_end = ~std::uint64_t{0};
+
+  Dims from;  ///< of the array
+  std::array<std::uint64_t, Dims::max_rank> first{};
+  std::array<std::uint64_t, Dims::max_rank> step{1, 1, 1, 1};
+  std::array<std::uint64_t, Dims::max_rank> end{no_end, no_end, no_end, no_end};
+
+  std::uint64_t count(int axis) const;  ///< selected indices of an axis
+  std::uint64_t points() const;
+  bool all() const { return points() == from.count(); }
+  /// The dims of the selected points, of which there must be some.
+  Dims dims() const;
+};
+
+/// A part of a field: along each axis, slowest first, the indices from `first` on and before `end`.
+struct Box {
+  static constexpr std::uint64_t no_end = Selection::no_end;
+
+  std::array<std::uint64_t, Dims::max_rank> first{};
+  std::array<std::uint64_t, Dims::max_rank> end{no_end, no_end, no_end, no_end};
+
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Throws UsageError unless the box lies in a field of these dims and has points. An end may be
+/// left open.
+void check_box(const Box& box, const Dims& dims);
+
+/// A box of at most `most_points` points: the array, its longest axis halved until it is. It is the
+/// `part`-th of `parts` along the diagonal of the array, each around the middle of its share.
+Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part = 0,
+                 std::uint64_t parts = 1);
+
+/// Copies the selected values, in raster order.
+void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to);
+
+/// The missing points among the selected ones.
+Mask pick(const Selection& selection, DType dtype, const Mask& from);
+
+}  // namespace cuszi

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/hd.hpp"
+#include "core/field/config.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/field/sample.hpp"
+
+namespace cuszi {
+
+/// The Lorenzo predictor with dual quantisation (cuSZ, PACT'20, 3.1): values are rounded to
+/// integers first, then predicted from their already visited neighbours within a chunk (outside of
+/// it all is 0), so that a chunk's deltas are differences along each axis and its restoration
+/// partial sums.
+struct LorenzoParams {
+  static constexpr PredictorId id = PredictorId::lorenzo;
+  static constexpr std::string_view name = "lorenzo";
+  static constexpr bool codes_itself = false;
+  static constexpr bool codes_missing_points = true;  ///< partial sums run through them
+
+  Extents3 chunk{};
+  std::uint32_t radius = 0;
+  double half_step = 0;
+
+  /// The default chunk for a frame of these extents: 256, 16x16 or 8x8x8.
+  static LorenzoParams draft(const PredictorConfig& config, const Extents3& extents);
+  void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
+
+  /// One pass: every point at once.
+  std::vector<int> level_of_pass() const { return {0}; }
+  /// False if a quantiser would under- or overflow in `dtype`: such a frame is coded losslessly.
+  bool is_usable(DType dtype) const;
+
+  void write(ByteWriter& out) const;
+  static LorenzoParams read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const LorenzoParams&, const LorenzoParams&) = default;
+};
+
+/// An integer of this magnitude or more is not made from a value: sums of eight stay exact.
+inline constexpr double max_prequantised = 1125899906842624.0;  // 2^50
+
+struct Prequantised {
+  std::int64_t value;
+  bool in_range;
+};
+
+/// The integer nearest to value / step (cuSZ 3.1.2, PREQUANT), in double for both dtypes.
+CUSZI_HD inline Prequantised prequantise(double value, double inverse_step) {
+  const double scaled = value * inverse_step;
+  if (!(magnitude_of(scaled) < max_prequantised)) return {0, false};
+  return {nearest_integer(scaled), true};
+}
+
+/// The value that a pre-quantised integer stands for.
+template <class T>
+CUSZI_HD inline T dequantise(std::int64_t integer, double step, T min, T max) {
+  return clamp_restored<T>(static_cast<T>(static_cast<double>(integer) * step), min, max);
+}
+
+/// The quant-code of a delta, outlier_code if the codes do not reach it.
+CUSZI_HD inline QuantCode code_of_delta(std::int64_t delta, std::int32_t radius) {
+  const bool reached = delta > -radius && delta < radius;
+  return reached ? static_cast<QuantCode>(delta + radius) : outlier_code;
+}
+
+CUSZI_HD inline std::int64_t delta_of_code(QuantCode code, std::int32_t radius) {
+  return static_cast<std::int64_t>(code) - radius;
+}
+
+/// The Lorenzo prediction error at `at` on original values, as the chunks cut the field; missing
+/// neighbours count as 0. For sampling.
+template <class T, class Missing>
+CUSZI_HD double sampled_lorenzo_error(const LorenzoParams& params, const Extents3& extents,
+                                      const T* field, const Extents3& at, const Missing& missing) {
+  double error = 0;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    Extents3 from = at;
+    bool inside = true;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (((corner >> axis) & 1U) == 0) continue;
+      if (at[axis] % params.chunk[axis] == 0)
+        inside = false;
+      else
+        --from[axis];
+    }
+    if (!inside) continue;
+    const T value = field[point_at(from, extents)];
+    if (missing(value)) continue;
+    const bool odd = corner == 1 || corner == 2 || corner == 4 || corner == 7;
+    error += odd ? -static_cast<double>(value) : static_cast<double>(value);
+  }
+  return magnitude_of(error);
+}
+
+}  // namespace cuszi

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/base/bit_width.hpp"
+#include "core/base/hd.hpp"
+#include "core/multilevel/class_plan.hpp"
+
+namespace cuszi {
+
+/// Contexts of `multilevel`: the bucket of an estimate of a quant-code's magnitude before it is
+/// known (the error energy of CALIC, Wu and Memon 1997), a linear combination of what its
+/// neighbours tell. Everything from the features on is integer, so that all backends agree.
+enum EnergyFeature : unsigned {
+  constant,  ///< 16
+  direct,    ///< from here on sums of magnitudes over the groups of EnergyTaps
+  diagonal,
+  parent,
+  same_point,
+  slices,
+  gradient,   ///< mean |f(1) - f(-1)| over the odd axes, in sixteenths of the level's bound
+  roughness,  ///< mean |f(1) + f(-1) - f(3) - f(-3)|, and how far the axes' splines disagree
+  gradient_root,
+  slice_error,  ///< how wrong interpolation is at the same point of the enclosing slices
+  energy_features
+};
+
+using EnergyFeatures = std::array<std::int32_t, energy_features>;
+
+/// In units of 2^-14.
+using EnergyWeights = std::array<std::int16_t, energy_features>;
+inline constexpr int energy_weight_bits = 14;
+
+inline constexpr std::int32_t energy_one = 16;  ///< 1.0 of a feature that is not a sum
+inline constexpr std::int32_t max_slope = 200 * energy_one;
+inline constexpr std::uint8_t max_magnitude = 64;  ///< larger ones count as this
+
+/// Buckets are octaves of the estimate from 2^-8 on; a context is 16 times its group plus a bucket.
+inline constexpr unsigned energy_buckets = 16;
+inline constexpr unsigned contexts_per_group = 16;
+
+CUSZI_HD inline unsigned bucket_of(std::int32_t weighted_sum) {
+  const std::int32_t estimate = weighted_sum >> (energy_weight_bits - 8);
+  if (estimate <= 0) return 0;
+  const unsigned octave = bit_width_of(static_cast<std::uint32_t>(estimate));
+  return octave < energy_buckets ? octave : energy_buckets - 1;
+}
+
+/// bucket_of() by the exponent of the estimate as a number of floating point, so that loops
+/// vectorise.
+inline std::uint8_t bucket_by_exponent(std::int32_t weighted_sum) {
+  constexpr float none = 0.5F;
+  constexpr auto last = static_cast<float>(1U << (energy_buckets - 2));
+  const auto estimate = static_cast<float>(weighted_sum >> (energy_weight_bits - 8));
+  const float raised = estimate > none ? estimate : none;
+  const float clamped = raised < last ? raised : last;
+  constexpr int mantissa_bits = 23;
+  return static_cast<std::uint8_t>((std::bit_cast<std::uint32_t>(clamped) >> mantissa_bits) -
+                                   (std::bit_cast<std::uint32_t>(none) >> mantissa_bits));
+}
+
+CUSZI_HD inline std::int32_t weighted_sum(const EnergyWeights& weights,
+                                          const EnergyFeatures& features) {
+  std::int32_t sum = 0;
+  for (unsigned i = 0; i < energy_features; ++i) sum += weights[i] * features[i];
+  return sum;
+}
+
+/// A slope that has been divided by a sixteenth of the bound, as a feature.
+template <class T>
+CUSZI_HD inline std::int32_t slope_feature(T scaled) {
+  return scaled < static_cast<T>(max_slope) ? static_cast<std::int32_t>(scaled) : max_slope;
+}
+
+/// 16 sqrt(g / 16), rounded down.
+CUSZI_HD constexpr std::int32_t root_feature(std::int32_t slope) {
+  const std::int32_t square = energy_one * slope;
+  std::int32_t root = 0;
+  for (std::int32_t bit = 128; bit != 0; bit /= 2) {
+    if ((root + bit) * (root + bit) <= square) root += bit;
+  }
+  return root;
+}
+
+/// Weights to start from and for passes too small to fit.
+inline constexpr EnergyWeights default_weights{102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0};
+
+/// What a quant-code counts as in the estimates of its neighbours; missing points count as 0.
+CUSZI_HD inline std::uint8_t magnitude_of_code(QuantCode code, std::uint32_t radius) {
+  const std::int32_t delta = static_cast<std::int32_t>(code) - static_cast<std::int32_t>(radius);
+  const std::int32_t magnitude = delta < 0 ? -delta : delta;
+  return code == outlier_code || magnitude > max_magnitude ? max_magnitude
+                                                           : static_cast<std::uint8_t>(magnitude);
+}
+
+CUSZI_HD inline float lower(float a, float b) { return a < b ? a : b; }
+CUSZI_HD inline float higher(float a, float b) { return a > b ? a : b; }
+CUSZI_HD inline double lower(double a, double b) { return a < b ? a : b; }
+CUSZI_HD inline double higher(double a, double b) { return a > b ? a : b; }
+
+/// What the features of slopes are made from, of a point or of what reads several.
+template <class V>
+struct Slopes {
+  V slope;
+  V bend;
+  V spread;
+  V errors;
+};
+
+/// Makes them, axis by axis, of the odd axes.
+template <class T, class V = T>
+struct SlopeSums {
+  V slope = T{0};
+  V bend = T{0};
+  V low = std::numeric_limits<T>::max();
+  V high = std::numeric_limits<T>::lowest();
+
+  /// The neighbours at -1 and 1 along an axis, and the sum of those at -3 and 3.
+  CUSZI_HD void add(const V& left, const V& right, const V& far) {
+    using std::fabs;
+    const V near = left + right;
+    slope += fabs(right - left);
+    bend += fabs(near - far);
+    const V spline = spline_from(near, far);
+    low = lower(spline, low);
+    high = higher(spline, high);
+  }
+  CUSZI_HD Slopes<V> with(const V& errors) const { return {slope, bend, high - low, errors}; }
+};
+
+/// How far the mean of the near neighbours is from the value in an enclosing slice.
+template <class T, class Values>
+CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const PointAt<Values>& p,
+                                               const Tap& slice) {
+  using std::fabs;
+  ValueAt<Values> sum = 0;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (!plan.points.is_odd(axis)) continue;
+    Tap left = slice;
+    Tap right = slice;
+    left[axis] = -1;
+    right[axis] = 1;
+    sum += tap_value(p, left) + tap_value(p, right);
+  }
+  return fabs(tap_value(p, slice) - sum * plan.near_share);
+}
+
+/// Of a class with odd axes.
+template <class T, class Values>
+CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
+                                                  const PointAt<Values>& p) {
+  SlopeSums<T, ValueAt<Values>> sums;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (!plan.points.is_odd(axis)) continue;
+    sums.add(near_value(p, axis, p.value, -1), near_value(p, axis, p.value, 1),
+             far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3));
+  }
+  ValueAt<Values> errors = 0;
+  constexpr unsigned slices = same_point - direct;
+  for (unsigned i = plan.energy.begin(slices); i < plan.energy.end(slices); ++i) {
+    errors += error_in_slice(plan, p, plan.energy.taps[i]);
+  }
+  return sums.with(errors);
+}
+
+template <class T>
+CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, EnergyFeatures& f) {
+  f[gradient] = slope_feature(s.slope * plan.slope_scale);
+  f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
+  f[gradient_root] = root_feature(f[gradient]);
+  f[slice_error] = slope_feature(s.errors * plan.slice_scale);
+}
+
+/// The features of a point, from the restored values and the magnitudes of codes around it, so far
+/// as they are known. `magnitude` reads the point's own.
+template <class T, class Values, class Codes>
+CUSZI_HD inline EnergyFeatures features_of(const ClassPlan<T>& plan, const PointAt<Values>& p,
+                                           const Codes& magnitude) {
+  const PointAt<Codes> codes{p.grid, p.points, p.at, magnitude};
+  EnergyFeatures f{};
+  f[constant] = energy_one;
+  for (unsigned g = 0; g < plan.energy.size; ++g) {
+    for (unsigned i = plan.energy.begin(g); i < plan.energy.end(g); ++i) {
+      f[direct + g] += *near_part(codes, plan.energy.taps[i]);
+    }
+  }
+  if (plan.points.order != 0) add_slopes(plan, slopes_of(plan, p), f);
+  return f;
+}
+
+}  // namespace cuszi

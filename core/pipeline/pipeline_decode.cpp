@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/floating_point.hpp"
+#include "core/base/lossless.hpp"
+#include "core/field/constant.hpp"
+#include "core/pipeline/pipeline.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Copies a section out of the memory it lies in.
+std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
+  std::vector<std::byte> host(bytes.size());
+  backend.copy(bytes, host);
+  return host;
+}
+
+/// The mask of the restored points.
+Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+               const Selection& restored, const Sections& sections, StepTimes& times) {
+  if (header.missing == 0) return {};
+  return times.measure("mask", [&] {
+    const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
+                              to_host(backend, sections.at(SectionId::mask_values))};
+    const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.missing);
+    return restored.all() ? mask : pick(restored, shape.dtype, mask);
+  });
+}
+
+HashStrings hashes_by(Backend& backend) {
+  return [&backend](std::span<const Bytes> strings) { return backend.hashes(strings); };
+}
+
+/// The check of a frame's levels. Where a backend makes hashes beside what it restores, the check
+/// ends with that: nothing that was restored may be used before finish(). Where many waits follow
+/// one more costs little, and damage is told at once.
+class LevelCheck {
+ public:
+  LevelCheck(Backend& backend, const FrameHeader& header, std::span<const Bytes> levels)
+      : header_(header) {
+    if (!uses_contexts(*header.coder)) pending_ = backend.start_hashes(levels);
+    if (!pending_) check_levels(header, backend.hashes(levels));
+  }
+
+  /// Throws ArchiveError if a level is not what the header says.
+  void finish() const {
+    if (pending_) check_levels(header_, pending_());
+  }
+
+ private:
+  const FrameHeader& header_;
+  PendingHashes pending_;
+};
+
+/// The sections of the passes of a frame's first levels, one after the other.
+std::vector<Sections> read_sections(const FrameHeader& header, std::span<const int> pass_levels,
+                                    std::span<const Bytes> bytes) {
+  std::vector<Sections> all;
+  for (std::size_t level = 0; level < bytes.size(); ++level) {
+    const auto passes = std::count(pass_levels.begin(), pass_levels.end(), static_cast<int>(level));
+    auto sections =
+        read_passes(header.levels[level], static_cast<std::size_t>(passes), bytes[level]);
+    std::move(sections.begin(), sections.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+/// The sections of a frame that has but one pass.
+Sections read_only_pass(const FrameHeader& header, Bytes payload, const HashStrings& hashes) {
+  const std::vector<Bytes> bytes = read_levels(header, 1, payload, hashes);
+  return read_passes(header.levels.front(), 1, bytes.front()).front();
+}
+
+void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                        Bytes payload, MutableBytes out) {
+  const std::vector<std::byte> host = to_host(backend, payload);
+  const Sections sections = read_only_pass(header, host, host_hashes);
+  const Bytes raw = sections.at(SectionId::raw);
+  if (header.kind == FrameKind::lossless) {
+    std::vector<std::byte> values(out.size());
+    unpack_values(raw, size_of(shape.dtype), values);
+    backend.copy(values, out);
+  } else if (raw.size() == out.size()) {
+    backend.copy(raw, out);
+  } else {
+    throw ArchiveError("a stored frame has another size than its dims say");
+  }
+}
+
+/// Where the restored points of a frame go.
+FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, const Mask& mask, MutableBytes out) {
+  return {{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
+}
+
+/// The one value of a constant frame at some of its points.
+void restore_constant_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                            const FrameHeader& header, const FramePreview& preview,
+                            MutableBytes out, StepTimes& times) {
+  const Sections sections = times.measure(
+      "check", [&] { return read_only_pass(header, session.payload(), hashes_by(backend)); });
+  const std::uint64_t bits =
+      decode_constant(to_host(backend, sections.at(SectionId::raw)), shape.dtype);
+  const Mask mask = read_mask(backend, shape, header, preview.restored, sections, times);
+  times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
+}
+
+/// The parameters of a frame that has only the points that `preview` restores.
+PredictorParams predictor_of(const FrameHeader& header, const FramePreview& preview) {
+  PredictorParams result = *header.predictor;
+  if (auto* const params = std::get_if<MultilevelParams>(&result)) {
+    *params = params->at_stride(preview.stride);
+  }
+  return result;
+}
+
+/// The inverse of the loop over passes: the contexts of each come from the values of those before.
+void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
+                    std::span<const PassShape> shapes, std::span<const Sections> passes,
+                    bool with_contexts, StepTimes& times) {
+  constexpr double decoding = 0.3;  // of the work, about
+  times.measure("decode", [&] { decoder.decode(levels); });
+  times.tell(decoding);
+  double all = 0;
+  for (const PassShape& shape : shapes.first(passes.size())) {
+    all += static_cast<double>(shape.points);
+  }
+  double done = 0;
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const auto pass = static_cast<int>(i);
+    if (with_contexts) {
+      times.measure("contexts", [&] { decoder.contexts(pass, passes[i]); });
+    }
+    times.measure("place", [&] { decoder.place(pass); });
+    times.measure("reconstruct", [&] { decoder.reconstruct(pass, passes[i]); });
+    done += static_cast<double>(shapes[i].points);
+    times.tell(decoding + (1 - decoding) * done / all);
+  }
+  times.measure("finish", [&] { decoder.finish(); });
+}
+
+/// Some of a coded frame's points, given the levels that hold them.
+void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                    const FrameHeader& header, const FramePreview& preview,
+                    std::span<const Bytes> levels, MutableBytes out, StepTimes& times) {
+  const std::vector<int> pass_levels = level_of_pass(*header.predictor);
+  std::vector<Sections> passes = read_sections(header, pass_levels, levels);
+  if (header.is_packed()) {
+    times.measure("unpack", [&] {
+      for (Sections& sections : passes) session.unpack(sections);
+    });
+  }
+  const Mask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
+  const FrameTarget target = target_of(shape, header, preview, mask, out);
+  if (codes_itself(id_of(*header.predictor))) {
+    times.measure("decode",
+                  [&] { session.decode_values(target, *header.predictor, passes.front()); });
+  } else {
+    const PredictorParams predictor = predictor_of(header, preview);
+    const auto shapes = pass_shapes(*header.predictor, shape.points());
+    const auto decoder = session.passes(target, predictor, *header.coder);
+    restore_passes(*decoder, coded_levels(pass_levels, shapes, passes), shapes,
+                   std::span(passes).first(preview.passes), uses_contexts(*header.coder), times);
+  }
+}
+
+void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
+                         const FrameHeader& header, const FramePreview& preview, MutableBytes out,
+                         StepTimes& times) {
+  const std::vector<Bytes> levels = cut_levels(header, preview.levels, session.payload());
+  const auto check = times.measure("check", [&] { return LevelCheck(backend, header, levels); });
+  try {
+    restore_levels(backend, session, shape, header, preview, levels, out, times);
+  } catch (...) {
+    check.finish();  // what failed may be no more than the damage
+    throw;
+  }
+  times.measure("check", [&] { check.finish(); });
+}
+
+void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                    const FramePreview& preview, Bytes payload, MutableBytes out,
+                    StepTimes& times) {
+  if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
+    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
+    return;
+  }
+  const auto session = times.measure("upload", [&] { return backend.decode(payload); });
+  if (header.kind == FrameKind::constant) {
+    restore_constant_frame(backend, *session, shape, header, preview, out, times);
+  } else {
+    restore_coded_frame(backend, *session, shape, header, preview, out, times);
+  }
+}
+
+}  // namespace
+
+void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      Bytes payload, MutableBytes out, StepTimes& times) {
+  const Selection all{shape.dims, {}, {1, 1, 1, 1}};
+  decompress_frame(backend, shape, header, FramePreview::of(shape.dims, header, all), payload, out,
+                   times);
+}
+
+void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
+                      StepTimes& times) {
+  if (frame.size() < frame_prefix_bytes) throw ArchiveError("a frame ends within its header");
+  constexpr ByteCount most_headers = 4096;  // in one copy
+  const std::vector<std::byte> begin =
+      to_host(backend, frame.first(std::min<ByteCount>(frame.size(), most_headers)));
+  const ByteCount table = read_frame_prefix(Bytes(begin).first(frame_prefix_bytes));
+  const Bytes rest = frame.subspan(frame_prefix_bytes);
+  if (rest.size() < table) throw ArchiveError("a frame ends within its header");
+  const FrameHeader header =
+      frame_prefix_bytes + table <= begin.size()
+          ? read_frame_header(Bytes(begin).subspan(frame_prefix_bytes, table), shape.dims,
+                              shape.dtype)
+          : read_frame_header(to_host(backend, rest.first(table)), shape.dims, shape.dtype);
+  const Bytes payload = rest.subspan(table);
+  if (payload.size() != header.payload_bytes()) {
+    throw ArchiveError("a frame is not of the size that its header says");
+  }
+  decompress_frame(backend, shape, header, payload, out, times);
+}
+
+void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  if (preview.shown.all()) {
+    restore_points(backend, shape, header, preview, payload, out, times);
+    return;
+  }
+  std::vector<std::byte> restored(preview.restored.points() * size_of(shape.dtype));
+  restore_points(backend, shape, header, preview, payload, restored, times);
+  times.measure("pick", [&] {
+    std::vector<std::byte> shown(out.size());
+    pick(preview.shown, shape.dtype, restored, shown);
+    backend.copy(shown, out);
+  });
+}
+
+}  // namespace cuszi

@@ -1,0 +1,440 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/floating_point.hpp"
+#include "core/base/lossless.hpp"
+#include "core/choices/rest.hpp"
+#include "core/choices/trials.hpp"
+#include "core/field/constant.hpp"
+#include "core/pipeline/frame_check.hpp"
+#include "core/pipeline/pipeline.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// A relative bound below which the range's own rounding would decide; such a frame is lossless.
+bool can_be_coded(const LoadedFrame& frame, const PredictorConfig& config, double bound) {
+  const FieldScan& scan = frame.scan;
+  const double range = scan.max - scan.min;
+  return (bound > 0 || config.is_reversible()) && range > 0 && std::isfinite(range) &&
+         scan.missing < frame.shape.points();
+}
+
+/// The table entry of a level that holds the given passes, its hash yet unknown.
+LevelEntry level_entry(std::span<const Sections> passes) {
+  LevelEntry level;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    for (const Section& section : passes[pass].list()) {
+      level.sections.push_back({section.id, section.bytes.size(), pass, section.unpacked});
+    }
+  }
+  return level;
+}
+
+std::vector<LevelEntry> level_entries(std::span<const int> pass_levels,
+                                      std::span<const Sections> passes) {
+  std::vector<LevelEntry> levels;
+  for (const PassRange& level : passes_of_levels(pass_levels)) {
+    levels.push_back(level_entry(of_range(passes, level)));
+  }
+  return levels;
+}
+
+FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKind kind) {
+  FrameHeader header;
+  header.index = index;
+  header.kind = kind;
+  header.missing = frame.scan.missing;
+  header.min = frame.scan.min;
+  header.max = frame.scan.max;
+  return header;
+}
+
+/// Puts the passes one after the other behind the frame's header, hashes all levels and completes
+/// the header. Throws InternalError if no reader would take it.
+void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sections> passes,
+                 const Allocate& allocate, FrameHeader& header) {
+  const ByteCount header_bytes = write_frame_header(header).size();
+  const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
+  MutableBytes rest = bytes.subspan(header_bytes);
+  backend.gather(passes, rest);
+  std::vector<Bytes> levels;
+  for (const LevelEntry& level : header.levels) {
+    levels.emplace_back(rest.first(level.size()));
+    rest = rest.subspan(level.size());
+  }
+  const std::vector<std::uint64_t> hashes = backend.hashes(levels);
+  for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
+  const std::vector<std::byte> written = write_frame_header(header);
+  check_frame(backend, shape, written, passes);
+  backend.copy(written, bytes.first(header_bytes));
+}
+
+/// What a frame with this header takes.
+ByteCount frame_bytes(const FrameHeader& header) {
+  return write_frame_header(header).size() + header.payload_bytes();
+}
+
+/// The mask of the loaded frame, empty if no point is missing.
+EncodedMask code_mask(const LoadedFrame& frame, StepTimes& times) {
+  if (frame.scan.missing == 0) return {};
+  return times.measure("mask", [&] {
+    return encode_mask(frame.session->mask(), frame.shape.dims, frame.shape.dtype);
+  });
+}
+
+void add_mask(const EncodedMask& mask, Sections& out) {
+  if (mask.bits.empty()) return;
+  out.add(SectionId::mask_bits, mask.bits);
+  out.add(SectionId::mask_values, mask.values);
+}
+
+/// The values packed losslessly, or as they are if that is no larger.
+FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                       const Allocate& allocate) {
+  std::vector<std::byte> values(frame.values.size());
+  backend.copy(frame.values, values);
+  const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
+  const bool is_smaller = packed.size() < values.size();
+
+  FrameReport result;
+  result.header = frame_header(frame, index, is_smaller ? FrameKind::lossless : FrameKind::stored);
+  Sections sections;
+  sections.add(SectionId::raw, is_smaller ? packed : values);
+  result.header.levels.push_back(level_entry(std::span(&sections, 1)));
+  write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
+  return result;
+}
+
+/// The bits that all points have that are not missing, if they have the same: any if there are no
+/// such points.
+std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
+  const FieldScan& scan = frame.scan;
+  const DType dtype = frame.shape.dtype;
+  const std::uint64_t zero = bits_of(0.0, dtype);
+  if (scan.missing == frame.shape.points()) return zero;
+  if (scan.min != scan.max) return std::nullopt;
+  if (scan.min != 0) return bits_of(scan.min, dtype);
+  // The scan does not tell -0 from 0.
+  const std::uint64_t negative_zero = bits_of(-0.0, dtype);
+  if (!frame.session->holds(negative_zero)) return zero;
+  if (!frame.session->holds(zero)) return negative_zero;
+  return std::nullopt;
+}
+
+/// The frame as the only value of its points. Nothing if they have several or it does not pay.
+std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFrame& frame,
+                                               std::uint64_t index, const Allocate& allocate,
+                                               StepTimes& times) {
+  const auto bits = times.measure("scan", [&] { return only_bits(frame); });
+  if (!bits) return std::nullopt;
+  const std::vector<std::byte> raw =
+      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.values.size()));
+  const EncodedMask mask = code_mask(frame, times);
+  Sections sections;
+  add_mask(mask, sections);
+  sections.add(SectionId::raw, raw);
+
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::constant);
+  result.header.levels.push_back(level_entry(std::span(&sections, 1)));
+  if (frame_bytes(result.header) >= frame.shape.bytes()) return std::nullopt;
+  times.measure("gather", [&] {
+    write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
+  });
+  return result;
+}
+
+/// Takes away the values of a large frame, whose passes have been predicted, if coding it pays for
+/// sure.
+void let_values_go(const PassEncoder& encoder, const EncodedMask& mask, LoadedFrame& frame) {
+  constexpr ByteCount large = ByteCount{1} << 22;
+  const ByteCount size = frame.shape.bytes();
+  if (!frame.let_go || size < large) return;
+  const auto most = encoder.most_bytes();
+  if (!most || *most + mask.bits.size() + mask.values.size() >= size) return;
+  frame.values = {};
+  frame.let_go();
+}
+
+/// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
+/// depend on contexts, passes take turns in the first two, else each step sees all of them at once,
+/// and `coding` is changed where errors would have a direction.
+std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int passes,
+                                   const EncodedMask& mask, StepTimes& times) {
+  EncodeSession& session = *frame.session;
+  std::unique_ptr<PassEncoder> encoder;
+  if (coding.predicts_by_contexts()) {
+    encoder = session.passes(coding);
+    for (int pass = 0; pass < passes; ++pass) {
+      times.measure("predict", [&] { encoder->predict({pass, pass + 1}); });
+      if (!uses_contexts(coding.coder)) continue;
+      times.measure("contexts", [&] { encoder->fit_contexts({pass, pass + 1}); });
+    }
+  } else {
+    times.measure("predict", [&] {
+      encoder = predict_evenly(session, coding, {0, passes}, frame.shape);
+    });
+    times.tell(0.5);
+    let_values_go(*encoder, mask, frame);
+    if (uses_contexts(coding.coder)) {
+      times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
+    }
+  }
+  times.tell(0.75);
+  return times.measure("encode", [&] {
+    encoder->encode();
+    return encoder->finish();
+  });
+}
+
+/// The way of a predictor that codes itself.
+std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
+                                   StepTimes& times) {
+  return times.measure("encode", [&] {
+    return std::vector<CodedPass>{session.encode_values(coding.predictor, coding.room.bound)};
+  });
+}
+
+/// The sections of all passes, the mask in front, packed if that is wanted.
+std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mask,
+                                  std::span<const CodedPass> coded, Lossless lossless,
+                                  StepTimes& times) {
+  std::vector<Sections> passes(coded.size());
+  add_mask(mask, passes.front());
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    for (const Section& section : coded[pass].sections.list()) passes[pass].add(section);
+  }
+  if (lossless == Lossless::bitcomp) {
+    times.measure("pack", [&] {
+      for (Sections& sections : passes) session.pack(sections);
+    });
+  }
+  return passes;
+}
+
+/// What the passes of a frame of so many bytes lack to be believed by a reader.
+std::vector<std::byte> padding_of(std::span<const Sections> passes, ByteCount value_bytes) {
+  const ByteCount least = least_payload_bytes(value_bytes);
+  ByteCount size = 0;
+  for (const Sections& pass : passes) size += pass.size();
+  return std::vector<std::byte>(least > size ? least - size : 0);
+}
+
+/// What a coded frame has to be smaller than, and where it goes then.
+struct Room {
+  ByteCount limit;
+  const Allocate& allocate;
+};
+
+/// Writes a frame whose passes are coded. Nothing if it is too large, unless nothing else can be
+/// done any more.
+std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
+                                             const FrameCoding& coding,
+                                             std::span<const CodedPass> coded,
+                                             std::vector<Sections> passes, std::uint64_t index,
+                                             const Room& room, StepTimes& times) {
+  const std::vector<std::byte> padding = padding_of(passes, frame.shape.bytes());
+  if (!padding.empty()) passes.back().add(SectionId::raw, padding);
+
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::coded);
+  result.header.predictor = coding.predictor;
+  result.header.coder = coding.coder;
+  result.header.levels = level_entries(level_of_pass(coding.predictor), passes);
+  for (const CodedPass& pass : coded) {
+    result.outliers += pass.counts.outliers;
+    result.patches += pass.counts.patches;
+  }
+  if (!frame.values.empty() && frame_bytes(result.header) >= room.limit) return std::nullopt;
+  times.measure("gather",
+                [&] { write_frame(backend, frame.shape, passes, room.allocate, result.header); });
+  return result;
+}
+
+/// The frame coded in this way. Nothing if it is too large.
+std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, LoadedFrame& frame,
+                                      FrameCoding coding, std::uint64_t index, const Room& room,
+                                      StepTimes& times) {
+  EncodeSession& session = *frame.session;
+  const std::vector<int> pass_levels = level_of_pass(coding.predictor);
+  const EncodedMask mask = code_mask(frame, times);
+  const std::vector<CodedPass> coded =
+      codes_itself(id_of(coding.predictor))
+          ? code_values(session, coding, times)
+          : code_passes(frame, coding, static_cast<int>(pass_levels.size()), mask, times);
+  if (coded.front().settled) coding.predictor = *coded.front().settled;
+  std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
+  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, room, times);
+}
+
+/// The drafted predictor for a bound, knowing what `scan` tells. Nothing if it cannot be used.
+std::optional<PredictorParams> chosen(PredictorParams draft, const PredictorConfig& config,
+                                      const FieldScan& scan, double bound, DType dtype) {
+  const bool usable = std::visit(
+      [&](auto& p) {
+        p.choose(config, scan, bound, dtype);
+        return p.is_usable(dtype);
+      },
+      draft);
+  return usable ? std::optional(std::move(draft)) : std::nullopt;
+}
+
+FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
+  const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
+  const ErrorRoom room{bound, slack_of(method.predictor, config.predictor)};
+  return {std::move(method.predictor), room, coder, config.huffman};
+}
+
+/// How the frame is to be coded. Nothing if it cannot be.
+std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
+                                         double bound, const FrameAdvice& advice,
+                                         StepTimes& times) {
+  if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
+  auto predictor = chosen(frame.draft, config.predictor, frame.scan, bound, frame.shape.dtype);
+  if (!predictor) return std::nullopt;
+  Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
+  const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
+  ChosenMethod chosen = times.measure("choose", [&] {
+    return choose_method(*frame.session, std::move(draft), config, frame.shape, bound, first);
+  });
+  if (advice.tell) advice.tell(chosen);
+  return coding_by(config, std::move(chosen.method), bound);
+}
+
+/// Whether a frame may be coded while it is read for the first time.
+bool may_be_read_once(const FrameConfig& config, const FillValues& fills, double bound) {
+  return fills.count == 0 && config.lossless == Lossless::none && bound > 0;
+}
+
+/// The frame coded while it is read for the first time. Nothing if it turns out to need another
+/// way.
+std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfig& config,
+                                              LoadedFrame& frame, std::uint64_t index, double bound,
+                                              const Allocate& allocate, StepTimes& times) {
+  OnePassSession& session = *frame.once;
+  auto predictor =
+      chosen(frame.draft, config.predictor, session.sample(), bound, frame.shape.dtype);
+  if (!predictor) return std::nullopt;
+  const FrameCoding coding = coding_by(
+      config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
+  const auto coded = times.measure(
+      "encode", [&] { return session.encode_values(coding.predictor, bound, frame.scan); });
+  if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
+  return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
+                           {frame.shape.bytes(), allocate}, times);
+}
+
+/// The frame coded as `config` chooses. Nothing if that cannot be or it is too large.
+std::optional<FrameReport> choose_and_code(Backend& backend, const FrameConfig& config,
+                                           LoadedFrame& frame, std::uint64_t index, double bound,
+                                           const Room& room, StepTimes& times,
+                                           const FrameAdvice& advice) {
+  const auto coding = choose_coding(config, frame, bound, advice, times);
+  if (!coding) return std::nullopt;
+  return code_frame(backend, config.lossless, frame, *coding, index, room, times);
+}
+
+/// The frame coded, or kept where that does not pay.
+FrameReport code_or_keep(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
+                         std::uint64_t index, double bound, const Allocate& allocate,
+                         StepTimes& times, const FrameAdvice& advice) {
+  auto coded = choose_and_code(backend, config, frame, index, bound,
+                               {frame.shape.bytes(), allocate}, times, advice);
+  return coded ? *std::move(coded) : keep_frame(backend, frame, index, allocate);
+}
+
+/// Whether all that can be tried is to be tried.
+bool has_best_effort(const FrameConfig& config, const LoadedFrame& frame) {
+  return config.predictor.multilevel.effort == Effort::best &&
+         id_of(frame.draft) == PredictorId::multilevel;
+}
+
+CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>& compress) {
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) = compress(allocate);
+  return result;
+}
+
+/// Trials of a part of the frame may be wrong about all of it: so the best effort begins with the
+/// frame that normal effort makes, and keeps what is smaller.
+FrameReport code_with_best_effort(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
+                                  std::uint64_t index, double bound, const Allocate& allocate,
+                                  StepTimes& times, const FrameAdvice& advice) {
+  frame.let_go = {};  // the values are needed twice
+  FrameConfig normal = config;
+  normal.predictor.multilevel.effort = Effort::normal;
+  CompressedFrame usual = in_host_memory([&](const Allocate& place) {
+    return code_or_keep(backend, normal, frame, index, bound, place, times, advice);
+  });
+  auto coded = choose_and_code(backend, config, frame, index, bound, {usual.bytes.size(), allocate},
+                               times, {});
+  if (coded) return *std::move(coded);
+  backend.copy(usual.bytes, allocate(usual.bytes.size()));
+  return usual;
+}
+
+}  // namespace
+
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
+  times.measure("scan", [&] {
+    frame.session = backend.encode(shape, values, fills, frame.draft);
+    frame.scan = frame.session->scan();
+  });
+  return frame;
+}
+
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, const FieldScan& scan,
+                       StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), scan, {}, {}, {}};
+  times.measure("load", [&] { frame.session = backend.encode_again(shape, values, fills, scan); });
+  return frame;
+}
+
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       Bytes values, const FillValues& fills, double bound, StepTimes& times) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
+  if (may_be_read_once(config, fills, bound) && codes_itself(id_of(frame.draft))) {
+    frame.once =
+        times.measure("sample", [&] { return backend.encode_at_once(shape, values, frame.draft); });
+  }
+  return frame.once ? std::move(frame) : load_frame(backend, config, shape, values, fills, times);
+}
+
+FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
+                           std::uint64_t index, double bound, const Allocate& allocate,
+                           StepTimes& times, const FrameAdvice& advice) {
+  const IeeeArithmetic arithmetic;
+  if (frame.once) {
+    auto coded = code_frame_at_once(backend, config, frame, index, bound, allocate, times);
+    if (coded) return *std::move(coded);
+    frame.once.reset();
+    frame = load_frame(backend, config, frame.shape, frame.values, {}, times);
+  }
+  if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
+    return *std::move(constant);
+  }
+  const auto code = has_best_effort(config, frame) ? code_with_best_effort : code_or_keep;
+  return code(backend, config, frame, index, bound, allocate, times, advice);
+}
+
+CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
+                               std::uint64_t index, double bound, StepTimes& times) {
+  return in_host_memory([&](const Allocate& allocate) {
+    return compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
+  });
+}
+
+}  // namespace cuszi

@@ -1,0 +1,367 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
+#include "core/base/hd.hpp"
+#include "core/base/units.hpp"
+#include "core/field/config.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/field/sample.hpp"
+
+namespace cuszi {
+
+/// A codec of one pass over the values, for speed. Values are rounded to integers (dual
+/// quantisation of cuSZ, PACT'20, 3.1), a tile's integers become differences along none, one, two
+/// or three axes, whichever leaves the fewest bytes, and their bit planes are kept as bytes of
+/// eight neighbours each, without those that are zero. docs/reference/format.md has the layout.
+struct TilesParams {
+  static constexpr PredictorId id = PredictorId::tiles;
+  static constexpr std::string_view name = "tiles";
+  static constexpr bool codes_itself = true;
+
+  double half_step = 0;
+
+  static TilesParams draft(const PredictorConfig& /*config*/, const Extents3& /*extents*/) {
+    return {};
+  }
+  void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
+
+  std::vector<int> level_of_pass() const { return {0}; }
+  /// False if the quantiser would under- or overflow in `dtype`.
+  bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
+
+  void write(ByteWriter& out) const { out.put(half_step); }
+  static TilesParams read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const TilesParams&, const TilesParams&) = default;
+};
+
+/// A tile has 32 lanes of 32 points: what a warp of a GPU holds in registers, and what a loop of a
+/// CPU takes at once.
+inline constexpr unsigned tile_lanes = 32;
+inline constexpr unsigned lane_points = 32;
+inline constexpr unsigned tile_points = tile_lanes * lane_points;
+
+/// How lanes, the points of a lane and the groups of eight whose bits share a byte lie along z, y
+/// and x. Points of a lane are numbered in raster order of its block.
+template <int LanesZ, int LanesY, int LanesX, int BlockZ, int BlockY, int BlockX, int GroupZ,
+          int GroupY, int GroupX>
+struct TileShape {
+  CUSZI_HD static constexpr int along(int axis, int z, int y, int x) {
+    return axis == 0 ? z : axis == 1 ? y : x;
+  }
+  CUSZI_HD static constexpr int lanes(int axis) { return along(axis, LanesZ, LanesY, LanesX); }
+  CUSZI_HD static constexpr int block(int axis) { return along(axis, BlockZ, BlockY, BlockX); }
+  CUSZI_HD static constexpr int lane_stride(int axis) {
+    return along(axis, LanesY * LanesX, LanesX, 1);
+  }
+  CUSZI_HD static constexpr int point_stride(int axis) {
+    return along(axis, BlockY * BlockX, BlockX, 1);
+  }
+  static constexpr Extents3 extents{LanesZ * BlockZ, LanesY* BlockY, LanesX* BlockX};
+  static_assert(LanesZ * LanesY * LanesX == tile_lanes && BlockZ * BlockY * BlockX == lane_points);
+  static_assert(GroupZ * GroupY * GroupX == 8);
+
+  /// The point, by number in its lane, of each bit of each group's bytes.
+  CUSZI_HD static constexpr int point_of(int group, int bit) {
+    constexpr int across_x = BlockX / GroupX;
+    constexpr int across_y = BlockY / GroupY;
+    const int z = group / (across_x * across_y) * GroupZ + bit / (GroupY * GroupX);
+    const int y = group / across_x % across_y * GroupY + bit / GroupX % GroupY;
+    const int x = group % across_x * GroupX + bit % GroupX;
+    return (z * BlockY + y) * BlockX + x;
+  }
+
+  CUSZI_HD static constexpr int lane_along(int lane, int axis) {
+    return lane / lane_stride(axis) % lanes(axis);
+  }
+  CUSZI_HD static constexpr int point_along(int point, int axis) {
+    return point / point_stride(axis) % block(axis);
+  }
+  /// A point's coordinate in its tile.
+  CUSZI_HD static constexpr int coordinate(int lane, int point, int axis) {
+    return lane_along(lane, axis) * block(axis) + point_along(point, axis);
+  }
+};
+
+using CubeTile = TileShape<2, 4, 4, 4, 2, 4, 2, 2, 2>;    ///< 8 x 8 x 16
+using SquareTile = TileShape<1, 4, 8, 1, 8, 4, 1, 2, 4>;  ///< 32 x 32
+using LineTile = TileShape<1, 1, 32, 1, 1, 32, 1, 1, 8>;  ///< 1024
+
+/// Calls f with the shape of the tiles of a frame.
+template <class F>
+decltype(auto) with_tile_shape(const Extents3& extents, F&& f) {
+  switch (rank_of(extents)) {
+    case 1: return f(LineTile{});
+    case 2: return f(SquareTile{});
+    default: return f(CubeTile{});
+  }
+}
+
+/// Tiles stand in raster order; so many of them, the last chunk fewer, share a chunk of the stream.
+template <class T>
+inline constexpr unsigned chunk_tiles = 32 / sizeof(T);
+
+/// The tiles and chunks of a frame.
+struct TileGrid {
+  Extents3 extents;  ///< of the field
+  Extents3 tile;
+  Extents3 tiles;  ///< along each axis
+  std::uint64_t count;
+  std::uint64_t chunks;
+
+  template <class T, class Shape>
+  static TileGrid of(const Extents3& extents) {
+    TileGrid grid{extents, Shape::extents, {}, 0, 0};
+    for (unsigned axis = 0; axis < 3; ++axis)
+      grid.tiles[axis] = ceil_div(extents[axis], Shape::extents[axis]);
+    grid.count = count_of(grid.tiles);
+    grid.chunks = ceil_div(grid.count, chunk_tiles<T>);
+    return grid;
+  }
+
+  /// The first point of a tile.
+  CUSZI_HD Extents3 first(std::uint64_t number) const {
+    return count >> 32 == 0 ? first_of<std::uint32_t>(number) : first_of<std::uint64_t>(number);
+  }
+
+  /// The number in the field of a point of the tile whose first point is `first`. Tiles reach
+  /// beyond the field, where its last values are repeated.
+  struct Place {
+    std::uint64_t index;
+    bool inside;
+  };
+  template <class Shape>
+  CUSZI_HD Place place_of(const Extents3& first, int lane, int point) const {
+    Place place{0, true};
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const std::uint64_t at = first[axis] + static_cast<unsigned>(Shape::coordinate(
+                                                 lane, point, static_cast<int>(axis)));
+      const bool inside = at < extents[axis];
+      place.index = place.index * extents[axis] + (inside ? at : extents[axis] - 1);
+      place.inside &= inside;
+    }
+    return place;
+  }
+
+ private:
+  /// Dividing 64-bit integers takes a GPU as long as the rest of a tile's geometry.
+  template <class Int>
+  CUSZI_HD Extents3 first_of(std::uint64_t number) const {
+    const auto tile_number = static_cast<Int>(number);
+    const auto across_x = static_cast<Int>(tiles[2]);
+    const auto across_y = static_cast<Int>(tiles[1]);
+    const Int row = tile_number / across_x;
+    return {row / across_y * tile[0], row % across_y * tile[1],
+            (tile_number - row * across_x) * tile[2]};
+  }
+};
+
+CUSZI_HD constexpr std::uint32_t zigzag32(std::uint32_t value) {
+  return (value << 1) ^ static_cast<std::uint32_t>(static_cast<std::int32_t>(value) >> 31);
+}
+
+/// The union of zigzags, value by value: what their bits but the lowest hold, and, in the highest
+/// bit, their lowest bits.
+struct ZigzagUnion {
+  std::uint32_t magnitudes = 0;
+  std::uint32_t signs = 0;
+
+  CUSZI_HD constexpr void add(std::uint32_t value) {
+    magnitudes |= value ^ static_cast<std::uint32_t>(static_cast<std::int32_t>(value) >> 31);
+    signs |= value;
+  }
+  CUSZI_HD constexpr std::uint32_t get() const { return magnitudes << 1 | signs >> 31; }
+};
+
+CUSZI_HD constexpr std::uint32_t unzigzag32(std::uint32_t value) {
+  return (value >> 1) ^ (0 - (value & 1));
+}
+
+/// Rounds values to multiples of a step and checks what they come back as.
+template <class T>
+struct TileQuantizer {
+  using Bits = typename IntegerBits<T>::Bits;
+  /// Integers stay below this, so that additions round to them and 32 bits hold them.
+  static constexpr T reach = sizeof(T) == 4 ? T(4194303) : T(1073741823);
+
+  T step;
+  T inverse_step;
+  T certain;
+  double bound;
+
+  explicit TileQuantizer(double half_step, double absolute_bound = 0,
+                         const MissingTest<T>& fills = {})
+      : step(static_cast<T>(2 * half_step)),
+        inverse_step(static_cast<T>(1 / (2 * half_step))),
+        certain(certainly_within(absolute_bound, fills)),
+        bound(absolute_bound) {}
+
+  /// Values of no larger magnitude come back within the bound and have an integer, whatever they
+  /// are: errors are half a step and, in proportion to the value, how far step and inverse step are
+  /// from being inverse, and the roundings of both products. Negative if there are none such.
+  T certain_magnitude() const {
+    if (certain <= 0) return -1;
+    constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+    const double product = static_cast<double>(step) * static_cast<double>(inverse_step);
+    const double share = std::fabs(product - 1) + (sizeof(T) == 4 ? 2 : 3) * rounding;
+    const double room = bound - static_cast<double>(step) / 2 * (1 + 4 * rounding);
+    const double in_reach = static_cast<double>(reach - 2) * static_cast<double>(step);
+    return static_cast<T>(std::min(room / share, in_reach) * (1 - 0x1p-20));
+  }
+
+  /// Of a value of such a magnitude; of any other it may mean nothing.
+  CUSZI_HD std::uint32_t integer_of(T value) const {
+    const T rounded = value * inverse_step + IntegerBits<T>::rounding;
+    return static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded) -
+                                      std::bit_cast<Bits>(IntegerBits<T>::rounding));
+  }
+
+  /// 0 if the value certainly comes back within the bound, else 1: a number of its own type, so
+  /// that loops over values vectorise.
+  CUSZI_HD T doubt_of(T value) const {
+    const T scaled = value * inverse_step;
+    const T restored = round_half_even(scaled) * step;
+    const T doubt = magnitude_of(value - restored) < certain ? T(0) : T(1);
+    // 32 bits say what a float is restored from, whatever its integer is.
+    return sizeof(T) == 4 || magnitude_of(scaled) < reach ? doubt : T(1);
+  }
+
+  struct Result {
+    std::uint32_t integer;
+    bool in_range;  ///< else the integer means nothing, unless `certain`
+    bool certain;   ///< the value may come back as it would; else fits() decides
+  };
+  CUSZI_HD Result operator()(T value) const {
+    const T scaled = value * inverse_step;
+    return {integer_of(value), magnitude_of(scaled) < reach, doubt_of(value) == 0};
+  }
+
+  /// The value of an integer, before it is clamped to the range of the frame.
+  CUSZI_HD T restored(std::uint32_t integer) const {
+    using Signed = std::make_signed_t<Bits>;
+    const auto offset = static_cast<Bits>(static_cast<Signed>(static_cast<std::int32_t>(integer)));
+    const Bits bits = std::bit_cast<Bits>(IntegerBits<T>::rounding) + offset;
+    return (std::bit_cast<T>(bits) - IntegerBits<T>::rounding) * step;
+  }
+
+  CUSZI_HD bool fits(T value, std::uint32_t integer, const MissingTest<T>& fills) const {
+    return may_restore_to(value, restored(integer), bound, fills);
+  }
+};
+
+/// Transposes 8 x 8 bits: byte i of (low, high) becomes bit i of every byte.
+CUSZI_HD constexpr void transpose_bits(std::uint32_t& low, std::uint32_t& high) {
+  const auto swap_in = [](std::uint32_t word, int distance, std::uint32_t mask) {
+    const std::uint32_t moved = (word ^ (word >> distance)) & mask;
+    return word ^ moved ^ (moved << distance);
+  };
+  low = swap_in(swap_in(low, 7, 0x00AA00AAU), 14, 0x0000CCCCU);
+  high = swap_in(swap_in(high, 7, 0x00AA00AAU), 14, 0x0000CCCCU);
+  const std::uint32_t moved = ((low >> 4) ^ high) & 0x0F0F0F0FU;
+  high ^= moved;
+  low ^= moved << 4;
+}
+
+/// What a tile says of itself in its chunk's first words.
+///
+/// Bit planes come in pairs. The lowest `dense` pairs stand whole: two words per lane. Of the other
+/// pairs, a word says which lanes have bytes that are not zero, a byte per such lane which of its
+/// eight are not, and those bytes follow lane by lane.
+struct TileHead {
+  static constexpr std::uint32_t max_pairs = 16;
+  static constexpr std::uint32_t max_bytes = (1U << 14) - 1;
+
+  std::uint32_t pairs = 0;       ///< that have any bit
+  std::uint32_t dense = 0;       ///< of these
+  std::uint32_t axes = 0;        ///< differences: bit 0 along x, 1 along y, 2 along z
+  std::uint32_t base_bytes = 0;  ///< of the zigzag of the first point's integer, 0..4
+  std::uint32_t bytes = 0;       ///< of the tile in the chunk's byte part
+  bool patched = false;
+  bool raw = false;  ///< the tile's values themselves
+
+  CUSZI_HD std::uint32_t word() const {
+    return pairs | dense << 5 | axes << 10 | base_bytes << 13 | bytes << 16 |
+           std::uint32_t{patched} << 30 | std::uint32_t{raw} << 31;
+  }
+  CUSZI_HD static TileHead from(std::uint32_t word) {
+    TileHead head;
+    head.pairs = word & 31;
+    head.dense = (word >> 5) & 31;
+    head.axes = (word >> 10) & 7;
+    head.base_bytes = (word >> 13) & 7;
+    head.bytes = (word >> 16) & max_bytes;
+    head.patched = ((word >> 30) & 1) != 0;
+    head.raw = (word >> 31) != 0;
+    return head;
+  }
+  /// False for what no encoder writes.
+  CUSZI_HD bool is_valid() const { return pairs <= max_pairs && dense <= pairs && base_bytes <= 4; }
+  /// Its words in the chunk's word part, for values of `value_words` words.
+  CUSZI_HD std::uint32_t words(std::uint32_t value_words) const {
+    return raw ? tile_points * value_words : dense * 2 * tile_lanes + (pairs - dense);
+  }
+};
+
+/// A pair of planes stands whole if that takes no more bytes than doing without the zeros.
+inline constexpr std::uint32_t dense_pair_bytes = 2 * 4 * tile_lanes;
+inline constexpr std::uint32_t sparse_pair_bytes = 4;  ///< besides those of lanes
+
+/// Which bytes of a pair of planes are not zero, from the union of each group's integers.
+CUSZI_HD constexpr std::uint32_t flags_of_pair(const std::uint32_t (&unions)[4],
+                                               std::uint32_t pair) {
+  std::uint32_t flags = 0;
+  for (unsigned group = 0; group < 4; ++group)
+    flags |= ((unions[group] >> (2 * pair)) & 3) << (2 * group);
+  return flags;
+}
+
+CUSZI_HD constexpr std::uint32_t pairs_of(std::uint32_t integers) {
+  std::uint32_t width = 0;
+  for (; integers != 0; integers >>= 2) ++width;
+  return width;
+}
+
+/// Bytes of a zigzag of the first point.
+CUSZI_HD constexpr std::uint32_t base_bytes_of(std::uint32_t base) {
+  return (base != 0 ? 1 : 0) + (base >> 8 != 0 ? 1 : 0) + (base >> 16 != 0 ? 1 : 0) +
+         (base >> 24 != 0 ? 1 : 0);
+}
+
+/// Bytes of the exact values of `count` points: how many, where in the tile (lane * 32 + number),
+/// and their bits.
+template <class T>
+CUSZI_HD constexpr std::uint32_t patch_bytes(std::uint32_t count) {
+  return count == 0 ? 0 : 2 + count * (2 + static_cast<std::uint32_t>(sizeof(T)));
+}
+
+/// Gives the points of a lane that have no integer that of the point before which has, else of the
+/// first after; to a lane that has none `other`.
+CUSZI_HD inline void fill_absent(std::uint32_t (&integers)[lane_points], std::uint32_t absent,
+                                 std::uint32_t other) {
+  std::uint32_t last = other;
+  for (unsigned point = lane_points; point-- > 0;)
+    if (((absent >> point) & 1) == 0) last = integers[point];
+  for (unsigned point = 0; point < lane_points; ++point) {
+    if (((absent >> point) & 1) == 0)
+      last = integers[point];
+    else
+      integers[point] = last;
+  }
+}
+
+/// Words of the largest chunk: heads, tiles that are no larger than their values, and the last
+/// word's share.
+template <class T>
+inline constexpr unsigned max_chunk_words = chunk_tiles<T>*(1 + tile_points * sizeof(T) / 4) + 1;
+
+}  // namespace cuszi

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/field/config.hpp"
+#include "core/multilevel/multilevel.hpp"
+
+namespace cuszi {
+
+// What trials choose among (docs/design/multilevel.md).
+
+/// The roles of the padded four axes.
+struct Axes {
+  bool merged = false;
+  std::array<AxisRole, max_axes> roles{};
+};
+
+/// Those to try for frames of a rank, the first one for ties.
+std::vector<Axes> axes_to_try(int rank, Effort effort);
+
+/// Level-wise bounds e_l = e / min(alpha^(l-1), beta), in 64ths.
+struct LevelBounds {
+  std::uint8_t alpha;
+  std::uint8_t beta;
+};
+
+inline constexpr LevelBounds usual_bounds{80, 128};
+inline constexpr LevelBounds middle_bounds{72, 96};
+inline constexpr LevelBounds equal_bounds{64, 64};
+inline constexpr std::array<LevelBounds, 7> all_bounds{
+    usual_bounds,          equal_bounds,        LevelBounds{96, 192}, middle_bounds,
+    LevelBounds{112, 250}, LevelBounds{80, 96}, LevelBounds{96, 128}};
+
+bool has_bounds(const MultilevelParams& params, LevelBounds bounds);
+/// Returns whether that changes them.
+bool set_bounds(MultilevelParams& params, LevelBounds bounds);
+MultilevelParams with_bounds(MultilevelParams params, LevelBounds bounds);
+
+inline constexpr std::array<int, 3> all_reaches{3, 5, 7};
+
+}  // namespace cuszi

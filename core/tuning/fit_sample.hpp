@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/hd.hpp"
+#include "core/field/sample.hpp"
+
+namespace cuszi {
+
+/// How many points a fit looks at: first fits and contexts of trials need fewer than what is to be
+/// stored.
+enum class FitSample : std::uint8_t { full, trial };
+
+/// hash * size / 2^64 but for carries: a place below `size`, without the division of a remainder.
+CUSZI_HD inline std::uint64_t scaled_hash(std::uint64_t hash, std::uint64_t size) {
+  constexpr std::uint64_t low = 0xFFFFFFFFU;
+  return (hash >> 32) * (size >> 32) + ((hash >> 32) * (size & low) >> 32) +
+         ((hash & low) * (size >> 32) >> 32);
+}
+
+/// The k-th of `wanted` sampled points among `all`: one of each of so many equal parts, so that no
+/// region is missed and memory is read in order; hashed, so that they cannot alias with rows.
+CUSZI_HD inline std::uint64_t sampled_point(std::uint64_t k, std::uint64_t wanted,
+                                            std::uint64_t all) {
+  const auto begin_of = [&](std::uint64_t part) {
+    return part * (all / wanted) + part * (all % wanted) / wanted;
+  };
+  const std::uint64_t begin = begin_of(k);
+  return begin + scaled_hash(sample_hash(k), begin_of(k + 1) - begin);
+}
+
+}  // namespace cuszi

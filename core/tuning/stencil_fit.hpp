@@ -1,0 +1,213 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "core/base/cost.hpp"
+#include "core/base/lane_sums.hpp"
+#include "core/base/least_squares.hpp"
+#include "core/multilevel/multilevel.hpp"
+#include "core/tuning/fit_sample.hpp"
+#include "core/tuning/observation.hpp"
+
+namespace cuszi {
+
+// Which weights a class's stencil gets: iteratively reweighted least squares on a sample of its
+// points, with weight 1 / (r^2 + s^2 / 4 + 2 e^2). r is the residual, e the level's bound, and s
+// what residuals are about where the field bends as much as here: the coder's contexts will know
+// that. It approximates the coded bits (docs/design/multilevel.md). The unknowns are the shares of
+// the groups but the first, whose share makes the sum 1: the mean of a group is seen less the first
+// one's.
+
+inline constexpr unsigned most_unknowns = Stencil::most_groups - 1;
+using Shares = std::array<double, most_unknowns>;  ///< of the groups from the second on
+using StencilEquations = NormalEquations<most_unknowns>;
+
+inline constexpr std::uint64_t fewest_fit_points = 40;
+
+/// What neighbours a fit looks at: a first, rough one at originals; the second one at what the
+/// weights of the first would restore (core/tuning/simulation).
+enum class FitTo : std::uint8_t { originals, simulated };
+
+CUSZI_HD constexpr int fit_rounds(FitTo to) { return to == FitTo::originals ? 2 : 4; }
+
+/// How many points of a class a fit looks at.
+std::uint64_t stencil_sample(std::uint64_t points, FitSample size);
+
+/// What these shares leave of a target.
+CUSZI_HD inline double residual_of(const double* row, std::size_t stride, double target,
+                                   unsigned unknowns, const Shares& shares) {
+  double r = target;
+  for (unsigned i = 0; i < unknowns; ++i) r -= shares[i] * row[i * stride];
+  return r;
+}
+
+/// The weight of an observation with this residual; 0 if it takes no part.
+CUSZI_HD inline double fit_weight(double residual, double scale, double bound, bool is_used) {
+  return is_used ? 1 / (residual * residual + scale * scale / 4 + 2 * bound * bound) : 0;
+}
+
+inline constexpr unsigned scale_bins = 16;
+
+/// The mean residuals of the bins, in bounds: sums of integers, whose order is free.
+struct BinScales {
+  static constexpr double one = 4096;
+  std::array<std::uint64_t, scale_bins> sums{};
+  std::array<std::uint32_t, scale_bins> counts{};
+
+  CUSZI_HD static std::uint64_t term(double residual, double bound) {
+    const double scaled = std::fabs(residual) / bound;
+    return static_cast<std::uint64_t>((scaled < 0x1p20 ? scaled : 0x1p20) * one);
+  }
+  CUSZI_HD double mean(unsigned bin) const {
+    return counts[bin] == 0 ? 0 : static_cast<double>(sums[bin]) / (one * counts[bin]);
+  }
+};
+
+/// What shares of a uniform quantisation error's variance stand for how the decoder's neighbours
+/// will differ from those that a fit sees: all that matters of it, or what simulation misses.
+CUSZI_HD inline double noise_share(FitTo to) { return to == FitTo::originals ? 0.5 : 0.025; }
+
+/// Adds that noise to a row of the equations; `weights` is the sum of all observations'.
+CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
+                               unsigned row, StencilEquations& equations) {
+  const double variance = weights * noise_share(to) * bound * bound / 3;
+  const double first = variance / stencil.taps_of(0);
+  equations.right[row] += first;
+  for (unsigned j = row; j < equations.unknowns; ++j) equations.at(row, j) += first;
+  equations.at(row, row) += variance / stencil.taps_of(row + 1);
+}
+
+/// The same to all rows.
+CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
+                               StencilEquations& equations) {
+  for (unsigned row = 0; row < equations.unknowns; ++row) {
+    add_noise(stencil, weights, bound, to, row, equations);
+  }
+}
+
+/// A share in units of 2^-coefficient_bits, as it is stored.
+CUSZI_HD inline std::int16_t coefficient_of(double share) {
+  const double scaled = clamp_to(share * (1 << coefficient_bits), -16000.0, 16000.0);
+  return static_cast<std::int16_t>(round_half_even(scaled));
+}
+
+inline constexpr double stencil_ridge = 1e-7;  ///< see solve()
+
+/// Twice the bits, about, of a residual from a Laplacian distribution with this mean magnitude, in
+/// bounds: the logarithm of 1 + (e s)^2.
+CUSZI_HD inline Cost scale_cost(double scale) {
+  const double scaled = 2.718 * scale;
+  const double square = clamp_to(scaled * scaled, 0.0, 1e12);
+  return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
+}
+
+/// The cost of a class of so many points, by the scales of those that its sample has used.
+CUSZI_HD inline Cost fit_cost(const BinScales& scales, std::uint64_t points, std::uint64_t used) {
+  Cost cost = 0;
+  for (unsigned bin = 0; bin < scale_bins; ++bin) {
+    cost += scales.counts[bin] * scale_cost(scales.mean(bin));
+  }
+  return cost / 2 * points / used;
+}
+
+/// Whether fitted coefficients save more against the preset than they take.
+CUSZI_HD inline bool fit_pays(Cost fitted, unsigned coefficients, Cost preset) {
+  constexpr Cost bits_per_coefficient = 11;
+  return fitted + ((bits_per_coefficient * coefficients) << cost_bits) < preset;
+}
+
+/// The bins of samples by their bend_key(), about as many samples in each; `counts` are those of
+/// the samples that take part.
+using BendCounts = std::array<std::uint64_t, bend_keys>;
+using BendBins = std::array<std::uint8_t, bend_keys>;
+
+/// The bin of a key that `count` of `all` samples have, with `before` of lower keys.
+CUSZI_HD inline std::uint8_t bin_of(std::uint64_t before, std::uint64_t count, std::uint64_t all) {
+  const std::uint64_t bin = all == 0 ? 0 : (2 * before + count) * scale_bins / (2 * all);
+  return static_cast<std::uint8_t>(bin < scale_bins ? bin : scale_bins - 1);
+}
+
+inline BendBins bins_of(const BendCounts& counts) {
+  std::uint64_t all = 0;
+  for (const std::uint64_t count : counts) all += count;
+  BendBins bins{};
+  std::uint64_t before = 0;
+  for (unsigned key = 0; key < bend_keys; ++key) {
+    bins[key] = bin_of(before, counts[key], all);
+    before += counts[key];
+  }
+  return bins;
+}
+
+/// The shares of the preset, of the groups from the second on.
+Shares preset_unknowns(const PointClass& points, const Stencil& stencil);
+
+/// The sampled points of a class, 32 side by side: sample k is lane k mod 32 of block k / 32, also
+/// if it takes no part.
+class Observations {
+ public:
+  Observations(unsigned unknowns, std::uint64_t samples);
+
+  unsigned unknowns() const { return unknowns_; }
+  std::uint64_t samples() const { return samples_; }
+  std::size_t blocks() const { return values_.size() / block_size(); }
+  std::uint64_t used() const;
+
+  /// Takes sample k.
+  void set(std::uint64_t k, const Observation& seen, double bound) {
+    const std::size_t block = k / sum_lanes;
+    const std::size_t lane = k % sum_lanes;
+    targets(block)[lane] = seen.target;
+    taking_part(block)[lane] = seen.is_used ? 1 : 0;
+    bins_[k] = bend_key(seen.bend, bound);
+  }
+  /// Sorts the samples into bins of about as many each, by how much the field bends there.
+  void make_bins();
+
+  /// 32 numbers: of one unknown of a block's samples, of their targets, whether they take part (1
+  /// or 0).
+  double* row(std::size_t block, unsigned unknown) {
+    return values_.data() + block * block_size() + unknown * sum_lanes;
+  }
+  const double* row(std::size_t block, unsigned unknown) const {
+    return values_.data() + block * block_size() + unknown * sum_lanes;
+  }
+  double* targets(std::size_t block) { return row(block, unknowns_); }
+  const double* targets(std::size_t block) const { return row(block, unknowns_); }
+  double* taking_part(std::size_t block) { return row(block, unknowns_ + 1); }
+  const double* taking_part(std::size_t block) const { return row(block, unknowns_ + 1); }
+
+  std::uint8_t& bin(std::uint64_t k) { return bins_[k]; }
+  std::uint8_t bin(std::uint64_t k) const { return bins_[k]; }
+
+ private:
+  std::size_t block_size() const { return (unknowns_ + 2) * sum_lanes; }
+
+  unsigned unknowns_;
+  std::uint64_t samples_;
+  std::vector<double> values_;
+  std::vector<std::uint8_t> bins_;  ///< first keys of the bend
+};
+
+/// How large residuals are in each bin with these shares.
+BinScales bin_scales(const Observations& sample, double bound, const Shares& shares);
+
+/// The equations of a round, whose weights follow from the shares of the round before: sums of 32
+/// partial ones (core/base/lane_sums).
+StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
+                                   FitTo to, const Shares& before);
+
+/// Coefficients after all rounds of a fit, the first with the weights that follow from `start`,
+/// those of an earlier fit, or from the preset if there are none. None if a round has no solution.
+Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
+                           const PointClass& points, double bound, FitTo to,
+                           const Coefficients& start = {});
+
+/// The coefficients of a class with so many points, or none if the preset is as good. `start` are
+/// those of an earlier fit, or none.
+Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
+                         const PointClass& points, double bound, FitTo to,
+                         const Coefficients& start);
+
+}  // namespace cuszi

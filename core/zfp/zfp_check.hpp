@@ -1,0 +1,51 @@
+#pragma once
+
+#include <limits>
+
+#include "core/base/hd.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/quantizer.hpp"
+
+namespace cuszi {
+
+/// What restored values are clamped to; nothing by default.
+template <class T>
+struct ZfpLimits {
+  using Type = std::numeric_limits<T>;
+  T min = Type::has_infinity ? -Type::infinity() : Type::lowest();
+  T max = Type::has_infinity ? Type::infinity() : Type::max();
+
+  CUSZI_HD T operator()(T value) const { return clamp_to(value, min, max); }
+};
+
+/// Whether values that a zfp stream restores keep a bound, and do not become fill values.
+template <class T>
+class ZfpCheck {
+ public:
+  ZfpCheck() = default;
+  /// Of a frame whose values are in [low, high].
+  ZfpCheck(double bound, double low, double high, const MissingTest<T>& fills)
+      : bound_(bound),
+        certain_(certainly_within(bound, fills)),
+        limits_{static_cast<T>(low), static_cast<T>(high)},
+        fills_(fills) {}
+
+  /// Whether a value is accepted, at the first look; if not, accepts() decides. Clamping adds no
+  /// error.
+  CUSZI_HD bool is_certain(T original, T decoded) const {
+    return magnitude_of(original - decoded) < certain_;
+  }
+
+  CUSZI_HD bool accepts(T original, T decoded) const {
+    return is_certain(original, decoded) ||
+           may_restore_to(original, limits_(decoded), bound_, fills_);
+  }
+
+ private:
+  double bound_ = 0;
+  T certain_ = 0;
+  ZfpLimits<T> limits_;
+  MissingTest<T> fills_;
+};
+
+}  // namespace cuszi
