@@ -5,7 +5,7 @@
 #include "app/commit.hpp"
 #include "codec/backend_choice.hpp"
 #include "core/archive/archive.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "files/container_module.hpp"
 
 namespace cuszi::app {

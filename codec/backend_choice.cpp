@@ -1,7 +1,7 @@
 #include "codec/backend_choice.hpp"
 
 #include "core/base/error.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #ifdef CUSZI_HAS_CUDA
 #include "cuszi/gpu.hpp"
 #endif

@@ -4,7 +4,7 @@
 
 #include "codec/field_source.hpp"
 #include "core/field/selection.hpp"
-#include "cpu_ref/metrics.hpp"
+#include "cpu_ref/field/metrics.hpp"
 
 namespace cuszi {
 

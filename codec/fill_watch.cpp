@@ -9,7 +9,7 @@
 
 #include "core/field/constant.hpp"
 #include "core/field/sample.hpp"
-#include "cpu_ref/scan.hpp"
+#include "cpu_ref/field/scan.hpp"
 
 namespace cuszi {
 

@@ -6,8 +6,8 @@
 
 #include "codec/field_source.hpp"
 #include "core/base/error.hpp"
-#include "cpu_ref/fidelity.hpp"
-#include "cpu_ref/metrics.hpp"
+#include "cpu_ref/field/fidelity.hpp"
+#include "cpu_ref/field/metrics.hpp"
 
 namespace cuszi {
 

@@ -11,7 +11,7 @@
 #include "core/field/chunk_index.hpp"
 #include "core/pipeline/frame_check.hpp"
 #include "core/zfp/zfp_grid.hpp"
-#include "cpu_ref/zfp.hpp"
+#include "cpu_ref/zfp/zfp.hpp"
 
 namespace cuszi {
 

@@ -6,7 +6,8 @@
 
 namespace cuszi::gpu {
 
-/// The places of passes whose points are missing and stand in no stream (compare cpu_ref/gaps).
+/// The places of passes whose points are missing and stand in no stream (compare
+/// cpu_ref/field/gaps).
 class Gaps {
  public:
   /// None.

@@ -17,7 +17,7 @@ std::unique_ptr<PassEncoder> make_multilevel_encoder(Work& work, FrameMemory& me
                                                      const FrameInput<T>& frame);
 
 /// The bytes that coding a frame by `multilevel` and `ans` takes, about: those of a trial on the
-/// CPU (cpu_ref/trials).
+/// CPU (cpu_ref/tuning/trials).
 template <class T>
 std::uint64_t multilevel_cost(Work& work, FrameMemory& memory, const FrameCoding& coding,
                               const FrameInput<T>& frame);

@@ -7,7 +7,7 @@
 
 namespace cuszi::gpu {
 
-/// A field as zfp codes it (see cpu_ref/zfp.hpp), on the device: words of 64 bits.
+/// A field as zfp codes it (see cpu_ref/zfp/zfp.hpp), on the device: words of 64 bits.
 struct ZfpStream {
   const std::uint64_t* words = nullptr;
   BitCount bits = 0;

@@ -11,7 +11,7 @@
 #include "app/names.hpp"
 #include "app/report.hpp"
 #include "codec/limits.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {

@@ -12,7 +12,7 @@
 
 #include "core/base/error.hpp"
 #include "core/field/bound.hpp"
-#include "cpu_ref/zfp.hpp"
+#include "cpu_ref/zfp/zfp.hpp"
 
 namespace cuszi {
 

@@ -12,7 +12,7 @@
 
 #include "core/field/bound.hpp"
 #include "core/pipeline/pipeline.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
 #include "gpu/check.hpp"
 

@@ -6,7 +6,7 @@
 #include "codec/field_source.hpp"
 #include "core/pipeline/frame_check.hpp"
 #include "core/pipeline/pipeline.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "codec/field_name.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"
 

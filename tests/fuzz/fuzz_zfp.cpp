@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "cpu_ref/zfp.hpp"
+#include "cpu_ref/zfp/zfp.hpp"
 #include "test_data/random.hpp"
 
 namespace {

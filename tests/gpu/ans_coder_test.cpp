@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "core/base/error.hpp"
-#include "cpu_ref/ans.hpp"
+#include "cpu_ref/coders/ans.hpp"
 #include "gpu/ans.cuh"
 #include "gpu/packed_share.cuh"
 #include "test_data/random.hpp"

@@ -1,4 +1,4 @@
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"

@@ -1,7 +1,7 @@
 #include <exception>
 #include <thread>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "cpu_ref/fidelity.hpp"
+#include "cpu_ref/field/fidelity.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/bytes.hpp"

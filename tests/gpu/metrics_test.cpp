@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cpu_ref/metrics.hpp"
+#include "cpu_ref/field/metrics.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/catch.hpp"

@@ -2,7 +2,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/field/sparse_list.hpp"
-#include "cpu_ref/multilevel.hpp"
+#include "cpu_ref/multilevel/multilevel.hpp"
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/catch.hpp"

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"

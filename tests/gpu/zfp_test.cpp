@@ -1,7 +1,7 @@
 #include "gpu/zfp.cuh"
 
 #include "core/field/chunk_index.hpp"
-#include "cpu_ref/zfp.hpp"
+#include "cpu_ref/zfp/zfp.hpp"
 #include "gpu/chunk_index.cuh"
 #include "tests/gpu/device.hpp"
 #include "tests/property/zfp_case.hpp"

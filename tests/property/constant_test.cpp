@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/bytes.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "cpu_ref/zfp.hpp"
+#include "cpu_ref/zfp/zfp.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/property/zfp_case.hpp"
 #include "tests/property/zfp_published.hpp"

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"

@@ -1,4 +1,4 @@
-#include "cpu_ref/zfp.hpp"
+#include "cpu_ref/zfp/zfp.hpp"
 
 #include <numeric>
 

@@ -2,7 +2,7 @@
 
 #include "codec/archive_reader.hpp"
 #include "codec/field_source.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 
 namespace cuszi::test {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/archive_codec.hpp"

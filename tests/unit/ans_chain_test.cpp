@@ -1,7 +1,7 @@
 #include "core/coders/ans_chain.hpp"
 
 #include "core/multilevel/energy.hpp"
-#include "cpu_ref/ans.hpp"
+#include "cpu_ref/coders/ans.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "cpu_ref/ans.hpp"
+#include "cpu_ref/coders/ans.hpp"
 
 #include <algorithm>
 #include <bit>

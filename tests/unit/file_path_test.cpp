@@ -12,7 +12,7 @@
 #include "codec/device_buffers.hpp"
 #include "codec/field_source.hpp"
 #include "core/base/error.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"

@@ -2,7 +2,7 @@
 
 #include <cfenv>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/bytes.hpp"

@@ -1,11 +1,11 @@
-#include "cpu_ref/lorenzo.hpp"
+#include "cpu_ref/lorenzo/lorenzo.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "core/base/error.hpp"
 #include "core/lorenzo/lorenzo_rounding.hpp"
-#include "cpu_ref/scan.hpp"
+#include "cpu_ref/field/scan.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/base/lane_sums.hpp"
-#include "cpu_ref/metrics.hpp"
+#include "cpu_ref/field/metrics.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"

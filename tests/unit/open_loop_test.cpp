@@ -4,7 +4,7 @@
 
 #include "core/multilevel/class_plan.hpp"
 #include "core/multilevel/place.hpp"
-#include "cpu_ref/open_loop.hpp"
+#include "cpu_ref/tuning/open_loop.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
 

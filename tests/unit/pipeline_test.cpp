@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/base/radix_sort.hpp"
 #include "core/pipeline/pipeline.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "cpu_ref/scan.hpp"
+#include "cpu_ref/field/scan.hpp"
 
 #include <cmath>
 #include <limits>

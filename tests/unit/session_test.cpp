@@ -3,7 +3,7 @@
 #include "core/backend/backend.hpp"
 #include "core/base/hash.hpp"
 #include "core/choices/trials.hpp"
-#include "cpu_ref/cpu_backend.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"

@@ -1,7 +1,7 @@
 #include "core/tuning/simulation.hpp"
 
 #include "core/tuning/observation.hpp"
-#include "cpu_ref/lattice_rows.hpp"
+#include "cpu_ref/multilevel/lattice_rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
 #include "tests/support/sanitized.hpp"

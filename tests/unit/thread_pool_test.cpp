@@ -1,4 +1,4 @@
-#include "cpu_ref/thread_pool.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 #include <sys/wait.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu_ref/parallel.hpp"
+#include "cpu_ref/base/parallel.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

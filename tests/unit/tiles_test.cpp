@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "cpu_ref/scan.hpp"
-#include "cpu_ref/tile_bytes.hpp"
-#include "cpu_ref/tiles.hpp"
+#include "cpu_ref/field/scan.hpp"
+#include "cpu_ref/tiles/tile_bytes.hpp"
+#include "cpu_ref/tiles/tiles.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/field/quantizer.hpp"
-#include "cpu_ref/zfp_coding.hpp"
+#include "cpu_ref/zfp/zfp_coding.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 

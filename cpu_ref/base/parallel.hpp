@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+#include "core/base/floating_point.hpp"
+#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
+
+namespace cuszi::cpu {
+
+/// Runs work(state, i) for every i in [0, count) on up to threads_in_use() threads. Each thread has
+/// its own make_state(), which it hands to finish(state) at the end, one thread at a time. Which
+/// thread takes which i is not defined: results must not depend on it. The first exception is
+/// thrown again when all threads are done.
+template <class MakeState, class Work, class Finish>
+void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& work,
+                  const Finish& finish) {
+  std::atomic<std::uint64_t> next = 0;
+  std::exception_ptr failure;
+  std::mutex one_at_a_time;
+  const auto part = [&] {
+    const ThreadsScope alone(1);  // loops within are not cut again
+    try {
+      const IeeeArithmetic arithmetic;
+      auto state = make_state();
+      for (std::uint64_t i = next++; i < count; i = next++) work(state, i);
+      const std::scoped_lock lock(one_at_a_time);
+      finish(state);
+    } catch (...) {
+      const std::scoped_lock lock(one_at_a_time);
+      if (!failure) failure = std::current_exception();
+      next = count;
+    }
+  };
+  const auto threads = static_cast<std::uint64_t>(threads_in_use());
+  run_beside(static_cast<int>(std::min(threads, std::max<std::uint64_t>(count, 1))) - 1, part);
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <class Work>
+void parallel_for(std::uint64_t count, const Work& work) {
+  parallel_for(
+      count, [] { return 0; }, [&](int, std::uint64_t i) { work(i); }, [](int) {});
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,110 @@
+#include "cpu_ref/coders/coder.hpp"
+
+#include <stdexcept>
+
+#include "cpu_ref/coders/huffman.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+using PassSections = std::vector<std::vector<OwnedSection>>;
+
+PassSections encode_by(const HuffmanParams& params, const HuffmanTuning& tuning,
+                       std::span<const PassCodes> passes) {
+  PassSections all;
+  for (const PassCodes& pass : passes) {
+    HuffmanStream stream = huffman_encode(params, tuning.width, pass.codes);
+    std::vector<OwnedSection>& sections = all.emplace_back();
+    sections.push_back({SectionId::codebook, std::move(stream.codebook)});
+    sections.push_back({SectionId::index, std::move(stream.index)});
+    sections.push_back({SectionId::codes, std::move(stream.codes)});
+  }
+  return all;
+}
+
+PassSections encode_by(const AnsParams& params, const HuffmanTuning& /*tuning*/,
+                       std::span<const PassCodes> passes) {
+  AnsStream stream = ans_encode(params, passes);
+  PassSections all(passes.size());
+  all.front().push_back({SectionId::index, std::move(stream.index)});
+  all.front().push_back({SectionId::codes, std::move(stream.codes)});
+  return all;
+}
+
+[[noreturn]] void refuse_codes() { throw std::logic_error("quant-codes need a coder"); }
+
+PassSections encode_by(const NoCoderParams& /*params*/, const HuffmanTuning& /*tuning*/,
+                       std::span<const PassCodes> /*passes*/) {
+  refuse_codes();
+}
+
+/// Each pass is decoded when it is asked for: how many codes it has is known only then.
+class HuffmanLevel final : public DecodedLevel {
+ public:
+  HuffmanLevel(const HuffmanParams& params, std::span<const Sections> passes)
+      : params_(params), passes_(passes) {}
+
+  void place(std::size_t pass, std::span<const std::uint8_t> /*contexts*/,
+             std::span<QuantCode> codes) const override {
+    if (codes.empty()) return;
+    const Sections& sections = passes_[pass];
+    huffman_decode(params_, sections.at(SectionId::codebook), sections.find(SectionId::index),
+                   sections.find(SectionId::codes), codes);
+  }
+
+ private:
+  const HuffmanParams& params_;
+  std::span<const Sections> passes_;
+};
+
+class DecodedAnsLevel final : public DecodedLevel {
+ public:
+  DecodedAnsLevel(const AnsParams& params, const Sections& sections,
+                  std::span<const PassShape> shapes)
+      : level_(params, sections.find(SectionId::index), sections.find(SectionId::codes), shapes) {}
+
+  void place(std::size_t pass, std::span<const std::uint8_t> contexts,
+             std::span<QuantCode> codes) const override {
+    level_.place(pass, contexts, codes);
+  }
+
+ private:
+  AnsLevel level_;
+};
+
+std::unique_ptr<DecodedLevel> decode_by(const HuffmanParams& params, const CodedLevel& level) {
+  return std::make_unique<HuffmanLevel>(params, level.sections);
+}
+
+std::unique_ptr<DecodedLevel> decode_by(const AnsParams& params, const CodedLevel& level) {
+  return std::make_unique<DecodedAnsLevel>(params, level.sections.front(), level.shapes);
+}
+
+std::unique_ptr<DecodedLevel> decode_by(const NoCoderParams& /*params*/,
+                                        const CodedLevel& /*level*/) {
+  refuse_codes();
+}
+
+}  // namespace
+
+PassSections encode_level(const CoderParams& params, const HuffmanTuning& tuning,
+                          std::span<const PassCodes> passes) {
+  return std::visit([&](const auto& p) { return encode_by(p, tuning, passes); }, params);
+}
+
+std::uint64_t coded_bytes(const CoderParams& params, const HuffmanTuning& tuning,
+                          std::span<const PassCodes> passes) {
+  if (const auto* const ans = std::get_if<AnsParams>(&params)) return ans_bytes(*ans, passes);
+  std::uint64_t bytes = 0;
+  for (const std::vector<OwnedSection>& sections : encode_level(params, tuning, passes)) {
+    for (const OwnedSection& section : sections) bytes += section.bytes.size();
+  }
+  return bytes;
+}
+
+std::unique_ptr<DecodedLevel> decode_level(const CoderParams& params, const CodedLevel& level) {
+  return std::visit([&](const auto& p) { return decode_by(p, level); }, params);
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/backend/decode_session.hpp"
+#include "core/coders/coder.hpp"
+#include "cpu_ref/base/workspace.hpp"
+#include "cpu_ref/coders/ans.hpp"
+
+namespace cuszi::cpu {
+
+/// The sections that a coder makes of the passes of a level, for each of them. It may put their
+/// codes in another order. Does not depend on the number of threads. Throws UsageError if `tuning`
+/// does not fit.
+std::vector<std::vector<OwnedSection>> encode_level(const CoderParams& params,
+                                                    const HuffmanTuning& tuning,
+                                                    std::span<const PassCodes> passes);
+
+/// How many bytes that makes, about.
+std::uint64_t coded_bytes(const CoderParams& params, const HuffmanTuning& tuning,
+                          std::span<const PassCodes> passes);
+
+/// The codes of a level that has been decoded as far as it can be without contexts.
+class DecodedLevel {
+ public:
+  virtual ~DecodedLevel() = default;
+
+  /// The codes of a pass, each under its context (none: a single one). Throws ArchiveError.
+  virtual void place(std::size_t pass, std::span<const std::uint8_t> contexts,
+                     std::span<QuantCode> codes) const = 0;
+};
+
+/// The inverse of encode_level(); keeps parameters and sections. Throws ArchiveError.
+std::unique_ptr<DecodedLevel> decode_level(const CoderParams& params, const CodedLevel& level);
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cpu_ref/field/frame_work.hpp"
+
+namespace cuszi::cpu {
+
+/// G-Interp, tile by tile (cuSZ-i V).
+template <class T>
+void predict_quantise(const InterpParams& params, double bound, const FrameInput<T>& frame,
+                      Predicted<T>& out);
+
+/// The same predictions from restored values, tile by tile.
+template <class T>
+void reconstruct(const InterpParams& params, std::span<const QuantCode> codes,
+                 const Sections& sections, const FrameOutput<T>& frame);
+
+}  // namespace cuszi::cpu

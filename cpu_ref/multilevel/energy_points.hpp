@@ -1,0 +1,131 @@
+#pragma once
+
+#include "core/multilevel/energy.hpp"
+#include "cpu_ref/multilevel/energy_rows.hpp"
+#include "cpu_ref/multilevel/neighbours.hpp"
+
+namespace cuszi::cpu {
+
+/// core's features_of() any points of one class, as many at a time as a pack has.
+template <class T>
+class PointEnergy {
+ public:
+  static constexpr std::size_t most_points = Pack<T>::size;
+
+  /// A point of the class.
+  struct Place {
+    Index4 at;            ///< in the array
+    std::uint64_t point;  ///< of the array
+  };
+
+  /// Keeps references.
+  PointEnergy(const Grid& grid, const ClassPlan<T>& plan)
+      : grid_(grid), plan_(plan), points_(plan.points) {
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      strides_[axis] = stride_of(grid, points_, axis);
+    }
+    for (unsigned i = 0; i < plan.energy.all_taps(); ++i) {
+      taps_[i] = Nearby::steps_of(plan.energy.taps[i]);
+    }
+  }
+
+  void features(const Known<T>& known, std::span<const Place> places, EnergyFeatures* out) const {
+    Nearby nearby[most_points];
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      nearby[k] = Nearby(grid_, points_, strides_, places[k].at);
+      out[k] = {};
+      out[k][constant] = energy_one;
+      add_magnitudes(known.magnitudes + places[k].point, nearby[k], out[k]);
+    }
+    if (points_.order != 0) add_slopes(known.values, places, nearby, out);
+  }
+
+ private:
+  using Nearby = NearOffsets<1>;
+  using TapSteps = Nearby::TapSteps;
+
+  void add_magnitudes(const std::uint8_t* magnitude, const Nearby& nearby,
+                      EnergyFeatures& f) const {
+    for (unsigned g = 0; g < plan_.energy.size; ++g) {
+      std::int32_t sum = 0;
+      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
+        sum += magnitude[nearby(taps_[i])];
+      }
+      f[direct + g] = sum;
+    }
+  }
+
+  /// Of all points, whose slopes are summed up side by side.
+  void add_slopes(const T* values, std::span<const Place> places, const Nearby* nearby,
+                  EnergyFeatures* out) const {
+    SlopeSums<T, Pack<T>> sums;
+    for (unsigned axis = 0; axis < max_axes; ++axis) {
+      if (!points_.is_odd(axis)) continue;
+      T left[most_points] = {};
+      T right[most_points] = {};
+      T far[most_points] = {};
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        const T* const value = values + places[k].point;
+        left[k] = value[nearby[k].along(axis, -1)];
+        right[k] = value[nearby[k].along(axis, 1)];
+        far[k] = far_sum(axis, places[k], value);
+      }
+      sums.add(Pack<T>::load(left), Pack<T>::load(right), Pack<T>::load(far));
+    }
+    Pack<T> errors = T{0};
+    constexpr unsigned slices = same_point - direct;
+    for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
+      errors += errors_in_slice(values, places, nearby, taps_[i]);
+    }
+    put_slopes(sums.with(errors), places.size(), out);
+  }
+
+  /// What is 3 to the left and to the right.
+  T far_sum(unsigned axis, const Place& place, const T* value) const {
+    const std::uint64_t distance = 3 * points_.unit[axis];
+    if (place.at[axis] >= distance && place.at[axis] + distance < grid_.extents[axis]) {
+      return value[-3 * strides_[axis]] + value[3 * strides_[axis]];
+    }
+    const PointAt<const T*> p{grid_, points_, place.at, value};
+    return far_value(p, axis, value, -3) + far_value(p, axis, value, 3);
+  }
+
+  Pack<T> errors_in_slice(const T* values, std::span<const Place> places, const Nearby* nearby,
+                          const TapSteps& slice) const {
+    T middle[most_points] = {};
+    T around[most_points] = {};
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const T* const value = values + places[k].point + nearby[k](slice);
+      middle[k] = *value;
+      for (unsigned axis = 0; axis < max_axes; ++axis) {
+        if (!points_.is_odd(axis)) continue;
+        around[k] += value[nearby[k].along(axis, -1)] + value[nearby[k].along(axis, 1)];
+      }
+    }
+    return fabs(Pack<T>::load(middle) - Pack<T>::load(around) * plan_.near_share);
+  }
+
+  /// core's add_slopes().
+  void put_slopes(const Slopes<Pack<T>>& s, std::size_t count, EnergyFeatures* out) const {
+    std::int32_t gradients[most_points];
+    std::int32_t roughnesses[most_points];
+    std::int32_t errors[most_points];
+    slope_features(s.slope * plan_.slope_scale, gradients);
+    slope_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
+    slope_features(s.errors * plan_.slice_scale, errors);
+    for (std::size_t k = 0; k < count; ++k) {
+      out[k][gradient] = gradients[k];
+      out[k][roughness] = roughnesses[k];
+      out[k][gradient_root] = root_features[static_cast<std::size_t>(gradients[k])];
+      out[k][slice_error] = errors[k];
+    }
+  }
+
+  const Grid& grid_;
+  const ClassPlan<T>& plan_;
+  const PointClass& points_;
+  std::array<std::int64_t, max_axes> strides_{};
+  std::array<TapSteps, EnergyTaps::most_taps> taps_{};
+};
+
+}  // namespace cuszi::cpu

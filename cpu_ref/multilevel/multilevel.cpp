@@ -1,0 +1,394 @@
+#include "cpu_ref/multilevel/multilevel.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "core/base/hash.hpp"
+#include "core/tuning/thrifty.hpp"
+#include "cpu_ref/multilevel/energy_fit.hpp"
+#include "cpu_ref/multilevel/row_predictor.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+template <class T>
+class Engine final : public MultilevelEngine {
+ public:
+  Engine(MultilevelParams params, const ErrorRoom& room, double min, double max, const Mask& mask,
+         std::span<const T> original, std::span<T> output, FitSample sample,
+         const MissingTest<T>& fills = {})
+      : params_(std::move(params)),
+        plan_(plan_frame<T>(params_, min, max)),
+        room_(room),
+        min_(min),
+        max_(max),
+        mask_(mask),
+        original_(original),
+        owned_(output.empty() ? std::make_unique_for_overwrite<T[]>(original.size()) : nullptr),
+        values_(output.empty() ? std::span<T>(owned_.get(), original.size()) : output),
+        magnitudes_(
+            std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
+        sample_(sample),
+        fills_(fills),
+        error_sums_(plan_.passes.size()) {}
+
+  const Pass& pass(int number) const override {
+    return plan_.passes[static_cast<std::size_t>(number)];
+  }
+
+  void drop_values() override {
+    owned_.reset();
+    values_ = {};
+    magnitudes_.reset();
+  }
+
+  std::vector<std::uint8_t> missing(int number) const override {
+    if (!mask_.any()) return {};
+    std::vector<std::uint8_t> result(pass(number).points);
+    for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& row) {
+      for_each_run(row, c.points, plan_.grid,
+                   [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                     for (std::size_t i = 0; i < n; ++i) {
+                       result[place + i] = mask_(row.offset + (k + i) * c.points.step[3]) ? 1 : 0;
+                     }
+                   });
+    });
+    return result;
+  }
+
+  void predict_quantise(int number, std::span<QuantCode> codes,
+                        std::vector<SparseEntry>& outliers) override {
+    const auto nearest = [](const ClassPlan<T>&, const Row&, T*) -> const T* { return nullptr; };
+    quantise_pass(number, nearest, codes, outliers);
+    if (room_.slack > 1) quantise_thriftily(number, codes, outliers);
+  }
+
+  void reconstruct(int number, std::span<const QuantCode> codes,
+                   const SparseList& outliers) override {
+    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    for_each_predicted_row<T>(
+        plan_, pass(number), values_.data(), [] { return 0; },
+        [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
+          CodedRow coded;
+          for_each_run(row, c.points, plan_.grid,
+                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                         copy_run(codes.data() + place, n, coded.codes + k);
+                       });
+          for (std::size_t k = 0; k < row.count; ++k) {
+            coded.restored[k] = restore(quantizer, prediction[k], coded.codes[k]);
+          }
+          restore_outliers(c.points, row, outliers, coded);
+          put_row(c.points, row, prediction, coded);
+        },
+        [](int) {});
+  }
+
+  std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
+    const std::vector<GroupWeights> weights =
+        fit_weights<T>(plan_, pass(number), known(), mask_, sample_, remembered_);
+    fill_contexts(number, weights, contexts, counted_part(number));
+    return write_weights(weights);
+  }
+
+  void contexts(int number, Bytes bytes, std::span<std::uint8_t> contexts) override {
+    fill_contexts(number, read_weights(bytes, plan_, pass(number), remembered_), contexts);
+  }
+
+  bool follows_coarse_lattice(int number) const override {
+    return number > 0 && static_cast<std::size_t>(number) == plan_.coarse_passes;
+  }
+
+  std::int64_t error_sum() const override {
+    return std::accumulate(error_sums_.begin(), error_sums_.end(), std::int64_t{0});
+  }
+
+  std::uint64_t coarse_hash() const override {
+    const auto passes = std::span(plan_.passes).first(plan_.coarse_passes);
+    std::size_t points = 0;
+    for (const Pass& pass : passes) points += pass.points;
+    const auto coarse = std::make_unique_for_overwrite<T[]>(points);
+    std::size_t at = 0;
+    for (const Pass& pass : passes) {
+      for_each_row_of(pass, [&](const ClassPlan<T>& c, const Row& row) {
+        for_each_run(row, c.points, plan_.grid,
+                     [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                       for (std::size_t i = 0; i < n; ++i) {
+                         coarse[at + place + i] =
+                             value_to_hash(values_[row.offset + (k + i) * c.points.step[3]]);
+                       }
+                     });
+      });
+      at += pass.points;
+    }
+    return block_hash(std::as_bytes(std::span(coarse.get(), points)));
+  }
+
+ private:
+  Known<T> known() const { return {values_.data(), magnitudes_.get()}; }
+
+  Quantizer<T> quantizer_of(const Pass& pass) const {
+    return Quantizer<T>(params_.half_step_of(pass.level), room_.bound, min_, max_, params_.radius,
+                        fills_);
+  }
+
+  template <class Work>
+  void for_each_row_of(const Pass& pass, const Work& work) const {
+    for_each_row(
+        plan_, pass, [] { return 0; },
+        [&](int, const ClassPlan<T>& c, const Row& row) { work(c, row); }, [](int) {});
+  }
+
+  /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
+  void quantise_thriftily(int number, std::span<QuantCode> codes,
+                          std::vector<SparseEntry>& outliers) {
+    const Pass& pass = this->pass(number);
+    RememberedWeights remembered = remembered_;
+    const std::vector<GroupWeights> weights =
+        fit_weights<T>(plan_, pass, known(), mask_, sample_, remembered);
+    std::vector<std::uint8_t> contexts(codes.size());
+    fill_contexts(number, weights, contexts);
+    const std::vector<T> zone_of = zones_of(contexts, codes);
+    const auto zones_of_row = [&](const ClassPlan<T>& c, const Row& row, T* zones) {
+      std::uint8_t buckets[row_points];
+      RowEnergy<T> energy(plan_.grid, c);
+      fill_buckets(c, weights[c.points.group], row, energy, buckets);
+      for (std::size_t k = 0; k < row.count; ++k) zones[k] = zone_of[buckets[k]];
+      return static_cast<const T*>(zones);
+    };
+    outliers.clear();
+    quantise_pass(number, zones_of_row, codes, outliers);
+  }
+
+  /// Per context, how far from the prediction, in steps, nothing is coded.
+  std::vector<T> zones_of(std::span<const std::uint8_t> contexts,
+                          std::span<const QuantCode> codes) const {
+    constexpr std::size_t all_contexts = 256;
+    std::vector<RareCodes> counts(all_contexts);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const std::uint8_t magnitude = magnitude_of_code(codes[i], params_.radius);
+      if (magnitude < 2) ++counts[contexts[i]][magnitude];
+    }
+    std::vector<T> zones;
+    zones.reserve(all_contexts);
+    for (const RareCodes& some : counts) {
+      zones.push_back(static_cast<T>(thrifty_zone(some, room_.slack)));
+    }
+    return zones;
+  }
+
+  template <class ZonesOfRow>
+  void quantise_pass(int number, const ZonesOfRow& zones_of_row, std::span<QuantCode> codes,
+                     std::vector<SparseEntry>& outliers) {
+    struct Found {
+      std::vector<SparseEntry> outliers;
+      std::int64_t errors = 0;
+    };
+    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    std::int64_t& errors = error_sums_[static_cast<std::size_t>(number)];
+    errors = 0;
+    for_each_predicted_row<T>(
+        plan_, pass(number), values_.data(), [] { return Found{}; },
+        [&](Found& mine, const ClassPlan<T>& c, const Row& row, const T* prediction) {
+          CodedRow coded;
+          T zones[row_points];
+          mine.errors += quantise_row(quantizer, c.points, row, prediction,
+                                      zones_of_row(c, row, zones), coded);
+          put_row(c.points, row, prediction, coded);
+          const bool any = has_outliers(coded, row.count);
+          for_each_run(row, c.points, plan_.grid,
+                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                         copy_run(coded.codes + k, n, codes.data() + place);
+                         for (std::size_t i = k; any && i < k + n; ++i) {
+                           if (coded.codes[i] != outlier_code) continue;
+                           mine.outliers.push_back(exact_value(place + i - k, coded.restored[i]));
+                         }
+                       });
+        },
+        [&](const Found& mine) {
+          append_entries(outliers, mine.outliers);
+          errors += mine.errors;
+        });
+    sort_entries(outliers);
+  }
+
+  /// The codes of a row's points, and what they are restored to.
+  struct CodedRow {
+    QuantCode codes[row_points];
+    T restored[row_points];
+  };
+
+  static bool has_outliers(const CodedRow& coded, std::size_t count) {
+    unsigned outliers = 0;
+    for (std::size_t k = 0; k < count; ++k) outliers += coded.codes[k] == outlier_code ? 1 : 0;
+    return outliers != 0;
+  }
+
+  /// Without zones every point gets its nearest code. Returns the sum of errors.
+  std::int64_t quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
+                            const T* prediction, const T* zones, CodedRow& coded) const {
+    T original[row_points];
+    const auto count = static_cast<std::ptrdiff_t>(row.count);
+    with_step(points.step[3], [&](auto step) {
+      const T* const from = original_.data() + row.offset;
+      for (std::ptrdiff_t k = 0; k < count; ++k) original[k] = from[k * step];
+    });
+    const auto put = [&](std::ptrdiff_t k, const Quantised<T>& q) {
+      coded.codes[k] = q.code;
+      coded.restored[k] = q.restored;
+    };
+    if (zones != nullptr) {
+      for (std::ptrdiff_t k = 0; k < count; ++k) {
+        put(k, quantise(quantizer, fills_, zones[k], original[k], prediction[k]));
+      }
+      return errors_of(points, row, original, coded.restored);
+    }
+    std::ptrdiff_t certain = 0;
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      const Attempt<T> attempt = try_to_quantise(quantizer, original[k], prediction[k]);
+      put(k, attempt.result);
+      certain += attempt.certain ? 1 : 0;
+    }
+    for (std::ptrdiff_t k = 0; certain != count && k < count; ++k) {
+      put(k, quantise(quantizer, fills_, original[k], prediction[k]));
+    }
+    return errors_of(points, row, original, coded.restored);
+  }
+
+  /// The sum of error_in_units() over the points of a row that are not missing.
+  std::int64_t errors_of(const PointClass& points, const Row& row, const T* original,
+                         const T* restored) const {
+    const double units = error_units_per_one(room_.bound);
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < row.count; ++k) {
+      if (mask_.any() && is_missing(points, row, k)) continue;
+      sum +=
+          error_in_units(static_cast<double>(original[k]), static_cast<double>(restored[k]), units);
+    }
+    return sum;
+  }
+
+  void restore_outliers(const PointClass& points, const Row& row, const SparseList& outliers,
+                        CodedRow& coded) const {
+    if (!has_outliers(coded, row.count)) return;
+    for_each_run(row, points, plan_.grid, [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+      for (std::size_t i = k; i < k + n; ++i) {
+        if (coded.codes[i] != outlier_code || is_missing(points, row, i)) continue;
+        coded.restored[i] = outlier_value(outliers, place + i - k);
+      }
+    });
+  }
+
+  bool is_missing(const PointClass& points, const Row& row, std::size_t k) const {
+    return mask_.any() && mask_(row.offset + k * points.step[3]);
+  }
+
+  template <class Value, class Step>
+  static void scatter(const Value* from, std::size_t count, Value* to, Step step) {
+    for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(count); ++k) to[k * step] = from[k];
+  }
+
+  /// Puts a row where its points are. Missing ones are what they were predicted to be, and nothing
+  /// is coded there.
+  void put_row(const PointClass& points, const Row& row, const T* prediction, CodedRow& coded) {
+    for (std::size_t k = 0; mask_.any() && k < row.count; ++k) {
+      if (!is_missing(points, row, k)) continue;
+      coded.codes[k] = static_cast<QuantCode>(params_.radius);
+      coded.restored[k] = prediction[k];
+    }
+    std::uint8_t magnitudes[row_points];
+    for (std::size_t k = 0; k < row.count; ++k) {
+      magnitudes[k] = magnitude_of_code(coded.codes[k], params_.radius);
+    }
+    with_step(points.step[3], [&](auto step) {
+      scatter(coded.restored, row.count, values_.data() + row.offset, step);
+      scatter(magnitudes, row.count, magnitudes_.get() + row.offset, step);
+    });
+  }
+
+  static T outlier_value(const SparseList& outliers, std::uint64_t place) {
+    const auto bits = outliers.find(place);
+    if (!bits) throw ArchiveError("a quant-code stands for an outlier that is not listed");
+    return value_of<T>(*bits);
+  }
+
+  CountedPart counted_part(int number) const {
+    if (sample_ != FitSample::trial) return {};
+    return CountedPart::of_trial(pass(number).points, values_.size());
+  }
+
+  void fill_contexts(int number, std::span<const GroupWeights> weights,
+                     std::span<std::uint8_t> contexts, const CountedPart& counted = {}) const {
+    for_each_row(
+        plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
+        [&](auto& energy, const ClassPlan<T>& c, const Row& whole) {
+          for_each_counted_part(whole, c.points, plan_.grid, counted, [&](const Row& row) {
+            std::uint8_t buckets[row_points];
+            fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
+            for_each_run(row, c.points, plan_.grid,
+                         [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                           copy_run(buckets + k, n, contexts.data() + place);
+                         });
+          });
+        },
+        [](const auto&) {});
+  }
+
+  void fill_buckets(const ClassPlan<T>& c, const GroupWeights& weights, const Row& row,
+                    RowEnergy<T>& energy, std::uint8_t* buckets) const {
+    std::int32_t sums[row_points];
+    if (weights.kind == WeightsKind::none) {
+      std::fill_n(sums, row.count, 0);
+    } else {
+      energy.estimate(known(), row, weights.weights, sums);
+    }
+    const auto first = context_of({WeightsKind::none, {}}, c.points.group, 0);
+    for (std::size_t k = 0; k < row.count; ++k) {
+      buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(sums[k]));
+    }
+  }
+
+  MultilevelParams params_;
+  FramePlan<T> plan_;
+  ErrorRoom room_;
+  double min_;
+  double max_;
+  const Mask& mask_;
+  std::span<const T> original_;
+  std::unique_ptr<T[]> owned_;  ///< what no pass has restored yet is never read
+  std::span<T> values_;
+  std::unique_ptr<std::uint8_t[]> magnitudes_;
+  FitSample sample_;
+  MissingTest<T> fills_;
+  RememberedWeights remembered_;
+  std::vector<std::int64_t> error_sums_;  ///< of each pass
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
+                                               const ErrorRoom& room, const FrameInput<T>& frame,
+                                               FitSample sample) {
+  return std::make_unique<Engine<T>>(params, room, frame.min, frame.max, frame.mask, frame.values,
+                                     std::span<T>{}, sample, frame.fills);
+}
+
+template <class T>
+std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
+                                               const FrameOutput<T>& frame) {
+  return std::make_unique<Engine<T>>(params, ErrorRoom{}, frame.min, frame.max, frame.mask,
+                                     std::span<const T>{}, frame.values, FitSample::full);
+}
+
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
+                                                        const FrameInput<float>&, FitSample);
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
+                                                        const FrameInput<double>&, FitSample);
+template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
+                                                        const FrameOutput<float>&);
+template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
+                                                        const FrameOutput<double>&);
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "cpu_ref/multilevel/lattice_rows.hpp"
+#include "cpu_ref/multilevel/steps_out.hpp"
+
+namespace cuszi::cpu {
+
+/// Where the points of a row have their taps, as far as the row decides it: a missing neighbour at
+/// 1 or 2 is replaced by its mirror image, as near_part() does. Along the row nothing is replaced.
+/// Rows of a class that are equally far from the array's ends have the same.
+template <class Groups>
+class RowTaps {
+ public:
+  using Offsets = std::array<std::int64_t, Groups::most_taps>;
+
+  /// Keeps references.
+  RowTaps(const Grid& grid, const PointClass& points, const Groups& groups)
+      : grid_(grid), points_(points), groups_(groups) {}
+
+  /// Finds them for another row; returns whether they are others than before.
+  bool go_to(const Row& row) {
+    const std::uint64_t out = StepsOut(grid_, points_, row.at).bits_across_rows();
+    if (std::exchange(out_, out) == out) return false;
+    has_far_ = false;
+    const PointAt<const std::byte*> p{grid_, points_, row.at, nullptr};
+    for (unsigned i = 0; i < groups_.all_taps(); ++i) find(p, i);
+    return true;
+  }
+
+  /// From a point to its tap.
+  std::int64_t offset(unsigned tap) const { return offsets_[tap]; }
+  const Offsets& offsets() const { return offsets_; }
+  std::span<const std::int64_t> of_group(unsigned group) const {
+    return std::span(offsets_).subspan(groups_.begin(group), groups_.taps_of(group));
+  }
+  /// Whether tap_value() must make it up from others.
+  bool is_far(unsigned tap) const { return is_far_[tap]; }
+  bool has_far() const { return has_far_; }
+
+ private:
+  void find(const PointAt<const std::byte*>& p, unsigned i) {
+    const Tap& tap = groups_.taps[i];
+    offsets_[i] = tap[3] * stride_of(grid_, points_, 3);
+    is_far_[i] = false;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const auto units = int{tap[axis]};
+      if (units == 0) continue;
+      const std::int64_t there = units * stride_of(grid_, points_, axis);
+      if (is_inside(p, axis, units)) {
+        offsets_[i] += there;
+      } else if (units > 2 || units < -2) {
+        is_far_[i] = true;
+      } else if (is_inside(p, axis, -units)) {
+        offsets_[i] -= there;
+      }
+    }
+    has_far_ = has_far_ || is_far_[i];
+  }
+
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  const Grid& grid_;
+  const PointClass& points_;
+  const Groups& groups_;
+  std::uint64_t out_ = nowhere;  ///< StepsOut of the row
+  Offsets offsets_{};
+  std::array<bool, Groups::most_taps> is_far_{};
+  bool has_far_ = false;
+};
+
+}  // namespace cuszi::cpu

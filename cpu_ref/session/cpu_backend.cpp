@@ -1,0 +1,87 @@
+#include "cpu_ref/session/cpu_backend.hpp"
+
+#include <algorithm>
+
+#include "core/base/wide_vectors.hpp"
+#include "cpu_ref/field/fidelity.hpp"
+#include "cpu_ref/field/metrics.hpp"
+#include "cpu_ref/session/sessions.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  std::string name() const override { return "cpu"; }
+
+  std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
+                                        const FillValues& fills,
+                                        const PredictorParams& draft) override {
+    return make_encode_session(workspace_, shape, values, fills, draft);
+  }
+
+  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
+                                              const FillValues& fills,
+                                              const FieldScan& scan) override {
+    return make_encode_session(workspace_, shape, values, fills, scan);
+  }
+
+  std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
+                                                 const PredictorParams& draft) override {
+    return make_one_pass_session(workspace_, shape, values, draft);
+  }
+
+  std::unique_ptr<DecodeSession> decode(Bytes payload) override {
+    return make_decode_session(workspace_, payload);
+  }
+
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                          double bound) override {
+    return cpu::measure_quality(dtype, original, restored, fills, bound);
+  }
+
+  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
+                            const FillValues& fills) override {
+    return cpu::measure_fidelity(shape.dtype, shape.dims, original, restored, fills);
+  }
+
+  std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
+    return host_hashes(strings);
+  }
+
+  void copy(Bytes from, MutableBytes to) override {
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+
+  void gather(std::span<const Sections> passes, MutableBytes out) override {
+    for (const Sections& sections : passes) {
+      for (const Section& section : sections.list()) {
+        copy(section.bytes, out);
+        out = out.subspan(section.bytes.size());
+      }
+    }
+  }
+
+ private:
+  Workspace workspace_;
+};
+
+}  // namespace
+
+std::string_view simd_in_use() {
+  return with_vectors([]<class Chosen>(Chosen) -> std::string_view {
+    if constexpr (!Chosen::has_fma) return "portable";
+    return Chosen::doubles == 8 ? "AVX-512" : "AVX2";
+  });
+}
+
+std::unique_ptr<Backend> make_backend() { return std::make_unique<CpuBackend>(); }
+
+void refuse_bitcomp(const char* what) {
+  throw DeviceError(std::string(what) +
+                    " needs a GPU with nvCOMP (package nvidia-libnvcomp-cu13) and a cuszi built "
+                    "with CUDA");
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/multilevel/energy.hpp"
+#include "cpu_ref/coders/coder.hpp"
+#include "cpu_ref/field/frame_work.hpp"
+#include "cpu_ref/field/gaps.hpp"
+#include "cpu_ref/interp/interp.hpp"
+#include "cpu_ref/lorenzo/lorenzo.hpp"
+#include "cpu_ref/multilevel/multilevel.hpp"
+#include "cpu_ref/session/sessions.hpp"
+#include "cpu_ref/tiles/tiles.hpp"
+#include "cpu_ref/zfp/zfp_coding.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+/// Puts the missing values back.
+void restore_missing(const FrameTarget& target) {
+  if (!target.mask.any()) return;
+  const ByteCount size = size_of(target.shape.dtype);
+  const std::byte* value = target.mask.values.data();
+  for (std::uint64_t i = 0; i < target.shape.points(); ++i) {
+    if (!target.mask(i)) continue;
+    std::memcpy(target.out.data() + i * size, value, size);
+    value += size;
+  }
+}
+
+template <class T>
+FrameOutput<T> output_of(const FrameTarget& target) {
+  return {target.shape.extents(), as_values<T>(target.out), target.mask, target.min, target.max,
+          target.shape.dims};
+}
+
+/// Of predictors that have one pass and no contexts.
+template <class T>
+class OnePassDecoder final : public PassDecoder {
+ public:
+  OnePassDecoder(const FrameTarget& target, const PredictorParams& predictor,
+                 const CoderParams& coder, Workspace& workspace)
+      : target_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
+
+  void decode(std::span<const CodedLevel> levels) override {
+    codes_ = workspace_.codes.first(target_.shape.points());
+    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
+    decode_level(coder_, levels.front())->place(0, {}, codes_.first(codes_.size() - gaps.count()));
+    gaps.open(codes_);
+  }
+
+  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
+
+  void place(int /*pass*/) override {}
+
+  void reconstruct(int /*pass*/, const Sections& sections) override {
+    std::visit([&](const auto& params) { restore_by(params, sections); }, predictor_);
+  }
+
+  void finish() override { restore_missing(target_); }
+
+ private:
+  bool codes_missing_points() const {
+    return std::visit(
+        []<class Params>(const Params&) {
+          if constexpr (Params::codes_itself) {
+            return false;
+          } else {
+            return Params::codes_missing_points;
+          }
+        },
+        predictor_);
+  }
+
+  template <class Params>
+  void restore_by(const Params& params, const Sections& sections) const {
+    if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
+      throw std::logic_error("a predictor of another kind");
+    } else {
+      cpu::reconstruct(params, codes_, sections, output_of<T>(target_));
+    }
+  }
+
+  FrameTarget target_;
+  const PredictorParams& predictor_;
+  const CoderParams& coder_;
+  Workspace& workspace_;
+  std::span<QuantCode> codes_;
+};
+
+/// Of `multilevel`.
+template <class T>
+class MultilevelDecoder final : public PassDecoder {
+ public:
+  MultilevelDecoder(const FrameTarget& target, const MultilevelParams& predictor,
+                    const CoderParams& coder, Workspace& workspace)
+      : target_(target),
+        coder_(coder),
+        workspace_(workspace),
+        engine_(make_decoder(predictor, output_of<T>(target))) {}
+
+  void decode(std::span<const CodedLevel> levels) override {
+    for (const CodedLevel& level : levels) {
+      levels_.push_back(decode_level(coder_, level));
+      for (std::size_t i = 0; i < level.shapes.size(); ++i) {
+        place_of_pass_.push_back({levels_.back().get(), i});
+      }
+    }
+  }
+
+  void contexts(int pass, const Sections& sections) override {
+    contexts_ = workspace_.contexts.first(engine_->pass(pass).points);
+    engine_->contexts(pass, sections.find(SectionId::weights), contexts_);
+    contexts_ = Gaps(engine_->missing(pass)).close(contexts_);
+  }
+
+  void place(int pass) override {
+    const auto [level, number] = place_of_pass_[static_cast<std::size_t>(pass)];
+    codes_ = workspace_.codes.first(engine_->pass(pass).points);
+    const Gaps gaps(engine_->missing(pass));
+    level->place(number, contexts_, codes_.first(codes_.size() - gaps.count()));
+    gaps.open(codes_);
+  }
+
+  void reconstruct(int pass, const Sections& sections) override {
+    if (engine_->follows_coarse_lattice(pass)) check_coarse_lattice(sections);
+    engine_->reconstruct(pass, codes_,
+                         SparseList::decode(sections.find(SectionId::outliers), codes_.size()));
+  }
+
+  void finish() override { restore_missing(target_); }
+
+ private:
+  struct PassOfLevel {
+    const DecodedLevel* level;
+    std::size_t number;
+  };
+
+  void check_coarse_lattice(const Sections& sections) const {
+    ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
+    if (in.get<std::uint64_t>() != engine_->coarse_hash()) {
+      throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
+    }
+  }
+
+  FrameTarget target_;
+  const CoderParams& coder_;
+  Workspace& workspace_;
+  std::unique_ptr<MultilevelEngine> engine_;
+  std::vector<std::unique_ptr<DecodedLevel>> levels_;
+  std::vector<PassOfLevel> place_of_pass_;
+  std::span<std::uint8_t> contexts_;  ///< of the pass's symbols; none: all alike
+  std::span<QuantCode> codes_;        ///< of the pass's points
+};
+
+template <class Params, class T>
+void decode_values_by(const Params& params, const Sections& sections,
+                      const FrameOutput<T>& output) {
+  if constexpr (Params::codes_itself) {
+    decode_values(params, sections, output);
+  } else {
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
+  }
+}
+
+class CpuDecodeSession final : public DecodeSession {
+ public:
+  CpuDecodeSession(Workspace& workspace, Bytes payload)
+      : DecodeSession(workspace.slot), workspace_(workspace), payload_(payload) {}
+
+  Bytes payload() const override { return payload_; }
+
+  void unpack(Sections& /*sections*/) override { refuse_bitcomp("an archive packed with Bitcomp"); }
+
+  std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
+                                      const CoderParams& coder) override {
+    return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
+      using T = decltype(zero);
+      if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
+        return std::make_unique<MultilevelDecoder<T>>(target, *multilevel, coder, workspace_);
+      }
+      return std::make_unique<OnePassDecoder<T>>(target, predictor, coder, workspace_);
+    });
+  }
+
+  void decode_values(const FrameTarget& target, const PredictorParams& predictor,
+                     const Sections& sections) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      const auto output = output_of<decltype(zero)>(target);
+      std::visit([&](const auto& params) { decode_values_by(params, sections, output); },
+                 predictor);
+    });
+    restore_missing(target);
+  }
+
+  void fill(const FrameTarget& target, std::uint64_t bits) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      std::ranges::fill(as_values<T>(target.out), value_of<T>(bits));
+    });
+    restore_missing(target);
+  }
+
+ private:
+  Workspace& workspace_;
+  Bytes payload_;
+};
+
+}  // namespace
+
+std::unique_ptr<DecodeSession> make_decode_session(Workspace& workspace, Bytes payload) {
+  return std::make_unique<CpuDecodeSession>(workspace, payload);
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,365 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/multilevel/energy.hpp"
+#include "core/tuning/fit_sample.hpp"
+#include "cpu_ref/coders/coder.hpp"
+#include "cpu_ref/field/frame_work.hpp"
+#include "cpu_ref/field/gaps.hpp"
+#include "cpu_ref/field/scan.hpp"
+#include "cpu_ref/interp/interp.hpp"
+#include "cpu_ref/lorenzo/lorenzo.hpp"
+#include "cpu_ref/multilevel/multilevel.hpp"
+#include "cpu_ref/session/sessions.hpp"
+#include "cpu_ref/tiles/tiles.hpp"
+#include "cpu_ref/tuning/trials.hpp"
+#include "cpu_ref/zfp/zfp_coding.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+template <class T>
+std::vector<std::byte> to_bytes(const std::vector<T>& values) {
+  const Bytes bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// What all passes need to begin with.
+struct PassEncoderMemory {
+  Workspace& workspace;
+  SectionStore& store;
+};
+
+/// A pass between its steps. Its codes and contexts lie behind those of the passes before.
+struct PassInWork {
+  std::span<QuantCode> codes;        ///< of its points
+  std::span<QuantCode> symbols;      ///< that are coded
+  std::span<std::uint8_t> contexts;  ///< of its points, then of the symbols; none: all alike
+  Gaps gaps;
+  CodedPass result;
+};
+
+/// The steps of all predictors; how points are predicted differs.
+class CpuPassEncoder : public PassEncoder {
+ public:
+  CpuPassEncoder(const FrameCoding& coding, const PassEncoderMemory& memory)
+      : coding_(coding),
+        memory_(memory),
+        levels_(passes_of_levels(level_of_pass(coding.predictor))),
+        passes_(static_cast<std::size_t>(levels_.back().end)) {}
+
+  void encode() override {
+    for (const PassRange& level : levels_) encode_level(of_range(std::span(passes_), level), level);
+  }
+
+  std::vector<CodedPass> finish() override {
+    std::vector<CodedPass> coded;
+    for (PassInWork& pass : passes_) coded.push_back(std::move(pass.result));
+    return coded;
+  }
+
+ protected:
+  virtual PassShape shape_of_pass(int number) const = 0;
+
+  /// Of the sections that are there.
+  ByteCount bytes_so_far() const {
+    ByteCount bytes = 0;
+    for (const PassInWork& pass : passes_) bytes += pass.result.sections.size();
+    return bytes;
+  }
+
+  PassInWork& pass(int number) { return passes_.at(static_cast<std::size_t>(number)); }
+  Workspace& workspace() { return memory_.workspace; }
+  const FrameCoding& coding() const { return coding_; }
+
+  void keep(SectionId id, std::vector<std::byte> bytes, PassInWork& pass) {
+    memory_.store.keep({id, std::move(bytes)}, pass.result.sections);
+  }
+
+  /// Keeps what the codes of a pass cannot say, and leaves missing points out of them.
+  template <class T>
+  void complete(PassInWork& pass, const Predicted<T>& predicted) {
+    pass.result.counts = {predicted.outliers.size(), predicted.patches.size()};
+    keep(SectionId::anchors, to_bytes(predicted.anchors), pass);
+    keep(SectionId::outliers, SparseList::encode(predicted.outliers, pass.codes.size()), pass);
+    keep(SectionId::patches, SparseList::encode(predicted.patches, pass.codes.size()), pass);
+    pass.symbols = pass.gaps.close(pass.codes);
+  }
+
+ private:
+  void encode_level(std::span<PassInWork> passes, const PassRange& range) {
+    std::vector<PassCodes> level;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      level.push_back({passes[i].symbols, passes[i].contexts,
+                       shape_of_pass(range.first + static_cast<int>(i))});
+    }
+    auto sections = cpu::encode_level(coding_.coder, coding_.tuning, level);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      for (OwnedSection& section : sections[i]) {
+        keep(section.id, std::move(section.bytes), passes[i]);
+      }
+    }
+  }
+
+  FrameCoding coding_;
+  PassEncoderMemory memory_;
+  std::vector<PassRange> levels_;
+  std::vector<PassInWork> passes_;
+};
+
+/// Of predictors that have one pass and no contexts.
+template <class T>
+class OnePassEncoder final : public CpuPassEncoder {
+ public:
+  OnePassEncoder(const FrameCoding& coding, const FrameInput<T>& frame,
+                 const PassEncoderMemory& memory)
+      : CpuPassEncoder(coding, memory), frame_(frame) {}
+
+  void predict(PassRange /*range*/) override {
+    PassInWork& pass = this->pass(0);
+    pass.codes = workspace().codes.first(frame_.values.size());
+    Predicted<T> predicted{pass.codes, {}, {}, {}};
+    std::visit([&](const auto& params) { predict_by(params, pass, predicted); },
+               coding().predictor);
+    complete(pass, predicted);
+  }
+
+  void fit_contexts(PassRange /*range*/) override {}
+
+ private:
+  PassShape shape_of_pass(int /*number*/) const override { return {frame_.values.size(), 1}; }
+
+  template <class Params>
+  void predict_by(const Params& params, PassInWork& pass, Predicted<T>& predicted) const {
+    if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
+      throw std::logic_error("a predictor of another kind");
+    } else {
+      if (!Params::codes_missing_points) pass.gaps = Gaps(frame_.mask);
+      predict_quantise(params, coding().room.bound, frame_, predicted);
+    }
+  }
+
+  FrameInput<T> frame_;
+};
+
+/// Of `multilevel`.
+template <class T>
+class MultilevelEncoder final : public CpuPassEncoder {
+ public:
+  MultilevelEncoder(const FrameCoding& coding, const FrameInput<T>& frame,
+                    const PassEncoderMemory& memory)
+      : CpuPassEncoder(coding, memory),
+        points_(frame.values.size()),
+        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame)) {}
+
+  void predict(PassRange range) override {
+    const std::span<QuantCode> codes = workspace().codes.first(points_);
+    for (int number = range.first; number < range.end; ++number) {
+      PassInWork& pass = this->pass(number);
+      pass.codes = codes.subspan(predicted_, engine_->pass(number).points);
+      predicted_ += pass.codes.size();
+      pass.gaps = Gaps(engine_->missing(number));
+      if (engine_->follows_coarse_lattice(number)) {
+        keep(SectionId::lattice_hash, to_bytes(std::vector{engine_->coarse_hash()}), pass);
+      }
+      Predicted<T> predicted{pass.codes, {}, {}, {}};
+      engine_->predict_quantise(number, pass.codes, predicted.outliers);
+      complete(pass, predicted);
+    }
+  }
+
+  std::int64_t error_sum() override { return engine_->error_sum(); }
+
+  void fit_contexts(PassRange range) override {
+    const std::span<std::uint8_t> contexts = workspace().contexts.first(points_);
+    for (int number = range.first; number < range.end; ++number) {
+      PassInWork& pass = this->pass(number);
+      pass.contexts = contexts.subspan(fitted_, pass.codes.size());
+      fitted_ += pass.contexts.size();
+      keep(SectionId::weights, engine_->fit_contexts(number, pass.contexts), pass);
+      pass.contexts = pass.gaps.close(pass.contexts);
+    }
+  }
+
+  /// With a sixteenth of the values for heads and for what lanes waste, which take less in large
+  /// frames.
+  std::optional<ByteCount> most_bytes() const override {
+    if (!std::holds_alternative<AnsParams>(coding().coder)) return std::nullopt;
+    return bytes_so_far() + points_ * most_code_bits / 8 + points_ * sizeof(T) / 16;
+  }
+
+  void encode() override {
+    engine_->drop_values();
+    CpuPassEncoder::encode();
+  }
+
+ private:
+  PassShape shape_of_pass(int number) const override { return shape_of(engine_->pass(number)); }
+
+  std::size_t points_;
+  std::size_t predicted_ = 0;  ///< points so far
+  std::size_t fitted_ = 0;
+  std::unique_ptr<MultilevelEngine> engine_;
+};
+
+template <class Params, class T>
+SelfCoded encode_values_by(const Params& params, double bound, const FrameInput<T>& frame) {
+  if constexpr (Params::codes_itself) {
+    return encode_values(params, bound, frame);
+  } else {
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
+  }
+}
+
+template <class T>
+std::vector<double> pick_values(std::span<const T> values, std::span<const std::uint64_t> points) {
+  std::vector<double> picked(points.size());
+  std::transform(points.begin(), points.end(), picked.begin(),
+                 [&](std::uint64_t point) { return static_cast<double>(values[point]); });
+  return picked;
+}
+
+CodedPass keep(SelfCoded coded, SectionStore& store) {
+  CodedPass result{{}, coded.counts, std::move(coded.settled)};
+  for (OwnedSection& section : coded.sections) store.keep(std::move(section), result.sections);
+  return result;
+}
+
+template <class T>
+class CpuEncodeSession final : public EncodeSession {
+ public:
+  CpuEncodeSession(Workspace& workspace, const FrameShape& shape, Bytes values,
+                   const FillValues& fills, const FieldScan& scan)
+      : EncodeSession(workspace.slot),
+        workspace_(workspace),
+        shape_(shape),
+        values_(as_values<T>(values)),
+        scan_(scan),
+        mask_(build_mask(values_, fills, scan_.missing)),
+        near_fills_(MissingTest<T>(fills).within(scan_.min, scan_.max)) {}
+
+  const FieldScan& scan() const override { return scan_; }
+
+  Mask mask() override { return mask_; }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    return pick_values(values_, points);
+  }
+
+  std::vector<double> sampled_values() override {
+    const std::uint64_t wanted = sample_size(values_.size());
+    std::vector<double> sampled;
+    sampled.reserve(wanted);
+    for (std::uint64_t k = 0; k < wanted; ++k) {
+      const std::uint64_t point = sampled_point(k, wanted, values_.size());
+      if (!mask_.any() || !mask_(point)) sampled.push_back(static_cast<double>(values_[point]));
+    }
+    return sampled;
+  }
+
+  bool holds(std::uint64_t bits) override {
+    return cpu::holds(values_, static_cast<BitsOf<T>>(bits));
+  }
+
+  std::unique_ptr<TrialSession> trials(const Selection& box) override {
+    return make_trial_session(box, input());
+  }
+
+  void fit(PredictorParams& params) override {
+    if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
+      fit_coefficients(*multilevel, input());
+    }
+  }
+
+  std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
+    const PassEncoderMemory memory{workspace_, store_};
+    if (std::holds_alternative<MultilevelParams>(coding.predictor)) {
+      return std::make_unique<MultilevelEncoder<T>>(coding, input(), memory);
+    }
+    return std::make_unique<OnePassEncoder<T>>(coding, input(), memory);
+  }
+
+  CodedPass encode_values(const PredictorParams& params, double bound) override {
+    return keep(
+        std::visit([&](const auto& p) { return encode_values_by(p, bound, input()); }, params),
+        store_);
+  }
+
+  void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
+
+ private:
+  FrameInput<T> input() const {
+    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims, near_fills_};
+  }
+
+  Workspace& workspace_;
+  FrameShape shape_;
+  std::span<const T> values_;
+  FieldScan scan_;
+  Mask mask_;
+  MissingTest<T> near_fills_;
+  SectionStore store_;
+};
+
+/// Of tiles.
+template <class T>
+class CpuOnePassSession final : public OnePassSession {
+ public:
+  CpuOnePassSession(Workspace& workspace, const FrameShape& shape, Bytes values)
+      : OnePassSession(workspace.slot), shape_(shape), values_(as_values<T>(values)) {
+    sample_.sampled = sampled_magnitude(values_, MissingTest<T>());
+  }
+
+  const FieldScan& sample() const override { return sample_; }
+
+  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
+    return pick_values(values_, points);
+  }
+
+  std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
+                                         FieldScan& scan) override {
+    const FrameInput<T> frame{shape_.extents(), values_, no_mask_, 0, 0, shape_.dims};
+    auto coded = encode_unscanned(std::get<TilesParams>(params), bound, frame, scan);
+    if (!coded) return std::nullopt;
+    scan.sampled = sample_.sampled;
+    return keep(*std::move(coded), store_);
+  }
+
+ private:
+  FrameShape shape_;
+  std::span<const T> values_;
+  Mask no_mask_;
+  FieldScan sample_;
+  SectionStore store_;
+};
+
+}  // namespace
+
+std::unique_ptr<OnePassSession> make_one_pass_session(Workspace& workspace, const FrameShape& shape,
+                                                      Bytes values, const PredictorParams& draft) {
+  if (!std::holds_alternative<TilesParams>(draft)) return nullptr;
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<OnePassSession> {
+    return std::make_unique<CpuOnePassSession<decltype(zero)>>(workspace, shape, values);
+  });
+}
+
+std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
+                                                   Bytes values, const FillValues& fills,
+                                                   const PredictorParams& draft) {
+  const FieldScan scan = with_type_of(shape.dtype, [&](auto zero) {
+    return scan_frame(shape.extents(), as_values<decltype(zero)>(values), fills, draft);
+  });
+  return make_encode_session(workspace, shape, values, fills, scan);
+}
+
+std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
+                                                   Bytes values, const FillValues& fills,
+                                                   const FieldScan& scan) {
+  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
+    return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, fills,
+                                                              scan);
+  });
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cmath>
+
+#include "core/base/wide_vectors.hpp"
+#include "core/tuning/fit_sample.hpp"
+#include "core/tuning/stencil_fit.hpp"
+#include "cpu_ref/base/raster.hpp"
+#include "cpu_ref/multilevel/neighbours.hpp"
+
+namespace cuszi::cpu {
+
+/// Observations of sampled points of a class by some of a stencil's groups. What they are made of
+/// is core's observe_sums(), for 32 points side by side.
+template <class T>
+class ClassView {
+ public:
+  /// The groups of `part` among those of `whole`, which has them in the same order.
+  ClassView(const PointClass& points, const Stencil& part, const Stencil& whole,
+            std::uint64_t wanted, double rest = 0)
+      : order_(points.order),
+        size_(part.size),
+        rest_(part.size == 0 ? rest : 0),
+        sample_(part.size == 0 ? 0 : part.size - 1U, wanted) {
+    unsigned in_whole = 0;
+    for (unsigned g = 0; g < part.size; ++g) {
+      const auto is_same = [&](unsigned other) {
+        return whole.taps_of(other) == part.taps_of(g) &&
+               whole.taps[whole.begin(other)] == part.taps[part.begin(g)];
+      };
+      while (!is_same(in_whole)) ++in_whole;
+      Group& group = groups_[g];
+      group.number = in_whole;
+      group.taps = part.taps_of(g);
+      group.far_axis =
+          g >= order_ && group.taps == 2 ? far_pair_of(points, part.taps[part.begin(g)]) : order_;
+    }
+  }
+
+  /// The sums of all groups of 32 points, of which some are at an edge.
+  struct Block {
+    T values[sum_lanes];
+    T sums[Stencil::most_groups][sum_lanes];
+    bool at_edge[sum_lanes];
+  };
+
+  void take(const Block& block, std::size_t number, double bound) {
+    double near[max_axes][sum_lanes] = {};
+    double sum[sum_lanes];
+    double bend[sum_lanes] = {};
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      sum[lane] = static_cast<double>(block.values[lane]);
+    }
+    for (unsigned g = 0; g < size_; ++g) {
+      const Group& group = groups_[g];
+      const T* const in_group = block.sums[group.number];
+      const auto taps = static_cast<double>(group.taps);
+      double mean[sum_lanes];
+      for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+        const auto one = static_cast<double>(in_group[lane]);
+        sum[lane] += one;
+        mean[lane] = one / taps;
+      }
+      if (g < order_) std::copy_n(mean, sum_lanes, near[g]);
+      if (g != 0) {
+        double* const row = sample_.row(number, g - 1);
+        for (std::size_t lane = 0; lane < sum_lanes; ++lane) row[lane] = mean[lane] - near[0][lane];
+      }
+      if (group.far_axis >= order_) continue;
+      const double* const of_axis = near[group.far_axis];
+      for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+        bend[lane] += 2 * std::fabs(of_axis[lane] - mean[lane]);
+      }
+    }
+    put(block, number, bound, near[0], sum, bend);
+  }
+
+  Observations finish() {
+    sample_.make_bins();
+    return std::move(sample_);
+  }
+
+ private:
+  struct Group {
+    unsigned number = 0;  ///< in the whole stencil
+    unsigned taps = 0;
+    unsigned far_axis = 0;  ///< which of the odd axes it is the pair at 3 of
+  };
+
+  void put(const Block& block, std::size_t number, double bound, const double* near,
+           const double* sum, const double* bend) {
+    const std::size_t first = number * sum_lanes;
+    const std::size_t count = std::min<std::size_t>(sum_lanes, sample_.samples() - first);
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      if (lane < count && !block.at_edge[lane] && std::isfinite(sum[lane])) {
+        const double target = static_cast<double>(block.values[lane]) - near[lane] - rest_;
+        sample_.set(first + lane, {target, bend[lane], true}, bound);
+        continue;
+      }
+      for (unsigned i = 0; i < sample_.unknowns(); ++i) sample_.row(number, i)[lane] = 0;
+      if (lane < count) sample_.set(first + lane, {}, bound);
+    }
+  }
+
+  unsigned order_;
+  unsigned size_;
+  double rest_;
+  Observations sample_;
+  std::array<Group, Stencil::most_groups> groups_{};
+};
+
+/// Looks at the sampled points of a class, for views of so many of them each. `stencil` has all of
+/// their groups; `reader(point)` reads the neighbours of one.
+template <class T, class Reader>
+void sample_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
+                  std::uint64_t wanted, double bound, const T* values, const Reader& reader,
+                  std::span<ClassView<T>> views) {
+  const Neighbours<T> neighbours(grid, points, stencil);
+  const Raster raster(points.count);
+  const std::uint64_t all = points.points();
+  typename ClassView<T>::Block block{};
+  for (std::uint64_t first = 0; first < wanted; first += sum_lanes) {
+    const std::uint64_t count = std::min<std::uint64_t>(sum_lanes, wanted - first);
+    for (std::uint64_t lane = 0; lane < count; ++lane) {
+      const Index4 at = position_of(points, raster(sampled_point(first + lane, wanted, all)));
+      const std::uint64_t point = offset_of(grid, at);
+      block.values[lane] = values[point];
+      block.at_edge[lane] = !neighbours.sums(at, reader(point),
+                                             [&](unsigned g, T sum) { block.sums[g][lane] = sum; });
+    }
+    with_wide_vectors([&] {
+      for (ClassView<T>& view : views) view.take(block, first / sum_lanes, bound);
+    });
+  }
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,143 @@
+#include "cpu_ref/tuning/trials.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "core/multilevel/energy.hpp"
+#include "core/tuning/counted_part.hpp"
+#include "cpu_ref/coders/coder.hpp"
+#include "cpu_ref/lorenzo/lorenzo.hpp"
+#include "cpu_ref/multilevel/multilevel.hpp"
+#include "cpu_ref/tuning/open_loop.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+/// The values of a trial box and which of them are missing.
+template <class T>
+struct Crop {
+  std::vector<T> values;
+  Mask mask;
+};
+
+template <class T>
+Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
+  Crop<T> crop{std::vector<T>(box.points()), pick(box, dtype_of<T>, frame.mask)};
+  pick(box, dtype_of<T>, std::as_bytes(frame.values),
+       std::as_writable_bytes(std::span(crop.values)));
+  return crop;
+}
+
+/// Moves what is counted of a pass together.
+template <class V>
+std::span<V> counted_of(std::span<V> pass, const CountedPart& part) {
+  if (part.all()) return pass;
+  const std::uint64_t size = part.size(pass.size());
+  for (std::uint64_t i = 0; i < size; i += CountedPart::run) {
+    const std::uint64_t n = std::min(CountedPart::run, size - i);
+    std::copy_n(pass.data() + part.place(i), n, pass.data() + i);
+  }
+  return pass.first(size);
+}
+
+/// What coding the frame by `multilevel` takes; fitted to it, unless there are coefficients.
+template <class T>
+std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
+                       const FrameInput<T>& frame) {
+  if (params.coefficients.empty()) fit_coefficients(params, frame);
+  const auto engine = make_encoder(params, coding.room, frame, FitSample::trial);
+  ByteWriter head;
+  params.write(head);
+  std::uint64_t bytes = head.size();
+  const auto passes = static_cast<int>(make_schedule(params.lattice).passes.size());
+  const std::size_t points = frame.values.size();
+  const auto codes = std::make_unique_for_overwrite<QuantCode[]>(points);
+  const auto contexts = std::make_unique_for_overwrite<std::uint8_t[]>(points);
+  std::vector<PassCodes> coded;
+  std::size_t first = 0;
+  for (int number = 0; number < passes; ++number) {
+    const Pass& pass = engine->pass(number);
+    const std::span<QuantCode> own_codes(codes.get() + first, pass.points);
+    const std::span<std::uint8_t> own_contexts(contexts.get() + first, pass.points);
+    std::vector<SparseEntry> outliers;
+    engine->predict_quantise(number, own_codes, outliers);
+    bytes += engine->fit_contexts(number, own_contexts).size();
+    const CountedPart part = CountedPart::of_trial(pass.points, points);
+    coded.push_back(
+        {counted_of(own_codes, part), counted_of(own_contexts, part), shape_of(pass), part.times});
+    first += pass.points;
+    bytes += SparseList::encode(outliers, pass.points).size();
+  }
+  return bytes + coded_bytes(coding.coder, coding.tuning, coded);
+}
+
+template <class T>
+class CpuTrialSession final : public TrialSession {
+ public:
+  CpuTrialSession(const Selection& box, const FrameInput<T>& frame)
+      : whole_(frame),
+        crop_(box.all() ? Crop<T>{} : crop_to(box, frame)),
+        frame_(box.all() ? frame
+                         : FrameInput<T>{box.dims().as_3d(), crop_.values, crop_.mask, frame.min,
+                                         frame.max, box.dims(), frame.fills}) {}
+
+  std::vector<std::vector<ClassErrors>> open_loops(
+      std::span<const MultilevelParams> candidates) override {
+    const std::vector<T> cleaned = without_missing(whole_);
+    const T* const values = cleaned.empty() ? whole_.values.data() : cleaned.data();
+    return open_loop_errors(candidates, whole_, values);
+  }
+
+  std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
+    std::vector<std::uint64_t> bytes;
+    for (const FrameCoding& coding : candidates) {
+      if (const auto* const lorenzo = std::get_if<LorenzoParams>(&coding.predictor)) {
+        bytes.push_back(lorenzo_bytes(*lorenzo, coding));
+      } else {
+        bytes.push_back(bytes_of(std::get<MultilevelParams>(coding.predictor), coding, frame_));
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  /// Predicts once for several coders.
+  std::uint64_t lorenzo_bytes(const LorenzoParams& params, const FrameCoding& coding) {
+    if (predicted_ != params || bound_ != coding.room.bound) {
+      codes_.resize(frame_.values.size());
+      Predicted<T> predicted{codes_, {}, {}, {}};
+      predict_quantise(params, coding.room.bound, frame_, predicted);
+      list_bytes_ = SparseList::encode(predicted.outliers, codes_.size()).size() +
+                    SparseList::encode(predicted.patches, codes_.size()).size();
+      predicted_ = params;
+      bound_ = coding.room.bound;
+    }
+    std::vector<QuantCode> codes = codes_;  // a coder may put them in another order
+    const PassCodes pass{codes, {}, {codes.size(), 1}};
+    return list_bytes_ + coded_bytes(coding.coder, coding.tuning, std::span(&pass, 1));
+  }
+
+  FrameInput<T> whole_;
+  Crop<T> crop_;
+  FrameInput<T> frame_;
+  std::optional<LorenzoParams> predicted_;
+  double bound_ = 0;
+  std::vector<QuantCode> codes_;  ///< of it
+  std::uint64_t list_bytes_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<TrialSession> make_trial_session(const Selection& box, const FrameInput<T>& frame) {
+  return std::make_unique<CpuTrialSession<T>>(box, frame);
+}
+
+template std::unique_ptr<TrialSession> make_trial_session(const Selection&,
+                                                          const FrameInput<float>&);
+template std::unique_ptr<TrialSession> make_trial_session(const Selection&,
+                                                          const FrameInput<double>&);
+
+}  // namespace cuszi::cpu
