@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "gpu/ans.cuh"
+#include "gpu/coders/ans.cuh"
 
 namespace cuszi {
 

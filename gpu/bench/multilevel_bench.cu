@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "gpu/energy_fit.cuh"
-#include "gpu/hash.cuh"
-#include "gpu/multilevel_fit.cuh"
+#include "gpu/field/hash.cuh"
+#include "gpu/tuning/energy_fit.cuh"
+#include "gpu/tuning/multilevel_fit.cuh"
 
 namespace cuszi::gpu {
 

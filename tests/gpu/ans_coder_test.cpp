@@ -3,8 +3,8 @@
 
 #include "core/base/error.hpp"
 #include "cpu_ref/coders/ans.hpp"
-#include "gpu/ans.cuh"
-#include "gpu/packed_share.cuh"
+#include "gpu/coders/ans.cuh"
+#include "gpu/coders/packed_share.cuh"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/catch.hpp"

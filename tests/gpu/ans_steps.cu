@@ -1,4 +1,4 @@
-#include "gpu/work.hpp"
+#include "gpu/runtime/work.hpp"
 #include "tests/gpu/ans_steps.hpp"
 
 namespace cuszi::test {

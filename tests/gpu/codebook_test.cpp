@@ -1,4 +1,4 @@
-#include "gpu/codebook.cuh"
+#include "gpu/coders/codebook.cuh"
 
 #include <numeric>
 

@@ -1,4 +1,4 @@
-#include "gpu/check.hpp"
+#include "gpu/runtime/check.hpp"
 #include "tests/gpu/core_steps.hpp"
 
 namespace cuszi::test {

@@ -1,4 +1,4 @@
-#include "gpu/fidelity.cuh"
+#include "gpu/field/fidelity.cuh"
 
 #include <limits>
 #include <vector>

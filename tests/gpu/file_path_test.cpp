@@ -7,7 +7,7 @@
 
 #include "app/run.hpp"
 #include "cuszi/gpu.hpp"
-#include "gpu/transfer.hpp"
+#include "gpu/session/transfer.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "gpu/host_threads.hpp"
+#include "gpu/runtime/host_threads.hpp"
 
 #include <stdexcept>
 

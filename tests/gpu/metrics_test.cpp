@@ -1,4 +1,4 @@
-#include "gpu/metrics.cuh"
+#include "gpu/field/metrics.cuh"
 
 #include <limits>
 #include <span>

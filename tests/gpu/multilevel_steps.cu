@@ -1,4 +1,4 @@
-#include "gpu/energy_fit.cuh"
+#include "gpu/tuning/energy_fit.cuh"
 #include "tests/gpu/multilevel_steps.hpp"
 
 namespace cuszi::test {

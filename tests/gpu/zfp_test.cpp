@@ -1,8 +1,8 @@
-#include "gpu/zfp.cuh"
+#include "gpu/zfp/zfp.cuh"
 
 #include "core/field/chunk_index.hpp"
 #include "cpu_ref/zfp/zfp.hpp"
-#include "gpu/chunk_index.cuh"
+#include "gpu/field/chunk_index.cuh"
 #include "tests/gpu/device.hpp"
 #include "tests/property/zfp_case.hpp"
 #include "tests/support/catch.hpp"

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/backend/decode_session.hpp"
+#include "core/coders/ans_chain.hpp"
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// The quant-codes of a pass on the device, each under its context, without those of missing
+/// points.
+struct PassSymbols {
+  QuantCode* codes = nullptr;
+  const std::uint8_t* contexts = nullptr;  ///< none: a single one
+  std::uint64_t count = 0;
+  PassShape shape;
+  std::uint32_t times = 1;  ///< as many codes as each stands for, where they are only counted
+};
+/// Of the passes of one level.
+using LevelSymbols = std::vector<PassSymbols>;
+
+/// The sections of a level, in the device's memory; none if all its codes are the centre.
+struct AnsStream {
+  Bytes index;
+  Bytes codes;
+};
+
+/// Codes all levels of a frame at once, in the bytes of cpu::ans_encode(). The host waits three
+/// times: for the counts of tokens, for those of gaps, for the sizes of segments. Throws
+/// DeviceError for 2^32 codes and more.
+std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
+                                  std::span<const LevelSymbols> levels);
+
+/// How many bytes a level would make, as cpu::ans_bytes() says. The host waits twice.
+std::uint64_t ans_bytes(Work& work, const AnsParams& params, const LevelSymbols& level);
+
+/// What place() needs to know of a table.
+struct TablePlaces {
+  const QuantCode* codes = nullptr;          ///< all of them, or by gaps those beside the centre
+  const std::uint32_t* positions = nullptr;  ///< of the latter
+  std::uint32_t count = 0;                   ///< of `codes`
+  bool by_gaps = false;
+};
+
+/// Where the codes of the tables of a pass begin, in the order of tables.
+struct TableStarts {
+  const std::uint64_t* places;  ///< none: there is one table
+  std::uint32_t tiles;
+  std::uint64_t count;  ///< of the pass
+
+  CUSZI_HD std::uint64_t operator()(std::uint32_t table) const {
+    return places == nullptr ? table * count : places[std::uint64_t{table} * tiles];
+  }
+};
+
+/// The decoded codes of all levels of a frame, on the device.
+class AnsCodes {
+ public:
+  /// Decodes what ans_encode() has made; the host waits once, for the heads of chains. Damage that
+  /// kernels find becomes a flaw; throws ArchiveError for the rest, DeviceError for 2^32 slots and
+  /// more.
+  AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLevel> levels);
+
+  /// Puts the `count` codes of a pass, counted over all levels, where its contexts (none: a single
+  /// one) say, which must be on the device. It does not wait. A wrong number of codes becomes a
+  /// flaw, or throws ArchiveError.
+  void place(std::size_t pass, const std::uint8_t* contexts, std::uint64_t count,
+             QuantCode* codes) const;
+
+ private:
+  struct PassPlaces {
+    std::vector<std::uint32_t> first_contexts;  ///< of its tables
+    std::vector<TablePlaces> tables;
+    const TablePlaces* on_device = nullptr;
+  };
+
+  void spread(const PassPlaces& pass, const TableStarts& starts, QuantCode* sorted) const;
+
+  Work& work_;
+  QuantCode centre_;
+  std::vector<PassPlaces> passes_;
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "gpu/coders/ans_counts.cuh"
+#include "gpu/runtime/tiled_ranges.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 512;
+constexpr unsigned tile_codes = 1U << 16;
+constexpr unsigned row = outlier_token + 1;  ///< counts of a context in shared memory
+constexpr unsigned most_bins = 48 * 1024 / sizeof(std::uint32_t);
+
+static_assert(sizeof(Counts) == token_count * sizeof(unsigned long long));
+
+struct CountedPass {
+  const QuantCode* codes;
+  const std::uint8_t* contexts;
+  std::uint32_t count;
+  std::uint32_t context_count;
+  unsigned long long* totals;  ///< [context][token]
+};
+
+extern __shared__ std::uint32_t bins[];
+
+/// Warps share copies of the bins, as many as there is room for.
+__global__ void __launch_bounds__(threads)
+    count_tokens_of_tiles(const CountedPass* passes, TiledRanges tiles, std::uint32_t centre,
+                          std::uint32_t room) {
+  const std::uint32_t number = tiles.range_of(blockIdx.x);
+  const CountedPass pass = passes[number];
+  const std::uint32_t size = pass.context_count * row;
+  const std::uint32_t copies = min(room / size, threads / 32);
+  for (std::uint32_t i = threadIdx.x; i < copies * size; i += threads) bins[i] = 0;
+  __syncthreads();
+  std::uint32_t* const own = bins + threadIdx.x / 32 % copies * size;
+  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * tile_codes;
+  const std::uint32_t end = min(pass.count - first, tile_codes);
+#pragma unroll 8
+  for (std::uint32_t i = threadIdx.x; i < end; i += threads) {
+    const std::uint32_t context = pass.contexts == nullptr ? 0 : pass.contexts[first + i];
+    const Token token = token_of(SlotKind::code, pass.codes[first + i], centre);
+    atomicAdd(own + context * row + token.token, 1U);
+  }
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < size; i += threads) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t copy = 0; copy < copies; ++copy) sum += bins[copy * size + i];
+    if (sum != 0) atomicAdd(pass.totals + i / row * token_count + i % row, sum);
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Counts>> count_tokens(Work& work, std::span<const PassSymbols> passes,
+                                              std::uint32_t centre) {
+  std::vector<std::uint64_t> sizes;
+  std::size_t rows = 0;
+  std::size_t most_contexts = 1;
+  for (const PassSymbols& pass : passes) {
+    sizes.push_back(pass.count);
+    rows += pass.shape.contexts;
+    most_contexts = std::max(most_contexts, pass.shape.contexts);
+  }
+  auto* const totals = work.take_zeroed<Counts>(rows);
+  std::vector<CountedPass> counted;
+  std::size_t first = 0;
+  for (const PassSymbols& pass : passes) {
+    counted.push_back({pass.codes, pass.contexts, static_cast<std::uint32_t>(pass.count),
+                       static_cast<std::uint32_t>(pass.shape.contexts),
+                       reinterpret_cast<unsigned long long*>(totals + first)});
+    first += pass.shape.contexts;
+  }
+  const TiledRanges tiles = tile_ranges(work, sizes, tile_codes);
+  if (tiles.tiles != 0) {
+    const auto room =
+        std::min(most_bins, static_cast<unsigned>(most_contexts * row) * (threads / 32));
+    count_tokens_of_tiles<<<tiles.tiles, threads, room * sizeof(std::uint32_t), work.stream()>>>(
+        work.upload(counted.data(), counted.size()), tiles, centre, room);
+    check_launch("count_tokens_of_tiles");
+  }
+  const Counts* const found = work.download(totals, rows);
+  work.sync();
+  std::vector<std::vector<Counts>> result;
+  first = 0;
+  for (const PassSymbols& pass : passes) {
+    result.emplace_back(found + first, found + first + pass.shape.contexts);
+    first += pass.shape.contexts;
+  }
+  return result;
+}
+
+}  // namespace cuszi::gpu

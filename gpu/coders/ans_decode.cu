@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <optional>
+
+#include "core/field/chunk_index.hpp"
+#include "gpu/coders/ans_gaps.cuh"
+#include "gpu/coders/ans_segments.cuh"
+#include "gpu/coders/table_order.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr ByteCount usual_head_bytes = ByteCount{1} << 16;  ///< more than a head mostly has
+
+[[noreturn]] void refuse_counts() {
+  throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+}
+
+/// A level's sections, as far as the host has them.
+struct LevelOnHost {
+  Bytes index;
+  Bytes codes_head;
+  Bytes codes;  ///< all, on the device
+};
+
+/// A chain whose head has been read.
+struct ReadChain {
+  ChainPlan plan;
+  Bytes segments;  ///< on the device
+  std::vector<ByteCount> starts;
+};
+
+ReadChain read_chain(const AnsParams& params, const LevelOnHost& level,
+                     std::span<const PassShape> shapes) {
+  ReadChain chain;
+  BitReader head(level.codes_head, "the quant-codes");
+  chain.plan = ChainPlan::read(shapes, head);
+  chain.segments = level.codes.subspan(head.bytes_read());
+  const std::uint64_t segments = chain.plan.segments();
+  if (segments > chain.segments.size() / sizeof(std::uint32_t)) {
+    throw ArchiveError("the quant-codes are truncated");
+  }
+  for (const BitCount start : decode_index(params.index, params.partition, level.index, segments,
+                                           chain.segments.size() * 8)) {
+    chain.starts.push_back(start / 8);
+  }
+  return chain;
+}
+
+/// All of a head is read before anything else is done with it, so a longer part of the codes is
+/// brought only if it is needed.
+std::optional<std::vector<ReadChain>> try_to_read(const AnsParams& params,
+                                                  std::span<const CodedLevel> levels,
+                                                  std::span<const LevelOnHost> on_host) {
+  std::vector<ReadChain> chains;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    ReadChain& chain = chains.emplace_back();
+    if (on_host[i].codes.empty()) {
+      chain.plan.passes.resize(levels[i].shapes.size());
+      continue;
+    }
+    try {
+      chain = read_chain(params, on_host[i], levels[i].shapes);
+    } catch (const ArchiveError&) {
+      if (on_host[i].codes_head.size() < on_host[i].codes.size()) return std::nullopt;
+      throw;
+    }
+  }
+  return chains;
+}
+
+Bytes bring_to_host(Work& work, Bytes bytes, CopyList& list) {
+  return {work.download(bytes.data(), bytes.size(), list), bytes.size()};
+}
+
+std::vector<LevelOnHost> bring_levels(Work& work, std::span<const CodedLevel> levels,
+                                      ByteCount most_head_bytes) {
+  std::vector<LevelOnHost> all;
+  CopyList downloads;
+  for (const CodedLevel& level : levels) {
+    const Sections& sections = level.sections.front();
+    const Bytes codes = sections.find(SectionId::codes);
+    const Bytes head = codes.first(std::min<ByteCount>(codes.size(), most_head_bytes));
+    all.push_back({bring_to_host(work, sections.find(SectionId::index), downloads),
+                   bring_to_host(work, head, downloads), codes});
+  }
+  downloads.run(work.stream());
+  work.sync();
+  return all;
+}
+
+std::vector<ReadChain> read_chains(Work& work, const AnsParams& params,
+                                   std::span<const CodedLevel> levels) {
+  auto chains = try_to_read(params, levels, bring_levels(work, levels, usual_head_bytes));
+  if (!chains) chains = try_to_read(params, levels, bring_levels(work, levels, ~ByteCount{0}));
+  return std::move(*chains);
+}
+
+/// Where the segments of a chain are, of which `first` is the number of the first.
+void add_runs(const ReadChain& chain, std::uint32_t first, std::vector<SegmentRun>& runs) {
+  const auto segments = static_cast<std::uint32_t>(chain.plan.segments());
+  const std::byte* const begin = chain.segments.data();
+  const std::byte* const end = begin + chain.segments.size();
+  if (chain.starts.size() < segments) {
+    runs.push_back({begin, end, first, segments});
+    return;
+  }
+  for (std::uint32_t i = 0; i < segments; ++i) {
+    const ByteCount next = i + 1 < segments ? chain.starts[i + 1] : chain.segments.size();
+    if (chain.starts[i] > next || next > chain.segments.size()) {
+      throw ArchiveError("an ANS segment does not end where it should");
+    }
+    runs.push_back({begin + chain.starts[i], begin + next, first + i, 1});
+  }
+}
+
+/// The values of all chains, by sort.
+struct FrameValues {
+  QuantCode* codes;
+  std::uint32_t* numbers;
+};
+
+FrameValues take_values(Work& work, std::span<const ReadChain> chains) {
+  std::uint64_t codes = 0;
+  std::uint64_t numbers = 0;
+  for (const ReadChain& chain : chains) {
+    codes += chain.plan.codes;
+    numbers += chain.plan.numbers;
+  }
+  return {work.take<QuantCode>(codes), work.take<std::uint32_t>(numbers)};
+}
+
+/// Where the codes of a table are, if it is not by gaps; if it is, its lists are added to `gaps`.
+TablePlaces places_of(const TableLists& table, const SlotList* lists, const FrameValues& values,
+                      std::vector<CodedGaps>& gaps) {
+  TablePlaces places{nullptr, nullptr, static_cast<std::uint32_t>(table.codes), table.by_gaps};
+  if (!table.by_gaps) {
+    if (table.codes != 0) places.codes = values.codes + lists[0].place;
+    return places;
+  }
+  CodedGaps& coded = gaps.emplace_back();
+  coded.others = static_cast<std::uint32_t>(table.codes);
+  coded.larger = static_cast<std::uint32_t>(table.larger);
+  if (table.codes != 0) coded.lists.gaps = values.numbers + lists[0].place;
+  if (table.larger != 0) {
+    coded.lists.inner_gaps = values.numbers + lists[1].place;
+    coded.lists.magnitudes = values.numbers + lists[2].place;
+  }
+  return places;
+}
+
+// Placing.
+
+__global__ void fill_codes(QuantCode* codes, std::uint64_t count, QuantCode code) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < count) codes[i] = code;
+}
+
+/// Puts codes that differ from the centre in their places among those of their table, and checks
+/// how many codes tables have; a row of thread blocks per table.
+__global__ void __launch_bounds__(threads)
+    spread_others(const TablePlaces* tables, TableStarts starts, QuantCode* sorted,
+                  std::uint32_t* flaws) {
+  const TablePlaces table = tables[blockIdx.y];
+  const std::uint64_t start = starts(blockIdx.y);
+  const std::uint64_t count = starts(blockIdx.y + 1) - start;
+  if (!table.by_gaps) {
+    if (table.count != count) atomicOr(flaws, wrong_code_counts);
+    return;
+  }
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < table.count;
+       i += std::uint64_t{gridDim.x} * threads) {
+    if (table.positions[i] < count) {
+      sorted[start + table.positions[i]] = table.codes[i];
+    } else {
+      atomicOr(flaws, wrong_code_counts);
+    }
+  }
+}
+
+/// Takes each code from where it stands in the order of tables.
+struct GatherCodes {
+  const TablePlaces* tables;
+  TableStarts starts;
+  const QuantCode* sorted;  ///< of tables by gaps
+  QuantCode* codes;
+
+  struct Source {
+    const QuantCode* codes;  ///< none if there are not as many as contexts say
+    std::uint32_t first;     ///< place
+  };
+  __device__ Source source_of(std::uint32_t /*pass*/, std::uint32_t number) const {
+    const TablePlaces table = tables[number];
+    if (table.by_gaps) return {sorted, 0};
+    const std::uint64_t first = starts(number);
+    const bool is_whole = starts(number + 1) - first == table.count;
+    return {is_whole ? table.codes : nullptr, static_cast<std::uint32_t>(first)};
+  }
+  __device__ QuantCode load(const Source& source, std::uint32_t /*i*/, std::uint32_t place) const {
+    return source.codes == nullptr ? outlier_code : source.codes[place - source.first];
+  }
+  __device__ void store(std::uint32_t i, std::uint32_t /*place*/, QuantCode code) const {
+    codes[i] = code;
+  }
+};
+
+}  // namespace
+
+AnsCodes::AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLevel> levels)
+    : work_(work), centre_(static_cast<QuantCode>(params.centre)) {
+  const std::vector<ReadChain> chains = read_chains(work, params, levels);
+  const FrameValues values = take_values(work, chains);
+  FrameSlotsBuilder builder;
+  std::vector<SegmentRun> runs;
+  std::vector<FrequencyTable> frequencies;
+  std::vector<CodedGaps> gaps;
+  std::vector<TablePlaces> places;  // of all passes
+  QuantCode* codes = values.codes;
+  std::uint32_t* numbers = values.numbers;
+  for (const ReadChain& chain : chains) {
+    const ChainPlan& plan = chain.plan;
+    add_runs(chain, static_cast<std::uint32_t>(builder.segments()), runs);
+    builder.add(plan, [&](const SlotList& list) {
+      return FrameList{0, 0, list.kind, codes + list.place, numbers + list.place};
+    });
+    frequencies.insert(frequencies.end(), plan.tables.begin(), plan.tables.end());
+    for (const PassTables& tables : plan.passes) {
+      PassPlaces& pass = passes_.emplace_back();
+      for (const TableLists& table : tables) {
+        pass.first_contexts.push_back(table.first_context);
+        pass.tables.push_back(
+            places_of(table, plan.lists.data() + table.first_list, {codes, numbers}, gaps));
+      }
+    }
+    codes += plan.codes;
+    numbers += plan.numbers;
+  }
+  decode_segments(work, builder.upload(work), frequencies, runs, params.centre);
+  const std::vector<PlacedOthers> others = expand_gaps(work, gaps, params.centre);
+  auto next = others.begin();
+  for (PassPlaces& pass : passes_) {
+    for (TablePlaces& table : pass.tables) {
+      if (!table.by_gaps) continue;
+      table.codes = next->codes;
+      table.positions = next->positions;
+      ++next;
+    }
+    places.insert(places.end(), pass.tables.begin(), pass.tables.end());
+  }
+  const TablePlaces* on_device = work.upload(places.data(), places.size());
+  for (PassPlaces& pass : passes_) {
+    pass.on_device = on_device;
+    on_device += pass.tables.size();
+  }
+}
+
+void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint64_t count,
+                     QuantCode* codes) const {
+  const PassPlaces& pass = passes_[number];
+  const auto tables = static_cast<std::uint32_t>(pass.tables.size());
+  if (contexts == nullptr && tables > 1) refuse_counts();
+  if (count == 0) {
+    for (const TablePlaces& table : pass.tables) {
+      if (table.count != 0) refuse_counts();
+    }
+    return;
+  }
+  if (tables < 2) {
+    const TablePlaces table = tables == 0 ? TablePlaces{nullptr, nullptr, 0, true} : pass.tables[0];
+    if (!table.by_gaps) {
+      if (table.count != count) refuse_counts();
+      work_.copy(codes, table.codes, count);
+      return;
+    }
+    fill_codes<<<blocks_for(count, threads), threads, 0, work_.stream()>>>(codes, count, centre_);
+    check_launch("fill_codes");
+    if (table.count != 0) spread(pass, {nullptr, 0, count}, codes);
+    return;
+  }
+  OrderedPass order{contexts, static_cast<std::uint32_t>(count),
+                    tables,   static_cast<std::uint32_t>(ceil_div(count, order_tile)),
+                    0,        {}};
+  for (std::uint32_t t = 1; t < tables; ++t) {
+    std::fill(order.table_of + pass.first_contexts[t], order.table_of + most_tables,
+              static_cast<std::uint8_t>(t));
+  }
+  const bool any_by_gaps =
+      std::any_of(pass.tables.begin(), pass.tables.end(), [](const auto& t) { return t.by_gaps; });
+  QuantCode* const sorted = any_by_gaps ? work_.take<QuantCode>(count) : nullptr;
+  auto* const of_tiles = work_.take<std::uint32_t>(order.counts());
+  auto* const places = work_.take<std::uint64_t>(order.counts() + 1);
+  count_tables<<<order.tiles, order_threads, 0, work_.stream()>>>(SinglePass{order}, of_tiles,
+                                                                  sorted, centre_);
+  check_launch("count_tables");
+  exclusive_sums(work_, of_tiles, order.counts(), places);
+  const TableStarts starts{places, order.tiles, count};
+  spread(pass, starts, sorted);
+  move_codes<<<order.tiles, order_threads, 0, work_.stream()>>>(
+      SinglePass{order}, places, GatherCodes{pass.on_device, starts, sorted, codes});
+  check_launch("move_codes");
+}
+
+void AnsCodes::spread(const PassPlaces& pass, const TableStarts& starts, QuantCode* sorted) const {
+  std::uint64_t most = 1;
+  for (const TablePlaces& table : pass.tables) {
+    if (table.by_gaps) most = std::max<std::uint64_t>(most, table.count);
+  }
+  const dim3 blocks(static_cast<unsigned>(std::min<std::uint64_t>(ceil_div(most, threads), 1024)),
+                    static_cast<unsigned>(pass.tables.size()));
+  spread_others<<<blocks, threads, 0, work_.stream()>>>(pass.on_device, starts, sorted,
+                                                        work_.flaws());
+  check_launch("spread_others");
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,156 @@
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "gpu/coders/ans_gaps.cuh"
+#include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/tiled_ranges.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr unsigned per_thread = 4;
+constexpr unsigned tile_numbers = threads * per_thread;
+constexpr std::uint64_t beyond = ~std::uint32_t{0};  ///< any position that can be
+
+struct ExpandTask {
+  const CodedGaps* tables;
+  const std::uint32_t* first_others;  ///< [table]
+  std::uint32_t centre;
+  QuantCode* codes;
+  std::uint32_t* positions;
+  std::uint32_t* flaws;
+};
+
+/// The two lists whose sums are places.
+struct Gaps {
+  __device__ static const std::uint32_t* list(const CodedGaps& table) { return table.lists.gaps; }
+  __device__ static std::uint32_t count(const CodedGaps& table) { return table.others; }
+  __device__ static std::uint64_t length(std::uint32_t value) { return (value >> 1) + 1; }
+};
+struct InnerGaps {
+  __device__ static const std::uint32_t* list(const CodedGaps& table) {
+    return table.lists.inner_gaps;
+  }
+  __device__ static std::uint32_t count(const CodedGaps& table) { return table.larger; }
+  __device__ static std::uint64_t length(std::uint32_t value) { return std::uint64_t{value} + 1; }
+};
+
+template <class List>
+__device__ void load_lengths(const CodedGaps& table, std::uint32_t first,
+                             std::uint64_t (&lengths)[per_thread]) {
+#pragma unroll
+  for (unsigned k = 0; k < per_thread; ++k) {
+    lengths[k] = first + k < List::count(table) ? List::length(List::list(table)[first + k]) : 0;
+  }
+}
+
+/// Sums that no valid list has are cut off.
+template <class List>
+__global__ void __launch_bounds__(threads)
+    sum_lengths(ExpandTask task, TiledRanges tiles, std::uint32_t* sums) {
+  using Reduce = cub::BlockReduce<std::uint64_t, threads>;
+  __shared__ typename Reduce::TempStorage storage;
+  const std::uint32_t number = tiles.range_of(blockIdx.x);
+  const std::uint32_t first =
+      (blockIdx.x - tiles.first_tiles[number]) * tile_numbers + threadIdx.x * per_thread;
+  std::uint64_t lengths[per_thread];
+  load_lengths<List>(task.tables[number], first, lengths);
+  const std::uint64_t sum = Reduce(storage).Sum(lengths);
+  if (threadIdx.x == 0) sums[blockIdx.x] = static_cast<std::uint32_t>(min(sum, beyond));
+}
+
+/// Calls visit(i, place) for a tile's items of a list.
+template <class List, class Visit>
+__device__ void visit_places(const CodedGaps& table, const TiledRanges& tiles, std::uint32_t number,
+                             const std::uint64_t* before, const Visit& visit) {
+  using Scan = cub::BlockScan<std::uint64_t, threads>;
+  __shared__ typename Scan::TempStorage storage;
+  const std::uint32_t first =
+      (blockIdx.x - tiles.first_tiles[number]) * tile_numbers + threadIdx.x * per_thread;
+  std::uint64_t lengths[per_thread];
+  load_lengths<List>(table, first, lengths);
+  Scan(storage).InclusiveSum(lengths, lengths);
+  const std::uint64_t start = before[blockIdx.x] - before[tiles.first_tiles[number]];
+#pragma unroll
+  for (unsigned k = 0; k < per_thread; ++k) {
+    if (first + k < List::count(table)) {
+      visit(first + k, static_cast<std::uint32_t>(min(start + lengths[k] - 1, beyond)));
+    }
+  }
+}
+
+__global__ void __launch_bounds__(threads)
+    place_others(ExpandTask task, TiledRanges tiles, const std::uint64_t* before) {
+  const std::uint32_t number = tiles.range_of(blockIdx.x);
+  const CodedGaps table = task.tables[number];
+  const std::uint32_t first_other = task.first_others[number];
+  visit_places<Gaps>(table, tiles, number, before, [&](std::uint32_t i, std::uint32_t place) {
+    task.positions[first_other + i] = place;
+    task.codes[first_other + i] = code_of(1, (table.lists.gaps[i] & 1) != 0, task.centre);
+  });
+}
+
+__global__ void __launch_bounds__(threads)
+    place_larger(ExpandTask task, TiledRanges tiles, const std::uint64_t* before) {
+  const std::uint32_t number = tiles.range_of(blockIdx.x);
+  const CodedGaps table = task.tables[number];
+  QuantCode* const codes = task.codes + task.first_others[number];
+  visit_places<InnerGaps>(table, tiles, number, before, [&](std::uint32_t i, std::uint32_t place) {
+    if (place >= table.others) {
+      atomicOr(task.flaws, wrong_code_counts);
+      return;
+    }
+    const std::uint32_t magnitude = table.lists.magnitudes[i];
+    codes[place] = magnitude == 0
+                       ? outlier_code
+                       : code_of(magnitude, (table.lists.gaps[place] & 1) != 0, task.centre);
+  });
+}
+
+/// Runs a kernel that wants the lengths summed up to each tile.
+template <class List, class Kernel>
+void place(Work& work, Kernel* kernel, const char* name, const ExpandTask& task,
+           std::span<const std::uint64_t> sizes) {
+  const TiledRanges tiles = tile_ranges(work, sizes, tile_numbers);
+  if (tiles.tiles == 0) return;
+  auto* const sums = work.take<std::uint32_t>(tiles.tiles);
+  auto* const before = work.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
+  sum_lengths<List><<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles, sums);
+  check_launch("sum_lengths");
+  exclusive_sums(work, sums, tiles.tiles, before);
+  kernel<<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles, before);
+  check_launch(name);
+}
+
+}  // namespace
+
+std::vector<PlacedOthers> expand_gaps(Work& work, std::span<const CodedGaps> tables,
+                                      std::uint32_t centre) {
+  std::vector<std::uint32_t> first_others;
+  std::vector<std::uint64_t> others;
+  std::vector<std::uint64_t> larger;
+  std::uint32_t all = 0;
+  for (const CodedGaps& table : tables) {
+    first_others.push_back(all);
+    others.push_back(table.others);
+    larger.push_back(table.larger);
+    all += table.others;
+  }
+  const ExpandTask task{work.upload(tables.data(), tables.size()),
+                        work.upload(first_others.data(), first_others.size()),
+                        centre,
+                        work.take<QuantCode>(all),
+                        work.take<std::uint32_t>(all),
+                        work.flaws()};
+  place<Gaps>(work, place_others, "place_others", task, others);
+  place<InnerGaps>(work, place_larger, "place_larger", task, larger);
+  std::vector<PlacedOthers> placed;
+  for (const std::uint32_t first : first_others) {
+    placed.push_back({task.codes + first, task.positions + first});
+  }
+  return placed;
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,113 @@
+#include "gpu/coders/bitcomp.hpp"
+
+#include <vector>
+
+#include "gpu/coders/nvcomp.hpp"
+#include "gpu/field/hash.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+/// How a packable section is packed: the views that won on simulated and real fields.
+BitcompView view_of(SectionId id, DType dtype) {
+  if (id == SectionId::codes) return {true, 1};
+  return {false, id == SectionId::anchors ? size_of(dtype) : 4};
+}
+
+/// A few bytes less are not worth the time to unpack them.
+bool is_worth_it(ByteCount packed, ByteCount size) { return packed + size / 32 < size; }
+
+/// A section's stream, on its way.
+struct Packing {
+  std::byte* stream;
+  const std::size_t* size;  ///< in host memory after the next sync()
+  BitcompPlan plan;         ///< to outlive its work
+};
+
+Packing pack(Work& work, Bytes section, BitcompView view) {
+  const ByteCount padded = ceil_div(section.size(), view.integer) * view.integer;
+  if (padded != section.size()) {
+    auto* const copy = work.take_zeroed<std::byte>(padded);
+    work.copy(copy, section.data(), section.size());
+    section = {copy, padded};
+  }
+  BitcompPlan plan(padded, view, work.stream());
+  auto* const stream = work.take<std::byte>(BitcompPlan::most_bytes(padded));
+  auto* const size = work.take<std::size_t>(1);
+  plan.pack(section.data(), stream, size);
+  return {stream, work.download(size, 1), std::move(plan)};
+}
+
+/// Starts to unpack a section whose stream begins with `header`, a copy in host memory.
+Bytes unpack(Work& work, const Section& section, const std::byte* header) {
+  const ByteCount size = section.unpacked->size;
+  const BitcompStream stated = read_bitcomp_header(header, section.bytes.size());
+  if (stated.string_bytes != ceil_div(size, stated.integer) * stated.integer) {
+    throw ArchiveError("a packed section is not of the size that it should have");
+  }
+  auto* const stream = work.take<std::byte>(section.bytes.size());  // sections start at any byte
+  work.copy(stream, section.bytes.data(), section.bytes.size());
+  auto* const string = work.take<std::byte>(stated.string_bytes);
+  BitcompPlan(header, work.stream()).unpack(stream, string);
+  return {string, size};
+}
+
+}  // namespace
+
+void bitcomp_pack(Work& work, DType dtype, Sections& sections) {
+  std::vector<Packing> packings;
+  for (const Section& section : sections.list()) {
+    if (!is_packable(section.id)) continue;
+    packings.push_back(pack(work, section.bytes, view_of(section.id, dtype)));
+  }
+  work.sync();
+
+  std::vector<Section> packed;
+  std::vector<Bytes> originals;
+  auto packing = packings.begin();
+  for (const Section& section : sections.list()) {
+    packed.push_back(section);
+    if (!is_packable(section.id)) continue;
+    const Bytes stream{packing->stream, *packing->size};
+    ++packing;
+    if (!is_worth_it(stream.size(), section.bytes.size())) continue;
+    packed.back() = {section.id, stream, Unpacked{section.bytes.size(), 0}};
+    originals.push_back(section.bytes);
+  }
+  const std::vector<std::uint64_t> hashes = block_hashes(work, originals);
+  auto hash = hashes.begin();
+  sections = {};
+  for (Section& section : packed) {
+    if (section.unpacked) section.unpacked->hash = *hash++;
+    sections.add(section);
+  }
+}
+
+void bitcomp_unpack(Work& work, Sections& sections) {
+  std::vector<const std::byte*> headers;
+  for (const auto& [id, bytes, unpacked] : sections.list()) {
+    if (!unpacked) continue;
+    if (bytes.size() < bitcomp_header_bytes) throw ArchiveError("a packed section is truncated");
+    headers.push_back(work.download(bytes.data(), bitcomp_header_bytes));
+  }
+  if (headers.empty()) return;
+  work.sync();
+
+  std::vector<Bytes> strings;
+  for (const Section& section : sections.list()) {
+    if (section.unpacked) strings.push_back(unpack(work, section, headers[strings.size()]));
+  }
+  const std::vector<std::uint64_t> hashes = block_hashes(work, strings);
+  Sections result;
+  std::size_t i = 0;
+  for (const auto& [id, bytes, unpacked] : sections.list()) {
+    result.add(id, unpacked ? strings[i] : bytes);
+    if (unpacked && hashes[i++] != unpacked->hash) {
+      throw ArchiveError("a packed section does not unpack to what it was made of");
+    }
+  }
+  sections = result;
+}
+
+}  // namespace cuszi::gpu

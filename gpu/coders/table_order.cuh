@@ -1,0 +1,171 @@
+#pragma once
+
+#include "core/field/quantizer.hpp"
+#include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/tiled_ranges.cuh"
+
+namespace cuszi::gpu {
+
+// The order of a pass's codes table by table, in which those of one table keep theirs: tiles count
+// the codes of each table, sums say where those of a tile begin, and warps find the rest.
+
+inline constexpr unsigned order_threads = 256;
+inline constexpr unsigned order_warps = order_threads / 32;
+inline constexpr unsigned warp_codes = 512;
+inline constexpr unsigned order_tile = order_warps * warp_codes;
+inline constexpr unsigned most_tables = 256;
+
+/// A pass whose codes have this order, or are to have it.
+struct OrderedPass {
+  const std::uint8_t* contexts = nullptr;
+  std::uint32_t codes = 0;
+  std::uint32_t tables = 0;
+  std::uint32_t tiles = 0;
+  std::uint64_t first_count = 0;  ///< among those of all passes; [table][tile]
+  std::uint8_t table_of[most_tables] = {};
+
+  std::uint64_t counts() const { return std::uint64_t{tables} * tiles; }
+};
+
+/// One pass, or several at once.
+struct SinglePass {
+  OrderedPass pass;
+
+  __device__ const OrderedPass& of_tile(std::uint32_t /*tile*/, std::uint32_t& /*number*/) const {
+    return pass;
+  }
+  __device__ std::uint32_t first_tile(std::uint32_t /*number*/) const { return 0; }
+};
+struct ManyPasses {
+  const OrderedPass* passes;
+  TiledRanges tiles;
+
+  __device__ const OrderedPass& of_tile(std::uint32_t tile, std::uint32_t& number) const {
+    number = tiles.range_of(tile);
+    return passes[number];
+  }
+  __device__ std::uint32_t first_tile(std::uint32_t number) const {
+    return tiles.first_tiles[number];
+  }
+};
+
+/// Counts the codes of each tile and table. Fills `sorted`, if there is one, where a single pass is
+/// to be sorted, with a code.
+template <class Passes>
+__global__ void __launch_bounds__(order_threads)
+    count_tables(const __grid_constant__ Passes passes, std::uint32_t* counts,
+                 QuantCode* sorted = nullptr, QuantCode code = 0) {
+  __shared__ std::uint32_t of_context[2][256];
+  __shared__ std::uint32_t of_table[most_tables];
+  std::uint32_t number = 0;
+  const OrderedPass& pass = passes.of_tile(blockIdx.x, number);
+  const std::uint32_t tile = blockIdx.x - passes.first_tile(number);
+  of_context[0][threadIdx.x] = 0;
+  of_context[1][threadIdx.x] = 0;
+  of_table[threadIdx.x] = 0;
+  __syncthreads();
+  const std::uint32_t first = tile * order_tile;
+  const std::uint32_t end = min(pass.codes - first, order_tile);
+  std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
+  constexpr unsigned codes_of_thread = order_tile / order_threads;
+  std::uint8_t contexts[codes_of_thread];  // that are waited for together
+#pragma unroll
+  for (unsigned r = 0; r < codes_of_thread; ++r) {
+    const std::uint32_t i = threadIdx.x + r * order_threads;
+    if (i < end) contexts[r] = pass.contexts[first + i];
+  }
+#pragma unroll
+  for (unsigned r = 0; r < codes_of_thread; ++r) {
+    const std::uint32_t i = threadIdx.x + r * order_threads;
+    if (i >= end) continue;
+    atomicAdd(own + contexts[r], 1U);
+    if (sorted != nullptr) sorted[first + i] = code;
+  }
+  __syncthreads();
+  const std::uint32_t count = of_context[0][threadIdx.x] + of_context[1][threadIdx.x];
+  if (count != 0) atomicAdd(of_table + pass.table_of[threadIdx.x], count);
+  __syncthreads();
+  if (threadIdx.x < pass.tables) {
+    counts[pass.first_count + std::uint64_t{threadIdx.x} * pass.tiles + tile] =
+        of_table[threadIdx.x];
+  }
+}
+
+/// Calls move.load(source, i, place) for the code that is the i-th of the pass and stands at that
+/// place in the order of all passes, and move.store(i, place, code) with what that returned. The
+/// source is move.source_of(pass number, table), made once for each table of a tile.
+template <class Passes, class Move>
+__global__ void __launch_bounds__(order_threads, 4)
+    move_codes(const __grid_constant__ Passes passes, const std::uint64_t* places, Move move) {
+  constexpr unsigned rounds = warp_codes / 32;
+  __shared__ std::uint8_t table_of[256];
+  __shared__ std::uint32_t cursors[order_warps][most_tables];
+  __shared__ typename Move::Source sources[most_tables];
+  std::uint32_t number = 0;
+  const OrderedPass& pass = passes.of_tile(blockIdx.x, number);
+  const std::uint32_t tile = blockIdx.x - passes.first_tile(number);
+  const unsigned warp = threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % 32;
+  table_of[threadIdx.x] = pass.table_of[threadIdx.x];
+  for (unsigned w = 0; w < order_warps; ++w) cursors[w][threadIdx.x] = 0;
+  __syncthreads();
+
+  const std::uint32_t tile_first = tile * order_tile;
+  const std::uint32_t first = tile_first + warp * warp_codes;
+  const std::uint32_t count = first < pass.codes ? min(pass.codes - first, warp_codes) : 0;
+  std::uint32_t ranked[rounds];  // a code's table, and in the upper half its rank in the warp's
+#pragma unroll
+  for (unsigned r = 0; r < rounds; ++r) {
+    const std::uint32_t i = lane + 32 * r;
+    ranked[r] = i < count ? pass.contexts[first + i] : 0;
+  }
+  const unsigned below = (1U << lane) - 1;
+#pragma unroll
+  for (unsigned r = 0; r < rounds; ++r) {
+    const bool on = lane + 32 * r < count;
+    const std::uint32_t table = table_of[ranked[r]];
+    unsigned peers = __ballot_sync(~0U, on);
+    for (std::uint32_t bit = 1; bit < pass.tables; bit *= 2) {
+      const bool set = (table & bit) != 0;
+      const unsigned with = __ballot_sync(~0U, set);
+      peers &= set ? with : ~with;
+    }
+    const std::uint32_t rank = cursors[warp][table] + static_cast<unsigned>(__popc(peers & below));
+    __syncwarp();
+    if (on && (peers >> lane) == 1) cursors[warp][table] = rank + 1;
+    __syncwarp();
+    ranked[r] = table | rank << 16;
+  }
+  __syncthreads();
+  if (threadIdx.x < pass.tables) {
+    auto at = static_cast<std::uint32_t>(
+        places[pass.first_count + std::uint64_t{threadIdx.x} * pass.tiles + tile]);
+    for (unsigned w = 0; w < order_warps; ++w) {
+      const std::uint32_t own = cursors[w][threadIdx.x];
+      cursors[w][threadIdx.x] = at;
+      at += own;
+    }
+    sources[threadIdx.x] = move.source_of(number, threadIdx.x);
+  }
+  __syncthreads();
+
+  constexpr unsigned batch = 8;  // codes that are waited for together
+#pragma unroll
+  for (unsigned r = 0; r < rounds; r += batch) {
+    QuantCode codes[batch];
+#pragma unroll
+    for (unsigned k = 0; k < batch; ++k) {
+      const std::uint32_t i = lane + 32 * (r + k);
+      const std::uint32_t table = ranked[r + k] & 0xFFFFU;
+      ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16);
+      if (i < count) codes[k] = move.load(sources[table], first + i, ranked[r + k]);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < batch; ++k) {
+      const std::uint32_t i = lane + 32 * (r + k);
+      if (i < count) move.store(first + i, ranked[r + k], codes[k]);
+    }
+  }
+}
+
+}  // namespace cuszi::gpu

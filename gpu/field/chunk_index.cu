@@ -1,0 +1,142 @@
+#include <string>
+
+#include "gpu/field/chunk_index.cuh"
+#include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/bytes.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+__global__ void find_most_bits(const BitCount* starts, std::uint64_t chunks, std::uint64_t* most) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < chunks) atomicMax(reinterpret_cast<unsigned long long*>(most), starts[i + 1] - starts[i]);
+}
+
+/// A thread per chunk.
+__global__ void write_index(IndexLayout layout, unsigned head, unsigned length_bytes,
+                            const BitCount* starts, std::uint64_t chunks, std::byte* index) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i >= chunks) return;
+  const std::uint64_t run = i / layout.chunks_per_offset;
+  if (head != 0 && i == 0) index[0] = static_cast<std::byte>(length_bytes);
+  if (layout.has_offsets && i % layout.chunks_per_offset == 0) {
+    put_bytes(index + head + run * sizeof(BitCount), starts[i], sizeof(BitCount));
+  }
+  if (i + 1 < chunks && (i + 1) % layout.chunks_per_offset != 0) {
+    put_bytes(index + layout.lengths_at + (i - run) * length_bytes, starts[i + 1] - starts[i],
+              length_bytes);
+  }
+}
+
+/// A warp per offset and the chunks that follow it.
+__global__ void read_offsets(IndexLayout layout, unsigned head, unsigned length_bytes,
+                             const std::byte* index, std::uint64_t chunks, BitCount stream_bits,
+                             BitCount* starts, std::uint32_t* flaws) {
+  const std::uint64_t run = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t first = run * layout.chunks_per_offset;
+  if (first >= chunks) return;
+  const std::byte* const offset = index + head + run * sizeof(BitCount);
+  const std::uint64_t end =
+      first + layout.chunks_per_offset < chunks ? first + layout.chunks_per_offset : chunks;
+  BitCount at = get_bytes(offset, sizeof(BitCount));
+  for (std::uint64_t some = first; some < end; some += 32) {
+    const std::uint64_t i = some + lane;
+    const BitCount own =
+        i + 1 < end ? get_bytes(index + layout.lengths_at + (i - run) * length_bytes, length_bytes)
+                    : 0;
+    BitCount sum = own;
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+      const BitCount left = __shfl_up_sync(~0U, sum, distance);
+      if (lane >= distance) sum += left;
+    }
+    const BitCount start = at + sum - own;
+    if (i < end) {
+      starts[i] = start < stream_bits ? start : stream_bits;
+      if (start > stream_bits) atomicOr(flaws, bad_chunk_index);
+    }
+    at += __shfl_sync(~0U, sum, 31);
+  }
+  if (lane != 0) return;
+  if (end < chunks && get_bytes(offset + sizeof(BitCount), sizeof(BitCount)) < at) {
+    atomicOr(flaws, bad_chunk_index);
+  }
+  if (end == chunks) starts[chunks] = stream_bits;
+}
+
+__global__ void read_lengths(const std::byte* lengths, unsigned length_bytes, std::uint64_t count,
+                             std::uint32_t* out) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < count)
+    out[i] = static_cast<std::uint32_t>(get_bytes(lengths + i * length_bytes, length_bytes));
+}
+
+__global__ void close_starts(std::uint64_t chunks, BitCount stream_bits, BitCount* starts,
+                             std::uint32_t* flaws) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i > chunks) return;
+  if (i < chunks && starts[i] > stream_bits) atomicOr(flaws, bad_chunk_index);
+  if (i == chunks || starts[i] > stream_bits) starts[i] = stream_bits;
+}
+
+}  // namespace
+
+Bytes encode_index(Work& work, IndexKind kind, std::uint32_t partition, const BitCount* starts,
+                   std::uint64_t chunks, std::uint64_t most_bits) {
+  if (kind == IndexKind::none || chunks < 2) return {};
+  if (bytes_per_length(most_bits) != 2 && kind != IndexKind::offset) {
+    auto* const most = work.take_zeroed<std::uint64_t>(1);
+    find_most_bits<<<blocks_for(chunks, threads), threads, 0, work.stream()>>>(starts, chunks,
+                                                                               most);
+    check_launch("find_most_bits");
+    const std::uint64_t& found = *work.download(most, 1);
+    work.sync();
+    most_bits = found;
+  }
+  const unsigned length_bytes = bytes_per_length(most_bits);
+  const IndexLayout layout = index_layout(kind, partition, chunks, length_bytes);
+  auto* const index = work.take<std::byte>(layout.size);
+  write_index<<<blocks_for(chunks, threads), threads, 0, work.stream()>>>(
+      layout, kind == IndexKind::offset ? 0 : 1, length_bytes, starts, chunks, index);
+  check_launch("write_index");
+  return {index, layout.size};
+}
+
+const BitCount* decode_index(Work& work, IndexKind kind, std::uint32_t partition, Bytes index,
+                             std::byte first_byte, std::uint64_t chunks, BitCount stream_bits) {
+  auto* const starts = work.take<BitCount>(chunks + 1);
+  const bool has_lengths = kind == IndexKind::length || kind == IndexKind::hybrid;
+  const bool present = kind != IndexKind::none && chunks > 1;
+  const auto length_bytes = present && has_lengths ? static_cast<unsigned>(first_byte) : 2;
+  if (length_bytes != 2 && length_bytes != 4) {
+    throw ArchiveError("the chunk index has lengths of " + std::to_string(length_bytes) + " bytes");
+  }
+  const IndexLayout layout = index_layout(kind, partition, chunks, length_bytes);
+  if (index.size() < layout.size) throw ArchiveError("the chunk index is truncated");
+  if (index.size() > layout.size)
+    throw ArchiveError("the chunk index holds unknown bytes at its end");
+  if (!present) {
+    check(cudaMemsetAsync(starts, 0, sizeof *starts, work.stream()), "clear memory");
+    close_starts<<<1, threads, 0, work.stream()>>>(1, stream_bits, starts, work.flaws());
+  } else if (layout.has_offsets) {
+    const std::uint64_t runs = ceil_div(chunks, layout.chunks_per_offset);
+    read_offsets<<<blocks_for(32 * runs, threads), threads, 0, work.stream()>>>(
+        layout, has_lengths ? 1 : 0, length_bytes, index.data(), chunks, stream_bits, starts,
+        work.flaws());
+  } else {
+    auto* const lengths = work.take<std::uint32_t>(chunks);
+    read_lengths<<<blocks_for(chunks - 1, threads), threads, 0, work.stream()>>>(
+        index.data() + layout.lengths_at, length_bytes, chunks - 1, lengths);
+    check_launch("read_lengths");
+    exclusive_sums(work, lengths, chunks - 1, starts);
+    close_starts<<<blocks_for(chunks + 1, threads), threads, 0, work.stream()>>>(
+        chunks, stream_bits, starts, work.flaws());
+  }
+  check_launch("read_offsets");
+  return starts;
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,334 @@
+#include <limits>
+
+#include "core/field/fidelity_points.hpp"
+#include "gpu/field/fidelity.cuh"
+#include "gpu/runtime/extremes.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned side_by_side = fidelity_lanes;  ///< threads of a segment
+constexpr unsigned part_threads = fidelity_part_segments * side_by_side;
+constexpr unsigned threads = 256;
+constexpr unsigned window_threads = 128;
+constexpr std::uint64_t most_in_turn = 132 * 8;  ///< thread blocks that take points in turn
+constexpr std::uint64_t plane_piece = 1 << 14;   ///< points of a plane for one thread block
+
+/// Sums of a segment, or of a part.
+struct Sums {
+  static constexpr int slower_axes = Dims::max_rank - 1;
+  static constexpr int fastest = slower_axes;
+
+  PairSums neighbours[Dims::max_rank];  ///< along the axis before the fastest one, and so on
+  PairSums before;                      ///< of a segment, with the one before it in its row
+  double error = 0;
+  FidelityCounts counts;
+};
+
+/// What the lane of a segment adds up.
+template <class T>
+__device__ Sums sums_of_lane(const FidelityCuts& cuts, const FidelitySegment& segment,
+                             const ComparedValues<T>& values, unsigned lane) {
+  std::uint64_t back[Sums::slower_axes];  // to the neighbours along each axis; 0: there are none
+  std::uint64_t index = segment.row;
+  std::uint64_t stride = cuts.width;
+  for (int k = 0; k < Sums::slower_axes; ++k) {
+    const std::uint64_t extent = k < cuts.rank - 1 ? cuts.extents[cuts.rank - 2 - k] : 1;
+    back[k] = index % extent != 0 ? stride : 0;
+    index /= extent;
+    stride *= extent;
+  }
+  Sums sums;
+  for (std::uint64_t i = lane; i < segment.count; i += side_by_side) {
+    const std::uint64_t point = segment.first + i;
+    const CountedError here = values.error(point);
+    const T was = values.original[point];
+    sums.counts.add(was, values.restored[point], values.missing(was), here.counts != 0);
+    sums.error += here.error;
+#pragma unroll
+    for (int k = 0; k < Sums::slower_axes; ++k) {
+      if (back[k] != 0) sums.neighbours[k].add(pair_of(values.error(point - back[k]), here));
+    }
+    if (i + 1 < segment.count) {
+      sums.neighbours[Sums::fastest].add(pair_of(here, values.error(point + 1)));
+    }
+  }
+  return sums;
+}
+
+/// The sum over the lanes of a segment, one after the other.
+__device__ double over_lanes(double sum) {
+  double total = 0;
+  for (unsigned lane = 0; lane < side_by_side; ++lane)
+    total += __shfl_sync(~0U, sum, lane, side_by_side);
+  return total;
+}
+__device__ std::uint64_t over_lanes(std::uint64_t count) {
+  for (unsigned apart = side_by_side / 2; apart > 0; apart /= 2) {
+    count += __shfl_xor_sync(~0U, count, apart, side_by_side);
+  }
+  return count;
+}
+__device__ PairSums over_lanes(const PairSums& sums) {
+  return {over_lanes(sums.pairs), over_lanes(sums.x),  over_lanes(sums.y),
+          over_lanes(sums.xx),    over_lanes(sums.yy), over_lanes(sums.xy)};
+}
+__device__ FidelityCounts over_lanes(const FidelityCounts& counts) {
+  return {over_lanes(counts.points),       over_lanes(counts.missing),
+          over_lanes(counts.missing_kept), over_lanes(counts.zeros),
+          over_lanes(counts.zeros_kept),   over_lanes(counts.negative),
+          over_lanes(counts.made_negative)};
+}
+
+/// A thread block per part, eight threads per segment.
+template <class T>
+__global__ void __launch_bounds__(part_threads)
+    sum_parts(const __grid_constant__ FidelityCuts cuts,
+              const __grid_constant__ ComparedValues<T> values, Sums* parts) {
+  __shared__ Sums segments[fidelity_part_segments];
+  const unsigned own = threadIdx.x / side_by_side;
+  const unsigned lane = threadIdx.x % side_by_side;
+  const std::uint64_t number = std::uint64_t{blockIdx.x} * fidelity_part_segments + own;
+  Sums sums;
+  if (number < cuts.segments) {
+    const FidelitySegment segment(cuts, number);
+    sums = sums_of_lane(cuts, segment, values, lane);
+    if (segment.at != 0 && lane == 0) {
+      sums.before = pair_of(values.error(segment.first - 1), values.error(segment.first));
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (PairSums& pairs : sums.neighbours) pairs = over_lanes(pairs);
+  sums.error = over_lanes(sums.error);
+  sums.counts = over_lanes(sums.counts);
+  if (lane == 0) segments[own] = sums;
+  __syncthreads();
+
+  Sums& part = parts[blockIdx.x];
+  if (threadIdx.x < Dims::max_rank) {
+    PairSums total;
+    for (const Sums& segment : segments) {
+      total.add(segment.neighbours[threadIdx.x]);
+      if (threadIdx.x == Sums::fastest) total.add(segment.before);
+    }
+    part.neighbours[threadIdx.x] = total;
+  } else if (threadIdx.x == Dims::max_rank) {
+    double error = 0;
+    FidelityCounts counts;
+    for (const Sums& segment : segments) {
+      error += segment.error;
+      counts.add(segment.counts);
+    }
+    part.error = error;
+    part.counts = counts;
+  }
+}
+
+template <class Value, class Pick>
+__device__ Value over_warp(Value value, const Pick& pick) {
+  for (unsigned apart = 16; apart > 0; apart /= 2) {
+    value = pick(value, __shfl_xor_sync(~0U, value, apart));
+  }
+  return value;
+}
+
+/// Doubles that are not negative have the order of their bits.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    find_largest_error(const __grid_constant__ ComparedValues<T> values, std::uint64_t points,
+                       unsigned long long* largest) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  double most = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+    if (values.counts(i)) most = fmax(most, fabs(values.half_error(i)));
+  }
+  __syncwarp();
+  most = over_warp(most, [](double a, double b) { return fmax(a, b); });
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(largest, __builtin_bit_cast(unsigned long long, most));
+  }
+}
+
+/// Thread blocks take pieces of planes.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    find_plane_ranges(const __grid_constant__ FidelityCuts cuts,
+                      const __grid_constant__ ComparedValues<T> values, std::uint64_t pieces,
+                      SharedExtremes* planes) {
+  const std::uint64_t plane = blockIdx.x / pieces;
+  const std::uint64_t start = blockIdx.x % pieces * plane_piece;
+  const std::uint64_t end = ::min(start + plane_piece, cuts.plane_points());
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (std::uint64_t i = start + threadIdx.x; i < end; i += threads) {
+    const std::uint64_t point = plane * cuts.plane_points() + i;
+    if (!values.counts(point)) continue;
+    const double value = static_cast<double>(values.original[point]) / 2;
+    low = fmin(low, value);
+    high = fmax(high, value);
+  }
+  __syncwarp();
+  low = over_warp(low, [](double a, double b) { return fmin(a, b); });
+  high = over_warp(high, [](double a, double b) { return fmax(a, b); });
+  if (threadIdx.x % 32 == 0 && low <= high) planes[plane].include(low, high);
+}
+
+/// A window's similarity, if all of its points count.
+struct Window {
+  double similarity;
+  bool counts;
+};
+
+/// A thread per window.
+template <class T>
+__global__ void __launch_bounds__(window_threads)
+    measure_windows(const __grid_constant__ FidelityCuts cuts,
+                    const __grid_constant__ ComparedValues<T> values, const SharedExtremes* planes,
+                    Window* windows) {
+  const std::uint64_t own = std::uint64_t{blockIdx.x} * window_threads + threadIdx.x;
+  const std::uint64_t plane = own / cuts.windows_per_plane();
+  if (plane >= cuts.planes) return;
+  const SharedExtremes& extremes = planes[plane];
+  Window window{0, false};
+  if (extremes.any() && extremes.max() > extremes.min()) {
+    const PlaneRange range{extremes.min(), extremes.max() - extremes.min()};
+    const std::uint64_t first = cuts.first_of_window(plane, own % cuts.windows_per_plane());
+    window.counts = values.window(first, cuts.plane_width, range, window.similarity);
+  }
+  windows[own] = window;
+}
+
+/// What the windows of a plane give.
+struct PlaneSum {
+  double similarity;
+  std::uint64_t windows;
+};
+
+/// A warp per plane, all of whose lanes make the same sum.
+__global__ void __launch_bounds__(threads)
+    sum_windows(const __grid_constant__ FidelityCuts cuts, const Window* windows, PlaneSum* sums) {
+  const std::uint64_t plane = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  if (plane >= cuts.planes) return;
+  const std::uint64_t count = cuts.windows_per_plane();
+  const unsigned lane = threadIdx.x % 32;
+  PlaneSum sum{0, 0};
+  for (std::uint64_t start = 0; start < count; start += 32) {
+    const Window own =
+        start + lane < count ? windows[plane * count + start + lane] : Window{0, false};
+    const unsigned counted = __ballot_sync(~0U, own.counts);
+    for (unsigned i = 0; i < 32; ++i) {
+      const double similarity = __shfl_sync(~0U, own.similarity, i);
+      if ((counted >> i & 1) != 0) sum.similarity += similarity;
+    }
+    sum.windows += __popc(counted);
+  }
+  if (lane == 0) sums[plane] = sum;
+}
+
+template <class T>
+int find_exponent(Work& work, const ComparedValues<T>& values, std::uint64_t points) {
+  auto* const largest = work.take_zeroed<unsigned long long>(1);
+  const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_in_turn);
+  find_largest_error<<<static_cast<unsigned>(blocks), threads, 0, work.stream()>>>(values, points,
+                                                                                   largest);
+  check_launch("find_largest_error");
+  const auto& found = *work.download(largest, 1);
+  work.sync();
+  return fidelity_exponent(std::bit_cast<double>(found));
+}
+
+/// The sums of all parts, on their way to the host.
+template <class T>
+std::span<const Sums> start_parts(Work& work, const FidelityCuts& cuts,
+                                  const ComparedValues<T>& values) {
+  const std::uint64_t count = ceil_div(cuts.segments, fidelity_part_segments);
+  auto* const parts = work.take<Sums>(count);
+  sum_parts<<<grid_of(count), part_threads, 0, work.stream()>>>(cuts, values, parts);
+  check_launch("sum_parts");
+  return {work.download(parts, count), count};
+}
+
+/// The same of all planes.
+template <class T>
+std::span<const PlaneSum> start_planes(Work& work, const FidelityCuts& cuts,
+                                       const ComparedValues<T>& values) {
+  if (cuts.planes == 0) return {};
+  const std::uint64_t pieces = ceil_div(cuts.plane_points(), plane_piece);
+  const std::uint64_t windows = cuts.planes * cuts.windows_per_plane();
+  auto* const ranges = work.take_zeroed<SharedExtremes>(cuts.planes);
+  find_plane_ranges<<<grid_of(cuts.planes * pieces), threads, 0, work.stream()>>>(cuts, values,
+                                                                                  pieces, ranges);
+  check_launch("find_plane_ranges");
+  auto* const measured = work.take<Window>(windows);
+  measure_windows<<<blocks_for(windows, window_threads), window_threads, 0, work.stream()>>>(
+      cuts, values, ranges, measured);
+  check_launch("measure_windows");
+  auto* const sums = work.take<PlaneSum>(cuts.planes);
+  sum_windows<<<blocks_for(cuts.planes * 32, threads), threads, 0, work.stream()>>>(cuts, measured,
+                                                                                    sums);
+  check_launch("sum_windows");
+  return {work.download(sums, cuts.planes), cuts.planes};
+}
+
+Fidelity fidelity_of(const Sums& sums, int rank) {
+  Fidelity part;
+  static_cast<FidelityCounts&>(part) = sums.counts;
+  part.error_sum = sums.error;
+  for (int axis = 0; axis < rank; ++axis) {
+    part.neighbours[static_cast<std::size_t>(axis)] =
+        sums.neighbours[axis == rank - 1 ? Sums::fastest : rank - 2 - axis];
+  }
+  return part;
+}
+
+Fidelity fidelity_of(const PlaneSum& plane) {
+  Fidelity part;
+  part.ssim_sum = plane.similarity;
+  part.ssim_windows = plane.windows;
+  return part;
+}
+
+/// The sum of parts, whose errors are in units of 2^exponent.
+template <class Parts, class Make>
+Fidelity merged(const Parts& parts, int exponent, const Make& make) {
+  Fidelity whole;
+  whole.exponent = exponent;
+  for (const auto& one : parts) {
+    Fidelity part = make(one);
+    part.exponent = exponent;
+    whole.merge(part);
+  }
+  return whole;
+}
+
+template <class T>
+Fidelity measure(Work& work, const Dims& dims, ComparedValues<T> values) {
+  const FidelityCuts cuts(dims);
+  const int exponent = find_exponent(work, values, cuts.points);
+  values.set_exponent(exponent);
+  const std::span<const Sums> parts = start_parts(work, cuts, values);
+  const std::span<const PlaneSum> planes = start_planes(work, cuts, values);
+  work.sync();
+  Fidelity whole =
+      merged(parts, exponent, [&](const Sums& sums) { return fidelity_of(sums, cuts.rank); });
+  if (!planes.empty()) {
+    whole.merge(merged(planes, exponent, [](const PlaneSum& plane) { return fidelity_of(plane); }));
+  }
+  return whole;
+}
+
+}  // namespace
+
+Fidelity measure_fidelity(Work& work, const FrameShape& shape, Bytes original, Bytes restored,
+                          const FillValues& fills) {
+  return with_type_of(shape.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto values = [](Bytes bytes) { return reinterpret_cast<const T*>(bytes.data()); };
+    return measure<T>(work, shape.dims,
+                      {values(original), values(restored), MissingTest<T>(fills)});
+  });
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "core/base/lane_sums.hpp"
+#include "gpu/field/metrics.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 128;
+constexpr unsigned warps = threads / 32;
+static_assert(sum_lanes == 32 && quality_block_points % 32 == 0);
+
+/// What one lane, or one warp, has seen of a block's points.
+struct Seen {
+  SeenPoints points;
+  double squares = 0;  ///< of errors in units of 2^exponent, of this lane or of all
+
+  /// Puts together what the lanes of a warp have seen, in lane 0; the squares as tree_sum() does.
+  __device__ void merge_lanes() {
+    const auto other = [](auto value, int distance) {
+      return __shfl_down_sync(~0U, value, static_cast<unsigned>(distance));
+    };
+    SeenPoints& all = points;
+    for (int distance = 16; distance > 0; distance /= 2) {
+      all.points += other(all.points, distance);
+      all.missing += other(all.missing, distance);
+      all.missing_differ += other(all.missing_differ, distance);
+      all.first_differ = ::min(all.first_differ, other(all.first_differ, distance));
+      all.first_bad = ::min(all.first_bad, other(all.first_bad, distance));
+      all.min = fmin(all.min, other(all.min, distance));
+      all.max = fmax(all.max, other(all.max, distance));
+      all.max_error = fmax(all.max_error, other(all.max_error, distance));
+      squares += other(squares, distance);
+    }
+  }
+};
+
+/// A warp per block of points, whose lanes make the block's partial sums.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    measure_blocks(const T* original, const T* restored, std::uint64_t points,
+                   const __grid_constant__ MissingTest<T> missing, const double* scales,
+                   double bound, Seen* blocks) {
+  constexpr unsigned in_flight = 8;
+  const std::uint64_t block = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  const std::uint64_t first = block * quality_block_points;
+  if (first >= points) return;
+  const std::uint64_t count =
+      points - first < quality_block_points ? points - first : quality_block_points;
+  const PointComparison<T> comparison{missing, bound, scales == nullptr ? 1 : scales[block]};
+  Seen seen;
+  const auto add = [&](std::uint64_t point, T was, T is) {
+    seen.squares += seen.points.add(point, was, is, comparison);
+  };
+  std::uint64_t i = threadIdx.x % 32;
+  for (; i + 32 * (in_flight - 1) < count; i += 32 * in_flight) {
+    T was[in_flight];
+    T is[in_flight];
+#pragma unroll
+    for (unsigned k = 0; k < in_flight; ++k) {
+      was[k] = original[first + i + 32 * k];
+      is[k] = restored[first + i + 32 * k];
+    }
+#pragma unroll
+    for (unsigned k = 0; k < in_flight; ++k) add(i + 32 * k, was[k], is[k]);
+  }
+  for (; i < count; i += 32) add(i, original[first + i], restored[first + i]);
+  __syncwarp();
+  seen.merge_lanes();
+  if (threadIdx.x % 32 == 0) blocks[block] = seen;
+}
+
+template <class T>
+std::span<const Seen> see(Work& work, const T* original, const T* restored, std::uint64_t points,
+                          const FillValues& fills, const double* scales, double bound) {
+  const std::uint64_t blocks = ceil_div(points, quality_block_points);
+  auto* const seen = work.take<Seen>(blocks);
+  measure_blocks<<<blocks_for(blocks, warps), threads, 0, work.stream()>>>(
+      original, restored, points, MissingTest<T>(fills), scales, bound, seen);
+  check_launch("measure_blocks");
+  const Seen* const found = work.download(seen, blocks);
+  work.sync();
+  return {found, blocks};
+}
+
+template <class T>
+Quality measure(Work& work, std::span<const T> original, std::span<const T> restored,
+                const FillValues& fills, double bound) {
+  const auto look = [&](const double* scales) {
+    return see(work, original.data(), restored.data(), original.size(), fills, scales, bound);
+  };
+  std::span<const Seen> blocks = look(nullptr);
+  std::vector<int> exponents;
+  std::vector<double> scales;
+  for (const Seen& block : blocks) {
+    exponents.push_back(square_exponent(block.points.max_error));
+    scales.push_back(std::ldexp(1.0, -exponents.back()));
+  }
+  if (std::any_of(exponents.begin(), exponents.end(), [](int exponent) { return exponent != 0; }))
+    blocks = look(work.upload(scales.data(), scales.size()));
+  Quality whole;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    whole.merge(blocks[i].points.quality({blocks[i].squares, exponents[i]}));
+  return whole;
+}
+
+}  // namespace
+
+Quality measure_quality(Work& work, DType dtype, Bytes original, Bytes restored,
+                        const FillValues& fills, double bound) {
+  return with_type_of(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto values = [](Bytes bytes) {
+      return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+    };
+    return measure<T>(work, values(original), values(restored), fills, bound);
+  });
+}
+
+}  // namespace cuszi::gpu

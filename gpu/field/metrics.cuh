@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "core/base/dtype.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/metrics.hpp"
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// Measures `restored` against `original`, both in the device's memory: what the CPU's
+/// measure_quality() says of them, bit for bit. Waits.
+Quality measure_quality(Work& work, DType dtype, Bytes original, Bytes restored,
+                        const FillValues& fills, double bound);
+
+}  // namespace cuszi::gpu

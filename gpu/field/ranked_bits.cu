@@ -1,0 +1,136 @@
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "gpu/field/ranked_bits.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr int rank_threads = 256;
+constexpr int words_per_thread = static_cast<int>(RankedBits::block_words) / rank_threads;
+constexpr int sum_threads = 1024;
+constexpr int sums_per_thread = 8;
+
+/// A thread block per block of points.
+__global__ void __launch_bounds__(rank_threads)
+    rank_words(RankedBits bits, std::uint32_t* block_counts) {
+  using Scan = cub::BlockScan<unsigned, rank_threads>;
+  __shared__ typename Scan::TempStorage storage;
+  const std::uint64_t first =
+      std::uint64_t{blockIdx.x} * RankedBits::block_words + threadIdx.x * words_per_thread;
+  unsigned ranks[words_per_thread];
+  for (int i = 0; i < words_per_thread; ++i) {
+    ranks[i] = static_cast<unsigned>(__popcll(static_cast<long long>(bits.words[first + i])));
+  }
+  unsigned total = 0;
+  Scan(storage).ExclusiveSum(ranks, ranks, total);
+  for (int i = 0; i < words_per_thread; ++i) {
+    bits.rank_in_block[first + i] = static_cast<std::uint16_t>(ranks[i]);
+  }
+  if (threadIdx.x == 0) block_counts[blockIdx.x] = total;
+}
+
+/// What a thread block of sums takes.
+constexpr std::uint64_t sum_tile = sum_threads * sums_per_thread;
+
+__device__ void load_counts(const std::uint32_t* counts, std::uint64_t count,
+                            std::uint64_t (&loaded)[sums_per_thread]) {
+  const std::uint64_t first = blockIdx.x * sum_tile + threadIdx.x * sums_per_thread;
+  for (int i = 0; i < sums_per_thread; ++i) loaded[i] = first + i < count ? counts[first + i] : 0;
+}
+
+__global__ void __launch_bounds__(sum_threads)
+    sum_tiles(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* sums) {
+  using Reduce = cub::BlockReduce<std::uint64_t, sum_threads>;
+  __shared__ typename Reduce::TempStorage storage;
+  std::uint64_t own[sums_per_thread];
+  load_counts(counts, count, own);
+  const std::uint64_t sum = Reduce(storage).Sum(own);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+/// Given the sums of all tiles before each.
+__global__ void __launch_bounds__(sum_threads)
+    scan_tiles(const std::uint32_t* counts, std::uint64_t count, const std::uint64_t* before,
+               std::uint64_t* out) {
+  using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
+  __shared__ typename Scan::TempStorage storage;
+  std::uint64_t sums[sums_per_thread];
+  load_counts(counts, count, sums);
+  Scan(storage).ExclusiveSum(sums, sums);
+  const std::uint64_t first = blockIdx.x * sum_tile + threadIdx.x * sums_per_thread;
+  for (int i = 0; i < sums_per_thread; ++i) {
+    if (first + i < count) out[first + i] = before[blockIdx.x] + sums[i];
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[count] = before[gridDim.x];
+}
+
+/// One thread block that walks the array: there are few counts.
+template <class Count>
+__global__ void __launch_bounds__(sum_threads)
+    sum_counts(const Count* counts, std::uint64_t count, std::uint64_t* out) {
+  using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
+  __shared__ typename Scan::TempStorage storage;
+  std::uint64_t before = 0;
+  for (std::uint64_t start = 0; start < count; start += sum_threads * sums_per_thread) {
+    const std::uint64_t first = start + threadIdx.x * sums_per_thread;
+    std::uint64_t sums[sums_per_thread];
+    for (int i = 0; i < sums_per_thread; ++i) sums[i] = first + i < count ? counts[first + i] : 0;
+    std::uint64_t total = 0;
+    Scan(storage).ExclusiveSum(sums, sums, total);
+    for (int i = 0; i < sums_per_thread; ++i) {
+      if (first + i < count) out[first + i] = before + sums[i];
+    }
+    before += total;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[count] = before;
+}
+
+}  // namespace
+
+RankedBits take_bits(Work& work, std::uint64_t points) {
+  RankedBits bits;
+  bits.blocks = ceil_div(points, RankedBits::block_points);
+  bits.words = work.take<std::uint64_t>(bits.blocks * RankedBits::block_words);
+  bits.rank_in_block = work.take<std::uint16_t>(bits.blocks * RankedBits::block_words);
+  bits.rank_of_block = work.take<std::uint64_t>(bits.blocks + 1);
+  return bits;
+}
+
+RankedBits make_bits(Work& work, std::uint64_t points) {
+  const RankedBits bits = take_bits(work, points);
+  check(cudaMemsetAsync(bits.words, 0, bits.blocks * RankedBits::block_words * sizeof *bits.words,
+                        work.stream()),
+        "clear memory");
+  return bits;
+}
+
+void rank_bits(Work& work, const RankedBits& bits) {
+  auto* const counts = work.take<std::uint32_t>(bits.blocks);
+  rank_words<<<grid_of(bits.blocks), rank_threads, 0, work.stream()>>>(bits, counts);
+  check_launch("rank_words");
+  exclusive_sums(work, counts, bits.blocks, bits.rank_of_block);
+}
+
+void exclusive_sums(Work& work, const std::uint32_t* counts, std::uint64_t count,
+                    std::uint64_t* out) {
+  constexpr std::uint64_t few = 2 * sum_tile;
+  if (count <= few) {
+    sum_counts<<<1, sum_threads, 0, work.stream()>>>(counts, count, out);
+    check_launch("sum_counts");
+    return;
+  }
+  const std::uint64_t tiles = ceil_div(count, sum_tile);
+  auto* const sums = work.take<std::uint64_t>(tiles);
+  auto* const before = work.take<std::uint64_t>(tiles + 1);
+  sum_tiles<<<grid_of(tiles), sum_threads, 0, work.stream()>>>(counts, count, sums);
+  check_launch("sum_tiles");
+  sum_counts<<<1, sum_threads, 0, work.stream()>>>(sums, tiles, before);
+  check_launch("sum_counts");
+  scan_tiles<<<grid_of(tiles), sum_threads, 0, work.stream()>>>(counts, count, before, out);
+  check_launch("scan_tiles");
+}
+
+}  // namespace cuszi::gpu

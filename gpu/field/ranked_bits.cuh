@@ -1,0 +1,70 @@
+#pragma once
+
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// A set of points: one bit each, and how many bits are set before any point (a rank directory).
+/// Missing points, outliers and patches are such sets: what belongs to their points lies in arrays
+/// by rank.
+struct RankedBits {
+  static constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t block_words = block_points / 64;
+
+  std::uint64_t* words = nullptr;          ///< a whole number of blocks
+  std::uint16_t* rank_in_block = nullptr;  ///< of each word's first bit
+  std::uint64_t* rank_of_block =
+      nullptr;  ///< of each block's first bit, and the number of all bits
+  std::uint64_t blocks = 0;
+
+  __device__ bool test(std::uint64_t point) const {
+    return ((words[point / 64] >> (point % 64)) & 1) != 0;
+  }
+
+  __device__ std::uint64_t rank_of_word(std::uint64_t word) const {
+    return rank_of_block[word / block_words] + rank_in_block[word];
+  }
+
+  __device__ std::uint64_t rank(std::uint64_t point) const {
+    const std::uint64_t below = (std::uint64_t{1} << (point % 64)) - 1;
+    return rank_of_word(point / 64) +
+           static_cast<unsigned>(__popcll(static_cast<long long>(words[point / 64] & below)));
+  }
+
+  __device__ void set(std::uint64_t point) const {
+    atomicOr(reinterpret_cast<std::uint32_t*>(words) + point / 32, 1U << (point % 32));
+  }
+};
+
+/// An empty set; test() and set() may be used, ranks not yet.
+RankedBits make_bits(Work& work, std::uint64_t points);
+/// Room for a set whose words and ranks will be written by others.
+RankedBits take_bits(Work& work, std::uint64_t points);
+/// Makes the ranks.
+void rank_bits(Work& work, const RankedBits& bits);
+
+/// out[i] = sum of counts[0 .. i-1], i = 0 .. count.
+void exclusive_sums(Work& work, const std::uint32_t* counts, std::uint64_t count,
+                    std::uint64_t* out);
+
+/// Calls each(point, rank) for all points of a ranked set.
+template <class Each>
+__global__ void for_each_bit_kernel(RankedBits bits, Each each) {
+  const std::uint64_t word = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (word >= bits.blocks * RankedBits::block_words) return;
+  std::uint64_t rest = bits.words[word];
+  if (rest == 0) return;
+  for (std::uint64_t rank = bits.rank_of_word(word); rest != 0; rest &= rest - 1, ++rank) {
+    each(word * 64 + static_cast<unsigned>(__ffsll(static_cast<long long>(rest)) - 1), rank);
+  }
+}
+
+template <class Each>
+void for_each_bit(Work& work, const RankedBits& bits, const Each& each) {
+  constexpr unsigned threads = 256;
+  const std::uint64_t words = bits.blocks * RankedBits::block_words;
+  for_each_bit_kernel<<<blocks_for(words, threads), threads, 0, work.stream()>>>(bits, each);
+  check_launch("for_each_bit");
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "core/backend/decode_session.hpp"
+#include "gpu/field/frame_work.cuh"
+#include "gpu/runtime/device_memory.hpp"
+
+namespace cuszi::gpu {
+
+/// Throws ArchiveError if kernels found anything wrong.
+void refuse_flaws(std::uint32_t flaws);
+
+/// Puts the bits of missing values, given by rank, in their places.
+template <class Bits>
+struct PutMissing {
+  const Bits* missing;
+  Bits* values;
+
+  __device__ void operator()(std::uint64_t point, std::uint64_t rank) const {
+    values[point] = missing[rank];
+  }
+};
+
+/// A frame's target on the device, which goes where it is wanted at the end.
+template <class T>
+class Restoration {
+ public:
+  Restoration(Work& work, const FrameTarget& target) : work_(work), target_(target) {
+    const MutableBytes out = target.out;
+    values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
+                                                            : work.take<std::byte>(out.size()));
+    const Mask& mask = target.mask;
+    if (!mask.any()) return;
+    missing_ = make_bits(work, target.shape.points());
+    work.copy(missing_.words, mask.words.data(), mask.words.size());
+    rank_bits(work, missing_);
+    missing_values_ =
+        reinterpret_cast<const BitsOf<T>*>(work.upload(mask.values.data(), mask.values.size()));
+  }
+
+  std::uint64_t points() const { return target_.shape.points(); }
+  T* values() const { return values_; }
+  FrameOutput<T> output() const {
+    return {target_.shape.extents(), values_,     missing_,
+            target_.mask.count,      target_.min, target_.max,
+            target_.shape.dims};
+  }
+
+  /// Puts the missing values back and waits. Throws ArchiveError if kernels found anything wrong.
+  void finish() {
+    if (missing_.words != nullptr) {
+      for_each_bit(work_, missing_,
+                   PutMissing<BitsOf<T>>{missing_values_, reinterpret_cast<BitsOf<T>*>(values_)});
+    }
+    const std::uint32_t& flaws = *work_.download(work_.flaws(), 1);
+    auto* const bytes = reinterpret_cast<const std::byte*>(values_);
+    if (bytes != target_.out.data()) {
+      work_.copy(target_.out.data(), bytes, target_.out.size());
+    }
+    work_.sync();
+    refuse_flaws(flaws);
+  }
+
+ private:
+  Work& work_;
+  FrameTarget target_;
+  T* values_ = nullptr;
+  RankedBits missing_;
+  const BitsOf<T>* missing_values_ = nullptr;
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "gpu/field/ranked_bits.cuh"
+#include "gpu/interp/interp_plan.cuh"
+
+namespace cuszi::gpu {
+
+inline constexpr unsigned max_threads = 128;
+
+/// What all tiles of a frame share.
+template <class T>
+struct InterpFrame {
+  InterpParams params;
+  InterpPlan plan;
+  Extents3 extents;
+  RankedBits missing;
+  std::uint32_t tiles_x;
+  std::uint32_t tiles_y;
+  std::uint32_t tiles;
+  std::uint32_t height_inverse;  ///< for divisions of row numbers by the box's height; 0: divide
+  std::byte* boxes;              ///< in global memory, one per thread block, if they are large
+  ByteCount box_bytes;
+  const T* anchors;  ///< all of them, with stand-ins for the missing
+  Extents3 anchor_grid;
+  Quantizer<T> quantizers[InterpParams::max_levels];
+  MissingTest<T> fills;  ///< that a restored value could be
+
+  __device__ TileBox tile(std::uint32_t i) const {
+    const std::uint32_t line = i / tiles_x;
+    return tile_box(params, extents, {line / tiles_y, line % tiles_y, i % tiles_x});
+  }
+
+  __device__ std::uint32_t row_to_z(std::uint32_t row) const {
+    return height_inverse != 0 ? __umulhi(row, height_inverse) : row / plan.size[1];
+  }
+};
+
+extern __shared__ __align__(16) std::byte shared_memory[];
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,93 @@
+#include "gpu/multilevel/cube_tile.cuh"
+#include "gpu/multilevel/energy_cube.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = RegionShape::block_threads;
+template <class T>
+constexpr unsigned blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
+
+/// root_feature(): square roots are rounded correctly, so no integer is reached from below.
+__device__ std::int32_t root_of(std::int32_t slope) {
+  return static_cast<std::int32_t>(std::sqrt(static_cast<float>(energy_one * slope)));
+}
+
+/// The weighted sum of the features of the i-th of `points`, a thread's k-th point.
+template <class Class, Borders borders, int count, class T>
+__device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights& weights,
+                                   const CubePoints<Class, borders, count, T>& points, int i,
+                                   const CubeReader<Class, std::uint8_t>& magnitudes,
+                                   const CubePlace& place, int k) {
+  EnergyFeatures f{};
+  f[constant] = energy_one;
+  CubeMagnitudes<Class, borders>(magnitudes, place, k).add_to(f);
+  const Slopes<T> s = points.slopes(i, plan.near_share);
+  f[gradient] = slope_feature(s.slope * plan.slope_scale);
+  f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
+  f[gradient_root] = root_of(f[gradient]);
+  if (Class::is_enclosed) f[slice_error] = slope_feature(s.errors * plan.slice_scale);
+  return weighted_sum(weights, f);
+}
+
+/// The contexts of a thread's points of a region.
+template <class Class, class T>
+__device__ void find_contexts(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
+                              const ClassPlan<T>& plan, const GroupWeights& weights,
+                              std::uint8_t* contexts) {
+  const auto values = tile.reader(array.layout, static_cast<const T*>(array.values));
+  const auto magnitudes =
+      tile.reader(array.layout, static_cast<const std::uint8_t*>(array.magnitudes));
+  const auto put = [&](int k, std::int32_t sum) {
+    contexts[tile.place_in_region(k)] = context_of(weights, plan.points.group, sum);
+  };
+  tile.with_borders(3, 1, [&](auto borders) {
+    if constexpr (borders.value == Borders::all) {
+      CUSZI_NO_UNROLL
+      for (int k = 0; k < cube_points; ++k) {
+        if (!tile.has(k)) continue;
+        const CubePoints<Class, borders.value, 1, T> point(values, tile.place(), k);
+        put(k, energy_sum(plan, weights.weights, point, 0, magnitudes, tile.place(), k));
+      }
+    } else {
+      const CubePoints<Class, borders.value, cube_points, T> points(values, tile.place(), 0);
+      CUSZI_UNROLL
+      for (int k = 0; k < cube_points; ++k) {
+        put(k, energy_sum(plan, weights.weights, points, k, magnitudes, tile.place(), k));
+      }
+    }
+  });
+}
+
+template <class Classes, class T>
+__global__ void __launch_bounds__(threads, blocks_of_sm<T>)
+    cube_contexts_kernel(__grid_constant__ const CubePass<Classes, T> pass,
+                         const GroupWeights* weights, std::uint8_t* contexts) {
+  __shared__ CubeStage<std::uint8_t> staged[2];
+  visit_tile(pass, [&](auto tile, const ClassPlan<T>& plan) {
+    const GroupWeights mine = weights[plan.points.group];
+    for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
+      find_contexts(tile, pass.array, plan, mine, staged[i % 2].values);
+      __syncthreads();
+      staged[i % 2].store(contexts + tile.first(), tile.points());
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
+                        std::uint8_t* contexts) {
+  with_cube_pass(pass, [&](const auto& cube) {
+    cube_contexts_kernel<<<cube.grid.blocks, threads, 0, work.stream()>>>(cube, weights, contexts);
+  });
+  check_launch("fill_cube_contexts");
+}
+
+template void fill_cube_contexts(Work&, const PassView<float>&, const GroupWeights*, std::uint8_t*);
+template void fill_cube_contexts(Work&, const PassView<double>&, const GroupWeights*,
+                                 std::uint8_t*);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "gpu/multilevel/energy.cuh"
+
+namespace cuszi::gpu {
+
+/// fill_contexts() for the passes of cubes and slices (see cube_point.cuh).
+template <class T>
+void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
+                        std::uint8_t* contexts);
+
+}  // namespace cuszi::gpu

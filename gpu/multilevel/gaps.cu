@@ -1,0 +1,89 @@
+#include "gpu/multilevel/gaps.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+/// Packs flags of points into a set.
+__global__ void pack_flags(const std::uint8_t* flags, std::uint64_t count, RankedBits bits) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const unsigned word = __ballot_sync(~0U, i < count && flags[i] != 0);
+  if (i % 32 == 0 && i < count) reinterpret_cast<std::uint32_t*>(bits.words)[i / 32] = word;
+}
+
+/// How many members of a set come before each of these points, or in all.
+__global__ void find_ranks(RankedBits bits, const std::uint64_t* points, std::uint32_t count,
+                           std::uint64_t all_points, std::uint64_t* ranks) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= count) return;
+  ranks[i] = points[i] < all_points ? bits.rank(points[i]) : bits.rank_of_block[bits.blocks];
+}
+
+template <class V>
+__global__ void close_gaps(RankedBits missing, std::uint64_t first, std::uint64_t end,
+                           const V* by_place, V* closed) {
+  const std::uint64_t i = first + std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < end && !missing.test(i)) closed[i - missing.rank(i)] = by_place[i];
+}
+
+template <class V>
+__global__ void open_gaps(RankedBits missing, std::uint64_t first, std::uint64_t end,
+                          const V* closed, V* by_place) {
+  const std::uint64_t i = first + std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < end && !missing.test(i)) by_place[i] = closed[i - missing.rank(i)];
+}
+
+}  // namespace
+
+template <class T>
+Gaps::Gaps(Work& work, const LevelFrame<T>& frame, const RankedBits& missing) {
+  if (missing.words == nullptr) return;
+  const std::uint64_t points = frame.points();
+  auto* const flags = work.take<std::uint8_t>(points);
+  for (int pass = 0; pass <= frame.passes(); ++pass) places_.push_back(frame.start(pass));
+  for (int pass = 0; pass < frame.passes(); ++pass) {
+    find_missing_places(work, frame.view(pass), missing, flags + frame.start(pass));
+  }
+  missing_ = make_bits(work, points);
+  pack_flags<<<blocks_for(points, threads), threads, 0, work.stream()>>>(flags, points, missing_);
+  check_launch("pack_flags");
+  rank_bits(work, missing_);
+  const auto count = static_cast<std::uint32_t>(places_.size());
+  auto* const ranks = work.take<std::uint64_t>(count);
+  find_ranks<<<blocks_for(count, threads), threads, 0, work.stream()>>>(
+      missing_, work.upload(places_.data(), count), count, points, ranks);
+  check_launch("find_ranks");
+  const std::uint64_t* const on_host = work.download(ranks, count);
+  work.sync();
+  for (std::uint32_t i = 0; i < count; ++i) starts_.push_back(places_[i] - on_host[i]);
+}
+
+template <class V>
+void Gaps::close(Work& work, PassRange passes, const V* by_place, V* closed) const {
+  const std::uint64_t first = place(passes.first);
+  const std::uint64_t end = place(passes.end);
+  if (first == end) return;
+  close_gaps<<<blocks_for(end - first, threads), threads, 0, work.stream()>>>(missing_, first, end,
+                                                                              by_place, closed);
+  check_launch("close_gaps");
+}
+
+template <class V>
+void Gaps::open(Work& work, PassRange passes, const V* closed, V* by_place) const {
+  const std::uint64_t first = place(passes.first);
+  const std::uint64_t end = place(passes.end);
+  if (first == end) return;
+  open_gaps<<<blocks_for(end - first, threads), threads, 0, work.stream()>>>(missing_, first, end,
+                                                                             closed, by_place);
+  check_launch("open_gaps");
+}
+
+template Gaps::Gaps(Work&, const LevelFrame<float>&, const RankedBits&);
+template Gaps::Gaps(Work&, const LevelFrame<double>&, const RankedBits&);
+template void Gaps::close(Work&, PassRange, const QuantCode*, QuantCode*) const;
+template void Gaps::close(Work&, PassRange, const std::uint8_t*, std::uint8_t*) const;
+template void Gaps::open(Work&, PassRange, const QuantCode*, QuantCode*) const;
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "gpu/multilevel/multilevel.cuh"
+
+namespace cuszi::gpu {
+
+/// The places of passes whose points are missing and stand in no stream (compare
+/// cpu_ref/field/gaps).
+class Gaps {
+ public:
+  /// None.
+  Gaps() = default;
+  /// Those of a frame's passes; none if no point is missing. The host waits once.
+  template <class T>
+  Gaps(Work& work, const LevelFrame<T>& frame, const RankedBits& missing);
+
+  bool any() const { return !starts_.empty(); }
+  /// How many codes of passes before one stand in streams, and of the pass itself.
+  std::uint64_t start(int pass) const { return starts_[static_cast<std::size_t>(pass)]; }
+  std::uint64_t count(int pass) const { return start(pass + 1) - start(pass); }
+
+  /// Moves what stands at the other places of these passes together; both arrays are of all passes.
+  template <class V>
+  void close(Work& work, PassRange passes, const V* by_place, V* closed) const;
+  /// The inverse; what stands at places of missing points is not touched.
+  template <class V>
+  void open(Work& work, PassRange passes, const V* closed, V* by_place) const;
+
+ private:
+  std::uint64_t place(int pass) const { return places_[static_cast<std::size_t>(pass)]; }
+
+  RankedBits missing_;                 ///< by place in all passes
+  std::vector<std::uint64_t> places_;  ///< where passes begin
+  std::vector<std::uint64_t> starts_;  ///< the same without gaps
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,131 @@
+#include "core/multilevel/place.hpp"
+#include "gpu/multilevel/multilevel_cube.cuh"
+#include "gpu/multilevel/multilevel_point.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = RegionShape::block_threads;
+
+template <class T>
+__device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {
+  if (listed != nullptr) listed[at.place] = value_to_hash(array.values[at.offset]);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    quantise_kernel(__grid_constant__ const PassView<T> pass,
+                    __grid_constant__ const QuantiseTask<T> task) {
+  __shared__ Staged<QuantCode> codes;
+  __shared__ PredictedSpots<T> predicted;
+  std::int64_t errors = 0;
+  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    predict_spots(pass, view, region, predicted);
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      const PointPlaces places = places_of(pass, view, region, spot, place);
+      codes.values[place] =
+          quantise_point(task, pass.array, places, predicted.expected[place], errors);
+      list_value(pass.array, places, task.listed);
+    });
+    __syncthreads();
+    codes.store(task.codes + region.place, region.points());
+    __syncthreads();
+  });
+  add_to_sum(task, errors);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    restore_kernel(__grid_constant__ const PassView<T> pass,
+                   __grid_constant__ const RestoreTask<T> task) {
+  __shared__ Staged<QuantCode> codes;
+  __shared__ PredictedSpots<T> predicted;
+  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    codes.load(task.codes + region.place, region.points());
+    predict_spots(pass, view, region, predicted);
+    __syncthreads();
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      const PointPlaces places = places_of(pass, view, region, spot, place);
+      restore_point(task, pass.array, places, predicted.expected[place], codes.values[place]);
+      list_value(pass.array, places, task.listed);
+    });
+    __syncthreads();
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    missing_places_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
+                          std::uint8_t* places) {
+  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
+      places[region.place + place] = missing.test(original_offset_of(view, region, spot)) ? 1 : 0;
+    });
+  });
+}
+
+/// The bits of the original value that stands at a place of a pass.
+template <class T>
+struct OriginalAt {
+  PassView<T> pass;
+  Grid grid;  ///< of the frame, for its tiles
+  const T* original;
+
+  __device__ std::uint64_t operator()(std::uint64_t place) const {
+    std::uint32_t c = 0;
+    while (c + 1 < pass.class_count && pass.classes[c + 1].plan.points.start <= place) ++c;
+    const PointClass& points = pass.classes[c].plan.points;
+    const Index4 at = cuszi::position_of(points, point_at_place(grid, points, place));
+    return bits_of(original[pass.array.layout.original_offset_of(at)]);
+  }
+};
+
+}  // namespace
+
+template <class T>
+void quantise_pass(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
+  if (pass.geometry != Geometry::any) {
+    quantise_cube(work, pass, task);
+    return;
+  }
+  quantise_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, task);
+  check_launch("quantise_pass");
+}
+
+template <class T>
+Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
+                    const RankedBits& outliers, std::uint64_t count) {
+  Grid grid;
+  grid.tile = {1, pass.shape.tile1(), pass.shape.tile2(), pass.shape.tile3()};
+  return encode_sparse(work, outliers, count, OriginalAt<T>{pass, grid, original});
+}
+
+template <class T>
+void restore_pass(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
+  if (pass.geometry != Geometry::any) {
+    restore_cube(work, pass, task);
+    return;
+  }
+  restore_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, task);
+  check_launch("restore_pass");
+}
+
+template <class T>
+void find_missing_places(Work& work, const PassView<T>& pass, const RankedBits& missing,
+                         std::uint8_t* places) {
+  missing_places_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, missing, places);
+  check_launch("find_missing_places");
+}
+
+#define CUSZI_INSTANTIATE(T)                                                           \
+  template void quantise_pass(Work&, const PassView<T>&, const QuantiseTask<T>&);      \
+  template Bytes list_outliers(Work&, const PassView<T>&, const T*, const RankedBits&, \
+                               std::uint64_t);                                         \
+  template void restore_pass(Work&, const PassView<T>&, const RestoreTask<T>&);        \
+  template void find_missing_places(Work&, const PassView<T>&, const RankedBits&, std::uint8_t*);
+CUSZI_INSTANTIATE(float)
+CUSZI_INSTANTIATE(double)
+#undef CUSZI_INSTANTIATE
+
+}  // namespace cuszi::gpu

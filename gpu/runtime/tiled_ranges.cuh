@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// Ranges of items that are cut into tiles of a fixed size, each of one range alone: a tile is what
+/// a thread block takes, so that one launch works on many ranges.
+struct TiledRanges {
+  const std::uint32_t* first_tiles = nullptr;  ///< [range]
+  std::uint32_t ranges = 0;
+  std::uint32_t tiles = 0;
+
+  __device__ std::uint32_t range_of(std::uint32_t tile) const {
+    std::uint32_t first = 0;
+    std::uint32_t end = ranges;
+    while (end - first > 1) {
+      const std::uint32_t middle = (first + end) / 2;
+      if (first_tiles[middle] <= tile) {
+        first = middle;
+      } else {
+        end = middle;
+      }
+    }
+    return first;
+  }
+};
+
+/// Of ranges of these sizes.
+inline TiledRanges tile_ranges(Work& work, std::span<const std::uint64_t> sizes,
+                               std::uint32_t tile_items) {
+  std::vector<std::uint32_t> first_tiles;
+  std::uint64_t tiles = 0;
+  for (const std::uint64_t size : sizes) {
+    first_tiles.push_back(static_cast<std::uint32_t>(tiles));
+    tiles += ceil_div(size, tile_items);
+  }
+  return {work.upload(first_tiles.data(), first_tiles.size()),
+          static_cast<std::uint32_t>(sizes.size()), grid_of(tiles)};
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,56 @@
+#include "cuszi/gpu.hpp"
+#include "gpu/runtime/check.hpp"
+
+namespace cuszi::gpu {
+
+std::optional<int> device_of(const void* memory) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // without a driver, all memory is the host's
+    return std::nullopt;
+  }
+  const bool device =
+      attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return device ? std::optional(attributes.device) : std::nullopt;
+}
+
+void copy(Bytes from, MutableBytes to) {
+  check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyDefault), "copy");
+  // Small copies from the host may still be on their way.
+  check(cudaStreamSynchronize(nullptr), "copy");
+}
+
+void copy_ends(Bytes from, MutableBytes ends) {
+  const ByteCount width = ends.size() / 2;
+  const ByteCount apart = from.size() - width;
+  constexpr ByteCount most_pitch = 0x7FFFFFFF;  // of CUDA
+  if (apart < width || apart > most_pitch) {
+    copy(from.first(width), ends.first(width));
+    copy(from.last(width), ends.last(width));
+  } else {  // as the rows of a matrix
+    check(cudaMemcpy2D(ends.data(), width, from.data(), apart, width, 2, cudaMemcpyDeviceToHost),
+          "copy");
+  }
+}
+
+void wait_for_stream(void* stream) {
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "finish the caller's work");
+}
+
+std::optional<int> device_in_use() {
+  int device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) return device;
+  static_cast<void>(cudaGetLastError());
+  return std::nullopt;
+}
+
+int use_device(int device) {
+  int before = 0;
+  check(cudaGetDevice(&before), "tell the device in use");
+  check(cudaSetDevice(device), "select a device");
+  return before;
+}
+
+void return_to_device(int before) noexcept { cudaSetDevice(before); }
+
+}  // namespace cuszi::gpu

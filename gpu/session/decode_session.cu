@@ -1,0 +1,171 @@
+#include "gpu/coders/bitcomp.hpp"
+#include "gpu/coders/coder.cuh"
+#include "gpu/field/restoration.cuh"
+#include "gpu/interp/interp.cuh"
+#include "gpu/lorenzo/lorenzo.cuh"
+#include "gpu/multilevel/multilevel_passes.cuh"
+#include "gpu/session/predictors.hpp"
+#include "gpu/session/sessions.hpp"
+#include "gpu/tiles/tiles.cuh"
+#include "gpu/zfp/zfp_coding.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr unsigned most_blocks = 132 * 16;  ///< for threads that take values in turn
+
+/// Puts the codes of points that are not missing in their places; missing points get a code that
+/// stands for no outlier.
+__global__ void insert_missing(const QuantCode* symbols, std::uint64_t points, RankedBits missing,
+                               QuantCode* codes) {
+  const std::uint64_t point = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (point >= points) return;
+  codes[point] = missing.test(point) ? QuantCode{1} : symbols[point - missing.rank(point)];
+}
+
+template <class Bits>
+__global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+    values[i] = bits;
+  }
+}
+
+/// Of the predictors that have kernels: one pass, no contexts.
+template <class T>
+class GpuPassDecoder final : public PassDecoder {
+ public:
+  GpuPassDecoder(Work& work, const FrameTarget& target, const PredictorParams& predictor,
+                 const CoderParams& coder)
+      : work_(work), predictor_(predictor), coder_(coder), restoration_(work, target) {}
+
+  void decode(std::span<const CodedLevel> levels) override {
+    const Sections& sections = levels.front().sections.front();
+    const std::uint64_t points = restoration_.points();
+    const FrameOutput<T> frame = restoration_.output();
+    std::uint64_t left_out = 0;
+    visit_one_pass(predictor_, [&](const auto& params) {
+      if (!params.codes_missing_points) left_out = frame.missing_points;
+    });
+    const std::uint64_t count = points - left_out;
+    codes_ = work_.take<QuantCode>(count);
+    work_.flaws();  // before what sets them beside
+    const bool has_patches = std::holds_alternative<LorenzoParams>(predictor_);
+    const PendingSparse lists(work_,
+                              {sections.find(SectionId::outliers),
+                               has_patches ? sections.find(SectionId::patches) : Bytes{}},
+                              points);
+    const PendingSymbols symbols = start_decoding(work_, coder_, sections, points);
+    work_.sync();
+    if (lists.any()) work_.beside([&] { exceptions_ = unpack(lists); });
+    symbols({codes_, count});
+    if (left_out != 0) insert_missing_codes(points);
+  }
+
+  void contexts(int /*pass*/, const Sections& /*sections*/) override {}
+
+  void place(int /*pass*/) override {}
+
+  void reconstruct(int /*pass*/, const Sections& sections) override {
+    work_.join();
+    visit_one_pass(predictor_, [&](const auto& params) {
+      gpu::reconstruct(work_, params, codes_, sections, exceptions_, restoration_.output());
+    });
+  }
+
+  void finish() override { restoration_.finish(); }
+
+ private:
+  static ExceptionLists unpack(const PendingSparse& lists) {
+    const std::vector<SparseView> views = lists.unpack();
+    return {views[0], views[1]};
+  }
+
+  void insert_missing_codes(std::uint64_t points) {
+    const QuantCode* const symbols = codes_;
+    codes_ = work_.take<QuantCode>(points);
+    insert_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
+        symbols, points, restoration_.output().missing, codes_);
+    check_launch("insert_missing");
+  }
+
+  Work& work_;
+  const PredictorParams& predictor_;
+  const CoderParams& coder_;
+  Restoration<T> restoration_;
+  QuantCode* codes_ = nullptr;
+  ExceptionLists exceptions_;  ///< made beside the codes
+};
+
+template <class Params, class T>
+void decode_values_by(Work& work, const Params& params, const Sections& sections,
+                      const FrameOutput<T>& frame) {
+  if constexpr (Params::codes_itself) {
+    decode_values(work, params, sections, frame);
+  } else {
+    throw std::logic_error(std::string(Params::name) + " does not code itself");
+  }
+}
+
+class GpuDecodeSession final : public DecodeSession {
+ public:
+  GpuDecodeSession(FrameSlot& slot, Work& work, Bytes payload) : DecodeSession(slot), work_(work) {
+    work_.reset();
+    payload_ = bring(work_, payload);
+  }
+
+  Bytes payload() const override { return payload_; }
+
+  void unpack(Sections& sections) override { bitcomp_unpack(work_, sections); }
+
+  std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
+                                      const CoderParams& coder) override {
+    return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
+      using T = decltype(zero);
+      if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
+        return make_multilevel_decoder<T>(work_, target, *multilevel, coder);
+      }
+      return std::make_unique<GpuPassDecoder<T>>(work_, target, predictor, coder);
+    });
+  }
+
+  void decode_values(const FrameTarget& target, const PredictorParams& predictor,
+                     const Sections& sections) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      Restoration<decltype(zero)> restoration(work_, target);
+      std::visit(
+          [&](const auto& params) {
+            decode_values_by(work_, params, sections, restoration.output());
+          },
+          predictor);
+      restoration.finish();
+    });
+  }
+
+  void fill(const FrameTarget& target, std::uint64_t bits) override {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      using Bits = BitsOf<decltype(zero)>;
+      Restoration<decltype(zero)> restoration(work_, target);
+      const std::uint64_t points = restoration.points();
+      const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
+      fill_values<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+          reinterpret_cast<Bits*>(restoration.values()), points, static_cast<Bits>(bits));
+      check_launch("fill_values");
+      restoration.finish();
+    });
+  }
+
+ private:
+  Work& work_;
+  Bytes payload_;
+};
+
+}  // namespace
+
+std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload) {
+  return std::make_unique<GpuDecodeSession>(slot, work, payload);
+}
+
+}  // namespace cuszi::gpu

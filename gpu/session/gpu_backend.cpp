@@ -1,0 +1,203 @@
+#include "cuszi/gpu.hpp"
+#include "gpu/field/fidelity.cuh"
+#include "gpu/field/hash.cuh"
+#include "gpu/field/metrics.cuh"
+#include "gpu/runtime/device_memory.hpp"
+#include "gpu/session/sessions.hpp"
+#include "gpu/session/transfer.hpp"
+
+namespace cuszi::gpu {
+
+namespace {
+
+class GpuBackend final : public Backend {
+ public:
+  explicit GpuBackend(int device) : device_(device) {
+    if (device < 0 || device >= device_count()) {
+      throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
+                        std::to_string(device_count()));
+    }
+    use_device();
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device), "tell its name");
+    name_ = properties.name;
+    work_ = std::make_unique<Work>();
+    transfer_ = make_transfer(device);
+  }
+  /// Beside another one, on the device in use.
+  GpuBackend(int device, std::string name, std::shared_ptr<Transfer> transfer)
+      : device_(device),
+        name_(std::move(name)),
+        work_(std::make_unique<Work>()),
+        transfer_(std::move(transfer)) {}
+
+  std::string name() const override { return name_; }
+
+  Transfer* transfer() override { return transfer_.get(); }
+
+  Backend* beside(ByteCount frame_bytes) override {
+    constexpr ByteCount frames_of_work = 20;  // arenas, frames and archives on their way
+    if (frame_bytes > most_beside_) {
+      if (transfer_->room() / frames_of_work < frame_bytes) return nullptr;
+      use_device();
+      if (!beside_) beside_ = std::make_unique<GpuBackend>(device_, name_, transfer_);
+      most_beside_ = frame_bytes;
+    }
+    return beside_.get();
+  }
+
+  void settle() noexcept override {
+    cudaSetDevice(device_);
+    cudaStreamSynchronize(work_->stream());
+  }
+
+  std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
+                                        const FillValues& fills,
+                                        const PredictorParams& draft) override {
+    use_device();
+    return make_encode_session(slot_, *work_, shape, values, fills, draft);
+  }
+
+  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
+                                              const FillValues& fills,
+                                              const FieldScan& scan) override {
+    use_device();
+    return make_encode_session(slot_, *work_, shape, values, fills, scan);
+  }
+
+  std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
+                                                 const PredictorParams& draft) override {
+    use_device();
+    return make_one_pass_session(slot_, *work_, shape, values, draft);
+  }
+
+  std::unique_ptr<DecodeSession> decode(Bytes payload) override {
+    use_device();
+    return make_decode_session(slot_, *work_, payload);
+  }
+
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+                          double bound) override {
+    const FrameInSlot frame(slot_);
+    use_device();
+    work_->reset();
+    return gpu::measure_quality(*work_, dtype, bring(*work_, original), bring(*work_, restored),
+                                fills, bound);
+  }
+
+  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
+                            const FillValues& fills) override {
+    const FrameInSlot frame(slot_);
+    use_device();
+    work_->reset();
+    return gpu::measure_fidelity(*work_, shape, bring(*work_, original), bring(*work_, restored),
+                                 fills);
+  }
+
+  std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
+    use_device();
+    return are_on_host(strings) ? host_hashes(strings) : block_hashes(*work_, strings);
+  }
+
+  PendingHashes start_hashes(std::span<const Bytes> strings) override {
+    use_device();
+    if (are_on_host(strings)) return {};
+    PendingHashes hashes;
+    work_->beside([&] { hashes = start_block_hashes(*work_, strings); });
+    return [this, hashes] {
+      use_device();
+      work_->sync_all();
+      return hashes();
+    };
+  }
+
+  void copy(Bytes from, MutableBytes to) override {
+    use_device();
+    if (from.size() <= small_copy) {
+      copy_by_staging(from, to);
+      return;
+    }
+    work_->copy(to.data(), from.data(), from.size());
+    work_->sync();
+  }
+
+  void gather(std::span<const Sections> passes, MutableBytes out) override {
+    use_device();
+    const bool to_host = !out.empty() && !is_on_device(out.data());
+    CopyList small;
+    for (const Sections& sections : passes) {
+      for (const Section& section : sections.list()) {
+        const Bytes bytes = section.bytes;
+        const bool by_kernel = !to_host && bytes.size() <= most_kernel_copy;
+        if (by_kernel && work_->device().holds(bytes.data())) {
+          work_->add_copy(out.data(), bytes.data(), bytes.size(), small);
+        } else {
+          work_->copy(out.data(), bytes.data(), bytes.size());
+        }
+        out = out.subspan(bytes.size());
+      }
+    }
+    small.run(work_->stream());
+    if (to_host) work_->sync();
+  }
+
+  ByteCount peak_bytes() const { return work_->device().peak(); }
+
+ private:
+  static constexpr ByteCount small_copy = 4096;
+
+  static bool are_on_host(std::span<const Bytes> strings) {
+    return std::all_of(strings.begin(), strings.end(),
+                       [](Bytes string) { return string.empty() || !is_on_device(string.data()); });
+  }
+
+  /// Copies from and to page-locked memory need no second one.
+  void copy_by_staging(Bytes from, MutableBytes to) {
+    if (staging_ == nullptr) staging_ = pinned_.take<std::byte>(small_copy);
+    const bool from_device = !from.empty() && is_on_device(from.data());
+    const bool to_device = !to.empty() && is_on_device(to.data());
+    if (!from_device) std::copy(from.begin(), from.end(), to_device ? staging_ : to.data());
+    if (from_device || to_device) {
+      work_->copy_pinned(to_device ? to.data() : staging_, from_device ? from.data() : staging_,
+                         from.size());
+      work_->sync();
+    }
+    if (from_device && !to_device) std::copy_n(staging_, from.size(), to.begin());
+  }
+
+  /// Threads that have not made the backend have another device, or none, at first.
+  void use_device() const { check(cudaSetDevice(device_), "select a device"); }
+
+  int device_;
+  std::string name_;
+  FrameSlot slot_;
+  std::unique_ptr<Work> work_;
+  Arena<PinnedMemory> pinned_;
+  std::byte* staging_ = nullptr;
+  std::shared_ptr<Transfer> transfer_;
+  std::unique_ptr<GpuBackend> beside_;
+  ByteCount most_beside_ = 0;  ///< the largest frame that has found memory for it
+};
+
+}  // namespace
+
+std::string toolkit_version() {
+  return std::to_string(CUDART_VERSION / 1000) + '.' + std::to_string(CUDART_VERSION % 1000 / 10);
+}
+
+int device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  return count;
+}
+
+std::unique_ptr<Backend> make_backend(int device) { return std::make_unique<GpuBackend>(device); }
+
+ByteCount peak_device_bytes(const Backend& backend) {
+  return dynamic_cast<const GpuBackend&>(backend).peak_bytes();
+}
+
+}  // namespace cuszi::gpu

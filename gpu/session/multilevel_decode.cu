@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <optional>
+
+#include "gpu/coders/ans.cuh"
+#include "gpu/coders/coder.cuh"
+#include "gpu/field/hash.cuh"
+#include "gpu/field/restoration.cuh"
+#include "gpu/multilevel/energy.cuh"
+#include "gpu/multilevel/gaps.cuh"
+#include "gpu/multilevel/multilevel_passes.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+template <class T>
+class MultilevelDecoder final : public PassDecoder {
+ public:
+  MultilevelDecoder(Work& work, const FrameTarget& target, const MultilevelParams& params,
+                    const CoderParams& coder)
+      : work_(work),
+        params_(params),
+        coder_(coder),
+        restoration_(work, target),
+        output_(restoration_.output()),
+        memory_(work),
+        frame_(work, memory_, params, target.min, target.max, output_.values),
+        codes_(work.take<QuantCode>(frame_.points())),
+        contexts_(uses_contexts(coder) ? work.take<std::uint8_t>(frame_.points()) : nullptr) {}
+
+  void decode(std::span<const CodedLevel> levels) override {
+    CopyList downloads;
+    for (const CodedLevel& level : levels) {
+      for (const Sections& sections : level.sections) {
+        coded_.push_back(sections);
+        Sections& on_host = on_host_.emplace_back();
+        for (const SectionId id : {SectionId::weights, SectionId::lattice_hash}) {
+          const Bytes bytes = sections.find(id);
+          if (bytes.empty()) continue;
+          on_host.add(id,
+                      Bytes(work_.download(bytes.data(), bytes.size(), downloads), bytes.size()));
+        }
+      }
+    }
+    downloads.run(work_.stream());
+    gaps_ = Gaps(work_, frame_, output_.missing);
+    if (gaps_.any()) {
+      closed_codes_ = work_.take<QuantCode>(gaps_.start(frame_.passes()));
+      closed_contexts_ = work_.take<std::uint8_t>(gaps_.start(frame_.passes()));
+    }
+    work_.sync();
+    if (contexts_ != nullptr) upload_weights();
+    const auto* const ans = std::get_if<AnsParams>(&coder_);
+    if (ans != nullptr) ans_.emplace(work_, *ans, levels);
+  }
+
+  void contexts(int pass, const Sections& /*sections*/) override {
+    enter(pass);
+    fill_contexts(work_, frame_.view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
+                  contexts_ + frame_.start(pass));
+  }
+
+  void place(int pass) override {
+    const std::uint64_t start = frame_.start(pass);
+    const std::uint64_t points = frame_.pass(pass).points;
+    const std::uint8_t* const contexts = contexts_ == nullptr ? nullptr : contexts_ + start;
+    if (!gaps_.any()) {
+      decode_codes(pass, contexts, points, codes_ + start);
+      return;
+    }
+    const PassRange range{pass, pass + 1};
+    if (contexts != nullptr) gaps_.close(work_, range, contexts_, closed_contexts_);
+    decode_codes(pass, contexts == nullptr ? nullptr : closed_contexts_ + gaps_.start(pass),
+                 gaps_.count(pass), closed_codes_ + gaps_.start(pass));
+    gaps_.open(work_, range, closed_codes_, codes_);
+  }
+
+  void reconstruct(int pass, const Sections& sections) override {
+    enter(pass);
+    if (frame_.follows_coarse_lattice(pass)) check_coarse_lattice(on_host(pass));
+    const std::uint64_t points = frame_.pass(pass).points;
+    const Quantizer<T> quantizer(params_.half_step_of(frame_.pass(pass).level), 0, output_.min,
+                                 output_.max, params_.radius);
+    const Bytes list = sections.find(SectionId::outliers);
+    const SparseView outliers =
+        list.empty() ? SparseView{} : decode_sparse(work_, {list}, points).front();
+    restore_pass(work_, frame_.view(pass),
+                 RestoreTask<T>{output_.missing, quantizer, codes_ + frame_.start(pass), outliers,
+                                work_.flaws(), frame_.listed(pass)});
+  }
+
+  void finish() override {
+    frame_.leave();
+    restoration_.finish();
+  }
+
+ private:
+  void enter(int pass) {
+    if (pass <= entered_) return;
+    frame_.enter(pass);
+    entered_ = pass;
+  }
+
+  void upload_weights() {
+    RememberedWeights remembered;
+    std::vector<GroupWeights> all;
+    // What is coded may go on behind the passes that a preview shows.
+    const int passes = std::min(static_cast<int>(coded_.size()), frame_.passes());
+    for (int pass = 0; pass < passes; ++pass) {
+      first_weights_.push_back(all.size());
+      const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_.plan(),
+                                        frame_.pass(pass), remembered);
+      all.insert(all.end(), weights.begin(), weights.end());
+    }
+    weights_ = work_.upload(all.data(), all.size());
+  }
+
+  /// The codes of a pass that stand in its stream, each under its context.
+  void decode_codes(int pass, const std::uint8_t* contexts, std::uint64_t count,
+                    QuantCode* codes) const {
+    const auto number = static_cast<std::size_t>(pass);
+    if (ans_) {
+      ans_->place(number, contexts, count, codes);
+    } else if (count != 0) {
+      auto* const aligned = work_.take<QuantCode>(count);  // decoders write whole words
+      decode_symbols(work_, coder_, coded_[number], {aligned, count}, frame_.pass(pass).points);
+      work_.copy(codes, static_cast<const QuantCode*>(aligned), count);
+    }
+  }
+
+  const Sections& on_host(int pass) const { return on_host_[static_cast<std::size_t>(pass)]; }
+
+  void check_coarse_lattice(const Sections& sections) {
+    ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
+    if (in.get<std::uint64_t>() != block_hash(work_, frame_.coarse_values())) {
+      throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
+    }
+  }
+
+  Work& work_;
+  const MultilevelParams& params_;
+  const CoderParams& coder_;
+  Restoration<T> restoration_;
+  FrameOutput<T> output_;
+  FrameMemory memory_;
+  LevelFrame<T> frame_;
+  std::vector<Sections> coded_;    ///< of all passes
+  std::vector<Sections> on_host_;  ///< those that the host reads, in its memory
+  std::optional<AnsCodes> ans_;
+  Gaps gaps_;
+  QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
+  std::uint8_t* closed_contexts_ = nullptr;
+  QuantCode* codes_;                        ///< by pass and place
+  std::uint8_t* contexts_;                  ///< of the same
+  const GroupWeights* weights_ = nullptr;   ///< of the groups of all passes, on the device
+  std::vector<std::size_t> first_weights_;  ///< among these, of each pass
+  int entered_ = -1;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<PassDecoder> make_multilevel_decoder(Work& work, const FrameTarget& target,
+                                                     const MultilevelParams& predictor,
+                                                     const CoderParams& coder) {
+  return std::make_unique<MultilevelDecoder<T>>(work, target, predictor, coder);
+}
+
+template std::unique_ptr<PassDecoder> make_multilevel_decoder<float>(Work&, const FrameTarget&,
+                                                                     const MultilevelParams&,
+                                                                     const CoderParams&);
+template std::unique_ptr<PassDecoder> make_multilevel_decoder<double>(Work&, const FrameTarget&,
+                                                                      const MultilevelParams&,
+                                                                      const CoderParams&);
+
+}  // namespace cuszi::gpu

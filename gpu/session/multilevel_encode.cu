@@ -1,0 +1,368 @@
+#include <numeric>
+
+#include "core/tuning/thrifty.hpp"
+#include "gpu/coders/ans.cuh"
+#include "gpu/coders/coder.cuh"
+#include "gpu/field/hash.cuh"
+#include "gpu/field/histogram.cuh"
+#include "gpu/multilevel/gaps.cuh"
+#include "gpu/multilevel/multilevel_passes.cuh"
+#include "gpu/tuning/counted_part.cuh"
+#include "gpu/tuning/energy_fit.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr std::size_t all_contexts = 256;
+
+/// Counts the codes of 0 and of +-1 in each context.
+__global__ void count_rare_codes(const QuantCode* codes, const std::uint8_t* contexts,
+                                 std::uint64_t count, std::uint32_t radius, RareCodes* counts) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += all) {
+    const std::uint8_t magnitude = magnitude_of_code(codes[i], radius);
+    if (magnitude >= 2) continue;
+    atomicAdd(reinterpret_cast<unsigned long long*>(&counts[contexts[i]][magnitude]), 1ULL);
+  }
+}
+
+template <class T>
+class MultilevelEncoder final : public PassEncoder {
+ public:
+  MultilevelEncoder(Work& work, FrameMemory& memory, const FrameCoding& coding,
+                    const FrameInput<T>& frame, FitSample size)
+      : work_(work),
+        memory_(taken_back(work, memory)),
+        coding_(coding),
+        params_(std::get<MultilevelParams>(coding_.predictor)),
+        size_(size),
+        input_(frame),
+        frame_(work, memory, params_, frame.min, frame.max,
+               memory.take<T>(count_of(frame.extents))),
+        codes_(memory.take<QuantCode>(frame_.points())),
+        contexts_(uses_contexts(coding.coder) || coding.predicts_by_contexts()
+                      ? memory.take<std::uint8_t>(frame_.points())
+                      : nullptr),
+        outlier_counts_(work.take_zeroed<std::uint64_t>(passes())),
+        error_sums_(work.take_zeroed<std::int64_t>(passes())),
+        outliers_(make_outlier_sets()),
+        coded_(passes()) {}
+
+  void predict(PassRange range) override {
+    const PassRange passes = within(range);
+    quantise(passes);
+    add_lattice_hash(passes);
+    add_outliers(passes);
+  }
+
+  void fit_contexts(PassRange range) override {
+    const PassRange passes = within(range);
+    const auto weights = choose_weights(work_, frame_, passes, input_.missing, size_, remembered_);
+    std::vector<GroupWeights> all;
+    std::vector<std::vector<std::byte>> sections;
+    for (const std::vector<GroupWeights>& own : weights) {
+      all.insert(all.end(), own.begin(), own.end());
+      sections.push_back(write_weights(own));
+    }
+    const GroupWeights* on_device = work_.upload(all.data(), all.size());
+    std::vector<SmallPassContexts<T>> small;
+    for (int number = passes.first; number < passes.end; ++number) {
+      if (frame_.pass(number).points <= small_pass) {
+        small.push_back({frame_.view(number), on_device, contexts(number)});
+      } else {
+        fill_contexts(work_, frame_.view(number), on_device, contexts(number));
+      }
+      on_device += weights[static_cast<std::size_t>(number - passes.first)].size();
+    }
+    fill_contexts<T>(work_, small);
+    add(passes, SectionId::weights, sections);
+  }
+
+  std::int64_t error_sum() override {
+    const std::int64_t* const sums = work_.download(error_sums_, passes());
+    work_.sync();
+    return std::accumulate(sums, sums + passes(), std::int64_t{0});
+  }
+
+  void encode() override {
+    work_.lend(frame_.finest_values());  // contexts were the last to read them
+    close_gaps();
+    const auto* const ans = std::get_if<AnsParams>(&coding_.coder);
+    if (ans != nullptr) {
+      encode_levels(*ans);
+    } else {
+      for (int number = 0; number < frame_.passes(); ++number) encode_pass(number);
+    }
+  }
+
+  std::vector<CodedPass> finish() override { return coded_; }
+
+  /// What coding the frame takes, about, without doing all of it: in a trial all passes are one
+  /// level, and missing points are coded, too.
+  std::uint64_t cost(const AnsParams& params) {
+    const PassRange all{0, frame_.passes()};
+    if (coding_.predicts_by_contexts()) {
+      for (int number = 0; number < all.end; ++number) {
+        quantise({number, number + 1});
+        fit_contexts({number, number + 1});
+      }
+    } else {
+      quantise(all);
+      fit_contexts(all);
+    }
+    add_outliers(all);
+    ByteWriter head;
+    params_.write(head);
+    std::uint64_t bytes = head.size();
+    for (const CodedPass& pass : coded_) bytes += pass.sections.size();
+    return bytes + ans_bytes(work_, params, counted_parts(work_, symbols_of(all), frame_.points()));
+  }
+
+ private:
+  void quantise(PassRange passes) {
+    for (int number = passes.first; number < passes.end; ++number) {
+      frame_.enter(number);
+      quantise_pass(work_, frame_.view(number), task_of(number));
+      if (coding_.predicts_by_contexts()) quantise_thriftily(number);
+    }
+  }
+
+  std::size_t passes() const { return frame_.plan().passes.size(); }
+  PassRange within(PassRange range) const {
+    return {range.first, std::min(range.end, frame_.passes())};
+  }
+  CodedPass& coded(int number) { return coded_[static_cast<std::size_t>(number)]; }
+  QuantCode* codes(int number) const { return codes_ + frame_.start(number); }
+  std::uint8_t* contexts(int number) const { return contexts_ + frame_.start(number); }
+
+  /// The sets of all passes in one piece of memory that is cleared at once.
+  std::vector<RankedBits> make_outlier_sets() {
+    std::vector<RankedBits> sets(passes());
+    std::uint64_t blocks = 0;
+    for (int number = 0; number < frame_.passes(); ++number) {
+      RankedBits& set = sets[static_cast<std::size_t>(number)];
+      set.blocks = ceil_div(frame_.pass(number).points, RankedBits::block_points);
+      blocks += set.blocks;
+    }
+    auto* words = memory_.take<std::uint64_t>(blocks * RankedBits::block_words);
+    check(
+        cudaMemsetAsync(words, 0, blocks * RankedBits::block_words * sizeof *words, work_.stream()),
+        "clear memory");
+    auto* ranks = memory_.take<std::uint16_t>(blocks * RankedBits::block_words);
+    auto* ranks_of_blocks = memory_.take<std::uint64_t>(blocks + sets.size());
+    for (RankedBits& set : sets) {
+      set.words = words;
+      set.rank_in_block = ranks;
+      set.rank_of_block = ranks_of_blocks;
+      words += set.blocks * RankedBits::block_words;
+      ranks += set.blocks * RankedBits::block_words;
+      ranks_of_blocks += set.blocks + 1;
+    }
+    return sets;
+  }
+
+  QuantiseTask<T> task_of(int number) const {
+    const Pass& pass = frame_.pass(number);
+    const Quantizer<T> quantizer(params_.half_step_of(pass.level), coding_.room.bound, input_.min,
+                                 input_.max, params_.radius, input_.fills);
+    return {input_.values,
+            input_.missing,
+            input_.fills,
+            quantizer,
+            codes(number),
+            outliers_[static_cast<std::size_t>(number)],
+            outlier_counts_ + number,
+            error_sums_ + number,
+            error_units_per_one(coding_.room.bound),
+            frame_.listed(number)};
+  }
+
+  /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
+  void quantise_thriftily(int number) {
+    const PassRange pass{number, number + 1};
+    RememberedWeights remembered = remembered_;
+    const std::vector<GroupWeights> weights =
+        choose_weights(work_, frame_, pass, input_.missing, size_, remembered).front();
+    fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
+                  contexts(number));
+    QuantiseTask<T> task = task_of(number);
+    const std::vector<T> zones = zones_of(number);
+    task.contexts = contexts(number);
+    task.zones = work_.upload(zones.data(), zones.size());
+    check(cudaMemsetAsync(task.outliers.words, 0,
+                          task.outliers.blocks * RankedBits::block_words * sizeof(std::uint64_t),
+                          work_.stream()),
+          "clear memory");
+    check(cudaMemsetAsync(task.outlier_count, 0, sizeof(std::uint64_t), work_.stream()),
+          "clear memory");
+    check(cudaMemsetAsync(task.error_sum, 0, sizeof(std::int64_t), work_.stream()), "clear memory");
+    quantise_pass(work_, frame_.view(number), task);
+  }
+
+  /// Per context, how far from the prediction, in steps, nothing is coded.
+  std::vector<T> zones_of(int number) {
+    const std::uint64_t points = frame_.pass(number).points;
+    auto* const counts = work_.take_zeroed<RareCodes>(all_contexts);
+    const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), 132 * 8);
+    count_rare_codes<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+        codes(number), contexts(number), points, params_.radius, counts);
+    check_launch("count_rare_codes");
+    const RareCodes* const on_host = work_.download(counts, all_contexts);
+    work_.sync();
+    std::vector<T> zones;
+    for (std::size_t i = 0; i < all_contexts; ++i) {
+      zones.push_back(static_cast<T>(thrifty_zone(on_host[i], coding_.room.slack)));
+    }
+    return zones;
+  }
+
+  void add_lattice_hash(PassRange range) {
+    for (int number = range.first; number < range.end; ++number) {
+      if (!frame_.follows_coarse_lattice(number)) continue;
+      const std::uint64_t hash = block_hash(work_, frame_.coarse_values());
+      ByteWriter bytes;
+      bytes.put(hash);
+      add({number, number + 1}, SectionId::lattice_hash, {bytes.take()});
+    }
+  }
+
+  void add_outliers(PassRange range) {
+    const auto count = static_cast<std::size_t>(range.end - range.first);
+    const std::uint64_t* const counts = work_.download(outlier_counts_ + range.first, count);
+    work_.sync();
+    for (int number = range.first; number < range.end; ++number) {
+      PassCounts& result = coded(number).counts;
+      result.outliers = counts[number - range.first];
+      add_section(SectionId::outliers,
+                  list_outliers(work_, frame_.view(number), input_.values,
+                                outliers_[static_cast<std::size_t>(number)], result.outliers),
+                  coded(number).sections);
+    }
+  }
+
+  /// Gives each of these passes a section, those without bytes none.
+  void add(PassRange range, SectionId id, const std::vector<std::vector<std::byte>>& sections) {
+    std::vector<std::byte> all;
+    for (const auto& bytes : sections) all.insert(all.end(), bytes.begin(), bytes.end());
+    Bytes rest(work_.upload(all.data(), all.size()), all.size());
+    for (int number = range.first; number < range.end; ++number) {
+      const std::size_t size = sections[static_cast<std::size_t>(number - range.first)].size();
+      if (size != 0) coded(number).sections.add(id, rest.first(size));
+      rest = rest.subspan(size);
+    }
+  }
+
+  std::vector<PassRange> levels() const {
+    return passes_of_levels(level_of_pass(coding_.predictor));
+  }
+
+  PassSymbols symbols_of(int number) const {
+    const Pass& pass = frame_.pass(number);
+    const std::uint64_t start = gaps_.any() ? gaps_.start(number) : frame_.start(number);
+    return {codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
+            gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass)};
+  }
+
+  LevelSymbols symbols_of(PassRange range) const {
+    LevelSymbols symbols;
+    for (int number = range.first; number < range.end; ++number) {
+      symbols.push_back(symbols_of(number));
+    }
+    return symbols;
+  }
+
+  /// From here on codes and contexts are those of points that are not missing.
+  void close_gaps() {
+    gaps_ = Gaps(work_, frame_, input_.missing);
+    if (!gaps_.any()) return;
+    const PassRange all{0, frame_.passes()};
+    const std::uint64_t points = gaps_.start(all.end);
+    auto* const codes = work_.take<QuantCode>(points);
+    gaps_.close(work_, all, codes_, codes);
+    codes_ = codes;
+    if (contexts_ == nullptr) return;
+    auto* const contexts = work_.take<std::uint8_t>(points);
+    gaps_.close(work_, all, contexts_, contexts);
+    contexts_ = contexts;
+  }
+
+  /// Codes all levels at once.
+  void encode_levels(const AnsParams& params) {
+    std::vector<LevelSymbols> symbols;
+    for (const PassRange& level : levels()) symbols.push_back(symbols_of(level));
+    const std::vector<AnsStream> streams = ans_encode(work_, params, symbols);
+    auto stream = streams.begin();
+    for (const PassRange& level : levels()) {
+      Sections& sections = coded(level.first).sections;
+      add_section(SectionId::index, stream->index, sections);
+      add_section(SectionId::codes, stream->codes, sections);
+      ++stream;
+    }
+  }
+
+  /// By a coder that knows no contexts. It reads whole words.
+  void encode_pass(int number) {
+    const PassSymbols pass = symbols_of(number);
+    auto* const codes = work_.take<QuantCode>(pass.count);
+    work_.copy(codes, pass.codes, pass.count);
+    const auto histogram =
+        count_symbols(work_, codes, pass.count, 2 * centre_of(coding_.predictor));
+    work_.sync();
+    const Sections sections = encode_symbols(work_, coding_.coder, coding_.tuning,
+                                             {codes, pass.count}, histogram, pass.shape.points);
+    for (const Section& section : sections.list()) coded(number).sections.add(section);
+  }
+
+  static FrameMemory& taken_back(Work& work, FrameMemory& memory) {
+    work.lend({});
+    memory.reset();
+    return memory;
+  }
+
+  Work& work_;
+  FrameMemory& memory_;
+  FrameCoding coding_;
+  const MultilevelParams& params_;
+  FitSample size_;  ///< of the fits of contexts
+  FrameInput<T> input_;
+  LevelFrame<T> frame_;
+  QuantCode* codes_;        ///< by pass and place
+  std::uint8_t* contexts_;  ///< of the same
+  Gaps gaps_;               ///< that have been closed
+  std::uint64_t* outlier_counts_;
+  std::int64_t* error_sums_;  ///< of each pass
+  std::vector<RankedBits> outliers_;
+  RememberedWeights remembered_;
+  std::vector<CodedPass> coded_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<PassEncoder> make_multilevel_encoder(Work& work, FrameMemory& memory,
+                                                     const FrameCoding& coding,
+                                                     const FrameInput<T>& frame) {
+  return std::make_unique<MultilevelEncoder<T>>(work, memory, coding, frame, FitSample::full);
+}
+
+template <class T>
+std::uint64_t multilevel_cost(Work& work, FrameMemory& memory, const FrameCoding& coding,
+                              const FrameInput<T>& frame) {
+  MultilevelEncoder<T> encoder(work, memory, coding, frame, FitSample::trial);
+  return encoder.cost(std::get<AnsParams>(coding.coder));
+}
+
+template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory&,
+                                                              const FrameCoding&,
+                                                              const FrameInput<float>&);
+template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory&,
+                                                              const FrameCoding&,
+                                                              const FrameInput<double>&);
+template std::uint64_t multilevel_cost(Work&, FrameMemory&, const FrameCoding&,
+                                       const FrameInput<float>&);
+template std::uint64_t multilevel_cost(Work&, FrameMemory&, const FrameCoding&,
+                                       const FrameInput<double>&);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,301 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gpu/runtime/extremes.cuh"
+#include "gpu/session/predictors.hpp"
+#include "gpu/session/scan.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr unsigned blocks_per_multiprocessor = 8;
+constexpr unsigned range_blocks = 132 * blocks_per_multiprocessor;
+
+template <class T>
+struct Range {
+  T min;
+  T max;
+  std::uint64_t missing;
+};
+
+/// What travels to the host, in one copy.
+template <class T>
+struct ScanResult {
+  Range<T> range;
+  std::uint32_t blocks_done;
+  SharedExtremes sampled;
+  SplineErrors splines;
+  std::uint32_t octaves[ErrorOctaves::octaves];
+};
+
+template <class T>
+__device__ Range<T> empty_range() {
+  return {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), 0};
+}
+
+template <class T>
+__device__ void include(Range<T>& range, T value, const MissingTest<T>& missing) {
+  const bool skip = missing(value);
+  range.missing += skip ? 1 : 0;
+  range.min = !skip && value < range.min ? value : range.min;
+  range.max = !skip && value > range.max ? value : range.max;
+}
+
+template <class T>
+__device__ void merge(Range<T>& range, const Range<T>& other) {
+  range.min = other.min < range.min ? other.min : range.min;
+  range.max = other.max > range.max ? other.max : range.max;
+  range.missing += other.missing;
+}
+
+/// The range over a thread block, in its thread 0.
+template <class T>
+__device__ Range<T> merge_block(Range<T> range) {
+  constexpr unsigned warps = threads / 32;
+  __shared__ Range<T> of_warp[warps];
+  for (int distance = 16; distance > 0; distance /= 2) {
+    merge<T>(range, {__shfl_down_sync(~0U, range.min, distance),
+                     __shfl_down_sync(~0U, range.max, distance),
+                     __shfl_down_sync(~0U, range.missing, distance)});
+  }
+  __syncthreads();  // of another range
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = range;
+  __syncthreads();
+  for (unsigned i = 1; i < warps && threadIdx.x == 0; ++i) merge(range, of_warp[i]);
+  return range;
+}
+
+template <class T>
+struct alignas(16) Pack {
+  static constexpr unsigned size = 16 / sizeof(T);
+  T values[size];
+};
+
+/// The extremes of the sample's points from `first` on, `step` apart, with those of other blocks.
+template <class T>
+__device__ void add_sample(const T* values, std::uint64_t count, const MissingTest<T>& missing,
+                           std::uint64_t first, std::uint64_t step, SharedExtremes& sampled) {
+  Range<T> range = empty_range<T>();
+  for (std::uint64_t k = first; k < sample_size(count); k += step)
+    include(range, values[magnitude_sample(k, count)], missing);
+  range = merge_block(range);
+  if (threadIdx.x == 0 && range.min <= range.max)
+    sampled.include(static_cast<double>(range.min), static_cast<double>(range.max));
+}
+
+/// A range per thread block; the last block puts them together.
+template <class T>
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+    find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, bool samples,
+                Range<T>* ranges, ScanResult<T>* result) {
+  constexpr unsigned in_flight = 4;
+  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
+  const std::uint64_t self = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  Range<T> range = empty_range<T>();
+  std::uint64_t done = 0;
+  if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<T>) == 0) {
+    const auto* const packs = reinterpret_cast<const Pack<T>*>(values);
+    const std::uint64_t rounds = count / Pack<T>::size / (all * in_flight);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      Pack<T> pack[in_flight];
+      for (unsigned i = 0; i < in_flight; ++i)
+        pack[i] = packs[(round * in_flight + i) * all + self];
+      for (const Pack<T>& p : pack) {
+        for (const T value : p.values) include(range, value, missing);
+      }
+    }
+    done = rounds * all * in_flight * Pack<T>::size;
+  }
+  for (std::uint64_t i = done + self; i < count; i += all) include(range, values[i], missing);
+  range = merge_block(range);
+  if (samples && std::uint64_t{blockIdx.x} * threads < sample_size(count))
+    add_sample(values, count, missing, self, all, result->sampled);
+
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    ranges[blockIdx.x] = range;
+    __threadfence();
+    last = atomicAdd(&result->blocks_done, 1U) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  range = empty_range<T>();
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += threads) {
+    const volatile Range<T>& one = ranges[i];
+    merge(range, {one.min, one.max, one.missing});
+  }
+  range = merge_block(range);
+  if (threadIdx.x == 0) result->range = range;
+}
+
+/// The absolute error of the draft's prediction at a point, negative if it is not to be counted.
+template <class T>
+__device__ double sampled_error(const LorenzoParams& draft, const Extents3& extents,
+                                const T* values, const Extents3& at,
+                                const MissingTest<T>& missing) {
+  return sampled_lorenzo_error(draft, extents, values, at, missing);
+}
+template <class T>
+__device__ double sampled_error(const InterpParams& draft, const Extents3& extents, const T* values,
+                                const Extents3& at, const MissingTest<T>& missing) {
+  return sampled_interp_error(draft, extents, values, at, missing);
+}
+
+template <class T, class Params>
+__global__ void sample_errors(Params draft, Extents3 extents, const T* values,
+                              MissingTest<T> missing, ScanResult<T>* result) {
+  const std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t point = sample_point(k, count_of(extents));
+  if (missing(values[point])) return;
+  const double error =
+      sampled_error(draft, extents, values, coordinates_of(point, extents), missing);
+  if (error >= 0) atomicAdd(result->octaves + ErrorOctaves::octave_of(error), 1U);
+}
+
+/// One thread block per axis, a thread per sample point; the sums in the order of the points.
+template <class T>
+__global__ void sample_splines(Extents3 extents, const T* values, MissingTest<T> missing,
+                               ScanResult<T>* result) {
+  __shared__ std::array<double, 2> errors[spline_sample_points];
+  const unsigned axis = blockIdx.x;
+  if (extents[axis] < 7) return;
+  std::array<double, 2> error{};
+  profile_splines(extents, values, spline_sample_point(threadIdx.x, extents), axis, missing, error);
+  errors[threadIdx.x] = error;
+  __syncthreads();
+  if (threadIdx.x >= 2) return;
+  double sum = 0;
+  for (const auto& e : errors) sum += e[threadIdx.x];
+  result->splines.sum[axis][threadIdx.x] = sum;
+}
+
+/// The extremes of a sample, a part for each thread block.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    sample_extremes(const T* values, std::uint64_t points, MissingTest<T> missing,
+                    SharedExtremes* sampled) {
+  Range<T> range = empty_range<T>();
+  const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (k < sample_size(points)) include(range, values[magnitude_sample(k, points)], missing);
+  range = merge_block(range);
+  if (threadIdx.x == 0) {
+    sampled[blockIdx.x].set(range.min <= range.max, static_cast<double>(range.min),
+                            static_cast<double>(range.max));
+  }
+}
+
+double largest_magnitude(const SharedExtremes& sampled) {
+  return sampled.any() ? std::max(std::fabs(sampled.min()), std::fabs(sampled.max())) : 0;
+}
+
+template <class T>
+void launch_samples(Work& work, const Extents3& extents, const T* values,
+                    const MissingTest<T>& missing, const PredictorParams& draft,
+                    ScanResult<T>* result) {
+  std::visit(
+      [&]<class Params>(const Params& d) {
+        if constexpr (has_one_pass<Params>) {
+          static_assert(sample_points % threads == 0);
+          sample_errors<T><<<sample_points / threads, threads, 0, work.stream()>>>(
+              d, extents, values, missing, result);
+          check_launch("sample_errors");
+        }
+      },
+      draft);
+  if (!std::holds_alternative<InterpParams>(draft)) return;
+  sample_splines<<<3, spline_sample_points, 0, work.stream()>>>(extents, values, missing, result);
+  check_launch("sample_splines");
+}
+
+/// A warp per word of the set.
+template <class T>
+__global__ void mark_missing(const T* values, std::uint64_t points, MissingTest<T> missing,
+                             RankedBits bits) {
+  const std::uint64_t word = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t low = word * 64 + lane;
+  const std::uint64_t high = low + 32;
+  const unsigned low_bits = __ballot_sync(~0U, low < points && missing(values[low]));
+  const unsigned high_bits = __ballot_sync(~0U, high < points && missing(values[high]));
+  if (lane == 0 && word < bits.blocks * RankedBits::block_words) {
+    bits.words[word] = (std::uint64_t{high_bits} << 32) | low_bits;
+  }
+}
+
+}  // namespace
+
+template <class T>
+FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
+                     const PredictorParams& draft) {
+  const MissingTest<T> missing(fills);
+  const std::uint64_t points = count_of(extents);
+  const unsigned blocks = std::min(range_blocks, blocks_for(points, threads));
+  auto* const ranges = work.take<Range<T>>(blocks);
+  auto* const result = work.take_zeroed<ScanResult<T>>(1);
+  const bool samples = std::holds_alternative<TilesParams>(draft);
+  find_ranges<<<blocks, threads, 0, work.stream()>>>(values, points, missing, samples, ranges,
+                                                     result);
+  check_launch("find_ranges");
+  launch_samples(work, extents, values, missing, draft, result);
+  const ScanResult<T>& found = *work.download(result, 1);
+  work.sync();
+
+  FieldScan scan;
+  scan.missing = found.range.missing;
+  if (scan.missing == points) return scan;
+  scan.min = static_cast<double>(found.range.min) + 0.0;  // -0 and 0 must not depend on the order
+  scan.max = static_cast<double>(found.range.max) + 0.0;
+  scan.sampled = largest_magnitude(found.sampled);
+  std::copy(std::begin(found.octaves), std::end(found.octaves), scan.errors.counts().begin());
+  if (std::holds_alternative<InterpParams>(draft)) {
+    scan.splines = found.splines;
+    for (unsigned axis = 0; axis < 3; ++axis) scan.splines.profiled[axis] = extents[axis] >= 7;
+  }
+  return scan;
+}
+
+template <class T>
+SampledRange sample_range(Work& work, const T* values, std::uint64_t points) {
+  const unsigned blocks = blocks_for(sample_size(points), threads);
+  auto* const parts = work.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
+  sample_extremes<<<blocks, threads, 0, work.stream()>>>(values, points, MissingTest<T>{}, parts);
+  check_launch("sample_extremes");
+  work.sync();
+  SharedExtremes all{};
+  for (const SharedExtremes& part : std::span(parts, blocks)) all.include(part);
+  if (!all.any()) return {};
+  return {all.min(), all.max(), largest_magnitude(all)};
+}
+
+template <class T>
+MissingPoints<T> find_missing(Work& work, const T* values, std::uint64_t points,
+                              const FillValues& fills, std::uint64_t count) {
+  MissingPoints<T> missing{take_bits(work, points), work.take<T>(count)};
+  const std::uint64_t words = missing.bits.blocks * RankedBits::block_words;
+  mark_missing<<<blocks_for(words * 32, threads), threads, 0, work.stream()>>>(
+      values, points, MissingTest<T>(fills), missing.bits);
+  check_launch("mark_missing");
+  rank_bits(work, missing.bits);
+  for_each_bit(work, missing.bits,
+               [values, kept = missing.values] __device__(std::uint64_t point, std::uint64_t rank) {
+                 kept[rank] = values[point];
+               });
+  return missing;
+}
+
+template FieldScan scan_frame(Work&, const Extents3&, const float*, const FillValues&,
+                              const PredictorParams&);
+template FieldScan scan_frame(Work&, const Extents3&, const double*, const FillValues&,
+                              const PredictorParams&);
+template SampledRange sample_range(Work&, const float*, std::uint64_t);
+template SampledRange sample_range(Work&, const double*, std::uint64_t);
+template MissingPoints<float> find_missing(Work&, const float*, std::uint64_t, const FillValues&,
+                                           std::uint64_t);
+template MissingPoints<double> find_missing(Work&, const double*, std::uint64_t, const FillValues&,
+                                            std::uint64_t);
+
+}  // namespace cuszi::gpu

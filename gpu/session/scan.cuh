@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/backend/backend.hpp"
+#include "gpu/field/ranked_bits.cuh"
+
+namespace cuszi::gpu {
+
+/// Range, missing points and samples of a frame on the device (see EncodeSession::scan): one pass
+/// over the values, one wait of the host.
+template <class T>
+FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
+                     const PredictorParams& draft);
+
+/// Of the points of a sample that are finite.
+struct SampledRange {
+  double min = 0;
+  double max = 0;
+  double magnitude = 0;  ///< see FieldScan::sampled
+};
+/// Looks at a sample of a frame's values, one wait of the host.
+template <class T>
+SampledRange sample_range(Work& work, const T* values, std::uint64_t points);
+
+/// The missing points of a frame, ranked, and their values in raster order.
+template <class T>
+struct MissingPoints {
+  RankedBits bits;
+  T* values = nullptr;
+};
+template <class T>
+MissingPoints<T> find_missing(Work& work, const T* values, std::uint64_t points,
+                              const FillValues& fills, std::uint64_t missing);
+
+}  // namespace cuszi::gpu

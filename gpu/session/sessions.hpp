@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "core/backend/backend.hpp"
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// See Backend; memory is taken from `work`, which forgets the last frame.
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+                                                   const FrameShape& shape, Bytes values,
+                                                   const FillValues& fills,
+                                                   const PredictorParams& draft);
+/// Of a frame that has been looked at before.
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+                                                   const FrameShape& shape, Bytes values,
+                                                   const FillValues& fills, const FieldScan& scan);
+/// None for predictors without such a way.
+std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
+                                                      const FrameShape& shape, Bytes values,
+                                                      const PredictorParams& draft);
+std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,267 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/tiles/tiles.hpp"
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// A tile in a warp: each lane has its 32 points in registers.
+using WarpPoints = std::uint32_t[lane_points];
+
+inline constexpr unsigned whole_warp = ~0U;
+
+/// Which lanes are lower than this one.
+__device__ inline std::uint32_t lanes_below(unsigned lane) { return (1U << lane) - 1; }
+
+/// What the lane `distance` lower along an axis holds, 0 if there is none.
+template <class Shape, int axis>
+__device__ std::uint32_t from_lane_before(std::uint32_t value, unsigned lane, int distance) {
+  const std::uint32_t other =
+      __shfl_up_sync(whole_warp, value, static_cast<unsigned>(distance * Shape::lane_stride(axis)));
+  return Shape::lane_along(static_cast<int>(lane), axis) >= distance ? other : 0;
+}
+
+/// Differences to the point before along an axis; before a tile all is 0.
+template <class Shape, int axis>
+__device__ void difference(WarpPoints& integers, unsigned lane) {
+  constexpr int stride = Shape::point_stride(axis);
+  constexpr int last = (Shape::block(axis) - 1) * stride;
+#pragma unroll
+  for (int first = 0; first < static_cast<int>(lane_points); ++first) {
+    if (Shape::point_along(first, axis) != 0) continue;
+    const std::uint32_t before = from_lane_before<Shape, axis>(integers[first + last], lane, 1);
+#pragma unroll
+    for (int point = first + last; point > first; point -= stride)
+      integers[point] -= integers[point - stride];
+    integers[first] -= before;
+  }
+}
+
+/// The inverse: partial sums.
+template <class Shape, int axis>
+__device__ void sum(WarpPoints& integers, unsigned lane) {
+  constexpr int stride = Shape::point_stride(axis);
+  constexpr int last = (Shape::block(axis) - 1) * stride;
+#pragma unroll
+  for (int first = 0; first < static_cast<int>(lane_points); ++first) {
+    if (Shape::point_along(first, axis) != 0) continue;
+#pragma unroll
+    for (int point = first + stride; point <= first + last; point += stride)
+      integers[point] += integers[point - stride];
+    if constexpr (Shape::lanes(axis) > 1) {
+      std::uint32_t before = from_lane_before<Shape, axis>(integers[first + last], lane, 1);
+#pragma unroll
+      for (int distance = 1; distance < Shape::lanes(axis) - 1; distance *= 2)
+        before += from_lane_before<Shape, axis>(before, lane, distance);
+#pragma unroll
+      for (int point = first; point <= first + last; point += stride) integers[point] += before;
+    }
+  }
+}
+
+/// The sum over the lower lanes, and over all.
+struct WarpScan {
+  std::uint32_t before;
+  std::uint32_t all;
+};
+__device__ inline std::uint32_t sum_below(std::uint32_t value, unsigned lane) {
+  std::uint32_t sum = value;
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t lower = __shfl_up_sync(whole_warp, sum, distance);
+    if (lane >= distance) sum += lower;
+  }
+  return sum - value;
+}
+__device__ inline WarpScan scan_warp(std::uint32_t value, unsigned lane) {
+  const std::uint32_t before = sum_below(value, lane);
+  return {before, __shfl_sync(whole_warp, before + value, 31)};
+}
+
+/// Where a tile's words and bytes begin in its chunk, and how large the chunk is.
+struct TilePlace {
+  std::uint32_t word;
+  std::uint32_t byte;
+  std::uint32_t byte_part;    ///< where the bytes of the first tile begin
+  std::uint32_t chunk_bytes;  ///< without the filling of the last word
+};
+
+/// Eight planes of each of the four groups, a byte each.
+struct PlaneBytes {
+  std::uint32_t low[4];
+  std::uint32_t high[4];
+};
+
+/// Of the chunk's tile `tile`, given the heads of all; every lane gets the same.
+template <class T>
+__device__ TilePlace place_of(const std::uint32_t* heads, unsigned tiles, unsigned tile,
+                              unsigned lane) {
+  constexpr unsigned bytes_bits = 18;  // words take no more than the other 14
+  const TileHead head = TileHead::from(lane < tiles ? heads[lane] : 0);
+  std::uint32_t sum = lane < tiles ? head.words(sizeof(T) / 4) << bytes_bits | head.bytes : 0;
+  const std::uint32_t own = sum;
+#pragma unroll
+  for (unsigned distance = 1; distance < chunk_tiles<T>; distance *= 2) {
+    const std::uint32_t lower = __shfl_up_sync(whole_warp, sum, distance);
+    if (lane >= distance) sum += lower;
+  }
+  const std::uint32_t all = __shfl_sync(whole_warp, sum, chunk_tiles<T> - 1);
+  const std::uint32_t before = __shfl_sync(whole_warp, sum - own, static_cast<int>(tile));
+  constexpr std::uint32_t bytes_mask = (1U << bytes_bits) - 1;
+  const std::uint32_t byte_part = 4 * (tiles + (all >> bytes_bits));
+  return {tiles + (before >> bytes_bits), byte_part + (before & bytes_mask), byte_part,
+          byte_part + (all & bytes_mask)};
+}
+
+/// Divides integers below 2^31 by one of them, by multiplication.
+class Divisor {
+ public:
+  explicit Divisor(std::uint32_t divisor)
+      : shift_(31 + std::bit_width(divisor - 1)),
+        factor_(
+            static_cast<std::uint32_t>(((std::uint64_t{1} << shift_) + divisor - 1) / divisor)) {}
+  __device__ std::uint32_t operator()(std::uint32_t number) const {
+    return static_cast<std::uint32_t>((std::uint64_t{number} * factor_) >> shift_);
+  }
+
+ private:
+  int shift_;
+  std::uint32_t factor_;
+};
+
+/// How many points of a lane lie in the field along each axis, perhaps fewer than none.
+struct PointsInside {
+  int along[3];
+
+  template <class Shape>
+  __device__ bool has(int point) const {
+    return Shape::point_along(point, 0) < along[0] && Shape::point_along(point, 1) < along[1] &&
+           Shape::point_along(point, 2) < along[2];
+  }
+};
+
+/// Where tiles and their points lie, without what takes a GPU long.
+template <class Shape>
+class TileMap {
+ public:
+  /// Throws DeviceError if there are more tiles than a GPU can number.
+  explicit TileMap(const TileGrid& grid)
+      : across_y_(static_cast<std::uint32_t>(grid.tiles[1])),
+        across_x_(static_cast<std::uint32_t>(grid.tiles[2])),
+        by_y_(across_y_),
+        by_x_((grid_of(grid.count), across_x_)),
+        row_(grid.extents[2]),
+        slice_(grid.extents[1] * grid.extents[2]) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      end_[axis] = static_cast<std::uint32_t>(grid.tiles[axis]) - 1;
+      left_at_end_[axis] = static_cast<int>(grid.extents[axis] - end_[axis] * grid.tile[axis]);
+    }
+  }
+
+  /// A tile by its number along each axis.
+  struct Tile {
+    std::uint32_t along[3];
+  };
+  __device__ Tile operator[](std::uint64_t tile) const {
+    const auto number = static_cast<std::uint32_t>(tile);
+    const std::uint32_t row = by_x_(number);
+    const std::uint32_t slice = by_y_(row);
+    return {{slice, row - slice * across_y_, number - row * across_x_}};
+  }
+
+  __device__ static Extents3 first_point(const Tile& tile) {
+    return {tile.along[0] * Shape::extents[0], tile.along[1] * Shape::extents[1],
+            tile.along[2] * Shape::extents[2]};
+  }
+
+  __device__ PointsInside inside(const Tile& tile, unsigned lane) const {
+    PointsInside result;
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis) {
+      result.along[axis] = (tile.along[axis] < end_[axis] ? length(axis) : left_at_end_[axis]) -
+                           Shape::lane_along(static_cast<int>(lane), axis) * Shape::block(axis);
+    }
+    return result;
+  }
+  /// Whether all points of a tile lie in the field.
+  __device__ bool is_whole(const Tile& tile) const {
+    bool whole = true;
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis)
+      whole &= tile.along[axis] < end_[axis] || left_at_end_[axis] == length(axis);
+    return whole;
+  }
+
+  /// The number in the field of a lane's first point, and what is to be added for its others.
+  __device__ std::uint64_t first_index(const Tile& tile, unsigned lane) const {
+    const auto at = [&](int axis) {
+      const auto step = static_cast<unsigned>(Shape::block(axis));
+      return static_cast<std::uint64_t>(tile.along[axis]) * static_cast<unsigned>(length(axis)) +
+             static_cast<unsigned>(Shape::lane_along(static_cast<int>(lane), axis)) * step;
+    };
+    return at(0) * slice_ + at(1) * row_ + at(2);
+  }
+  __device__ std::uint64_t offset_of(int point) const {
+    return static_cast<unsigned>(Shape::point_along(point, 0)) * slice_ +
+           static_cast<unsigned>(Shape::point_along(point, 1)) * row_ +
+           static_cast<unsigned>(Shape::point_along(point, 2));
+  }
+
+  /// The same from the nearest point in the field, for those beyond.
+  __device__ std::int64_t clamped_offset_of(int point, const PointsInside& inside) const {
+    const auto at = [&](int axis) {
+      const int here = Shape::point_along(point, axis);
+      return static_cast<std::int64_t>(here < inside.along[axis] ? here : inside.along[axis] - 1);
+    };
+    return at(0) * static_cast<std::int64_t>(slice_) + at(1) * static_cast<std::int64_t>(row_) +
+           at(2);
+  }
+
+ private:
+  __device__ static constexpr int length(int axis) {
+    return Shape::lanes(axis) * Shape::block(axis);
+  }
+
+  std::uint32_t across_y_;
+  std::uint32_t across_x_;
+  Divisor by_y_;
+  Divisor by_x_;
+  std::uint64_t row_;
+  std::uint64_t slice_;
+  std::uint32_t end_[3];
+  int left_at_end_[3];
+};
+
+/// Four neighbouring values, as accesses of 16 bytes that are not made again soon.
+__device__ inline void load_four(const float* from, float (&four)[4]) {
+  const float4 loaded = __ldcs(reinterpret_cast<const float4*>(from));
+  four[0] = loaded.x;
+  four[1] = loaded.y;
+  four[2] = loaded.z;
+  four[3] = loaded.w;
+}
+__device__ inline void load_four(const double* from, double (&four)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const double2 loaded = __ldcs(reinterpret_cast<const double2*>(from + i));
+    four[i] = loaded.x;
+    four[i + 1] = loaded.y;
+  }
+}
+__device__ inline void store_four(const float (&four)[4], float* to) {
+  __stcs(reinterpret_cast<float4*>(to), make_float4(four[0], four[1], four[2], four[3]));
+}
+__device__ inline void store_four(const double (&four)[4], double* to) {
+  __stcs(reinterpret_cast<double2*>(to), make_double2(four[0], four[1]));
+  __stcs(reinterpret_cast<double2*>(to + 2), make_double2(four[2], four[3]));
+}
+
+/// Whether rows of the field can be accessed so.
+template <class T>
+bool allows_four(const Extents3& extents, const T* values) {
+  return extents[2] % 4 == 0 && reinterpret_cast<std::uintptr_t>(values) % 16 == 0;
+}
+
+}  // namespace cuszi::gpu

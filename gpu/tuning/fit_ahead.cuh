@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+
+#include "gpu/tuning/multilevel_fit.cuh"
+
+namespace cuszi::gpu {
+
+/// A fit of the whole frame beside trials, in the hope that these choose what it is made for. It
+/// has the frame's own stream and memory, which wait for trials otherwise.
+template <class T>
+class FitAhead {
+ public:
+  /// `values` are the frame's, without those that are missing.
+  FitAhead(Work& work, FrameMemory& memory, const FrameInput<T>& frame, const T* values)
+      : work_(work), memory_(memory), frame_(frame), values_(values) {}
+
+  void expect(const MultilevelParams& likely) {
+    params_ = likely;
+    is_made_ = false;
+  }
+  bool is_due() const { return params_ && !is_made_; }
+
+  void make() {
+    fit_coefficients(work_, memory_, *params_, frame_, values_, FitSample::full);
+    is_made_ = true;
+  }
+
+  /// Fits `params`; there is nothing to do if these were expected.
+  void finish(MultilevelParams& params) {
+    params.coefficients.clear();
+    if (is_made_) {
+      MultilevelParams fitted = params;
+      fitted.coefficients = params_->coefficients;
+      if (fitted == *params_) {
+        params = std::move(fitted);
+        return;
+      }
+    }
+    fit_coefficients(work_, memory_, params, frame_, values_, FitSample::full);
+  }
+
+ private:
+  Work& work_;
+  FrameMemory& memory_;
+  FrameInput<T> frame_;
+  const T* values_;
+  std::optional<MultilevelParams> params_;
+  bool is_made_ = false;
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/tuning/fit_sample.hpp"
+#include "gpu/field/frame_work.cuh"
+#include "gpu/runtime/frame_memory.hpp"
+
+namespace cuszi::gpu {
+
+/// The frame's values, with NaN where one is missing.
+template <class T>
+const T* without_missing(Work& work, const FrameInput<T>& frame);
+
+/// Fits the coefficients of all classes, as cpu::fit_coefficients() does. `values` are those of
+/// without_missing(); `memory` is that of the encoder that comes next. The host waits once.
+template <class T>
+void fit_coefficients(Work& work, FrameMemory& memory, MultilevelParams& params,
+                      const FrameInput<T>& frame, const T* values, FitSample size);
+
+}  // namespace cuszi::gpu

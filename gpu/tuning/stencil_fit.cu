@@ -1,0 +1,442 @@
+#include "gpu/runtime/lanes.cuh"
+#include "gpu/tuning/stencil_fit.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+// Every step of a round is a launch for all classes: one thread block each would leave most of a
+// device idle.
+
+constexpr unsigned threads = 256;
+constexpr unsigned sum_warps = 4;   ///< of a block that sums up equations
+constexpr unsigned read_ahead = 4;  ///< samples of a lane: warps are few, and would wait for each
+static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
+
+/// The fit of a class on its way.
+struct ClassFit {
+  StencilEquations equations;
+  Shares shares;     ///< of the round before
+  double weights;    ///< the sum of all observations'
+  BinScales scales;  ///< of what the shares leave
+  BinScales of_preset;
+  std::uint8_t bins[bend_keys];
+  std::uint32_t used;
+  bool goes_on;  ///< there is something to fit, and every round had a solution
+};
+
+/// core's tree_sum() of a value per lane; in lane 0.
+__device__ double warp_tree_sum(double value) {
+  for (unsigned half = sum_lanes / 2; half != 0; half /= 2) {
+    value += __shfl_down_sync(~0U, value, half);
+  }
+  return value;
+}
+
+/// Begins with the shares in `start`, if there are any, or the preset; a block a class.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    begin_fits(const ClassSample<T>* samples, const FittedClass* start, std::uint32_t fewest,
+               ClassFit* fits) {
+  __shared__ std::uint32_t counts[bend_keys];
+  const ClassSample<T>& sample = samples[blockIdx.x];
+  ClassFit& fit = fits[blockIdx.x];
+  if (threadIdx.x < bend_keys) counts[threadIdx.x] = 0;
+  __syncthreads();
+  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += threads) {
+    if (sample.takes_part(k)) atomicAdd(&counts[sample.bend_keys[k]], 1U);
+  }
+  __syncthreads();
+  if (threadIdx.x < bend_keys) {
+    std::uint32_t all = 0;
+    std::uint32_t before = 0;
+    for (unsigned key = 0; key < bend_keys; ++key) {
+      all += counts[key];
+      if (key < threadIdx.x) before += counts[key];
+    }
+    fit.bins[threadIdx.x] = bin_of(before, counts[threadIdx.x], all);
+    if (threadIdx.x == 0) {
+      fit.used = all;
+      fit.goes_on = sample.unknowns != 0 && all >= fewest;
+      fit.scales = {};
+      fit.of_preset = {};
+    }
+  }
+  if (threadIdx.x < sample.unknowns) {
+    const bool has_start = start != nullptr && start[blockIdx.x].count != 0;
+    fit.shares[threadIdx.x] = has_start ? share_of(start[blockIdx.x].coefficients[threadIdx.x])
+                                        : sample.preset[threadIdx.x];
+  }
+}
+
+/// A block's part of the sums of core's BinScales, whose terms are added in halves: shared memory
+/// adds 32 bits at once.
+class BinSums {
+ public:
+  __device__ void clear() {
+    if (threadIdx.x < scale_bins) low_[threadIdx.x] = high_[threadIdx.x] = counts_[threadIdx.x] = 0;
+    __syncthreads();
+  }
+  __device__ void add(unsigned bin, std::uint64_t term) {
+    atomicAdd(&low_[bin], static_cast<std::uint32_t>(term & 0xFFFF));
+    atomicAdd(&high_[bin], static_cast<std::uint32_t>(term >> 16));
+    atomicAdd(&counts_[bin], 1U);
+  }
+  __device__ void add_to(BinScales& scales) const {
+    __syncthreads();
+    if (threadIdx.x >= scale_bins || counts_[threadIdx.x] == 0) return;
+    atomicAdd(reinterpret_cast<unsigned long long*>(&scales.sums[threadIdx.x]),
+              (static_cast<unsigned long long>(high_[threadIdx.x]) << 16) + low_[threadIdx.x]);
+    atomicAdd(&scales.counts[threadIdx.x], counts_[threadIdx.x]);
+  }
+
+ private:
+  std::uint32_t low_[scale_bins];
+  std::uint32_t high_[scale_bins];
+  std::uint32_t counts_[scale_bins];
+};
+
+/// core's bin_scales(), a thread a sample; leaves residuals where weights will be.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    find_scales(const ClassSample<T>* samples, ClassFit* fits) {
+  __shared__ BinSums sums;
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  ClassFit& fit = fits[blockIdx.y];
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * threads >= sample.samples) return;
+  sums.clear();
+  if (k < sample.samples) {
+    const double r =
+        residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, fit.shares);
+    sample.weight(k) = r;
+    if (sample.takes_part(k)) {
+      sums.add(fit.bins[sample.bend_keys[k]], BinScales::term(r, sample.bound));
+    }
+  }
+  sums.add_to(fit.scales);
+}
+
+/// Makes weights of residuals, a thread a sample, also of those that fill the last 32.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    make_weights(const ClassSample<T>* samples, const ClassFit* fits) {
+  __shared__ double scales[scale_bins];
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  const ClassFit& fit = fits[blockIdx.y];
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (!fit.goes_on) return;
+  if (threadIdx.x < scale_bins) {
+    scales[threadIdx.x] = sample.bound * fit.scales.mean(threadIdx.x);
+  }
+  __syncthreads();
+  if (k >= sample.blocks() * sum_lanes) return;
+  const bool is_used = k < sample.samples && sample.takes_part(k);
+  double& weight = sample.weight(k);
+  weight = fit_weight(is_used ? weight : 0, is_used ? scales[fit.bins[sample.bend_keys[k]]] : 0,
+                      sample.bound, is_used);
+}
+
+/// Columns of the equations that a warp sums up for two rows at once. The column after the last
+/// unknown is the right side.
+struct EquationTile {
+  static constexpr unsigned width = 5;
+
+  unsigned row;
+  unsigned column;
+
+  /// How many tiles an upper triangle has.
+  static CUSZI_HD unsigned count(unsigned unknowns) {
+    unsigned tiles = 0;
+    for (unsigned row = 0; row < unknowns; row += 2) tiles += in_row(row, unknowns);
+    return tiles;
+  }
+  static __device__ EquationTile of(unsigned number, unsigned unknowns) {
+    unsigned row = 0;
+    for (; number >= in_row(row, unknowns); row += 2) number -= in_row(row, unknowns);
+    return {row, row + number * width};
+  }
+
+ private:
+  static CUSZI_HD unsigned in_row(unsigned row, unsigned unknowns) {
+    return (unknowns + 1 - row + width - 1) / width;
+  }
+};
+
+/// What a tile reads of a sample.
+struct Factors {
+  double weight;
+  double rows[2];
+  double columns[EquationTile::width];
+};
+
+/// The sums of a class's equations, over 32 samples after the other: lanes make the partial sums.
+template <class T>
+class Summing {
+ public:
+  __device__ Summing(const ClassSample<T>& sample, ClassFit& fit)
+      : sample_(sample), fit_(fit), n_(sample.unknowns), lane_(threadIdx.x % 32) {}
+
+  __device__ void sum_tile(const EquationTile& tile) {
+    double sums[2][EquationTile::width] = {};
+    const unsigned second = tile.row + 1 < n_ ? tile.row + 1 : tile.row;
+    unsigned columns[EquationTile::width];  // the last again where there are no more
+#pragma unroll
+    for (unsigned j = 0; j < EquationTile::width; ++j) {
+      columns[j] = (tile.column + j < n_ ? tile.column + j : n_) * sum_lanes;
+    }
+    const auto add = [&](const Factors& f) {
+      const double weighted0 = f.weight * f.rows[0];
+      const double weighted1 = f.weight * f.rows[1];
+#pragma unroll
+      for (unsigned j = 0; j < EquationTile::width; ++j) {
+        sums[0][j] += weighted0 * f.columns[j];
+        sums[1][j] += weighted1 * f.columns[j];
+      }
+    };
+    const auto read = [&](std::uint32_t b) {
+      const double* const block = sample_.block(b) + lane_;
+      Factors f;
+      f.weight = block[weight_row()];
+      f.rows[0] = block[tile.row * sum_lanes];
+      f.rows[1] = block[second * sum_lanes];
+#pragma unroll
+      for (unsigned j = 0; j < EquationTile::width; ++j) f.columns[j] = block[columns[j]];
+      return f;
+    };
+    const std::uint32_t blocks = sample_.blocks();
+    std::uint32_t b = 0;
+    for (; b + read_ahead <= blocks; b += read_ahead) {
+      Factors ahead[read_ahead];
+#pragma unroll
+      for (unsigned i = 0; i < read_ahead; ++i) ahead[i] = read(b + i);
+#pragma unroll
+      for (unsigned i = 0; i < read_ahead; ++i) add(ahead[i]);
+    }
+    for (; b < blocks; ++b) add(read(b));
+#pragma unroll
+    for (unsigned j = 0; j < EquationTile::width; ++j) {
+      store(tile.row, tile.column + j, warp_tree_sum(sums[0][j]));
+      store(tile.row + 1, tile.column + j, warp_tree_sum(sums[1][j]));
+    }
+  }
+
+  __device__ void sum_weights() {
+    double sum = 0;
+#pragma unroll 8
+    for (std::uint32_t b = 0; b < sample_.blocks(); ++b) {
+      sum += sample_.block(b)[weight_row() + lane_];
+    }
+    sum = warp_tree_sum(sum);
+    if (lane_ == 0) fit_.weights = sum;
+  }
+
+ private:
+  __device__ unsigned weight_row() const { return (n_ + 2) * sum_lanes; }
+
+  __device__ void store(unsigned row, unsigned column, double sum) {
+    if (lane_ != 0 || row >= n_ || column > n_ || column < row) return;
+    if (column == n_) {
+      fit_.equations.right[row] = sum;
+    } else {
+      fit_.equations.at(row, column) = sum;
+    }
+  }
+
+  const ClassSample<T>& sample_;
+  ClassFit& fit_;
+  unsigned n_;
+  unsigned lane_;
+};
+
+template <class T>
+__global__ void __launch_bounds__(32 * sum_warps, 3)
+    sum_equations(const ClassSample<T>* samples, ClassFit* fits) {
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  ClassFit& fit = fits[blockIdx.y];
+  if (!fit.goes_on) return;
+  Summing<T> summing(sample, fit);
+  const unsigned number = blockIdx.x * sum_warps + threadIdx.x / 32;
+  const unsigned tiles = EquationTile::count(sample.unknowns);
+  if (number < tiles) summing.sum_tile(EquationTile::of(number, sample.unknowns));
+  if (number == tiles) summing.sum_weights();
+}
+
+/// Solves the equations of a round, a warp a class.
+template <class T>
+__global__ void __launch_bounds__(32)
+    solve_round(const ClassSample<T>* samples, FitTo to, ClassFit* fits) {
+  __shared__ Uninitialised<StencilEquations> shared;
+  __shared__ Uninitialised<Shares> solution;
+  const ClassSample<T>& sample = samples[blockIdx.x];
+  ClassFit& fit = fits[blockIdx.x];
+  if (!fit.goes_on) return;
+  const unsigned lane = threadIdx.x;
+  const unsigned n = sample.unknowns;
+  StencilEquations& equations = shared.get();
+  for (unsigned row = 0; row < n; ++row) {
+    if (lane < n) equations.at(row, lane) = fit.equations.at(row, lane);
+  }
+  equations.unknowns = n;
+  if (lane < n) equations.right[lane] = fit.equations.right[lane];
+  __syncwarp();
+  if (lane < n) add_noise(sample.plan->stencil, fit.weights, sample.bound, to, lane, equations);
+  __syncwarp();
+  const bool is_solved = solve_in_place(equations, stencil_ridge, solution.get(), RowsOfWarp{lane});
+  if (lane < n) fit.shares[lane] = solution.get()[lane];
+  if (lane == 0) {
+    fit.goes_on = is_solved;
+    fit.scales = {};
+  }
+}
+
+/// The residuals' scales with the shares as they are stored, and with the preset.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    compare_with_preset(const ClassSample<T>* samples, ClassFit* fits) {
+  __shared__ BinSums sums;
+  __shared__ BinSums of_preset;
+  __shared__ Uninitialised<Shares> stored;
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  ClassFit& fit = fits[blockIdx.y];
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * threads >= sample.samples) return;
+  if (threadIdx.x < sample.unknowns) {
+    stored.get()[threadIdx.x] = share_of(coefficient_of(fit.shares[threadIdx.x]));
+  }
+  sums.clear();
+  of_preset.clear();
+  if (k < sample.samples && sample.takes_part(k)) {
+    const std::uint8_t bin = fit.bins[sample.bend_keys[k]];
+    const auto term = [&](const Shares& shares) {
+      return BinScales::term(
+          residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, shares),
+          sample.bound);
+    };
+    sums.add(bin, term(stored.get()));
+    of_preset.add(bin, term(sample.preset));
+  }
+  sums.add_to(fit.scales);
+  of_preset.add_to(fit.of_preset);
+}
+
+/// The shares of a fit as coefficients.
+__device__ void keep_fit(const ClassFit& fit, unsigned unknowns, FittedClass& fitted) {
+  for (unsigned i = 0; i < unknowns; ++i) fitted.coefficients[i] = coefficient_of(fit.shares[i]);
+  fitted.count = unknowns;
+}
+
+/// Keeps the fits that pay, a thread a class.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    keep_fits(const ClassSample<T>* samples, const ClassFit* fits, std::uint32_t classes,
+              FittedClass* fitted) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= classes) return;
+  const ClassFit& fit = fits[i];
+  fitted[i].count = 0;
+  if (!fit.goes_on) return;
+  const std::uint64_t points = samples[i].plan->points.points();
+  const Cost cost = fit_cost(fit.scales, points, fit.used);
+  const Cost of_preset = fit_cost(fit.of_preset, points, fit.used);
+  if (fit_pays(cost, samples[i].unknowns, of_preset)) keep_fit(fit, samples[i].unknowns, fitted[i]);
+}
+
+/// Sums up the errors of samples, a thread each.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
+               OpenLoopClass* classes) {
+  __shared__ unsigned long long counts[disagreements];
+  __shared__ unsigned long long sizes[disagreements];
+  __shared__ Uninitialised<Shares> shares;
+  const ClassSample<T>& sample = samples[blockIdx.y];
+  const ClassFit& fit = fits[blockIdx.y];
+  OpenLoopClass& result = classes[blockIdx.y];
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (blockIdx.x * threads >= sample.samples) return;
+  if (threadIdx.x < sample.unknowns) {
+    shares.get()[threadIdx.x] = fit.goes_on ? share_of(coefficient_of(fit.shares[threadIdx.x]))
+                                            : sample.preset[threadIdx.x];
+  }
+  if (threadIdx.x < disagreements) counts[threadIdx.x] = sizes[threadIdx.x] = 0;
+  __syncthreads();
+  if (k < sample.samples && sample.takes_part(k)) {
+    const double apart = disagreement(sample.row(k), sum_lanes, sample.unknowns);
+    const double r =
+        residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, shares.get());
+    const int octave = disagreement_of(error_size(apart, half_step));
+    atomicAdd(&counts[octave], 1ULL);
+    atomicAdd(&sizes[octave], static_cast<unsigned long long>(error_size(r, half_step)));
+  }
+  __syncthreads();
+  if (threadIdx.x < disagreements && counts[threadIdx.x] != 0) {
+    atomicAdd(&result.counts[threadIdx.x], counts[threadIdx.x]);
+    atomicAdd(&result.sizes[threadIdx.x], sizes[threadIdx.x]);
+  }
+  if (k == 0 && fit.goes_on) keep_fit(fit, sample.unknowns, result.fitted);
+}
+
+/// The fits of all classes, with core's solve_stencil() done. Classes with fewer samples than
+/// `fewest` are not fitted.
+template <class T>
+ClassFit* solve(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
+                std::uint32_t fewest) {
+  const auto classes = static_cast<unsigned>(samples.classes());
+  auto* const fits = work.take<ClassFit>(classes);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads), classes);
+  const unsigned most_sums = EquationTile::count(most_unknowns) + 1;
+  const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, sum_warps)), classes);
+  const ClassSample<T>* const on_device = samples.on_device();
+  begin_fits<<<classes, threads, 0, work.stream()>>>(on_device, start, fewest, fits);
+  check_launch("begin_fits");
+  for (int round = 0; round < fit_rounds(to); ++round) {
+    find_scales<<<by_sample, threads, 0, work.stream()>>>(on_device, fits);
+    check_launch("find_scales");
+    make_weights<<<by_sample, threads, 0, work.stream()>>>(on_device, fits);
+    check_launch("make_weights");
+    sum_equations<<<by_tile, 32 * sum_warps, 0, work.stream()>>>(on_device, fits);
+    check_launch("sum_equations");
+    solve_round<<<classes, 32, 0, work.stream()>>>(on_device, to, fits);
+    check_launch("solve_round");
+  }
+  return fits;
+}
+
+}  // namespace
+
+template <class T>
+void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
+                  FittedClass* fits) {
+  const auto classes = static_cast<std::uint32_t>(samples.classes());
+  if (classes == 0) return;
+  ClassFit* const solved = solve(work, samples, to, start, fewest_fit_points);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads), classes);
+  compare_with_preset<<<by_sample, threads, 0, work.stream()>>>(samples.on_device(), solved);
+  check_launch("compare_with_preset");
+  keep_fits<<<blocks_for(classes, threads), threads, 0, work.stream()>>>(samples.on_device(),
+                                                                         solved, classes, fits);
+  check_launch("keep_fits");
+}
+
+template <class T>
+void sum_open_loop_errors(Work& work, const ClassSamples<T>& samples, double half_step,
+                          OpenLoopClass* classes) {
+  if (samples.classes() == 0) return;
+  const ClassFit* const solved =
+      solve<T>(work, samples, FitTo::originals, nullptr, least_open_loop_fit);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads),
+                       static_cast<unsigned>(samples.classes()));
+  sum_errors<<<by_sample, threads, 0, work.stream()>>>(samples.on_device(), solved, half_step,
+                                                       classes);
+  check_launch("sum_errors");
+}
+
+template void fit_stencils(Work&, const ClassSamples<float>&, FitTo, const FittedClass*,
+                           FittedClass*);
+template void fit_stencils(Work&, const ClassSamples<double>&, FitTo, const FittedClass*,
+                           FittedClass*);
+template void sum_open_loop_errors(Work&, const ClassSamples<float>&, double, OpenLoopClass*);
+template void sum_open_loop_errors(Work&, const ClassSamples<double>&, double, OpenLoopClass*);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "core/base/dims.hpp"
+#include "core/zfp/zfp.hpp"
+#include "core/zfp/zfp_check.hpp"
+#include "gpu/runtime/work.hpp"
+
+namespace cuszi::gpu {
+
+/// A field as zfp codes it (see cpu_ref/zfp/zfp.hpp), on the device: words of 64 bits.
+struct ZfpStream {
+  const std::uint64_t* words = nullptr;
+  BitCount bits = 0;
+  const BitCount* starts = nullptr;  ///< of all blocks, and the end of the last; none at fixed rate
+  std::uint64_t blocks = 0;
+};
+
+template <class T>
+struct ZfpPatches;
+
+/// Codes a field on the device. A thread per block leaves its bits in a slot of its own, then sums
+/// over the blocks' lengths tell where they go; at fixed rate that is known before. The host waits
+/// once, for the number of bits. Finds `patches` if they are given.
+template <class T>
+ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
+                     ZfpPatches<T>* patches = nullptr);
+
+/// The first bit of every chunk of `chunk` blocks of a stream of variable rate, and the end of the
+/// last.
+const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint32_t chunk);
+
+/// Restores a field on the device from a stream, at any address. `starts` has the first bit of
+/// every chunk of `chunk` blocks and the end of the last; at fixed rate it is not used. A thread
+/// per chunk finds its blocks, then a thread per block decodes it. Sets a flaw if a chunk does not
+/// end where the next one begins.
+template <class T>
+void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes stream,
+                const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits, T* values);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,153 @@
+#include <cub/device/device_scan.cuh>
+
+#include "core/zfp/zfp_grid.hpp"
+#include "gpu/field/chunk_index.cuh"
+#include "gpu/zfp/zfp.cuh"
+#include "gpu/zfp/zfp_coding.cuh"
+#include "gpu/zfp/zfp_patches.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+/// One more than the last point of each 64 that is not missing; 0 if all are.
+__global__ void find_present(RankedBits missing, std::uint64_t words, std::uint64_t* last) {
+  const std::uint64_t word = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (word >= words) return;
+  const auto present = static_cast<long long>(~missing.words[word]);
+  last[word] = present == 0 ? 0 : word * 64 + 64 - static_cast<unsigned>(__clzll(present));
+}
+
+struct Larger {
+  __host__ __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return a > b ? a : b;
+  }
+};
+
+/// One more than the last point that is not missing, up to the end of each 64.
+const std::uint64_t* last_present(Work& work, const RankedBits& missing) {
+  const std::uint64_t words = missing.blocks * RankedBits::block_words;
+  auto* const last = work.take<std::uint64_t>(words);
+  find_present<<<blocks_for(words, threads), threads, 0, work.stream()>>>(missing, words, last);
+  check_launch("find_present");
+  std::size_t bytes = 0;
+  const auto scan = [&](void* memory) {
+    check(cub::DeviceScan::InclusiveScan(memory, bytes, last, last, Larger{}, words, work.stream()),
+          "find the values that are not missing");
+  };
+  scan(nullptr);
+  scan(work.take<std::byte>(bytes));
+  return last;
+}
+
+/// Gives a missing point the last value before it that is not missing, or the smallest.
+template <class T>
+struct CloseGap {
+  RankedBits missing;
+  const std::uint64_t* last;
+  T smallest;
+  T* values;
+
+  __device__ void operator()(std::uint64_t point, std::uint64_t /*rank*/) const {
+    const std::uint64_t word = point / 64;
+    const std::uint64_t below = (std::uint64_t{1} << (point % 64)) - 1;
+    const auto present = static_cast<long long>(~missing.words[word] & below);
+    const std::uint64_t before = word == 0 ? 0 : last[word - 1];
+    const std::uint64_t found =
+        present == 0 ? before : word * 64 + 64 - static_cast<unsigned>(__clzll(present));
+    values[point] = found == 0 ? smallest : values[found - 1];
+  }
+};
+
+template <class T>
+const T* without_gaps(Work& work, const FrameInput<T>& frame) {
+  if (frame.missing_points == 0) return frame.values;
+  const std::uint64_t points = count_of(frame.extents);
+  auto* const values = work.take<T>(points);
+  work.copy(values, frame.values, points);
+  for_each_bit(work, frame.missing,
+               CloseGap<T>{frame.missing, last_present(work, frame.missing),
+                           static_cast<T>(frame.min), values});
+  return values;
+}
+
+/// The index of a stream; a fixed rate needs none.
+Bytes index_of(Work& work, const ZfpCoding& coding, const ZfpStream& stream, BitCount most_bits) {
+  if (coding.index_kind() == IndexKind::none) return {};
+  const std::uint64_t chunks = ceil_div(stream.blocks, coding.chunk);
+  return encode_index(work, coding.index, coding.partition,
+                      zfp_chunk_starts(work, stream, coding.chunk), chunks,
+                      coding.chunk * most_bits);
+}
+
+}  // namespace
+
+template <class T>
+SelfCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
+                        const FrameInput<T>& frame) {
+  const Dims dims = zfp_dims(frame.dims);
+  const T* const values = without_gaps(work, frame);
+  const bool checks = coding.needs_check(bound, frame.fills.count);
+  ZfpPatches<T> patches;
+  patches.check = ZfpCheck<T>(bound, frame.min, frame.max, frame.fills);
+  patches.missing = frame.missing;
+  const ZfpStream stream =
+      zfp_encode<T>(work, coding.zfp, dims, values, checks ? &patches : nullptr);
+
+  const ZfpCoding settled = coding.settled(stream.bits, stream.blocks);
+  SelfCoded coded;
+  coded.settled = settled;
+  add_section(SectionId::index,
+              index_of(work, settled, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
+              coded.sections);
+  add_section(SectionId::codes,
+              {reinterpret_cast<const std::byte*>(stream.words), zfp_stream_bytes(stream.bits)},
+              coded.sections);
+  if (!patches.any) return coded;
+  const PassCounts& counts = *work.download(patches.exceptions.counts, 1);
+  work.sync();
+  coded.counts = counts;
+  add_section(SectionId::patches,
+              encode_sparse(work, patches.exceptions.patches, counts.patches, BitsAt<T>{values}),
+              coded.sections);
+  return coded;
+}
+
+template <class T>
+void decode_values(Work& work, const ZfpCoding& coding, const Sections& sections,
+                   const FrameOutput<T>& frame) {
+  const Dims dims = zfp_dims(frame.dims);
+  const std::uint64_t blocks = zfp_blocks(dims);
+  const Bytes stream = sections.at(SectionId::codes);
+  const Bytes index = sections.find(SectionId::index);
+  coding.check_stream(stream.size(), blocks);
+  const std::uint64_t points = count_of(frame.extents);
+  const PendingSparse lists(work, {sections.find(SectionId::patches)}, points);
+  const std::byte* const first = work.download(index.data(), index.empty() ? 0 : 1);
+  work.sync();
+  const BitCount* const starts = decode_index(
+      work, coding.index_kind(), coding.partition, index, index.empty() ? std::byte{} : *first,
+      ceil_div(blocks, coding.chunk), BitCount{stream.size()} * 8);
+  const ZfpLimits<T> limits = coding.zfp.is_reversible() ? ZfpLimits<T>{}
+                                                         : ZfpLimits<T>{static_cast<T>(frame.min),
+                                                                        static_cast<T>(frame.max)};
+  const bool has_index = coding.index_kind() != IndexKind::none;
+  zfp_decode<T>(work, coding.zfp, dims, stream, starts, has_index ? coding.chunk : blocks, limits,
+                frame.values);
+  const SparseView patches = lists.unpack().front();
+  if (patches.bits.words == nullptr) return;
+  for_each_bit(
+      work, patches.bits,
+      [patches, values = frame.values] __device__(std::uint64_t point, std::uint64_t rank) {
+        values[point] = value_of<T>(patches.value(rank));
+      });
+}
+
+template SelfCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<float>&);
+template SelfCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<double>&);
+template void decode_values(Work&, const ZfpCoding&, const Sections&, const FrameOutput<float>&);
+template void decode_values(Work&, const ZfpCoding&, const Sections&, const FrameOutput<double>&);
+
+}  // namespace cuszi::gpu
