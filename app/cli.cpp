@@ -15,8 +15,8 @@
 #include "app/option_text.hpp"
 #include "app/standard_streams.hpp"
 #include "app/version.hpp"
-#include "codec/byte_source.hpp"
-#include "codec/limits.hpp"
+#include "codec/io/byte_source.hpp"
+#include "codec/settings/limits.hpp"
 #include "files/field_path.hpp"
 #include "files/input_field.hpp"
 

@@ -7,8 +7,8 @@
 #include "app/failure.hpp"
 #include "app/file_identity.hpp"
 #include "app/report.hpp"
-#include "codec/fill_watch.hpp"
-#include "codec/quality_meter.hpp"
+#include "codec/field/fill_watch.hpp"
+#include "codec/quality/quality_meter.hpp"
 #include "core/base/error.hpp"
 #include "files/input_field.hpp"
 

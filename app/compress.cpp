@@ -14,8 +14,8 @@
 #include "app/removal.hpp"
 #include "app/report.hpp"
 #include "app/totals.hpp"
-#include "codec/archive_quality.hpp"
-#include "codec/target_passes.hpp"
+#include "codec/quality/archive_quality.hpp"
+#include "codec/quality/target_passes.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {

@@ -9,8 +9,8 @@
 #include "app/progress.hpp"
 #include "app/report.hpp"
 #include "app/totals.hpp"
-#include "codec/archive_quality.hpp"
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/quality/archive_quality.hpp"
 #include "files/input_field.hpp"
 #include "files/npy.hpp"
 

@@ -7,7 +7,7 @@
 #include "app/exit_code.hpp"
 #include "app/json.hpp"
 #include "app/options.hpp"
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 
 namespace cuszi::app {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "codec/field_name.hpp"
+#include "codec/field/field_name.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

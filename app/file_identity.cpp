@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

@@ -10,7 +10,7 @@
 #include "app/parameters.hpp"
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
 
 namespace cuszi::app {
 

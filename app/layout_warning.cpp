@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/names.hpp"
-#include "codec/layout_check.hpp"
+#include "codec/field/layout_check.hpp"
 
 namespace cuszi::app {
 

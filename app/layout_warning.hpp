@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "codec/field_source.hpp"
+#include "codec/field/field_source.hpp"
 #include "core/field/mask.hpp"
 
 namespace cuszi::app {

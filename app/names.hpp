@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "app/options.hpp"
-#include "codec/byte_order.hpp"
+#include "codec/io/byte_order.hpp"
 #include "core/field/config.hpp"
 
 namespace cuszi::app {

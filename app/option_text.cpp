@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "codec/limits.hpp"
+#include "codec/settings/limits.hpp"
 #include "core/field/mask.hpp"
 #include "core/field/quantizer.hpp"
 #include "core/multilevel/multilevel.hpp"

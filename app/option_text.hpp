@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "app/names.hpp"
-#include "codec/backend_choice.hpp"
-#include "codec/field_summary.hpp"
-#include "codec/target.hpp"
+#include "codec/archive/field_summary.hpp"
+#include "codec/frames/backend_choice.hpp"
+#include "codec/settings/target.hpp"
 #include "core/base/error.hpp"
 #include "core/field/config.hpp"
 #include "core/field/selection.hpp"

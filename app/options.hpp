@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/backend_choice.hpp"
-#include "codec/field_codec.hpp"
-#include "codec/field_name.hpp"
-#include "codec/target.hpp"
-#include "codec/zfp_door.hpp"
+#include "codec/archive/field_codec.hpp"
+#include "codec/archive/zfp_door.hpp"
+#include "codec/field/field_name.hpp"
+#include "codec/frames/backend_choice.hpp"
+#include "codec/settings/target.hpp"
 
 namespace cuszi::app {
 

@@ -11,7 +11,7 @@
 
 #include "app/file_identity.hpp"
 #include "app/interruption.hpp"
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "codec/byte_sink.hpp"
-#include "codec/file_descriptor.hpp"
+#include "codec/io/byte_sink.hpp"
+#include "codec/io/file_descriptor.hpp"
 
 namespace cuszi::app {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 #include "files/field_path.hpp"
 

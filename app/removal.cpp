@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 #include "core/field/bound.hpp"
 #include "files/input_field.hpp"

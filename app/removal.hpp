@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/options.hpp"
-#include "codec/file_descriptor.hpp"
+#include "codec/io/file_descriptor.hpp"
 
 namespace cuszi::app {
 

@@ -5,7 +5,7 @@
 
 #include "app/json.hpp"
 #include "app/options.hpp"
-#include "codec/quality_meter.hpp"
+#include "codec/quality/quality_meter.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/metrics.hpp"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "codec/file_descriptor.hpp"
+#include "codec/io/file_descriptor.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

@@ -7,7 +7,7 @@
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
 #include "app/totals.hpp"
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
 
 namespace cuszi::app {
 

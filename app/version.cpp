@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/commit.hpp"
-#include "codec/backend_choice.hpp"
+#include "codec/frames/backend_choice.hpp"
 #include "core/archive/archive.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "files/container_module.hpp"

@@ -6,7 +6,7 @@
 #include "app/output_plan.hpp"
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
-#include "codec/zfp_door.hpp"
+#include "codec/archive/zfp_door.hpp"
 
 namespace cuszi::app {
 

@@ -6,7 +6,7 @@
 #include "app/output_plan.hpp"
 #include "app/report.hpp"
 #include "app/standard_streams.hpp"
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

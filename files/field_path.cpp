@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi {

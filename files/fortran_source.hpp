@@ -4,8 +4,8 @@
 #include <mutex>
 #include <string>
 
-#include "codec/buffer.hpp"
-#include "codec/byte_source.hpp"
+#include "codec/io/buffer.hpp"
+#include "codec/io/byte_source.hpp"
 #include "files/npy.hpp"
 
 namespace cuszi {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/field_source.hpp"
+#include "codec/field/field_source.hpp"
 #include "core/field/mask.hpp"
 #include "files/container.hpp"
 #include "files/field_path.hpp"

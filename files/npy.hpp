@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "codec/byte_order.hpp"
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_order.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
 #include "files/container.hpp"

@@ -3,8 +3,8 @@
 #include <memory>
 #include <mutex>
 
-#include "codec/buffer.hpp"
-#include "codec/byte_source.hpp"
+#include "codec/io/buffer.hpp"
+#include "codec/io/byte_source.hpp"
 #include "files/container.hpp"
 
 namespace cuszi {

@@ -1,7 +1,7 @@
 #include "app/bench/file_trip.hpp"
 
 #include "app/bench/scratch_file.hpp"
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {

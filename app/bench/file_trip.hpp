@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/options.hpp"
-#include "codec/field_codec.hpp"
+#include "codec/archive/field_codec.hpp"
 
 namespace cuszi::app {
 

@@ -6,8 +6,8 @@
 
 #include "app/bench/median.hpp"
 #include "app/bench/scratch_file.hpp"
-#include "codec/call_times.hpp"
-#include "codec/device_buffers.hpp"
+#include "codec/frames/call_times.hpp"
+#include "codec/frames/device_buffers.hpp"
 #include "core/base/thread_count.hpp"
 
 namespace cuszi::app {

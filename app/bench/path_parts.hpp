@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "codec/field_source.hpp"
+#include "codec/field/field_source.hpp"
 #include "core/backend/transfer.hpp"
 
 namespace cuszi::app {

@@ -3,8 +3,8 @@
 #include <mutex>
 #include <string>
 
-#include "codec/byte_sink.hpp"
-#include "codec/file_descriptor.hpp"
+#include "codec/io/byte_sink.hpp"
+#include "codec/io/file_descriptor.hpp"
 
 namespace cuszi::app {
 

@@ -10,7 +10,7 @@
 #include "app/bench/workbench.hpp"
 #include "app/names.hpp"
 #include "app/report.hpp"
-#include "codec/limits.hpp"
+#include "codec/settings/limits.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "files/input_field.hpp"
 

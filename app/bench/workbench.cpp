@@ -1,7 +1,7 @@
 #include "app/bench/workbench.hpp"
 
 #include "app/bench/median.hpp"
-#include "codec/device_buffers.hpp"
+#include "codec/frames/device_buffers.hpp"
 
 namespace cuszi::app {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "codec/buffer.hpp"
-#include "codec/call_times.hpp"
-#include "codec/field_codec.hpp"
+#include "codec/archive/field_codec.hpp"
+#include "codec/frames/call_times.hpp"
+#include "codec/io/buffer.hpp"
 
 namespace cuszi::app {
 

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "app/bench/workbench.hpp"
-#include "codec/device_buffers.hpp"
-#include "codec/field_source.hpp"
-#include "codec/presets.hpp"
+#include "codec/field/field_source.hpp"
+#include "codec/frames/device_buffers.hpp"
+#include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
 #include "cuszi/cuszi.h"
 #ifdef CUSZI_HAS_HDF5

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/backend_choice.hpp"
+#include "codec/frames/backend_choice.hpp"
 #include "core/base/error.hpp"
 #include "cuszi/cuszi.h"
 

@@ -8,12 +8,12 @@
 #include "bindings/c/context.hpp"
 #include "bindings/c/field_buffer.hpp"
 #include "bindings/c/options.hpp"
-#include "codec/archive_quality.hpp"
-#include "codec/archive_reader.hpp"
-#include "codec/archive_writer.hpp"
-#include "codec/device_memory.hpp"
-#include "codec/field_source.hpp"
-#include "codec/target_passes.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/archive/archive_writer.hpp"
+#include "codec/field/field_source.hpp"
+#include "codec/frames/device_memory.hpp"
+#include "codec/quality/archive_quality.hpp"
+#include "codec/quality/target_passes.hpp"
 #include "core/base/thread_count.hpp"
 
 namespace cuszi::api {

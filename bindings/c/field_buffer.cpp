@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codec/device_memory.hpp"
+#include "codec/frames/device_memory.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::api {

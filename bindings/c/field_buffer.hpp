@@ -1,6 +1,6 @@
 #pragma once
 
-#include "codec/field_codec.hpp"
+#include "codec/archive/field_codec.hpp"
 #include "core/archive/preview.hpp"
 
 namespace cuszi::api {

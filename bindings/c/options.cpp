@@ -11,8 +11,8 @@
 #include <span>
 #include <string_view>
 
-#include "codec/limits.hpp"
-#include "codec/presets.hpp"
+#include "codec/settings/limits.hpp"
+#include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
 #include "core/field/quantizer.hpp"
 #include "core/multilevel/multilevel.hpp"

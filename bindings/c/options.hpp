@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "codec/backend_choice.hpp"
-#include "codec/field_codec.hpp"
-#include "codec/field_name.hpp"
-#include "codec/target.hpp"
+#include "codec/archive/field_codec.hpp"
+#include "codec/field/field_name.hpp"
+#include "codec/frames/backend_choice.hpp"
+#include "codec/settings/target.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::api {

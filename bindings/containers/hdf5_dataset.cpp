@@ -3,7 +3,7 @@
 #include "bindings/containers/blocks.hpp"
 #include "bindings/containers/filter_numbers.hpp"
 #include "bindings/containers/hdf5_values.hpp"
-#include "codec/buffer.hpp"
+#include "codec/io/buffer.hpp"
 
 namespace cuszi::hdf5 {
 

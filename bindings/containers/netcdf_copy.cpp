@@ -9,7 +9,7 @@
 #include "bindings/containers/blocks.hpp"
 #include "bindings/containers/filter_numbers.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
-#include "codec/buffer.hpp"
+#include "codec/io/buffer.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::netcdf {

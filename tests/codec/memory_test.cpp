@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "codec/archive_reader.hpp"
-#include "codec/field_codec.hpp"
-#include "codec/field_source.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/archive/field_codec.hpp"
+#include "codec/field/field_source.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/catch.hpp"
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <span>
 
-#include "codec/archive_reader.hpp"
-#include "codec/field_summary.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/archive/field_summary.hpp"
 #include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/archive_codec.hpp"

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "app/exit_code.hpp"
-#include "codec/byte_sink.hpp"
-#include "codec/field_source.hpp"
+#include "codec/field/field_source.hpp"
+#include "codec/io/byte_sink.hpp"
 #include "core/pipeline/frame_check.hpp"
 #include "core/pipeline/pipeline.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"

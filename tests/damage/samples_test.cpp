@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/hostile_archive.hpp"

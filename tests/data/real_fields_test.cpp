@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "codec/field_name.hpp"
+#include "codec/field/field_name.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "codec/field_name.hpp"
+#include "codec/field/field_name.hpp"
 #include "core/base/error.hpp"
 #include "test_data/random.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/byte_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 #include "files/fortran_source.hpp"
 #include "files/npy.hpp"

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "codec/archive_reader.hpp"
-#include "codec/backend_choice.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/frames/backend_choice.hpp"
 #include "core/base/thread_count.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"

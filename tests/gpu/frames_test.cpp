@@ -2,10 +2,10 @@
 #include <limits>
 #include <vector>
 
-#include "codec/archive_quality.hpp"
-#include "codec/archive_reader.hpp"
-#include "codec/field_source.hpp"
-#include "codec/presets.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/field/field_source.hpp"
+#include "codec/quality/archive_quality.hpp"
+#include "codec/settings/presets.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"

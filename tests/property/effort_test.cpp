@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "codec/archive_reader.hpp"
-#include "codec/presets.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/settings/presets.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/property/random_frame.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "codec/presets.hpp"
+#include "codec/settings/presets.hpp"
 #include "core/field/bound.hpp"
 
 namespace cuszi::test {

@@ -1,7 +1,7 @@
 #include "tests/support/archive_codec.hpp"
 
-#include "codec/archive_reader.hpp"
-#include "codec/field_source.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/field/field_source.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 
 namespace cuszi::test {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "codec/byte_source.hpp"
-#include "codec/field_codec.hpp"
+#include "codec/archive/field_codec.hpp"
+#include "codec/io/byte_source.hpp"
 #include "tests/support/frame_codec.hpp"
 
 namespace cuszi::test {

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "codec/archive_reader.hpp"
-#include "codec/field_summary.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/archive/field_summary.hpp"
 #include "core/base/error.hpp"
 #include "tests/support/archive_codec.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
 #include "core/base/bytes.hpp"
 
 namespace cuszi::test {

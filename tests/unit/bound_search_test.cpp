@@ -1,4 +1,4 @@
-#include "codec/bound_search.hpp"
+#include "codec/quality/bound_search.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "codec/field_name.hpp"
+#include "codec/field/field_name.hpp"
 
 #include "core/base/error.hpp"
 #include "tests/support/catch.hpp"

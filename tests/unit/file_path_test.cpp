@@ -7,10 +7,10 @@
 #include <mutex>
 #include <thread>
 
-#include "codec/archive_quality.hpp"
-#include "codec/archive_reader.hpp"
-#include "codec/device_buffers.hpp"
-#include "codec/field_source.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/field/field_source.hpp"
+#include "codec/frames/device_buffers.hpp"
+#include "codec/quality/archive_quality.hpp"
 #include "core/base/error.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"

@@ -1,4 +1,4 @@
-#include "codec/frame_tracks.hpp"
+#include "codec/frames/frame_tracks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "codec/device_buffers.hpp"
-#include "codec/track_times.hpp"
+#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/track_times.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

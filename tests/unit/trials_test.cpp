@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "codec/archive_reader.hpp"
+#include "codec/archive/archive_reader.hpp"
 #include "core/archive/frame_plan.hpp"
 #include "core/backend/backend.hpp"
 #include "core/tuning/counted_part.hpp"

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "codec/io/byte_source.hpp"
+#include "core/archive/archive.hpp"
+#include "core/archive/frame.hpp"
+#include "core/backend/backend.hpp"
+
+namespace cuszi {
+
+/// A frame as it stands in an archive, ready to be restored.
+struct ArchiveFrame {
+  FrameShape shape;
+  FrameHeader header;
+  ByteCount table_bytes = 0;       ///< in front of the payload
+  ByteCount payload_bytes = 0;     ///< in the archive
+  std::vector<std::byte> payload;  ///< as much of it as was asked for,
+  std::optional<ByteCount> place;  ///< or where it starts, if it was left in the archive
+
+  ByteCount size() const { return table_bytes + payload_bytes; }
+};
+
+/// Says how many levels of a frame, whose payload is yet to be read, are wanted.
+using LevelsWanted = std::function<std::size_t(const ArchiveFrame&)>;
+
+inline std::size_t all_levels(const ArchiveFrame& frame) { return frame.header.levels.size(); }
+
+/// Reads an archive from a file or a pipe. Everything is checked before it is believed: every
+/// function throws ArchiveError, and none allocates more than the bytes that are there justify.
+class ArchiveReader {
+ public:
+  /// Reads the header. `source` must outlive the reader.
+  explicit ArchiveReader(ByteSource& source);
+
+  const ArchiveHeader& header() const { return header_; }
+  ByteCount header_bytes() const { return header_bytes_; }
+  std::uint64_t frames() const { return header_.plan.frames(); }
+
+  /// From now on leaves payloads where they are, if they can be read from there later.
+  void leave_payloads() { leaves_payloads_ = source_.size().has_value(); }
+
+  /// Whether the host has the archive in its memory.
+  bool is_in_memory() const { return !source_.view().empty(); }
+
+  /// Fills `part` with a payload that was left in the archive, from byte `offset` of it on. For
+  /// several threads at once.
+  void read_payload(const ArchiveFrame& frame, ByteCount offset, MutableBytes part) const;
+
+  /// A payload that was left in the archive, if that lies in the host's memory; else none.
+  Bytes host_payload(const ArchiveFrame& frame) const;
+  /// The same of a device's memory.
+  Bytes device_payload(const ArchiveFrame& frame) const;
+
+  /// The frame after the last one read. Its header lists the wanted levels alone.
+  ArchiveFrame next_frame(const LevelsWanted& wanted = all_levels);
+
+  /// To be called after the last frame: the footer must agree with the frames, and nothing may
+  /// follow it. Returns its size.
+  ByteCount finish();
+
+  /// Whether frame() finds a frame without reading all before it.
+  bool finds_frames() const { return source_.size().has_value(); }
+
+  /// Frame `i` alone, found through the footer; in a pipe by reading all before it.
+  ArchiveFrame frame(std::uint64_t i, const LevelsWanted& wanted = all_levels);
+
+  /// The bytes of the header and of the frames and footer that were read.
+  ByteCount bytes_read() const { return bytes_read_; }
+  /// The bytes of levels that were not wanted.
+  ByteCount bytes_skipped() const { return bytes_skipped_; }
+
+ private:
+  std::vector<std::byte> take(ByteCount size, const char* what);
+  ByteCount leave(ByteCount wanted, ByteCount size, const char* what);
+  void move_to(ByteCount position);
+  void skip(ByteCount size);
+  const std::vector<ByteCount>& footer();
+
+  ByteSource& source_;
+  ArchiveHeader header_;
+  ByteCount header_bytes_ = 0;
+  ByteCount bytes_read_ = 0;
+  ByteCount position_ = 0;
+  bool leaves_payloads_ = false;
+  ByteCount bytes_skipped_ = 0;
+  std::uint64_t next_ = 0;
+  std::vector<ByteCount> frame_bytes_;  ///< of the frames read in order
+  std::vector<ByteCount> footer_;       ///< the frames' sizes there, once it has been read
+};
+
+}  // namespace cuszi

@@ -1,0 +1,430 @@
+#include "codec/archive/field_codec.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/archive/archive_outlet.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/field/field_source.hpp"
+#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_feed.hpp"
+#include "codec/frames/frame_tracks.hpp"
+#include "codec/frames/track_times.hpp"
+#include "codec/io/background.hpp"
+#include "codec/io/buffer.hpp"
+#include "core/base/thread_count.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// What frames have shown at first is kept for the second pass, unless they are so many that this
+/// takes more than frames themselves.
+constexpr std::uint64_t most_kept_scans = 4096;
+
+/// Points of a frame from which on several threads gain more than it takes to wake them.
+constexpr std::uint64_t fewest_for_threads = std::uint64_t{1} << 16;
+
+/// How many threads a frame takes; none: as many as are in use.
+std::optional<int> threads_for(std::uint64_t points) {
+  return points < fewest_for_threads ? std::optional(1) : std::nullopt;
+}
+
+ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
+  return plan.frame_dims(0).count() * size_of(dtype);
+}
+
+std::string text_of(const FrameShape& shape) {
+  return fmt::format("{} of {}", shape.dims.to_string(), name_of(shape.dtype));
+}
+
+/// Compresses the frames of a field, side by side as far as the backend can.
+class FieldCompressor {
+ public:
+  FieldCompressor(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                  CallTimes& times)
+      : settings_(settings),
+        field_(field),
+        backends_(side_by_side(backend, field.is_stream() ? 1 : frames(),
+                               largest_frame(field.plan(), field.layout().dtype))),
+        tracks_(backends_.size()),
+        feed_(backend, field, settings.needs_range(), tracks_.count()),
+        times_(times, tracks_.count()),
+        watch_(settings.fills, settings.expected_fills, settings.fill_samples) {}
+
+  std::size_t tracks() const { return tracks_.count(); }
+
+  ArchiveHeader header() {
+    ArchiveHeader header;
+    header.dtype = field_.layout().dtype;
+    header.mode = settings_.mode;
+    header.bound_asked = settings_.bound;
+    header.fills = settings_.fills;
+    header.plan = field_.plan();
+    const ValueRange range =
+        settings_.needs_range() ? scan() : settings_.range.value_or(ValueRange{});
+    header.bound_absolute = absolute_bound(settings_.bound, settings_.mode, range);
+    return header;
+  }
+
+  FieldSummary compress(double bound, ArchiveOutlet& outlet, const CompressionEvents& events) {
+    FieldSummary summary;
+    tracks_.run(frames(), [&](const FrameTurn& turn) {
+      LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
+      turn.in_order(FrameStep::look, [&] {
+        watch_.look_at(loaded, ordinary_magnitude(turn, bound));
+        if (events.frame_loaded) events.frame_loaded(loaded);
+      });
+      const std::uint64_t points = loaded.shape.points();
+      const ThreadsScope threads(threads_for(points));
+      ArchiveOutlet::Berth berth;
+      const Allocate allocate = [&](ByteCount size) {
+        turn.in_order(FrameStep::place, [&] { berth = outlet.take(size); });
+        return berth.memory;
+      };
+      const FrameReport frame = times_.measure(turn, [&](StepTimes& steps) {
+        return compress_frame(*backends_[turn.track()], settings_.frame, std::move(loaded),
+                              turn.frame(), bound, allocate, steps, advice_for(turn));
+      });
+      turn.in_order(FrameStep::end, [&] {
+        summary.add(frame.header, points, frame.outliers, frame.patches);
+        outlet.send(berth);
+        events.frame_done();
+      });
+    });
+    return summary;
+  }
+
+  std::vector<FillWarning> warnings() const { return watch_.warnings(); }
+
+ private:
+  std::uint64_t frames() const { return field_.plan().frames(); }
+
+  /// The range of the field, by a first look at all frames. One that is the only one stays loaded.
+  ValueRange scan() {
+    ValueRange range;
+    if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
+    tracks_.run(frames(), [&](const FrameTurn& turn) {
+      LoadedFrame frame = load(turn, std::nullopt);
+      const FieldScan& scan = frame.scan;
+      turn.in_order(FrameStep::end, [&] {
+        if (scan.missing < frame.shape.points()) range.add(scan.min, scan.max);
+      });
+      if (!scans_.empty()) scans_[turn.frame()] = scan;
+      if (frames() == 1) only_ = std::move(frame);
+    });
+    return range;
+  }
+
+  /// Later frames begin with what was chosen for the first one.
+  FrameAdvice advice_for(const FrameTurn& turn) {
+    if (frames() == 1) return {};
+    if (turn.frame() == 0) {
+      return {{}, [this, &turn](const ChosenMethod& chosen) {
+                turn.in_order(FrameStep::choose, [&] { first_choice_ = chosen; });
+              }};
+    }
+    return {[this, &turn] {
+              turn.await_first(FrameStep::choose);
+              return first_choice_ ? &*first_choice_ : nullptr;
+            },
+            {}};
+  }
+
+  /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
+  /// no range: those that mean "missing" are many bounds away.
+  double ordinary_magnitude(const FrameTurn& turn, double bound) const {
+    constexpr double many_bounds = 16384;
+    return backends_[turn.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
+  }
+
+  /// Loads the frame of this turn, for a bound if that is known.
+  LoadedFrame load(const FrameTurn& turn, std::optional<double> bound) {
+    const std::uint64_t i = turn.frame();
+    const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
+    Backend& backend = *backends_[turn.track()];
+    const ThreadsScope threads(threads_for(shape.points()));
+    Bytes values;
+    turn.in_order(FrameStep::start, [&] { values = feed_.frame(i, backend); });
+    LoadedFrame frame = times_.measure(turn, [&](StepTimes& steps) {
+      const FrameConfig& config = settings_.frame;
+      const FillValues& fills = settings_.fills;
+      if (bound && !scans_.empty()) {
+        return load_frame(backend, config, shape, values, fills, *scans_[i], steps);
+      }
+      return bound ? load_frame(backend, config, shape, values, fills, *bound, steps)
+                   : load_frame(backend, config, shape, values, fills, steps);
+    });
+    frame.let_go = [this, i] { feed_.let_go(i); };
+    return frame;
+  }
+
+  const FieldSettings& settings_;
+  FieldSource& field_;
+  std::vector<Backend*> backends_;  ///< of each track
+  FrameTracks tracks_;
+  FrameFeed feed_;
+  TrackTimes times_;
+  std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
+  std::optional<LoadedFrame> only_;
+  std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
+  FillWatch watch_;
+};
+
+/// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
+/// are used part by part away in the background.
+class FrameRestorer {
+ public:
+  FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
+                const FrameUsers& users, std::uint64_t frames)
+      : backends_(backends),
+        archive_(archive),
+        preview_(preview),
+        users_(users),
+        frames_(frames),
+        frame_bytes_(largest_frame(archive.header().plan, archive.header().dtype)),
+        tracks_(tracks_for(backends)),
+        times_(times, tracks_.count()) {
+    if (users_.may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
+  }
+
+  /// Reads the i-th frame of the plan from the archive; none if it is left out.
+  using ReadFrame =
+      std::function<std::optional<ArchiveFrame>(std::uint64_t i, const LevelsWanted& wanted)>;
+
+  /// Restores the frames that `read` gives.
+  FieldSummary run(const ReadFrame& read) {
+    tracks_.run(frames_, [&](const FrameTurn& turn) {
+      Need need;
+      try {
+        std::optional<Job> job;
+        turn.in_order(FrameStep::start, [&] { job = begin(turn, read, need); });
+        if (job) restore(turn, *job);
+      } catch (const std::bad_alloc&) {
+        throw MemoryError("not enough memory: " + need.text());
+      }
+    });
+    draining_.wait();
+    return summary_;
+  }
+
+ private:
+  /// What it takes to restore a frame.
+  struct Need {
+    std::uint64_t frame = 0;
+    FrameShape shape = {};
+    ByteCount bytes = 0;
+
+    std::string text() const {
+      return fmt::format("frame {}, {}, takes about {} bytes to restore", frame, text_of(shape),
+                         bytes);
+    }
+  };
+
+  /// A frame that is being restored.
+  struct Job {
+    ArchiveFrame frame;
+    std::optional<FramePreview> shown;  ///< none: nothing of it
+    Backend* backend = nullptr;
+    Transfer* transfer = nullptr;  ///< none: its values go to the host's memory
+    MutableBytes values = {};
+    bool in_place = false;  ///< they go where their user wants them
+  };
+
+  std::size_t tracks_for(Backends& backends) const {
+    Backend* const device = backends.device();
+    return device == nullptr ? 1 : side_by_side(*device, frames_, frame_bytes_).size();
+  }
+
+  std::optional<Job> begin(const FrameTurn& turn, const ReadFrame& read, Need& need) {
+    Job job;
+    auto frame = read(turn.frame(), [&](const ArchiveFrame& head) {
+      job.shown = what_is_shown(turn.frame(), head);
+      if (!job.shown) return std::size_t{0};
+      need = {head.header.index, head.shape, restoring_bytes(head.shape, head.header, *job.shown)};
+      require_memory(need);
+      return job.shown->levels;
+    });
+    if (!frame) return std::nullopt;
+    job.frame = *std::move(frame);
+    job.backend = &backend_for(turn);
+    if (!job.shown) return job;
+    const bool whole = job.shown->shown.all();
+    if (whole && users_.may_stay_there()) job.transfer = job.backend->transfer();
+    const std::uint64_t index = job.frame.header.index;
+    const ByteCount size = job.shown->shown.points() * size_of(job.frame.shape.dtype);
+    const FrameMemory& place = job.transfer != nullptr ? users_.device_place : users_.place;
+    if (place) job.values = place(index, size);
+    job.in_place = !job.values.empty();
+    if (!job.in_place) job.values = memory_for(turn, size, job.transfer);
+    return job;
+  }
+
+  void require_memory(const Need& need) const {
+    if (!users_.memory_limit || need.bytes <= *users_.memory_limit / tracks_.count()) return;
+    throw ArchiveError(fmt::format("{}, of {} that the limit gives each frame in work", need.text(),
+                                   *users_.memory_limit / tracks_.count()));
+  }
+
+  /// What is shown of frame `i` of the plan, which the first frame settles.
+  std::optional<FramePreview> what_is_shown(std::uint64_t i, const ArchiveFrame& frame) {
+    if (!settled_) preview_.settle(frame.shape.dims, frame.header);
+    settled_ = true;
+    const Selection wanted = preview_.of_frame(i);
+    if (wanted.points() == 0) return std::nullopt;
+    return FramePreview::of(frame.shape.dims, frame.header, wanted);
+  }
+
+  /// The track's own backend, or the only one when all frames before are done.
+  Backend& backend_for(const FrameTurn& turn) {
+    Backend& first = backends_.for_frames();
+    if (tracks_.count() == 1) return first;
+    const std::vector<Backend*> all = side_by_side(first, tracks_.count(), frame_bytes_);
+    if (turn.track() < all.size() && all.size() > 1) return *all[turn.track()];
+    turn.await(FrameStep::end);
+    return first;
+  }
+
+  void restore(const FrameTurn& turn, const Job& job) {
+    const ArchiveFrame& frame = job.frame;
+    const Bytes payload = payload_of(turn, job);
+    const ThreadsScope threads(threads_for(frame.shape.points()));
+    if (job.shown) {
+      times_.measure(turn, [&](StepTimes& steps) {
+        decompress_frame(*job.backend, frame.shape, frame.header, *job.shown, payload, job.values,
+                         steps);
+      });
+    }
+    const Exceptions exceptions = users_.counts_exceptions
+                                      ? count_exceptions(frame.header, payload, *job.backend)
+                                      : Exceptions{};
+    turn.in_order(FrameStep::end, [&] {
+      summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
+      if (job.shown) use(job);
+    });
+  }
+
+  void use(const Job& job) {
+    const std::uint64_t index = job.frame.header.index;
+    const MutableBytes values = job.values;
+    Transfer* const transfer = job.transfer;
+    if (users_.look) users_.look({index, values, transfer != nullptr ? job.backend : nullptr});
+    if (job.in_place) return;
+    if (users_.use_part && job.shown->shown.all()) {
+      draining_.start([this, index, transfer, values] {
+        if (transfer == nullptr) return users_.use_part(index, 0, values);
+        transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
+          users_.use_part(index, offset, piece);
+        });
+      });
+    } else if (users_.use) {
+      users_.use(index, values);
+    }
+  }
+
+  MutableBytes memory_for(const FrameTurn& turn, ByteCount size, Transfer* transfer) {
+    const std::size_t tracks = tracks_.count();
+    return transfer != nullptr
+               ? transfer->memory(buffer_for(DeviceBuffer::restored, turn.frame(), tracks), size)
+               : buffers_[turn.frame() % (tracks + 1)].resize(size);
+  }
+
+  /// Reads what was left in the archive, to the device if there is one and it is not there.
+  Bytes payload_of(const FrameTurn& turn, const Job& job) {
+    const ArchiveFrame& frame = job.frame;
+    if (!frame.place) return frame.payload;
+    if (const Bytes here = archive_.host_payload(frame); job.transfer == nullptr && !here.empty()) {
+      return here;
+    }
+    const ByteCount size = frame.header.payload_bytes();
+    const auto read = [&](ByteCount offset, MutableBytes piece) {
+      archive_.read_payload(frame, offset, piece);
+    };
+    if (job.transfer == nullptr) {
+      const MutableBytes payload = payloads_[turn.track()].resize(size);
+      read(0, payload);
+      return payload;
+    }
+    if (const Bytes there = archive_.device_payload(frame); !there.empty()) return there;
+    const std::size_t buffer = buffer_for(DeviceBuffer::archive, turn.track(), tracks_.count());
+    const MutableBytes payload = job.transfer->memory(buffer, size);
+    job.transfer->fill(payload, read);
+    return payload;
+  }
+
+  Backends& backends_;
+  ArchiveReader& archive_;
+  Preview& preview_;
+  const FrameUsers& users_;
+  std::uint64_t frames_;
+  ByteCount frame_bytes_;
+  FrameTracks tracks_;
+  TrackTimes times_;
+  Buffer buffers_[frames_in_memory];  ///< of the host: one is taken away while others are filled
+  Buffer payloads_[most_tracks];
+  bool settled_ = false;  ///< the preview is
+  FieldSummary summary_;
+  Background draining_;
+};
+
+}  // namespace
+
+CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                               ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events) try {
+  if (const auto& axes = settings.frame.predictor.multilevel.axes) {
+    check_axes(*axes, field.plan().dims);
+  }
+  FieldCompressor compressor(backend, settings, field, times);
+  CompressedField result;
+  result.header = compressor.header();
+  ArchiveOutlet outlet(backend, sink, result.header, compressor.tracks());
+  result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
+  result.archive_bytes = outlet.finish();
+  result.warnings = compressor.warnings();
+  return result;
+} catch (const std::bad_alloc&) {
+  const FrameShape largest{field.layout().dtype, field.plan().frame_dims(0)};
+  throw MemoryError(fmt::format("not enough memory for frames of {} ({} bytes each, and what it "
+                                "takes to compress them)",
+                                text_of(largest), largest_frame(field.plan(), largest.dtype)),
+                    Setting::frame_size);
+}
+
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
+                           const FrameUsers& users) {
+  Preview whole(archive.header().plan, 1);
+  return restore_field(backends, archive, whole, times, users);
+}
+
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
+                           CallTimes& times, const FrameUsers& users) {
+  FrameRestorer restorer(backends, archive, preview, times, users, archive.frames());
+  const bool leaves_out = preview.has_box() && archive.finds_frames();
+  FieldSummary summary =
+      restorer.run([&](std::uint64_t i, const LevelsWanted& wanted) -> std::optional<ArchiveFrame> {
+        if (!leaves_out) return archive.next_frame(wanted);
+        const bool settles = i == 0 && preview.stride() > 1;
+        if (!settles && preview.of_frame(i).points() == 0) return std::nullopt;
+        return archive.frame(i, wanted);
+      });
+  if (!leaves_out) archive.finish();
+  return summary;
+}
+
+FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
+                           Preview& preview, CallTimes& times, const FrameUsers& users,
+                           ByteCount& frame_bytes) {
+  FrameRestorer restorer(backends, archive, preview, times, users, 1);
+  return restorer.run([&](std::uint64_t /*i*/, const LevelsWanted& wanted) {
+    std::optional<ArchiveFrame> frame = archive.frame(index, wanted);
+    frame_bytes = frame->size();
+    return frame;
+  });
+}
+
+}  // namespace cuszi

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "codec/archive/field_summary.hpp"
+#include "codec/field/fill_watch.hpp"
+#include "codec/frames/backend_choice.hpp"
+#include "codec/frames/call_times.hpp"
+#include "codec/io/byte_sink.hpp"
+#include "core/archive/archive.hpp"
+#include "core/archive/preview.hpp"
+#include "core/backend/backend.hpp"
+#include "core/field/config.hpp"
+#include "core/pipeline/pipeline.hpp"
+
+namespace cuszi {
+
+class ArchiveReader;
+class FieldSource;
+
+/// How a field is to be compressed.
+struct FieldSettings {
+  double bound = 0;
+  ErrorMode mode = ErrorMode::relative;
+  std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
+  FillValues fills;
+  std::size_t expected_fills = 0;  ///< so many of them, the first, should be in the field
+  std::optional<std::uint64_t> fill_samples = {};  ///< of each frame, to look for others
+  FrameConfig frame;
+  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
+
+  /// True if the field's range must be known before its first frame can be compressed.
+  bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
+};
+
+/// What a caller may want to know while a field is being compressed.
+struct CompressionEvents {
+  std::function<void(const LoadedFrame&)> frame_loaded;
+  std::function<void()> frame_done = [] {};
+};
+
+struct CompressedField {
+  ArchiveHeader header;
+  FieldSummary summary;
+  ByteCount archive_bytes = 0;
+  std::vector<FillWarning> warnings = {};
+};
+
+/// Compresses a field to an archive. A relative bound of a field of several frames takes two
+/// passes over it, the second from the device's memory if the field fits. With a device, several
+/// frames are in work at a time, while the next one is read and the last one written. Throws
+/// UsageError, before anything is written, if the field lacks the axis that the settings force.
+CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
+                               ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events = {});
+
+/// Takes a restored frame, whose values it may change.
+using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
+
+/// Takes the values of a restored frame from byte `offset` of it on, which it may change. Called by
+/// several threads at once, in any order.
+using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
+
+/// Values of a frame, in the memory of the backend that has restored them, if that is a device's.
+struct RestoredFrame {
+  std::uint64_t index;
+  Bytes values;
+  Backend* there;  ///< none: in the host's
+};
+
+/// Looks at a restored frame.
+using FrameLook = std::function<void(const RestoredFrame&)>;
+
+/// Gives memory for so many bytes of a frame's values; none (or no such function) where they are to
+/// be used by a FrameUser or PartUser.
+using FrameMemory = std::function<MutableBytes(std::uint64_t index, ByteCount size)>;
+
+/// What is done with restored frames, in their order where not said otherwise.
+struct FrameUsers {
+  FrameUser use = {};             ///< with those that lie in the host's memory
+  PartUser use_part = {};         ///< instead, in the background, if it is given and they are whole
+  FrameMemory place = {};         ///< where frames are to be restored to by the host
+  FrameMemory device_place = {};  ///< or by a device, in its memory
+  FrameLook look = {};            ///< before they are used
+  bool counts_exceptions = false;              ///< the summary has outliers and patches
+  std::optional<ByteCount> memory_limit = {};  ///< of frames that are in work at a time
+
+  /// Whether frames that a device restores may stay in its memory.
+  bool may_stay_there() const { return !use || use_part || device_place; }
+};
+
+/// Restores all of an archive, frame by frame, and checks its footer. A device has several frames
+/// in work at a time; those that are used part by part are taken away meanwhile. Throws
+/// ArchiveError, possibly after some frames have been used, also if a frame would take more memory
+/// than the limit, before it is taken; MemoryError if the system has not so much.
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
+                           const FrameUsers& users);
+
+/// The same for what a preview of the field shows: reads and checks no more of each frame than that
+/// takes, of an archive that is no stream only the frames that meet a box, and for a stride the
+/// first one's table. Frames of which nothing is shown are not used. `preview` is settled.
+FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
+                           CallTimes& times, const FrameUsers& users);
+
+/// What `preview` shows of one frame of an archive, which is its whole plan. `frame_bytes` is set
+/// to the frame's size there.
+FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
+                           Preview& preview, CallTimes& times, const FrameUsers& users,
+                           ByteCount& frame_bytes);
+
+}  // namespace cuszi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "codec/field/value_range.hpp"
+#include "core/archive/frame.hpp"
+#include "core/backend/backend.hpp"
+#include "core/base/units.hpp"
+#include "core/coders/coder.hpp"
+
+namespace cuszi {
+
+/// What there is to tell of a field's frames, whether they have just been made or read.
+struct FieldSummary {
+  std::uint64_t frames = 0;
+  ValueRange range;
+  std::uint64_t masked = 0;
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+  std::string predictor = "none";  ///< of the first frame that is coded
+  std::string coder = "none";
+  Lossless lossless = Lossless::none;  ///< bitcomp if any section is packed
+
+  void add(const FrameHeader& header, std::uint64_t points, std::uint64_t frame_outliers,
+           std::uint64_t frame_patches);
+};
+
+/// How many outliers and patches a frame's payload holds, without decoding it.
+struct Exceptions {
+  std::uint64_t outliers = 0;
+  std::uint64_t patches = 0;
+};
+
+/// Checks the payload's hashes. Throws ArchiveError.
+Exceptions count_exceptions(const FrameHeader& header, Bytes payload);
+/// The same for a payload in the backend's memory.
+Exceptions count_exceptions(const FrameHeader& header, Bytes payload, Backend& backend);
+
+}  // namespace cuszi

@@ -1,0 +1,154 @@
+#include "codec/field/field_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.hpp"
+#include "core/base/hash.hpp"
+
+namespace cuszi {
+
+FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout,
+                         const FieldCuts& plan)
+    : source_(std::move(source)), layout_(layout), plan_(plan) {
+  const std::optional<ByteCount> size = source_->size();
+  const ByteCount expected = layout.skip_bytes + layout.field_bytes();
+  if (!size || *size == expected || (layout.may_go_on && *size > expected)) return;
+  const std::string skipped =
+      layout.skip_bytes == 0 ? "" : fmt::format(" after {} skipped", layout.skip_bytes);
+  throw InputError(fmt::format(
+      "{}: has {} bytes, but {} values of {} are {} bytes{}; check --dims, --type, --skip-bytes",
+      source_->name(), *size, layout.dims.to_string(), name_of(layout.dtype), layout.field_bytes(),
+      skipped));
+}
+
+void FieldSource::hold() {
+  if (whole_) return;
+  move_to(layout_.skip_bytes);
+  read(buffer_.resize(layout_.field_bytes()));
+  expect_end();
+  whole_ = true;
+}
+
+Bytes FieldSource::frame(std::uint64_t i) {
+  const ByteCount offset = plan_.first_value(i) * size_of(layout_.dtype);
+  const ByteCount size = frame_bytes(i);
+  if (whole_) return buffer_.view().subspan(offset, size);
+  if (const Bytes there = usable(source_->view(), i); !there.empty()) return there;
+  if (held_ != i) {
+    held_.reset();
+    if (!take_ahead(i)) {
+      move_to(layout_.skip_bytes + offset);
+      read(buffer_.resize(size));
+      if (offset + size == layout_.field_bytes()) expect_end();
+    }
+    if (source_->is_read_ahead() && i + 1 < plan_.frames()) read_ahead(i + 1);
+    if (!is_stream() && plan_.frames() > 1) recognise(i, block_hash(buffer_.view()));
+    held_ = i;
+  }
+  return buffer_.view();
+}
+
+void FieldSource::let_go(std::uint64_t i) {
+  if (!is_used_once_ || whole_ || held_ != i) return;
+  held_.reset();
+  buffer_ = {};
+}
+
+/// Makes frame `i` that of the buffer if it has been read ahead.
+bool FieldSource::take_ahead(std::uint64_t i) {
+  if (!ahead_) return false;
+  ahead_->reading.wait();
+  if (ahead_->frame != i) return false;
+  ahead_->frame.reset();
+  std::swap(buffer_, ahead_->buffer);
+  require_all(buffer_.view().size() - ahead_->got);
+  to_native(buffer_.view(), layout_.dtype, layout_.byte_order);
+  return true;
+}
+
+void FieldSource::read_ahead(std::uint64_t i) {
+  if (!ahead_) ahead_ = std::make_unique<Ahead>();
+  const MutableBytes values = ahead_->buffer.resize(frame_bytes(i));
+  const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);
+  ahead_->frame = i;
+  ahead_->reading.start([source = source_.get(), ahead = ahead_.get(), offset, values] {
+    ahead->got = source->read_at(offset, values);
+  });
+}
+
+void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {
+  if (i >= hashes_.size()) hashes_.resize(i + 1);
+  if (!hashes_[i]) hashes_[i] = hash;
+  if (hashes_[i] == hash) return;
+  throw InputError(source_->name() + ": was changed while it was being read; wait for its writer");
+}
+
+Bytes FieldSource::device_frame(std::uint64_t i) const { return usable(source_->device_view(), i); }
+
+void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const {
+  const ByteCount at = plan_.first_value(i) * size_of(layout_.dtype) + offset;
+  if (whole_) {
+    const Bytes values = Bytes(buffer_.view()).subspan(at, part.size());
+    std::copy(values.begin(), values.end(), part.begin());
+    return;
+  }
+  const std::size_t got = source_->read_at(layout_.skip_bytes + at, part);
+  require_all(part.size() - got);
+  to_native(part, layout_.dtype, layout_.byte_order);
+}
+
+/// The values of frame `i` among all bytes of the source, if it has them in memory. None unless
+/// they are in the machine's byte order and where values may lie.
+Bytes FieldSource::usable(Bytes all, std::uint64_t i) const {
+  if (all.empty() || layout_.byte_order != ByteOrder::little) return {};
+  const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);
+  const Bytes values = all.subspan(offset, frame_bytes(i));
+  const auto address = reinterpret_cast<std::uintptr_t>(values.data());
+  return address % size_of(layout_.dtype) == 0 ? values : Bytes{};
+}
+
+void FieldSource::move_to(ByteCount offset) {
+  if (source_->size()) {
+    source_->seek(offset);
+  } else if (offset < position_) {
+    throw InputError(source_->name() + ": cannot be read twice; give a file instead of a pipe");
+  } else {
+    position_ += discard(*source_, offset - position_);
+  }
+}
+
+void FieldSource::read(MutableBytes values) {
+  const std::size_t got = source_->read(values);
+  position_ += got;
+  require_all(values.size() - got);
+  to_native(values, layout_.dtype, layout_.byte_order);
+}
+
+void FieldSource::require_all(ByteCount missing) const {
+  if (missing == 0) return;
+  throw InputError(fmt::format("{}: ends {} bytes before its dims {} of {} are filled",
+                               source_->name(), missing, layout_.dims.to_string(),
+                               name_of(layout_.dtype)));
+}
+
+void FieldSource::expect_end() {
+  std::array<std::byte, 1> more{};
+  if (!source_->size() && !layout_.may_go_on && source_->read(more) != 0) {
+    throw InputError(fmt::format("{}: goes on after the {} bytes that its dims {} of {} take",
+                                 source_->name(), layout_.skip_bytes + layout_.field_bytes(),
+                                 layout_.dims.to_string(), name_of(layout_.dtype)));
+  }
+}
+
+FieldSource open_field(const std::string& path, const FieldOptions& options,
+                       std::optional<ByteCount> frame_bytes) {
+  auto source = std::make_unique<FileSource>(path);
+  const FieldLayout layout = layout_of(path, options, source->size());
+  const FieldCuts plan = plan_frames(layout.dims, layout.dtype, frame_bytes);
+  return {std::move(source), layout, plan};
+}
+
+}  // namespace cuszi

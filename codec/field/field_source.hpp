@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codec/field/field_name.hpp"
+#include "codec/io/background.hpp"
+#include "codec/io/buffer.hpp"
+#include "codec/io/byte_source.hpp"
+#include "core/archive/frame_plan.hpp"
+
+namespace cuszi {
+
+/// A raw field, frame by frame, in memory that holds one, and the next one where a file is read
+/// ahead: whatever happens to its file meanwhile, all that is made of a frame is made of the same
+/// values. Every function that reads throws InputError.
+class FieldSource {
+ public:
+  /// Refuses a source whose size is not that of the field, unless that may go on.
+  FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FieldCuts& plan);
+
+  const FieldLayout& layout() const { return layout_; }
+  const FieldCuts& plan() const { return plan_; }
+  ByteCount frame_bytes(std::uint64_t i) const {
+    return plan_.frame_dims(i).count() * size_of(layout_.dtype);
+  }
+
+  /// True if frames can be read only once and in their order.
+  bool is_stream() const { return !source_->size() && !whole_; }
+
+  /// Reads the whole field into memory, so that all frames can be read again.
+  void hold();
+
+  /// The values of frame `i` in the machine's byte order, valid until the next call. The last frame
+  /// asked for can be asked for again, whatever the source.
+  Bytes frame(std::uint64_t i);
+
+  /// From now on no frame is asked for again that has been let go.
+  void use_once() { is_used_once_ = true; }
+
+  /// Frees the memory of frame `i`, where it is the source's own and the frame is used once.
+  void let_go(std::uint64_t i);
+
+  /// The values of frame `i` where the source has them in a device's memory; else none.
+  Bytes device_frame(std::uint64_t i) const;
+
+  /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
+  /// for several threads at once. Not in a stream.
+  void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
+
+  /// To be told the block_hash of frame `i` whenever it has been read: throws if it is not what it
+  /// was before.
+  void recognise(std::uint64_t i, std::uint64_t hash);
+
+  /// To be called when all has been made of the field: throws if others have changed it meanwhile.
+  void expect_unchanged() const { source_->expect_unchanged(); }
+
+  /// The open file that is read, if it is one; else -1.
+  int descriptor() const { return source_->descriptor(); }
+
+ private:
+  /// The next frame on its way from a file.
+  struct Ahead {
+    Buffer buffer;
+    std::optional<std::uint64_t> frame;
+    std::size_t got = 0;
+    Background reading;
+  };
+
+  Bytes usable(Bytes all, std::uint64_t i) const;
+  bool take_ahead(std::uint64_t i);
+  void read_ahead(std::uint64_t i);
+  void move_to(ByteCount offset);
+  void read(MutableBytes values);
+  void require_all(ByteCount missing) const;
+  void expect_end();
+
+  std::unique_ptr<ByteSource> source_;
+  FieldLayout layout_;
+  FieldCuts plan_;
+  Buffer buffer_;
+  std::unique_ptr<Ahead> ahead_;
+  std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
+  bool whole_ = false;                                ///< the buffer holds the field
+  bool is_used_once_ = false;                         ///< see use_once()
+  ByteCount position_ = 0;                            ///< in a stream
+  std::vector<std::optional<std::uint64_t>> hashes_;  ///< of the frames that have been read
+};
+
+/// Opens a field as the options say and plans its frames, of about `frame_bytes` if given.
+FieldSource open_field(const std::string& path, const FieldOptions& options,
+                       std::optional<ByteCount> frame_bytes = {});
+
+}  // namespace cuszi

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "codec/frames/call_times.hpp"
+#include "codec/frames/frame_tracks.hpp"
+
+namespace cuszi {
+
+/// The times of calls on several tracks. While there are calls on any of them, time goes into the
+/// whole once; steps add up.
+class TrackTimes {
+ public:
+  TrackTimes(CallTimes& whole, std::size_t tracks) : whole_(whole), steps_(tracks) {}
+  TrackTimes(const TrackTimes&) = delete;
+  TrackTimes& operator=(const TrackTimes&) = delete;
+  ~TrackTimes() {
+    if (!is_alone()) {
+      for (const StepTimes& steps : steps_) whole_.steps().add(steps);
+    }
+  }
+
+  /// Runs call(steps) for the frame of this turn. Of how far it is the whole is told if all frames
+  /// before have ended.
+  template <class Call>
+  decltype(auto) measure(const FrameTurn& turn, const Call& call) {
+    if (is_alone()) return whole_.measure([&]() -> decltype(auto) { return call(whole_.steps()); });
+    StepTimes& steps = steps_[turn.track()];
+    steps.watch([this, turn](double share) {
+      if (turn.is_first()) whole_.steps().tell(share);
+    });
+    const Presence presence(*this);
+    return call(steps);
+  }
+
+ private:
+  /// A track's time within a call.
+  class Presence {
+   public:
+    explicit Presence(TrackTimes& times) : times_(times) {
+      const std::scoped_lock lock(times_.mutex_);
+      if (times_.calls_++ == 0) times_.clock_ = Stopwatch();
+    }
+    Presence(const Presence&) = delete;
+    Presence& operator=(const Presence&) = delete;
+    ~Presence() {
+      const std::scoped_lock lock(times_.mutex_);
+      if (--times_.calls_ == 0) times_.whole_.add(times_.clock_.seconds());
+    }
+
+   private:
+    TrackTimes& times_;
+  };
+
+  bool is_alone() const { return steps_.size() == 1; }
+
+  CallTimes& whole_;
+  std::vector<StepTimes> steps_;  ///< of each track
+  std::mutex mutex_;              ///< of what follows, and of the whole's seconds
+  std::size_t calls_ = 0;         ///< going on
+  Stopwatch clock_;               ///< since there were none
+};
+
+}  // namespace cuszi

@@ -1,0 +1,76 @@
+#include "codec/quality/quality_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "codec/field/field_source.hpp"
+#include "core/base/error.hpp"
+#include "cpu_ref/field/fidelity.hpp"
+#include "cpu_ref/field/metrics.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// The coordinates of a value, slowest first: "[3, 0, 17]".
+std::string coordinates(const Dims& dims, std::uint64_t point) {
+  std::string text;
+  for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+    text = fmt::format("{}{}{}", point % dims[axis], text.empty() ? "" : ", ", text);
+    point /= dims[axis];
+  }
+  return '[' + text + ']';
+}
+
+}  // namespace
+
+void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored) {
+  const DType dtype = original_->layout().dtype;
+  quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
+  if (measures_ == Measures::errors) return;
+  fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, fills_));
+}
+
+void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
+  const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
+  quality_.merge(backend.measure_quality(shape.dtype, original, restored, fills_, bound_));
+  if (measures_ == Measures::errors) return;
+  fidelity_.merge(backend.measure_fidelity(shape, original, restored, fills_));
+}
+
+void QualityMeter::add(std::uint64_t i, Bytes restored) {
+  measure(original_->plan().frame_dims(i), original_->frame(i), restored);
+}
+
+void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored) {
+  if (selection.all()) {
+    add(i, restored);
+    return;
+  }
+  std::vector<std::byte> original(restored.size());
+  pick(selection, original_->layout().dtype, original_->frame(i), original);
+  measure(selection.dims(), original, restored);
+}
+
+void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy) {
+  const Quality& quality = meter.quality();
+  if (!quality.first_bad) return;
+  throw BoundError(fmt::format(
+      "the value at {} (index {}) differs from the original by more than the bound {} allows "
+      "(largest error {}); {}",
+      coordinates(dims, *quality.first_bad), *quality.first_bad, meter.bound(), quality.max_error,
+      remedy));
+}
+
+void require_same_missing(const QualityMeter& meter, const Dims& dims) {
+  const Quality& quality = meter.quality();
+  if (!quality.first_differ) return;
+  throw BoundError(fmt::format(
+      "{} points are missing in one of the fields alone, or not by the same value, first that at "
+      "{} "
+      "(index {})",
+      quality.missing_differ, coordinates(dims, *quality.first_differ), *quality.first_differ));
+}
+
+}  // namespace cuszi
