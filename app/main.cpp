@@ -1,3 +1,3 @@
-#include "app/run.hpp"
+#include "app/commands/run.hpp"
 
 int main(int argc, char** argv) { return static_cast<int>(cuszi::app::run(argc, argv)); }

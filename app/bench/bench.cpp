@@ -10,11 +10,11 @@
 #include "app/bench/path_parts.hpp"
 #include "app/bench/study.hpp"
 #include "app/bench/workbench.hpp"
-#include "app/commands.hpp"
-#include "app/failure.hpp"
-#include "app/file_identity.hpp"
-#include "app/report.hpp"
-#include "app/standard_streams.hpp"
+#include "app/cli/standard_streams.hpp"
+#include "app/commands/commands.hpp"
+#include "app/output/file_identity.hpp"
+#include "app/report/failure.hpp"
+#include "app/report/report.hpp"
 #include "files/input_field.hpp"
 
 namespace cuszi::app {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/options.hpp"
+#include "app/cli/options.hpp"
 #include "codec/archive/field_codec.hpp"
 
 namespace cuszi::app {

@@ -8,8 +8,8 @@
 
 #include "app/bench/median.hpp"
 #include "app/bench/workbench.hpp"
-#include "app/names.hpp"
-#include "app/report.hpp"
+#include "app/cli/names.hpp"
+#include "app/report/report.hpp"
 #include "codec/settings/limits.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "files/input_field.hpp"

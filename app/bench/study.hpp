@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "app/json.hpp"
-#include "app/options.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/options.hpp"
 
 namespace cuszi::app {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "app/option_text.hpp"
+#include "app/cli/option_text.hpp"
 #include "core/base/dims.hpp"
 
 namespace {

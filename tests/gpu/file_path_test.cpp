@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/run.hpp"
+#include "app/commands/run.hpp"
 #include "cuszi/gpu.hpp"
 #include "gpu/session/transfer.hpp"
 #include "test_data/fields.hpp"

@@ -1,0 +1,450 @@
+#include "app/cli/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "app/cli/command_words.hpp"
+#include "app/cli/foreign_bounds.hpp"
+#include "app/cli/foreign_dims.hpp"
+#include "app/cli/option_groups.hpp"
+#include "app/cli/option_text.hpp"
+#include "app/cli/standard_streams.hpp"
+#include "app/cli/version.hpp"
+#include "codec/io/byte_source.hpp"
+#include "codec/settings/limits.hpp"
+#include "files/field_path.hpp"
+#include "files/input_field.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+constexpr std::string_view dims_order =
+    "Dimensions are slowest first, as in NumPy, HDF5 and SDRBench names: 100x500x500 is 100 "
+    "slices\n"
+    "(z, slowest) of 500 rows (y) of 500 values (x).";
+
+/// Lists subcommands by the first line of what they say of themselves.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(34); }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string description = sub->get_description();
+    return fmt::format("  {:<{}}{}\n", sub->get_name(), get_column_width() - 2,
+                       description.substr(0, description.find('\n')));
+  }
+};
+
+CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& summary,
+                      const std::string& notes, const std::string& examples) {
+  CLI::App* const app = program.add_subcommand(name, summary);
+  app->description(summary + ".\n" + notes);
+  app->footer("EXAMPLES\n" + examples);
+  return *app;
+}
+
+/// What the command line says, as it is being read.
+struct Parsed {
+  CompressOptions compress;
+  DecompressOptions decompress;
+  CompareOptions compare;
+  InspectOptions inspect;
+  BenchOptions bench;
+  TestOptions test;
+  ListOptions list;
+  ZfpImportOptions zfp_import;
+  ZfpExportOptions zfp_export;
+  ToldZfpStream told;           ///< of zfp-import
+  InputFiles inputs;            ///< of the command that is given
+  std::optional<double> bound;  ///< of compress or bench
+  std::optional<Command> command;
+};
+
+std::vector<std::string> wanted_fields(const std::string& file) {
+  const bool is_restored = file.ends_with(".restored.npy");
+  const bool is_input =
+      is_field_name(file) || (format_in_name(file) != Format::raw && !is_restored);
+  return is_input ? fields_in(file) : std::vector<std::string>{};
+}
+
+std::vector<std::string> wanted_archives(const std::string& file) {
+  return file.ends_with(".cuszi") ? std::vector{file} : std::vector<std::string>{};
+}
+
+/// Makes `options` the command when all of them and the names of its archives have been read.
+template <class Options>
+void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
+  add_inputs(app, "ARCHIVE", parsed.inputs, "Archives; - for standard input");
+  app.callback([&parsed, &options] {
+    FoundFiles found = files_of(parsed.inputs, wanted_archives);
+    options.archives = std::move(found.files);
+    if constexpr (requires { options.folders; }) options.folders = std::move(found.folders);
+    parsed.command = options;
+  });
+}
+
+/// Several inputs, or one into a folder, become archives whatever the name.
+bool is_copy(const CompressOptions& options) {
+  if (!options.output || options.inputs.size() != 1 || !options.folders.empty()) return false;
+  std::error_code no_folder;
+  return is_container(format_in_name(*options.output)) &&
+         !std::filesystem::is_directory(*options.output, no_folder);
+}
+
+/// The bounds of a copy, and only what goes with it.
+void check_copy(const CLI::App& app, Parsed& parsed, CompressOptions& options) {
+  if (!options.is_copy) {
+    if (options.bounds.empty()) return;
+    throw UsageError("--bound has no effect here; it needs a copy of a file, like -o copy.nc");
+  }
+  check_copy_options(app);
+  for (VariableBound& each : options.bounds) {
+    check_bound(each.bound, each.mode.value_or(options.settings.mode), "--bound");
+  }
+  options.bounds_alone = !parsed.bound && !options.bounds.empty();
+  if (options.bounds_alone) parsed.bound = 0;
+}
+
+/// A mode of zfp that needs no bound has its own, unless it is given one.
+void check_own_bound(const CLI::App& app, bool has_target, double own, Parsed& parsed,
+                     FieldSettings& settings) {
+  if (has_target) {
+    throw UsageError("--target finds a bound; it goes with --zfp-mode accuracy");
+  }
+  if (parsed.bound && own == 0) {
+    throw UsageError(
+        "--error-bound has no effect with --zfp-mode reversible, which loses nothing; leave it "
+        "out");
+  }
+  if (parsed.bound) return;
+  for (const char* option : {"--mode", "--value-range"}) {
+    if (app.count(option) == 0) continue;
+    throw UsageError(fmt::format("{} goes with --error-bound, which is not given", option));
+  }
+  parsed.bound = own;
+  settings.mode = ErrorMode::absolute;
+}
+
+/// A bound, or for compress a target instead, and only what goes with it.
+void check_quality(const CLI::App& app, bool has_target, Parsed& parsed, FieldSettings& settings) {
+  if (const auto own = own_bound(settings.frame.predictor)) {
+    check_own_bound(app, has_target, *own, parsed, settings);
+  }
+  if (has_target == parsed.bound.has_value()) {
+    throw UsageError(has_target ? "--target and --error-bound exclude each other; give one of them"
+                     : app.get_option_no_throw("--target") == nullptr
+                         ? "--error-bound is required, like -e 1e-3"
+                         : "--error-bound or --target is required, like -e 1e-3");
+  }
+  for (const char* option : {"--mode", "--value-range"}) {
+    if (has_target && app.count(option) != 0) {
+      throw UsageError(fmt::format("{} goes with --error-bound, not with --target", option));
+    }
+  }
+  if (has_target) return;
+  settings.bound = *parsed.bound;
+  check_bound(settings.bound, settings.mode);
+}
+
+void add_compress(CLI::App& program, Parsed& parsed) {
+  CompressOptions& options = parsed.compress;
+  CLI::App& app = add_command(
+      program, "compress", "Compress fields under an error bound",
+      fmt::format(
+          "{}\nThey and the type are taken from names like U_100x500x500.f32 or "
+          "CLDHGH_1_1800_3600.f32. Files of NumPy, NetCDF and HDF5 tell them themselves, and what "
+          "is\nmissing: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
+          dims_order),
+      "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
+      "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
+      "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
+      "  cuszi compress U_100x500x500.f32 --preset zfp --zfp-mode rate:8\n"
+      "  cuszi compress tos_24x170x180.f32 -e 1e-3 --fill-value 1e20\n"
+      "  cuszi compress file.nc:TEMPERATURE -e 1e-3 -o T.cuszi\n"
+      "  cuszi compress file.nc -e 1e-3 --bound T=abs:0.01 -o file.cuszi.nc\n"
+      "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
+      "  cuszi compress -r SDRBENCH-Hurricane-100x500x500 -e 1e-3 --verify --rm\n"
+      "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
+  add_inputs(app, "INPUT", parsed.inputs,
+             "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
+  add_bound_options(app, parsed.bound, options.settings.mode);
+  add_variable_bounds(app, options.bounds);
+  add_target_option(app, options.target, options.accepts_missed_target);
+  add_field_options(app, options.field);
+  add_output_options(app, options.output, options.run);
+  add_strict_option(app, options.strict);
+  app.add_flag("--verify", options.verify,
+               "Decode what was written, measure it, and fail if a value is over the bound");
+  app.add_flag("--rm", options.remove_inputs,
+               "Remove each input once its archive is verified; needs --verify")
+      ->needs("--verify")
+      ->excludes("--keep");
+  add_method_options(app, options.settings);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+  app.callback([&app, &parsed, &options] {
+    FoundFiles found = files_of(parsed.inputs, wanted_fields);
+    options.inputs = std::move(found.files);
+    options.folders = std::move(found.folders);
+    options.is_copy = is_copy(options);
+    check_copy(app, parsed, options);
+    if (!options.target && app.count("--target-miss") != 0) {
+      throw UsageError("--target-miss goes with --target, which is not given");
+    }
+    check_quality(app, options.target.has_value(), parsed, options.settings);
+    check_method_options(app, options.settings);
+    parsed.command = options;
+  });
+}
+
+void add_decompress(CLI::App& program, Parsed& parsed) {
+  DecompressOptions& options = parsed.decompress;
+  CLI::App& app =
+      add_command(program, "decompress", "Restore fields from archives",
+                  "NAME.f32.cuszi becomes NAME.restored.f32, never the original's name.\n" +
+                      std::string(dims_order),
+                  "  cuszi decompress U_100x500x500.f32.cuszi\n"
+                  "  cuszi decompress U_100x500x500.f32.cuszi --compare U_100x500x500.f32\n"
+                  "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
+                  "  cuszi decompress big.cuszi --stride 4 -o preview.f32\n"
+                  "  cuszi decompress big.cuszi --box 0:8,100:200,: -o box.f32\n"
+                  "  cuszi decompress *.cuszi -o restored/");
+  choose_with_archives(app, parsed, options);
+  add_output_options(app, options.output, options.run);
+  add_frame_option(app, options.frame);
+  add_stride_option(app, options.stride);
+  add_box_option(app, options.box);
+  app.add_option("--compare", options.original,
+                 "Measure the error against this field, named as for compress")
+      ->type_name("ORIGINAL");
+  add_byte_order_option(app, options.byte_order);
+  add_memory_option(app, options.run);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+}
+
+void add_compare(CLI::App& program, Parsed& parsed) {
+  CompareOptions& options = parsed.compare;
+  CLI::App& app = add_command(
+      program, "compare", "Measure a restored field against its original",
+      fmt::format("{}\nExits with 4 if a bound is given and a value is over it.", dims_order),
+      "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
+      "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
+  app.add_option("ORIGINAL", options.original, "The original field, named as for compress")
+      ->required()
+      ->type_name("");
+  app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
+  add_field_options(app, options.field);
+  add_fill_options(app, options.fills);
+  add_bound_options(app, options.bound, options.mode);
+  add_strict_option(app, options.strict);
+  add_report_options(app, options.run);
+  app.callback([&app, &parsed, &options] {
+    if (!options.bound && app.count("--mode") != 0) {
+      throw UsageError("--mode goes with --error-bound, which is not given");
+    }
+    if (options.bound) check_bound(*options.bound, options.mode);
+    parsed.command = options;
+  });
+}
+
+void add_inspect(CLI::App& program, Parsed& parsed) {
+  InspectOptions& options = parsed.inspect;
+  CLI::App& app =
+      add_command(program, "inspect", "Tell everything that archives know",
+                  "Also checks every checksum; does not decode. " + std::string(dims_order),
+                  "  cuszi inspect U_100x500x500.f32.cuszi\n"
+                  "  cuszi inspect big.cuszi --frames\n"
+                  "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections\n"
+                  "  cuszi inspect --field-name SDRBENCH-Hurricane-100x500x500/*.f32");
+  app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")->type_name("");
+  app.add_option("--field-name", options.field_names,
+                 "Instead of archives: what the names of raw fields say of dims and type")
+      ->type_name("NAME...");
+  add_type_option(app, options.dtype);
+  app.add_flag("--frames", options.frames, "Tell of each frame, not only of the first");
+  app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one");
+  app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
+  app.callback([&parsed, &options] {
+    if (options.archives.empty() == options.field_names.empty()) {
+      throw UsageError("inspect needs either archives or --field-name; see cuszi inspect --help");
+    }
+    if (options.dtype && options.field_names.empty()) {
+      throw UsageError("--type has no effect here; it needs --field-name");
+    }
+    if ((options.frames || options.schedule) && !options.field_names.empty()) {
+      throw UsageError("--frames and --schedule have no effect on names; leave them out");
+    }
+    parsed.command = options;
+  });
+}
+
+void add_test(CLI::App& program, Parsed& parsed) {
+  TestOptions& options = parsed.test;
+  CLI::App& app = add_command(program, "test", "Check archives by restoring them to nowhere",
+                              "Exits with 3 if one is damaged. " + std::string(dims_order),
+                              "  cuszi test U_100x500x500.f32.cuszi\n"
+                              "  cuszi test -r archives/");
+  choose_with_archives(app, parsed, options);
+  add_memory_option(app, options.run);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+}
+
+void add_list(CLI::App& program, Parsed& parsed) {
+  ListOptions& options = parsed.list;
+  CLI::App& app = add_command(
+      program, "list", "List archives, one a line",
+      "Reads headers and tables alone; cuszi test checks all. " + std::string(dims_order),
+      "  cuszi list *.cuszi\n"
+      "  cuszi list -r archives/");
+  choose_with_archives(app, parsed, options);
+  app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
+}
+
+void add_bench(CLI::App& program, Parsed& parsed) {
+  BenchOptions& options = parsed.bench;
+  CLI::App& app =
+      add_command(program, "bench", "Measure the speed in memory, step by step, and between files",
+                  "Temporary files go to TMPDIR. " + std::string(dims_order),
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index\n"
+                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset zfp --study zfp-index");
+  app.add_option("INPUT", options.inputs, "Fields, named as for compress")
+      ->required()
+      ->type_name("");
+  add_bound_options(app, parsed.bound, options.settings.mode);
+  add_field_options(app, options.field);
+  app.add_option("--iterations", options.iterations, "Times to repeat; the median counts")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_study_option(app, options.study);
+  add_method_options(app, options.settings);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+  app.callback([&app, &parsed, &options] {
+    check_quality(app, false, parsed, options.settings);
+    check_method_options(app, options.settings);
+    parsed.command = options;
+  });
+}
+
+void add_zfp_import(CLI::App& program, Parsed& parsed) {
+  ZfpImportOptions& options = parsed.zfp_import;
+  CLI::App& app = add_command(
+      program, "zfp-import", "Make an archive of a stream of zfp",
+      fmt::format(
+          "The stream is kept bit for bit; what lets it be decoded in parallel is added. It "
+          "begins with\nzfp's header (zfp -h), or the options say what that would. {}",
+          dims_order),
+      "  zfp -f -3 500 500 100 -a 1e-3 -h -i U_100x500x500.f32 -z U.zfp\n"
+      "  cuszi zfp-import U.zfp -o U.cuszi\n"
+      "  cuszi zfp-import plain.zfp -d 100x500x500 -t f32 -e 1e-3 -o U.cuszi\n"
+      "  cuszi zfp-import plain.zfp -d 100x500x500 -t f32 --zfp-mode rate:8 -o U.cuszi");
+  app.add_option("FILE", options.input, "The stream; - for standard input")
+      ->required()
+      ->type_name("");
+  add_import_options(app, parsed.told, options.how);
+  add_output_options(app, options.output, options.run);
+  add_report_options(app, options.run);
+  app.callback([&parsed, &options] {
+    options.how.header = header_of(parsed.told, options.how.zfp.mode);
+    parsed.command = options;
+  });
+}
+
+void add_zfp_export(CLI::App& program, Parsed& parsed) {
+  ZfpExportOptions& options = parsed.zfp_export;
+  CLI::App& app = add_command(
+      program, "zfp-export", "Make a stream of zfp of an archive",
+      fmt::format(
+          "Of an archive of --preset zfp: the stream is moved bit for bit, behind zfp's own "
+          "header. {}",
+          dims_order),
+      "  cuszi compress U_100x500x500.f32 -e 1e-3 --preset zfp -o U.cuszi\n"
+      "  cuszi zfp-export U.cuszi -o U.zfp\n"
+      "  zfp -h -z U.zfp -o U.restored.f32");
+  app.add_option("ARCHIVE", options.archive, "The archive; - for standard input")
+      ->required()
+      ->type_name("");
+  add_output_options(app, options.output, options.run);
+  add_report_options(app, options.run);
+  app.callback([&parsed, &options] { parsed.command = options; });
+}
+
+std::vector<std::string> names_of(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+void parse(CLI::App& program, const Words& words) {
+  std::vector<const char*> pointers;
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  program.parse(static_cast<int>(pointers.size()), pointers.data());
+}
+
+}  // namespace
+
+std::optional<Command> parse_command_line(int argc, const char* const* argv) {
+  CLI::App program(
+      fmt::format("Error-bounded lossy compression of scientific fields.\n{}", dims_order),
+      "cuszi");
+  program.footer(
+      "EXAMPLES\n"
+      "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
+      "  cuszi decompress U_100x500x500.f32.cuszi\n"
+      "  cuszi inspect U_100x500x500.f32.cuszi\n"
+      "  cuszi help compress\n\n"
+      "EXIT STATUS\n"
+      "  0  ok\n"
+      "  1  usage error\n"
+      "  2  input unreadable, or not of the size of its dims\n"
+      "  3  archive damaged\n"
+      "  4  bound violated, or target not met\n"
+      "  5  device or library missing\n"
+      "  6  output exists or cannot be written\n"
+      "With several inputs, that of the first failure.");
+  program.set_version_flag("-V,--version", version_text);
+  program.require_subcommand(1);
+  program.formatter(std::make_shared<HelpFormatter>());
+
+  Parsed parsed;
+  add_compress(program, parsed);
+  add_decompress(program, parsed);
+  add_compare(program, parsed);
+  add_inspect(program, parsed);
+  add_test(program, parsed);
+  add_list(program, parsed);
+  add_bench(program, parsed);
+  add_zfp_import(program, parsed);
+  add_zfp_export(program, parsed);
+  const Words words =
+      without_help_command({argv, std::next(argv, static_cast<std::ptrdiff_t>(argc))});
+  refuse_foreign_dims(words);
+  refuse_foreign_bounds(words);
+  refuse_misplaced_command(words, names_of(program));
+  try {
+    parse(program, words);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) {
+      const auto commands = program.get_subcommands();
+      const std::string command = commands.empty() ? "" : commands.front()->get_name() + ' ';
+      throw UsageError(fmt::format("{}; see cuszi {}--help", error.what(), command));
+    }
+    std::ostringstream text;
+    program.exit(error, text, text);
+    print_out(text.str());
+  }
+  return parsed.command;
+}
+
+}  // namespace cuszi::app

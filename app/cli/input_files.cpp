@@ -1,0 +1,78 @@
+#include "app/cli/input_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "codec/io/byte_source.hpp"
+#include "core/base/error.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_lines(const std::string& list, std::istream& from, std::vector<std::string>& names) {
+  for (std::string line; std::getline(from, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!line.empty()) names.push_back(line);
+  }
+  if (from.bad()) throw InputError(input_name(list) + ": cannot be read to its end as a list");
+}
+
+void add_list(const std::string& list, std::vector<std::string>& names) {
+  if (is_standard_stream(list)) {
+    add_lines(list, std::cin, names);
+    return;
+  }
+  std::ifstream file(list);
+  if (!file || fs::is_directory(list)) throw InputError(list + ": cannot be read as a list");
+  add_lines(list, file, names);
+}
+
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+void add_folder(const std::string& folder, const Wanted& wanted, std::vector<std::string>& files) {
+  std::vector<std::string> found;
+  try {
+    for (auto at = fs::recursive_directory_iterator(folder); at != fs::end(at); ++at) {
+      if (at->is_directory()) {
+        if (is_hidden(at->path())) at.disable_recursion_pending();
+      } else if (!is_hidden(at->path())) {
+        found.push_back(at->path().string());
+      }
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw InputError(folder + ": cannot be read: " + error.code().message());
+  }
+  std::sort(found.begin(), found.end());
+  const std::size_t before = files.size();
+  for (const std::string& file : found) {
+    const std::vector<std::string> parts = wanted(file);
+    files.insert(files.end(), parts.begin(), parts.end());
+  }
+  if (files.size() == before) throw InputError(folder + ": has no file of the kind that is wanted");
+}
+
+}  // namespace
+
+FoundFiles files_of(const InputFiles& inputs, const Wanted& wanted) {
+  std::vector<std::string> names = inputs.names;
+  for (const std::string& list : inputs.lists) add_list(list, names);
+  if (names.empty()) throw UsageError("no input; name files, or a list of them by --filelist");
+  FoundFiles found;
+  std::error_code unreadable;
+  for (const std::string& name : names) {
+    if (inputs.recursive && fs::is_directory(name, unreadable)) {
+      add_folder(name, wanted, found.files);
+      found.folders.push_back(name);
+    } else {
+      found.files.push_back(name);
+    }
+  }
+  return found;
+}
+
+}  // namespace cuszi::app

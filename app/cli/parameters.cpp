@@ -1,0 +1,193 @@
+#include "app/cli/parameters.hpp"
+
+#include <algorithm>
+
+#include "app/cli/names.hpp"
+#include "app/cli/option_text.hpp"
+#include "core/base/error.hpp"
+#include "core/coders/ans_chain.hpp"
+#include "core/multilevel/schedule.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+Json describe_params(const LorenzoParams& params) {
+  return {{"name", params.name},
+          {"chunk", params.chunk},
+          {"radius", params.radius},
+          {"half_step", params.half_step}};
+}
+
+Json describe_params(const InterpParams& params) {
+  Json cubic;
+  for (const Cubic c : params.cubic) cubic.push_back(name_in(cubic_names, c));
+  std::string order;
+  for (const std::uint8_t axis : params.order) order += axis_letters.at(axis);
+  const auto levels = static_cast<std::ptrdiff_t>(params.levels());
+  return {{"name", params.name},
+          {"tile", params.tile},
+          {"anchor", params.anchor},
+          {"cubic", cubic},
+          {"order", order},
+          {"radius", params.radius},
+          {"half_steps",
+           std::vector<double>(params.half_step.begin(), params.half_step.begin() + levels)}};
+}
+
+Json describe_params(const MultilevelParams& params) {
+  Json roles;
+  for (const AxisRole role : params.lattice.roles) roles.push_back(name_in(axis_role_names, role));
+  const auto is_fitted = [](const Coefficients& c) { return !c.empty(); };
+  return {{"name", params.name},
+          {"extents", params.lattice.extents},
+          {"axes", roles},
+          {"levels", params.lattice.levels},
+          {"slice_levels", params.lattice.slice_levels},
+          {"reach", params.reach},
+          {"alpha", params.alpha / 64.0},
+          {"beta", params.beta / 64.0},
+          {"fitted_classes",
+           std::count_if(params.coefficients.begin(), params.coefficients.end(), is_fitted)},
+          {"snap", static_cast<double>(params.snap) / snap_units},
+          {"rest", params.rest},
+          {"radius", params.radius},
+          {"half_step", params.half_step}};
+}
+
+Json describe_params(const TilesParams& params) {
+  return {{"name", params.name}, {"half_step", params.half_step}};
+}
+
+Json describe_params(const ZfpCoding& params) {
+  return {{"name", params.name},
+          {"min_bits", params.zfp.min_bits},
+          {"max_bits", params.zfp.max_bits},
+          {"max_precision", params.zfp.max_precision},
+          {"min_exponent", params.zfp.min_exponent},
+          {"index", name_in(index_names, params.index)},
+          {"chunk", params.chunk},
+          {"partition", params.partition}};
+}
+
+Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoderParams::name}}; }
+
+Json describe_params(const AnsParams& params) {
+  return {{"name", params.name},
+          {"centre", params.centre},
+          {"index", name_in(index_names, params.index)},
+          {"partition", params.partition}};
+}
+
+Json describe_params(const HuffmanParams& params) {
+  return {{"name", params.name},
+          {"chunk", params.chunk},
+          {"index", name_in(index_names, params.index)},
+          {"partition", params.partition}};
+}
+
+/// The odd axes of a class, slowest first, and its slice stage: "zy", "x/2"; "-" for anchors.
+std::string class_name(const PointClass& points) {
+  constexpr std::string_view letters = "wzyx";
+  std::string name;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    if (points.is_odd(axis)) name += letters[axis];
+  }
+  if (name.empty()) name.push_back('-');
+  if (points.stage == 0) return name;
+  name += '/';
+  name += std::to_string(points.stage);
+  return name;
+}
+
+Json describe_pass(const MultilevelParams& params, const Schedule& schedule, const Pass& pass) {
+  std::size_t coefficients = 0;
+  std::string classes;
+  for (const PointClass& points : schedule.classes_of(pass)) {
+    coefficients += params.coefficients[points.index].size();
+    if (!classes.empty()) classes += ' ';
+    classes += class_name(points);
+  }
+  return {{"level", pass.level},          {"spacing", std::uint64_t{1} << (pass.level - 1)},
+          {"classes", classes},           {"points", pass.points},
+          {"coefficients", coefficients}, {"half_step", params.half_step_of(pass.level)}};
+}
+
+/// The sections of all passes. Throws ArchiveError.
+std::vector<Sections> sections_of_passes(const FrameHeader& header,
+                                         std::span<const int> level_of_pass, Bytes payload) {
+  std::vector<Sections> all;
+  for (std::size_t level = 0; level < header.levels.size(); ++level) {
+    const auto passes =
+        std::count(level_of_pass.begin(), level_of_pass.end(), static_cast<int>(level));
+    const auto sections =
+        read_passes(header.levels[level], static_cast<std::size_t>(passes), payload);
+    all.insert(all.end(), sections.begin(), sections.end());
+    payload = payload.subspan(header.levels[level].size());
+  }
+  if (all.size() < level_of_pass.size()) throw ArchiveError("a frame lacks a level");
+  return all;
+}
+
+std::uint64_t points_of_level(const Schedule& schedule, std::span<const int> level_of_pass,
+                              std::size_t first) {
+  std::uint64_t points = 0;
+  for (std::size_t i = first; i < level_of_pass.size() && level_of_pass[i] == level_of_pass[first];
+       ++i) {
+    points += schedule.passes[i].points;
+  }
+  return points;
+}
+
+/// The chain of the level that begins with pass `first`; none of other coders, and of packed codes.
+ChainPlan chain_of_level(const FrameHeader& header, std::span<const int> level_of_pass,
+                         std::size_t first, const Sections& sections) {
+  const Bytes codes = sections.find(SectionId::codes);
+  if (id_of(*header.coder) != CoderId::ans || codes.empty() || header.is_packed()) return {};
+  const auto passes = std::count(level_of_pass.begin(), level_of_pass.end(), level_of_pass[first]);
+  const auto shapes = pass_shapes(*header.predictor, 0);
+  BitReader head(codes, "the head of a chain");
+  return ChainPlan::read(std::span(shapes).subspan(first, static_cast<std::size_t>(passes)), head);
+}
+
+}  // namespace
+
+Json describe(const PredictorParams& params) {
+  return std::visit([](const auto& p) { return describe_params(p); }, params);
+}
+
+Json describe_schedule(const FrameHeader& header, Bytes payload) {
+  Json passes = Json::array();
+  const auto* const params =
+      header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
+  if (params == nullptr) return passes;
+  const Schedule schedule = make_schedule(params->lattice);
+  const std::vector<int> level_of_pass = params->level_of_pass();
+  const std::vector<Sections> sections = sections_of_passes(header, level_of_pass, payload);
+  const bool is_ans = id_of(*header.coder) == CoderId::ans;
+  std::size_t first = 0;  // pass of the payload's level
+  ChainPlan chain;        // of this level
+  for (std::size_t i = 0; i < schedule.passes.size(); ++i) {
+    if (i == 0 || level_of_pass[i] != level_of_pass[first]) {
+      first = i;
+      chain = chain_of_level(header, level_of_pass, first, sections[first]);
+    }
+    const bool begins_chain = i == first && !chain.passes.empty();
+    Json pass = describe_pass(*params, schedule, schedule.passes[i]);
+    pass["bytes"] = sections[i].size();
+    pass["coded_points"] = !is_ans      ? schedule.passes[i].points
+                           : i == first ? points_of_level(schedule, level_of_pass, first)
+                                        : 0;
+    pass["slots"] = chain.passes.empty() ? 0 : chain.slots_of(i - first);
+    pass["lanes"] = begins_chain ? chain.lanes() : 0;
+    pass["steps"] = begins_chain ? chain.steps() : 0;
+    passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+Json describe(const CoderParams& params) {
+  return std::visit([](const auto& p) { return describe_params(p); }, params);
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <limits>
+
+#include "app/commands/commands.hpp"
+#include "app/output/file_identity.hpp"
+#include "app/report/failure.hpp"
+#include "app/report/report.hpp"
+#include "codec/field/fill_watch.hpp"
+#include "codec/quality/quality_meter.hpp"
+#include "core/base/error.hpp"
+#include "files/input_field.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// With a look, if there is a watch, for values that are missing.
+QualityMeter measure(FieldSource& original, FieldSource& restored, const FillValues& fills,
+                     double bound, FillWatch* watch = nullptr) {
+  QualityMeter meter(original, fills, bound);
+  for (std::uint64_t i = 0; i < original.plan().frames(); ++i) {
+    meter.add(i, restored.frame(i));
+    if (watch != nullptr) watch->look_at(original.layout().dtype, original.frame(i));
+  }
+  return meter;
+}
+
+/// What looks wrong with the fill values is told, or an error.
+void tell(const FillWatch& watch, const CompareOptions& options) {
+  const std::vector<FillWarning> warnings = watch.warnings();
+  const std::string spoils = spoiling(warnings, fill_option);
+  if (options.strict && !spoils.empty()) throw InputError(options.original + ": " + spoils);
+  for (const FillWarning& warning : warnings) {
+    spdlog::warn("{}: {}", options.original, warning.text(fill_option));
+  }
+}
+
+/// A relative bound refers to the original's range, which takes a first pass.
+QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const FillValues& fills,
+                              const CompareOptions& options, FillWatch& watch) {
+  constexpr double any_error = std::numeric_limits<double>::infinity();
+  if (options.bound && options.mode == ErrorMode::absolute) {
+    return measure(original, restored, fills, *options.bound, &watch);
+  }
+  const QualityMeter meter = measure(original, restored, fills, any_error, &watch);
+  if (!options.bound) return meter;
+  const ValueRange range{meter.quality().min, meter.quality().max, true};
+  return measure(original, restored, fills, absolute_bound(*options.bound, options.mode, range));
+}
+
+/// A restored raw field is laid out as its original is, but for what only a file has that describes
+/// itself.
+FieldSource open_restored(const std::string& name, const FieldOptions& options,
+                          const InputField& original) {
+  FieldLayout layout = original.source.layout();
+  if (original.describes_itself) {
+    layout = {layout.dtype, layout.dims, 0, options.byte_order};
+  }
+  return open_alike(name, layout, original.source.plan());
+}
+
+void compare(const CompareOptions& options, Json& known) {
+  InputField opened = open_input(options.original, options.field);
+  FieldSource& original = opened.source;
+  const FieldLayout& layout = original.layout();
+  FieldSource restored = open_restored(options.restored, options.field, opened);
+  const FillValues fills = joined(options.fills, opened.fills);
+  FillWatch watch(fills, options.fills.count, most_fill_samples);
+  const QualityMeter meter = measure_as_asked(original, restored, fills, options, watch);
+
+  original.expect_unchanged();
+  restored.expect_unchanged();
+  tell(watch, options);
+
+  Report report;
+  report.input = options.original;
+  report.restored = options.restored;
+  report.dtype = layout.dtype;
+  report.dims = layout.dims;
+  report.measured = {meter.quality(), std::nullopt, meter.fidelity()};
+  if (options.bound) {
+    report.mode = options.mode;
+    report.bound_asked = options.bound;
+    report.bound_absolute = meter.bound();
+    report.measured->bound = meter.bound();
+  }
+  try {
+    require_same_missing(meter, layout.dims);
+    if (options.bound) {
+      require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
+    }
+  } catch (const BoundError&) {
+    print_failed(report, options.run, known);
+    throw;
+  }
+  print(report, options.run);
+}
+
+}  // namespace
+
+ExitCode execute(const CompareOptions& options) {
+  refuse_among(identities_of({file_of(options.original), file_of(options.restored)}), "-");
+  const FileReports reports{options.run, "input"};
+  const auto work = [&](const std::string& /*original*/, Json& known) { compare(options, known); };
+  return for_each_file({options.original}, reports, work);
+}
+
+}  // namespace cuszi::app

@@ -1,0 +1,278 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <map>
+#include <utility>
+
+#include "app/commands/commands.hpp"
+#include "app/commands/file_copy.hpp"
+#include "app/output/output_file.hpp"
+#include "app/output/output_plan.hpp"
+#include "app/output/removal.hpp"
+#include "app/report/failure.hpp"
+#include "app/report/layout_warning.hpp"
+#include "app/report/progress.hpp"
+#include "app/report/report.hpp"
+#include "app/report/totals.hpp"
+#include "codec/quality/archive_quality.hpp"
+#include "codec/quality/target_passes.hpp"
+#include "files/input_field.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// One field on its way to an archive, and what there is to tell of it.
+class Compression {
+ public:
+  Compression(const CompressOptions& options, Backends& backends, std::string input,
+              std::string output)
+      : options_(options),
+        backends_(backends),
+        settings_(options.settings),
+        backend_(backends.for_config(settings_.frame)),
+        input_(std::move(input)),
+        output_(std::move(output)),
+        removable_(options.remove_inputs ? std::optional<RemovableInput>(file_of(input_))
+                                         : std::nullopt),
+        opened_(open_input(input_, options.field, settings_.frame_bytes)) {
+    settings_.expected_fills = settings_.fills.count;
+    settings_.fill_samples = most_fill_samples;
+    settings_.fills = joined(settings_.fills, opened_.fills);
+  }
+
+  /// Writes the archive; leaves none that has been found to violate the bound or to miss a target.
+  /// Then removes the input if that is wished. What is `known` of a failed one is told elsewhere.
+  void run(Json& known) {
+    OutputFile file(output_, file_of(input_), options_.run.force);
+    {
+      Progress progress(input_, bytes_of_work(), !options_.run.quiet);
+      plan_reading();
+      if (options_.target) {
+        compress_to_target(file, progress);
+      } else if (options_.verify) {
+        compress_and_verify(file, progress);
+      } else {
+        compress_to(file, settings_, progress);
+      }
+    }
+    field_.expect_unchanged();
+    try {
+      finish(file);
+    } catch (const Error&) {
+      tell(&known);
+      throw;
+    }
+    tell(nullptr);
+  }
+
+  ByteCount field_bytes() const { return field_.layout().field_bytes(); }
+  ByteCount archive_bytes() const { return result_.archive_bytes; }
+
+ private:
+  void finish(OutputFile& file) const {
+    if (options_.strict) refuse(spoiling(result_.warnings, fill_option));
+    if (meter_) {
+      require_within_bound(*meter_, field_.layout().dims,
+                           "no archive was written; this is a bug, please report it");
+    }
+    if (target_met_ == false && !options_.accepts_missed_target) {
+      throw BoundError(
+          fmt::format("the target {} was not met; no archive was written, --target-miss ok writes "
+                      "the nearest that was found",
+                      to_string(*options_.target)));
+    }
+    file.commit();
+    if (removable_) remove_input(file);
+  }
+
+  /// Whether what has been warned of may leave little of the values in the archive.
+  bool is_doubtful() const {
+    if (!options_.target && settings_.bound == 0) return false;
+    const bool needs_range = options_.target || settings_.mode == ErrorMode::relative;
+    return looks_swapped_ || (needs_range && !spoiling(result_.warnings, fill_option).empty());
+  }
+
+  /// Once the archive is on disk and there is no doubt of what it holds.
+  void remove_input(const OutputFile& archive) const {
+    if (is_doubtful()) {
+      throw UsageError(input_ +
+                       ": is kept: --rm needs a bound that means something, see the warning");
+    }
+    if (!opened_.is_whole) throw InputError(input_ + ": is kept: it holds more than its archive");
+    if (!archive.is_safe()) {
+      throw OutputError(fmt::format("{}: is kept: {} cannot be forced to disk", input_, output_));
+    }
+    field_.expect_unchanged();
+    removable_->remove(field_.descriptor());
+  }
+
+  /// Of a frame, its bytes count when it has been compressed, and again when it has been verified.
+  ByteCount bytes_of_work() const {
+    const bool psnr = options_.target && options_.target->kind == Target::Kind::psnr;
+    return (options_.verify || psnr ? 2 : 1) * field_bytes();
+  }
+
+  void plan_reading() {
+    const bool again = options_.verify || options_.target;  // after they have been compressed
+    const bool twice = again || settings_.needs_range();
+    if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
+    if (!again) field_.use_once();
+  }
+
+  void compress_to_target(OutputFile& file, Progress& progress) {
+    const Target& target = *options_.target;
+    progress.start("trials on samples", 0);
+    const TargetArchive best = cuszi::compress_to_target(
+        target, settings_, backend_, field_, [&](const FieldSettings& settings, int pass) {
+          progress.start(fmt::format("pass {} of at most {}", pass, most_target_passes),
+                         bytes_of_work());
+          return compress_once(settings, progress);
+        });
+    result_ = best.result;
+    meter_ = best.meter;
+    target_met_ = is_met(target, best.reached);
+    const bool is_good = (!meter_ || !meter_->quality().first_bad) &&
+                         (*target_met_ || options_.accepts_missed_target);
+    if (is_good) file.write(best.archive);
+  }
+
+  TargetArchive compress_once(const FieldSettings& settings, Progress& progress) {
+    MemorySink archive;
+    compress_to(archive, settings, progress);
+    TargetArchive attempt{result_, archive.take(), {}};
+    if (options_.verify || options_.target->kind == Target::Kind::psnr) {
+      MemorySource written(attempt.archive);
+      attempt.meter = measure(written, progress);
+    }
+    return attempt;
+  }
+
+  void compress_to(ByteSink& sink, const FieldSettings& settings, Progress& progress) {
+    CompressionEvents events;
+    std::uint64_t done = 0;
+    events.frame_done = [&] { progress.advance(field_.frame_bytes(done++)); };
+    compress_times_.steps().watch(
+        [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
+    events.frame_loaded = [&](const LoadedFrame& /*frame*/) {
+      if (std::exchange(layout_checked_, true)) return;
+      const LayoutWarning warning = layout_warning(field_, settings_.fills);
+      looks_swapped_ = warning.values_look_swapped;
+      warn_of(warning.text);
+    };
+    result_ = compress_field(backend_, settings, field_, sink, compress_times_, events);
+    compress_times_.steps().watch({});
+  }
+
+  void compress_and_verify(OutputFile& file, Progress& progress) {
+    if (file.is_stream()) {
+      MemorySink archive;
+      compress_to(archive, settings_, progress);
+      MemorySource written(archive.bytes());
+      meter_ = measure(written, progress);
+      if (!meter_->quality().first_bad) file.write(archive.bytes());
+    } else {
+      compress_to(file, settings_, progress);
+      FileSource written(file.duplicate(), output_);
+      meter_ = measure(written, progress);
+    }
+  }
+
+  QualityMeter measure(ByteSource& archive, Progress& progress) {
+    return measure_archive(backends_, archive, field_, decompress_times_,
+                           Measures::errors_and_fidelity,
+                           [&](ByteCount bytes) { progress.advance(bytes); });
+  }
+
+  /// Of a field that has failed, JSON is left in `failed`.
+  void tell(Json* failed) const {
+    Report report = report_on(result_.header, result_.summary, result_.archive_bytes);
+    report.input = input_;
+    report.archive = output_;
+    report.target = options_.target;
+    report.target_met = target_met_;
+    report.device = backend_.name();
+    report.compress_seconds = compress_times_.seconds();
+    report.total_seconds = clock_.seconds();
+    if (meter_) {
+      report.measured = measured_by(*meter_);
+      report.decompress_seconds = decompress_times_.seconds();
+    }
+    const bool beside_data = is_standard_stream(output_);
+    failed == nullptr ? print(report, options_.run, beside_data)
+                      : print_failed(report, options_.run, *failed, beside_data);
+    if (target_met_ == false && options_.accepts_missed_target) {
+      tell_warning(
+          fmt::format("{}: the target {} was not met; the archive is the nearest that was found",
+                      input_, to_string(*options_.target)));
+    }
+    if (opened_.bytes_behind != 0) {
+      spdlog::warn("{}: {} bytes behind its array are not in the archive", input_,
+                   opened_.bytes_behind);
+    }
+    for (const FillWarning& warning : result_.warnings) {
+      spdlog::warn("{}: {}", input_, warning.text(fill_option));
+    }
+  }
+
+  /// Warns of what there is, if anything.
+  void warn_of(const std::string& text) const {
+    if (options_.strict) refuse(text);
+    if (!text.empty()) spdlog::warn("{}: {}", input_, text);
+  }
+
+  /// Ends with what would be a warning otherwise.
+  void refuse(const std::string& text) const {
+    if (!text.empty()) throw InputError(input_ + ": " + text);
+  }
+
+  const CompressOptions& options_;
+  Backends& backends_;
+  FieldSettings settings_;
+  Backend& backend_;
+  Stopwatch clock_;
+  std::string input_;
+  std::string output_;
+  std::optional<RemovableInput> removable_;
+  InputField opened_;
+  FieldSource& field_ = opened_.source;
+  CompressedField result_;
+  CallTimes compress_times_;
+  CallTimes decompress_times_;
+  std::optional<QualityMeter> meter_;
+  std::optional<bool> target_met_;
+  bool layout_checked_ = opened_.describes_itself;
+  bool looks_swapped_ = false;
+};
+
+}  // namespace
+
+ExitCode execute(const CompressOptions& options) {
+  if (options.is_copy) return copy_file(options);
+  if (options.remove_inputs) require_removable_inputs(options);
+  Backends backends(options.run.device);
+  std::vector<std::string> files;
+  for (const std::string& input : options.inputs) files.push_back(file_of(input));
+  OutputPlan outputs(files, options.folders, options.output);
+  if (options.output) refuse_foreign_name(*options.output, "an archive", "name it .cuszi");
+  std::map<std::string, std::string> output_of;
+  for (const std::string& input : options.inputs) {
+    const std::string output = outputs.claim(file_of(input), archive_name(field_path(input)));
+    if (options.remove_inputs) require_lasting_output(output);
+    output_of[input] = output;
+  }
+  Totals totals(options.inputs.size());
+  const FileReports reports{options.run, "input", outputs.is_stream()};
+  const auto compress = [&](const std::string& input, Json& known) {
+    const Stopwatch clock;
+    Compression compression(options, backends, input, output_of.at(input));
+    outputs.make_room_for(output_of.at(input));
+    compression.run(known);
+    totals.add({compression.field_bytes(), compression.archive_bytes(), clock.seconds()});
+  };
+  const ExitCode code = for_each_file(options.inputs, reports, compress);
+  totals.tell(options.run);
+  return code;
+}
+
+}  // namespace cuszi::app

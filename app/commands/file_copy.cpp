@@ -1,0 +1,270 @@
+#include "app/commands/file_copy.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/cli/standard_streams.hpp"
+#include "app/output/output_file.hpp"
+#include "app/output/output_plan.hpp"
+#include "app/report/failure.hpp"
+#include "app/report/progress.hpp"
+#include "app/report/report.hpp"
+#include "codec/field/fill_watch.hpp"
+#include "codec/quality/quality_meter.hpp"
+#include "codec/settings/presets.hpp"
+#include "core/base/error.hpp"
+#include "files/container_module.hpp"
+#include "files/input_field.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+/// Files of NetCDF that are not classic are those of HDF5, whose library copies them with all they
+/// hold.
+std::shared_ptr<Container> open_to_copy(const FieldPath& path, const FileSource& file) {
+  constexpr std::string_view classic = "CDF";
+  std::array<char, classic.size()> start{};
+  if (file.size()) file.read_at(0, std::as_writable_bytes(std::span(start)));
+  const bool is_classic = std::string_view(start.data(), start.size()) == classic;
+  return open_container(is_classic ? Format::netcdf : Format::hdf5, path.file);
+}
+
+/// As cuszi_preset counts.
+std::uint32_t preset_number(const FrameConfig& frame) {
+  const auto* const found = std::find_if(presets.begin(), presets.end(), [&](const Preset& preset) {
+    return preset.predictor.id == frame.predictor.id;
+  });
+  return static_cast<std::uint32_t>(found - presets.begin());
+}
+
+ValueRange range_of(FieldSource& field, const FillValues& fills) {
+  ValueRange range;
+  for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
+    const Bytes frame = field.frame(i);
+    with_type_of(field.layout().dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const MissingTest<T> missing(fills);
+      const std::span values(reinterpret_cast<const T*>(frame.data()), frame.size() / sizeof(T));
+      for (const T value : values) {
+        if (!missing(value)) range.add(double{value}, double{value});
+      }
+    });
+  }
+  return range;
+}
+
+/// A variable on its way into the copy, and what there is to tell of it.
+struct CopiedVariable {
+  FilteredVariable filtered;
+  ErrorMode mode;
+  double bound_asked;
+  FillWatch watch;
+  Report report;
+};
+
+class FileCopy {
+ public:
+  FileCopy(const CompressOptions& options, const FieldPath& input, std::string output)
+      : options_(options),
+        input_(input.file),
+        output_(std::move(output)),
+        guard_(input.file),
+        container_(open_to_copy(input, guard_)) {
+    choose_variables();
+  }
+
+  void run() {
+    OutputFile file(output_, input_, options_.run.force, Writer::path);
+    if (file.is_stream()) throw OutputError(output_ + ": a copy is no stream; name a file");
+    {
+      Progress progress(input_, bytes_of_work(), !options_.run.quiet);
+      std::vector<FilteredVariable> filtered;
+      for (CopiedVariable& each : copied_) {
+        settle_bound(each, progress);
+        filtered.push_back(each.filtered);
+      }
+      container_->copy(
+          file.path_to_write(), output_, filtered, [&](const FilteredVariable& each, Bytes values) {
+            auto& watch = copied_[static_cast<std::size_t>(&each - filtered.data())].watch;
+            watch.look_at(*each.variable.dtype, values);
+            progress.advance(values.size());
+          });
+      look_at_copy(file, progress);
+    }
+    guard_.expect_unchanged();
+    if (options_.strict) refuse_warnings();
+    file.commit();
+    tell();
+  }
+
+ private:
+  const VariableBound* own_bound(const std::string& name) const {
+    const auto found = std::find_if(options_.bounds.begin(), options_.bounds.end(),
+                                    [&](const VariableBound& each) { return each.name == name; });
+    return found == options_.bounds.end() ? nullptr : &*found;
+  }
+
+  void choose_variables() {
+    std::vector<std::string> names;
+    for (const Variable& variable : container_->variables()) {
+      const auto& extents = variable.extents;
+      const bool has_values = !extents.empty() && variable.values() != 0;
+      if (!variable.dtype || !has_values || variable.is_elsewhere) continue;
+      names.push_back(variable.name);
+      const VariableBound* const own = own_bound(variable.name);
+      if (own == nullptr && (variable.is_coordinate || options_.bounds_alone)) continue;
+      add(variable, own);
+    }
+    for (const VariableBound& each : options_.bounds) {
+      if (std::find(names.begin(), names.end(), each.name) != names.end()) continue;
+      throw UsageError(fmt::format("--bound {}: {} has no such variable of f32 or f64; it has {}",
+                                   each.name, input_, fmt::join(names, ", ")));
+    }
+    if (copied_.empty()) {
+      throw InputError(input_ + ": has no variable of f32 or f64 that is no coordinate");
+    }
+  }
+
+  void add(const Variable& variable, const VariableBound* own) {
+    CopiedVariable copied{{}, {}, 0, FillWatch({}), {}};
+    copied.filtered.variable = variable;
+    for (std::size_t i = 0; i < options_.settings.fills.count; ++i) {
+      copied.filtered.variable.add_fill(options_.settings.fills.values.at(i));
+    }
+    copied.filtered.preset = preset_number(options_.settings.frame);
+    copied.mode =
+        own != nullptr ? own->mode.value_or(options_.settings.mode) : options_.settings.mode;
+    copied.bound_asked = own != nullptr ? own->bound : options_.settings.bound;
+    copied_.push_back(std::move(copied));
+  }
+
+  /// The range takes a pass over the values, the copy another one, a check a third one.
+  ByteCount bytes_of_work() const {
+    ByteCount bytes = 0;
+    for (const CopiedVariable& each : copied_) {
+      const ByteCount passes = 1 + (needs_range(each) ? 1 : 0) + (options_.verify ? 1 : 0);
+      const Variable& variable = each.filtered.variable;
+      bytes += passes * size_of(*variable.dtype) * variable.values();
+    }
+    return bytes;
+  }
+
+  static bool needs_range(const CopiedVariable& each) {
+    return each.mode == ErrorMode::relative && each.bound_asked != 0;
+  }
+
+  void settle_bound(CopiedVariable& each, Progress& progress) {
+    const Variable& variable = each.filtered.variable;
+    const std::string name = input_ + ':' + variable.name;
+    InputField field = open_variable(name, container_, variable);
+    ValueRange range;
+    if (needs_range(each)) {
+      range = range_of(field.source, field.fills);
+      progress.advance(field.source.layout().field_bytes());
+    }
+    each.filtered.bound = absolute_bound(each.bound_asked, each.mode, range);
+    each.watch = FillWatch(field.fills, 0, most_fill_samples);
+    const auto* const fills = field.fills.values.begin();
+    each.filtered.variable.fills.assign(fills, fills + field.fills.count);
+    each.report.input = name;
+    each.report.archive = output_ + ':' + variable.name;
+    each.report.dtype = field.source.layout().dtype;
+    each.report.dims = field.source.layout().dims;
+    each.report.mode = each.mode;
+    each.report.bound_asked = each.bound_asked;
+    each.report.bound_absolute = each.filtered.bound;
+  }
+
+  void look_at_copy(const OutputFile& file, Progress& progress) {
+    const std::shared_ptr<Container> copy = open_container(Format::hdf5, file.path_to_write());
+    for (CopiedVariable& each : copied_) {
+      const auto variable = copy->find(each.filtered.variable.name);
+      if (!variable) throw OutputError(output_ + ": lacks " + each.filtered.variable.name);
+      each.report.archive_bytes = variable->stored_bytes;
+      if (options_.verify) verify(each, copy, *variable, progress);
+    }
+    output_bytes_ = FileSource(file.duplicate(), output_).size().value_or(0);
+  }
+
+  void verify(CopiedVariable& each, const std::shared_ptr<Container>& copy,
+              const Variable& variable, Progress& progress) {
+    InputField original = open_variable(*each.report.input, container_, each.filtered.variable);
+    InputField restored = open_variable(*each.report.archive, copy, variable);
+    QualityMeter meter(original.source, original.fills, each.filtered.bound);
+    for (std::uint64_t i = 0; i < original.source.plan().frames(); ++i) {
+      meter.add(i, restored.source.frame(i));
+      progress.advance(original.source.frame_bytes(i));
+    }
+    each.report.measured = measured_by(meter);
+    require_within_bound(meter, each.report.dims,
+                         "no copy was written; this is a bug, please report it");
+    require_same_missing(meter, each.report.dims);
+  }
+
+  void refuse_warnings() const {
+    for (const CopiedVariable& each : copied_) {
+      const std::string text = spoiling(each.watch.warnings(), fill_option);
+      if (!text.empty()) throw InputError(fmt::format("{}: {}", *each.report.input, text));
+    }
+  }
+
+  void tell() const {
+    for (const CopiedVariable& each : copied_) {
+      for (const FillWarning& warning : each.watch.warnings()) {
+        spdlog::warn("{}: {}", *each.report.input, warning.text(fill_option));
+      }
+    }
+    const ByteCount input_bytes = guard_.size().value_or(0);
+    const double ratio = static_cast<double>(input_bytes) / static_cast<double>(output_bytes_);
+    if (options_.run.json) {
+      Json json{{"input", input_},
+                {"copy", output_},
+                {"input_bytes", input_bytes},
+                {"copy_bytes", output_bytes_},
+                {"ratio", ratio},
+                {"total_seconds", clock_.seconds()},
+                {"variables", Json::array()}};
+      for (const CopiedVariable& each : copied_) json["variables"].push_back(to_json(each.report));
+      print_out(line_of(json));
+    } else if (!options_.run.quiet) {
+      for (const CopiedVariable& each : copied_) print(each.report, options_.run);
+      print_out(fmt::format("{} -> {}: {} became {}, ratio {:.2f}, in {:.3g} s\n", input_, output_,
+                            bytes_text(input_bytes), bytes_text(output_bytes_), ratio,
+                            clock_.seconds()));
+    }
+  }
+
+  const CompressOptions& options_;
+  Stopwatch clock_;
+  std::string input_;
+  std::string output_;
+  FileSource guard_;
+  std::shared_ptr<Container> container_;
+  std::vector<CopiedVariable> copied_;
+  ByteCount output_bytes_ = 0;
+};
+
+}  // namespace
+
+ExitCode copy_file(const CompressOptions& options) {
+  const std::string& name = options.inputs.front();
+  const FieldPath input = field_path(name);
+  if (!input.holds_variables() || !input.variable.empty()) {
+    throw UsageError(fmt::format(
+        "{}: -o {} is to be a copy, which files of NetCDF and HDF5 can have, with all of their "
+        "variables; give another name for an archive",
+        name, *options.output));
+  }
+  OutputPlan outputs({input.file}, {}, options.output);
+  const FileReports reports{options.run, "input"};
+  return for_each_file(options.inputs, reports, [&](const std::string& /*input*/, Json& /*known*/) {
+    FileCopy(options, input, outputs.claim(input.file, *options.output)).run();
+  });
+}
+
+}  // namespace cuszi::app

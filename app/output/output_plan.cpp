@@ -1,0 +1,115 @@
+#include "app/output/output_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "codec/io/byte_source.hpp"
+#include "core/base/error.hpp"
+#include "files/field_path.hpp"
+
+namespace cuszi::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void create_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && fs::is_directory(folder, error)) return;
+  throw OutputError(folder.string() + ": cannot be made a folder; several inputs need one as -o");
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code no_such_file;
+  return fs::is_directory(path, no_such_file);
+}
+
+/// Several inputs need a folder: one that is there, or whose name is not that of a file.
+void require_folder(const std::string& output) {
+  if (is_folder(output)) return;
+  std::error_code unreadable;
+  if (fs::exists(output, unreadable)) {
+    throw OutputError(output + ": is no folder; several inputs need one as -o");
+  }
+  if (output.ends_with('/') || fs::path(output).extension().empty()) return;
+  throw UsageError(fmt::format(
+      "{}: is the name of a file, and several inputs need a folder as -o; {}/ makes it one", output,
+      output));
+}
+
+/// One path for all names of a place.
+std::string place_of(const std::string& path) {
+  std::error_code unreadable;
+  const std::string end = end_of_links(path);
+  const fs::path place = fs::weakly_canonical(end, unreadable);
+  return unreadable ? end : place.string();
+}
+
+}  // namespace
+
+OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::vector<std::string> folders,
+                       std::optional<std::string> output, const std::vector<std::string>& others)
+    : kept_(identities_of(inputs)), folders_(std::move(folders)), output_(std::move(output)) {
+  const std::vector<FileIdentity> more = identities_of(others);
+  kept_.insert(kept_.end(), more.begin(), more.end());
+  refuse_among(kept_, "-");  // reports go there, if not data
+  const bool several = inputs.size() > 1 || !folders_.empty();
+  if (several && std::any_of(inputs.begin(), inputs.end(), is_standard_stream)) {
+    throw UsageError("standard input (-) cannot be one of several inputs");
+  }
+  is_stream_ =
+      is_standard_stream(output_.value_or(several || inputs.empty() ? "" : inputs.front()));
+  if (!output_ || is_standard_stream(*output_)) {
+    if (!output_ || !several) return;
+    throw UsageError("several inputs cannot go to standard output; give a folder as -o");
+  }
+  if (several) require_folder(*output_);
+  is_folder_ = several || output_->ends_with('/') || is_folder(*output_);
+  if (!is_folder_) refuse_among(kept_, *output_);
+}
+
+void refuse_foreign_name(const std::string& output, std::string_view what,
+                         std::string_view remedy) {
+  const bool is_foreign = format_in_name(output) != Format::raw || output.ends_with(".npz") ||
+                          output.ends_with(".zarr");
+  if (!is_foreign || is_folder(output)) return;
+  throw UsageError(
+      fmt::format("{}: {} is no file of NumPy, NetCDF, HDF5 or Zarr; {}", output, what, remedy));
+}
+
+std::string OutputPlan::claim(const std::string& input, const std::string& name) {
+  std::string path = path_for(input, name);
+  if (is_standard_stream(path)) return path;
+  refuse_among(kept_, path);
+  if (!claimed_.insert(place_of(path)).second) {
+    throw UsageError(path + ": is the output of another input too; give different names");
+  }
+  return path;
+}
+
+std::string OutputPlan::path_for(const std::string& input, const std::string& name) const {
+  if (!is_folder_) return output_.value_or(is_standard_stream(input) ? "-" : name);
+  if (is_standard_stream(input)) {
+    throw UsageError("standard input has no name for a file in the folder " + *output_ +
+                     "; give a file as -o");
+  }
+  return fs::path(folder_for(input)) / fs::path(name).filename();
+}
+
+void OutputPlan::make_room_for(const std::string& path) const {
+  if (is_folder_) create_folder(fs::path(path).parent_path());
+}
+
+std::string OutputPlan::folder_for(const std::string& input) const {
+  for (const std::string& folder : folders_) {
+    const fs::path within = fs::path(input).parent_path().lexically_relative(folder);
+    if (!within.empty() && within != "." && *within.begin() != "..") return *output_ / within;
+  }
+  return *output_;
+}
+
+}  // namespace cuszi::app
