@@ -60,7 +60,7 @@ merged=build/coverage/merged.profdata
 LLVM_PROFILE_FILE=build/coverage/archive.profraw build/coverage/tests/replay_archive "${corpora[@]}"
 LLVM_PROFILE_FILE=build/coverage/npy.profraw build/coverage/tests/replay_npy "${headers[@]}"
 "$profdata" merge -sparse build/coverage/archive.profraw build/coverage/npy.profraw -o "$merged"
-rooms=(core cpu_ref codec files)
+rooms=(core cpu_ref codec)
 "$cov" show "${programs[@]}" -instr-profile="$merged" "${rooms[@]}" >build/coverage/lines.txt
 "$cov" export "${programs[@]}" -instr-profile="$merged" "${rooms[@]}" |
     scripts/unreached.py --excuses tests/fuzz/not_reached.txt --demangle "$cxxfilt"

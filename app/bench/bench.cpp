@@ -15,7 +15,7 @@
 #include "app/output/file_identity.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
-#include "files/input_field.hpp"
+#include "codec/files/input_field.hpp"
 
 namespace cuszi::app {
 

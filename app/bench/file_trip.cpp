@@ -2,7 +2,7 @@
 
 #include "app/bench/scratch_file.hpp"
 #include "codec/archive/archive_reader.hpp"
-#include "files/input_field.hpp"
+#include "codec/files/input_field.hpp"
 
 namespace cuszi::app {
 

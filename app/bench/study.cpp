@@ -10,9 +10,9 @@
 #include "app/bench/workbench.hpp"
 #include "app/cli/names.hpp"
 #include "app/report/report.hpp"
+#include "codec/files/input_field.hpp"
 #include "codec/settings/limits.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
-#include "files/input_field.hpp"
 
 namespace cuszi::app {
 

@@ -15,10 +15,10 @@
 #include "app/cli/option_text.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/cli/version.hpp"
+#include "codec/files/field_path.hpp"
+#include "codec/files/input_field.hpp"
 #include "codec/io/byte_source.hpp"
 #include "codec/settings/limits.hpp"
-#include "files/field_path.hpp"
-#include "files/input_field.hpp"
 
 namespace cuszi::app {
 

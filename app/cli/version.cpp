@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "app/commit.hpp"
+#include "codec/files/container_module.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "core/archive/archive.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
-#include "files/container_module.hpp"
 
 namespace cuszi::app {
 

@@ -8,9 +8,9 @@
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
 #include "codec/field/fill_watch.hpp"
+#include "codec/files/input_field.hpp"
 #include "codec/quality/quality_meter.hpp"
 #include "core/base/error.hpp"
-#include "files/input_field.hpp"
 
 namespace cuszi::app {
 

@@ -14,9 +14,9 @@
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
 #include "app/report/totals.hpp"
+#include "codec/files/input_field.hpp"
 #include "codec/quality/archive_quality.hpp"
 #include "codec/quality/target_passes.hpp"
-#include "files/input_field.hpp"
 
 namespace cuszi::app {
 

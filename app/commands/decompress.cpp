@@ -10,9 +10,9 @@
 #include "app/report/report.hpp"
 #include "app/report/totals.hpp"
 #include "codec/archive/archive_reader.hpp"
+#include "codec/files/input_field.hpp"
+#include "codec/files/npy.hpp"
 #include "codec/quality/archive_quality.hpp"
-#include "files/input_field.hpp"
-#include "files/npy.hpp"
 
 namespace cuszi::app {
 

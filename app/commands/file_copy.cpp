@@ -14,11 +14,11 @@
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
 #include "codec/field/fill_watch.hpp"
+#include "codec/files/container_module.hpp"
+#include "codec/files/input_field.hpp"
 #include "codec/quality/quality_meter.hpp"
 #include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
-#include "files/container_module.hpp"
-#include "files/input_field.hpp"
 
 namespace cuszi::app {
 

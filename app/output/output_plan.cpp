@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "codec/files/field_path.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
-#include "files/field_path.hpp"
 
 namespace cuszi::app {
 

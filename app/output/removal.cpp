@@ -9,10 +9,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "codec/files/input_field.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 #include "core/field/bound.hpp"
-#include "files/input_field.hpp"
 
 namespace cuszi::app {
 

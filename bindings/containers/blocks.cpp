@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi {
 

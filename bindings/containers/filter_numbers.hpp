@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bindings/hdf5/chunk_settings.hpp"
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bindings/containers/hdf5_handle.hpp"
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi::hdf5 {
 

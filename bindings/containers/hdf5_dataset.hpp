@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "bindings/containers/hdf5_references.hpp"
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -8,7 +8,7 @@
 #include "bindings/containers/hdf5_dataset.hpp"
 #include "bindings/containers/hdf5_output.hpp"
 #include "bindings/containers/hdf5_references.hpp"
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "bindings/containers/hdf5_handle.hpp"
-#include "files/container.hpp"
+#include "codec/files/container.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -7,8 +7,8 @@
 #include "bindings/containers/hdf5_handle.hpp"
 #include "bindings/containers/netcdf_copy.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
+#include "codec/files/container.hpp"
 #include "core/base/error.hpp"
-#include "files/container.hpp"
 
 namespace cuszi::netcdf {
 

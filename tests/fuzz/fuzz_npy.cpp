@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "codec/files/fortran_source.hpp"
+#include "codec/files/npy.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
-#include "files/fortran_source.hpp"
-#include "files/npy.hpp"
 #include "test_data/random.hpp"
 
 namespace {

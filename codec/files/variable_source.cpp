@@ -1,4 +1,4 @@
-#include "files/variable_source.hpp"
+#include "codec/files/variable_source.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,9 +3,9 @@
 #include <memory>
 #include <mutex>
 
+#include "codec/files/container.hpp"
 #include "codec/io/buffer.hpp"
 #include "codec/io/byte_source.hpp"
-#include "files/container.hpp"
 
 namespace cuszi {
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "codec/files/container.hpp"
 #include "codec/io/byte_order.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
-#include "files/container.hpp"
 
 namespace cuszi {
 

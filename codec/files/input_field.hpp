@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "codec/field/field_source.hpp"
+#include "codec/files/container.hpp"
+#include "codec/files/field_path.hpp"
 #include "core/field/mask.hpp"
-#include "files/container.hpp"
-#include "files/field_path.hpp"
 
 namespace cuszi {
 

@@ -1,4 +1,4 @@
-#include "files/field_path.hpp"
+#include "codec/files/field_path.hpp"
 
 #include <fmt/format.h>
 

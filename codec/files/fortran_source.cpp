@@ -1,4 +1,4 @@
-#include "files/fortran_source.hpp"
+#include "codec/files/fortran_source.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "files/input_field.hpp"
+#include "codec/files/input_field.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <limits>
 #include <map>
 
+#include "codec/files/container_module.hpp"
+#include "codec/files/fortran_source.hpp"
+#include "codec/files/npy.hpp"
+#include "codec/files/variable_source.hpp"
 #include "core/base/error.hpp"
-#include "files/container_module.hpp"
-#include "files/fortran_source.hpp"
-#include "files/npy.hpp"
-#include "files/variable_source.hpp"
 
 namespace cuszi {
 

@@ -1,4 +1,4 @@
-#include "files/npy.hpp"
+#include "codec/files/npy.hpp"
 
 #include <fmt/format.h>
 

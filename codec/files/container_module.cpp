@@ -1,4 +1,4 @@
-#include "files/container_module.hpp"
+#include "codec/files/container_module.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "files/container.hpp"
-#include "files/field_path.hpp"
+#include "codec/files/container.hpp"
+#include "codec/files/field_path.hpp"
 
 namespace cuszi {
 

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <string>
 
+#include "codec/files/npy.hpp"
 #include "codec/io/buffer.hpp"
 #include "codec/io/byte_source.hpp"
-#include "files/npy.hpp"
 
 namespace cuszi {
 
