@@ -5,7 +5,6 @@ import subprocess
 import sys
 import unittest
 
-from moving import moved
 from pages import ROOT, blocks, guide_pages, links, named_paths, written_pages
 
 GENERATED = {"docs/reference/command-line.md", "docs/reference/c-api.md"}
@@ -25,7 +24,7 @@ class Pages(unittest.TestCase):
             for path in named_paths(page):
                 count += 1
                 with self.subTest(page=name_of(page), path=path):
-                    self.assertTrue((ROOT / path).exists() or moved(path) or path.startswith("build/"))
+                    self.assertTrue((ROOT / path).exists() or path.startswith("build/"))
         self.assertGreater(count, 100)
 
     def test_lists_of_files(self):
@@ -36,7 +35,7 @@ class Pages(unittest.TestCase):
                 section = text.split(f"## {title}\n")[1].split("\n## ")[0]
                 paths = re.findall(r"`([\w.]+/[\w./-]+)`", section)
                 self.assertGreaterEqual(len(set(paths)), least)
-                self.assertEqual([path for path in paths if not ((ROOT / path).is_file() or moved(path))], [])
+                self.assertEqual([path for path in paths if not ((ROOT / path).is_file())], [])
 
     def test_links_lead_somewhere(self):
         for page in written_pages():

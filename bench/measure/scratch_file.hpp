@@ -6,7 +6,7 @@
 #include "codec/io/byte_sink.hpp"
 #include "codec/io/file_descriptor.hpp"
 
-namespace cuszi::app {
+namespace cuszi {
 
 /// A file without a name in the folder for temporary files (TMPDIR), which is gone with its owner.
 /// Every function throws OutputError.
@@ -26,4 +26,4 @@ class ScratchFile final : public ByteSink {
   std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
 };
 
-}  // namespace cuszi::app
+}  // namespace cuszi

@@ -1,9 +1,9 @@
-#include "app/bench/workbench.hpp"
+#include "bench/measure/workbench.hpp"
 
-#include "app/bench/median.hpp"
+#include "bench/measure/median.hpp"
 #include "codec/frames/device_buffers.hpp"
 
-namespace cuszi::app {
+namespace cuszi {
 
 void Workbench::put(const FrameShape& shape, Bytes values) {
   shape_ = shape;
@@ -66,4 +66,4 @@ const CallTimes& Runs::median() {
       runs_, [](const CallTimes& a, const CallTimes& b) { return a.seconds() < b.seconds(); });
 }
 
-}  // namespace cuszi::app
+}  // namespace cuszi

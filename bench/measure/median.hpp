@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-namespace cuszi::app {
+namespace cuszi {
 
 /// The median of some values, which are put in another order; of two in the middle the lower.
 template <class T, class Less = std::less<>>
@@ -14,4 +14,4 @@ const T& median_of(std::vector<T>& values, const Less& less = {}) {
   return *middle;
 }
 
-}  // namespace cuszi::app
+}  // namespace cuszi

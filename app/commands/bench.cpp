@@ -5,16 +5,16 @@
 #include <thread>
 #include <vector>
 
-#include "app/bench/file_trip.hpp"
-#include "app/bench/median.hpp"
-#include "app/bench/path_parts.hpp"
-#include "app/bench/study.hpp"
-#include "app/bench/workbench.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/file_trip.hpp"
+#include "app/commands/study.hpp"
 #include "app/output/file_identity.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
+#include "bench/measure/median.hpp"
+#include "bench/measure/path_parts.hpp"
+#include "bench/measure/workbench.hpp"
 #include "codec/files/input_field.hpp"
 
 namespace cuszi::app {

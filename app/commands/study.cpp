@@ -1,4 +1,4 @@
-#include "app/bench/study.hpp"
+#include "app/commands/study.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "app/bench/median.hpp"
-#include "app/bench/workbench.hpp"
 #include "app/cli/names.hpp"
 #include "app/report/report.hpp"
+#include "bench/measure/median.hpp"
+#include "bench/measure/workbench.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/settings/limits.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"

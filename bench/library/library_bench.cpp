@@ -11,14 +11,14 @@
 #include <string>
 #include <string_view>
 
-#include "app/bench/workbench.hpp"
+#include "bench/measure/workbench.hpp"
 #include "codec/field/field_source.hpp"
 #include "codec/frames/device_buffers.hpp"
 #include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
 #include "cuszi/cuszi.h"
 #ifdef CUSZI_HAS_HDF5
-#include "bindings/bench/chunk_file.hpp"
+#include "bench/library/chunk_file.hpp"
 #endif
 
 namespace cuszi::bench {
@@ -161,7 +161,7 @@ void measure(const Asked& asked) {
   Backends backends(asked.device);
   Backend& backend = backends.for_config(settings.frame);
   const double bound = absolute(backend, settings, shape, values);
-  app::Workbench tool(backend);
+  Workbench tool(backend);
   tool.put(shape, values);
   Library library(asked, shape, values, backend);
   Times compressing;

@@ -5,7 +5,7 @@
 #include "codec/field/field_source.hpp"
 #include "core/backend/transfer.hpp"
 
-namespace cuszi::app {
+namespace cuszi {
 
 /// Seconds that each part of a field's way from its file through a device to an archive, and back,
 /// takes where nothing else goes on: what a trip that overlaps them could reach.
@@ -25,4 +25,4 @@ PathParts measure_path_parts(Transfer& transfer, const FieldSource& field, ByteC
 /// The medians, part by part.
 PathParts medians_of(const std::vector<PathParts>& runs);
 
-}  // namespace cuszi::app
+}  // namespace cuszi

@@ -1,16 +1,16 @@
-#include "app/bench/path_parts.hpp"
+#include "bench/measure/path_parts.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <future>
 
-#include "app/bench/median.hpp"
-#include "app/bench/scratch_file.hpp"
+#include "bench/measure/median.hpp"
+#include "bench/measure/scratch_file.hpp"
 #include "codec/frames/call_times.hpp"
 #include "codec/frames/device_buffers.hpp"
 #include "core/base/thread_count.hpp"
 
-namespace cuszi::app {
+namespace cuszi {
 
 namespace {
 
@@ -86,4 +86,4 @@ PathParts medians_of(const std::vector<PathParts>& runs) {
           median(&PathParts::write_archive), median(&PathParts::write_field)};
 }
 
-}  // namespace cuszi::app
+}  // namespace cuszi

@@ -1,4 +1,4 @@
-#include "app/bench/scratch_file.hpp"
+#include "bench/measure/scratch_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 #include "core/base/error.hpp"
 
-namespace cuszi::app {
+namespace cuszi {
 
 namespace {
 
@@ -44,4 +44,4 @@ void ScratchFile::write_at(ByteCount offset, Bytes bytes) {
 
 std::string ScratchFile::path() const { return fmt::format("/proc/self/fd/{}", file_.get()); }
 
-}  // namespace cuszi::app
+}  // namespace cuszi

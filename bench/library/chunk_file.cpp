@@ -1,4 +1,4 @@
-#include "bindings/bench/chunk_file.hpp"
+#include "bench/library/chunk_file.hpp"
 
 #include <H5PLextern.h>
 #include <hdf5.h>

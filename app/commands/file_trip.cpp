@@ -1,6 +1,6 @@
-#include "app/bench/file_trip.hpp"
+#include "app/commands/file_trip.hpp"
 
-#include "app/bench/scratch_file.hpp"
+#include "bench/measure/scratch_file.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/files/input_field.hpp"
 

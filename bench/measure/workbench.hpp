@@ -6,7 +6,7 @@
 #include "codec/frames/call_times.hpp"
 #include "codec/io/buffer.hpp"
 
-namespace cuszi::app {
+namespace cuszi {
 
 /// Compresses and restores single frames in the memory of a backend: no files, no transfers.
 class Workbench {
@@ -62,4 +62,4 @@ class Runs {
   std::vector<CallTimes> runs_;
 };
 
-}  // namespace cuszi::app
+}  // namespace cuszi
