@@ -8,7 +8,8 @@ usage() {
 Usage: scripts/python_env.sh REQUIREMENTS FOLDER
 
 Makes FOLDER a virtual environment with the packages of REQUIREMENTS, a file of pinned versions and
-hashes, unless it is one already. Prints the path of its python.
+hashes, unless it is one already. Prints the path of its python. Of several that make the same
+folder at a time, one does and the others wait.
 USAGE
 }
 
@@ -16,6 +17,9 @@ USAGE
 requirements=$1
 folder=$2
 stamp=$folder/made-of
+mkdir -p "$(dirname "$folder")"
+exec {lock}>"$folder.lock"
+flock "$lock"
 key=$(python3 --version; sha256sum <"$requirements")
 
 if [[ ! -e $stamp || $(<"$stamp") != "$key" ]]; then
