@@ -170,7 +170,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "  cuszi compress file.nc -e 1e-3 --bound T=abs:0.01 -o file.cuszi.nc\n"
       "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
       "  cuszi compress -r SDRBENCH-Hurricane-100x500x500 -e 1e-3 --verify --rm\n"
-      "  simulate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
+      "  approximate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
   add_inputs(app, "INPUT", parsed.inputs,
              "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
   add_bound_options(app, parsed.bound, options.settings.mode);

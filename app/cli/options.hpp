@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codec/archive/field_codec.hpp"
-#include "codec/archive/zfp_door.hpp"
+#include "codec/archive/zfp_import_export.hpp"
 #include "codec/field/field_name.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "codec/settings/target.hpp"

@@ -50,7 +50,7 @@ Json describe_params(const MultilevelParams& params) {
           {"fitted_classes",
            std::count_if(params.coefficients.begin(), params.coefficients.end(), is_fitted)},
           {"snap", static_cast<double>(params.snap) / snap_units},
-          {"rest", params.rest},
+          {"background", params.background},
           {"radius", params.radius},
           {"half_step", params.half_step}};
 }

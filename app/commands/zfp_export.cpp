@@ -6,7 +6,7 @@
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
-#include "codec/archive/zfp_door.hpp"
+#include "codec/archive/zfp_import_export.hpp"
 
 namespace cuszi::app {
 

@@ -56,7 +56,7 @@ OutputFile::OutputFile(std::string path, const std::string& input, bool force, W
   }
   if (exists && !force_) throw OutputError(path_ + ": exists; --force overwrites it");
   input_ = status_of_input(input);
-  open_beside(writer);
+  open_sibling(writer);
 }
 
 OutputFile::~OutputFile() {
@@ -76,7 +76,7 @@ void OutputFile::open_stream() {
   if (!file_.is_open()) fail("be opened");
 }
 
-void OutputFile::open_beside(Writer writer) {
+void OutputFile::open_sibling(Writer writer) {
   place_ = end_of_links(path_);
   folder_ = fs::path(place_).parent_path() / ".";
   if (writer == Writer::path) {

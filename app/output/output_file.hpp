@@ -50,7 +50,7 @@ class OutputFile final : public ByteSink {
 
  private:
   void open_stream();
-  void open_beside(Writer writer);
+  void open_sibling(Writer writer);
   void open_named();
   void take_name();
   void drop_name();

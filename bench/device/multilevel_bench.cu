@@ -125,15 +125,15 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
                                   frame.listed(p)});
   };
   for (int p = 0; p < frame.passes(); ++p) encode(p);
-  std::vector<GroupWeights> weights;
+  std::vector<ContextWeights> weights;
   std::vector<std::size_t> first_weights;
   RememberedWeights remembered;
-  for (const std::vector<GroupWeights>& chosen :
+  for (const std::vector<ContextWeights>& chosen :
        choose_weights(work, frame, {0, frame.passes()}, {}, FitSample::full, remembered)) {
     first_weights.push_back(weights.size());
     weights.insert(weights.end(), chosen.begin(), chosen.end());
   }
-  const GroupWeights* const on_device = work.upload(weights.data(), weights.size());
+  const ContextWeights* const on_device = work.upload(weights.data(), weights.size());
   const auto fill = [&](LevelFrame<T>& of, int p) {
     fill_contexts(work, of.view(p), on_device + first_weights[static_cast<std::size_t>(p)],
                   contexts + frame.start(p));

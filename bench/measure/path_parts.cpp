@@ -45,7 +45,7 @@ void read_frame(const FieldSource& field, std::uint64_t i) {
 void send_frame(Transfer& transfer, const FieldSource& field, std::uint64_t i) {
   const std::size_t buffer = buffer_for(DeviceBuffer::field, 0);
   const MutableBytes to = transfer.memory(buffer, field.frame_bytes(i));
-  transfer.fill(to, [](ByteCount /*offset*/, MutableBytes /*piece*/) {});
+  transfer.upload(to, [](ByteCount /*offset*/, MutableBytes /*piece*/) {});
 }
 
 void write_file(Bytes source, ByteCount size) {

@@ -34,7 +34,7 @@ FrameReport Workbench::compress(const FieldSettings& settings, double bound, Cal
                          times.steps());
     FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
                                         allocate, times.steps(), advice);
-    backend_.settle();
+    backend_.synchronize();
     return report;
   });
 }
@@ -52,7 +52,7 @@ Bytes Workbench::restored() {
 }
 
 CallTimes Workbench::settled_times() const {
-  return CallTimes([&backend = backend_] { backend.settle(); });
+  return CallTimes([&backend = backend_] { backend.synchronize(); });
 }
 
 /// Room in the backend's memory.

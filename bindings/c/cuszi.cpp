@@ -207,7 +207,7 @@ void read_part_field(const void* archive, std::size_t size, const cuszi_part* pa
   Preview preview = preview_of(part, reader.header().plan);
   if (preview.stride() > 1) {
     reader.next_frame([&](const ArchiveFrame& frame) {
-      preview.settle(frame.shape.dims, frame.header);
+      preview.choose_axes(frame.shape.dims, frame.header);
       return std::size_t{0};
     });
   }

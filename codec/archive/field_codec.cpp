@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "codec/archive/archive_outlet.hpp"
+#include "codec/archive/archive_output.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
 #include "codec/frames/device_buffers.hpp"
-#include "codec/frames/frame_feed.hpp"
-#include "codec/frames/frame_tracks.hpp"
+#include "codec/frames/frame_prefetcher.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 #include "codec/frames/track_times.hpp"
 #include "codec/io/background.hpp"
 #include "codec/io/buffer.hpp"
@@ -71,9 +71,9 @@ class FieldCompressor {
     return header;
   }
 
-  FieldSummary compress(double bound, ArchiveOutlet& outlet, const CompressionEvents& events) {
+  FieldSummary compress(double bound, ArchiveOutput& outlet, const CompressionEvents& events) {
     FieldSummary summary;
-    tracks_.run(frames(), [&](const FrameTurn& turn) {
+    tracks_.run(frames(), [&](const FrameTicket& turn) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
       turn.in_order(FrameStep::look, [&] {
         watch_.look_at(loaded, ordinary_magnitude(turn, bound));
@@ -81,10 +81,10 @@ class FieldCompressor {
       });
       const std::uint64_t points = loaded.shape.points();
       const ThreadsScope threads(threads_for(points));
-      ArchiveOutlet::Berth berth;
+      ArchiveOutput::OutputRegion region;
       const Allocate allocate = [&](ByteCount size) {
-        turn.in_order(FrameStep::place, [&] { berth = outlet.take(size); });
-        return berth.memory;
+        turn.in_order(FrameStep::place, [&] { region = outlet.take(size); });
+        return region.memory;
       };
       const FrameReport frame = times_.measure(turn, [&](StepTimes& steps) {
         return compress_frame(*backends_[turn.track()], settings_.frame, std::move(loaded),
@@ -92,7 +92,7 @@ class FieldCompressor {
       });
       turn.in_order(FrameStep::end, [&] {
         summary.add(frame.header, points, frame.outliers, frame.patches);
-        outlet.send(berth);
+        outlet.send(region);
         events.frame_done();
       });
     });
@@ -108,7 +108,7 @@ class FieldCompressor {
   ValueRange scan() {
     ValueRange range;
     if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
-    tracks_.run(frames(), [&](const FrameTurn& turn) {
+    tracks_.run(frames(), [&](const FrameTicket& turn) {
       LoadedFrame frame = load(turn, std::nullopt);
       const FieldScan& scan = frame.scan;
       turn.in_order(FrameStep::end, [&] {
@@ -121,7 +121,7 @@ class FieldCompressor {
   }
 
   /// Later frames begin with what was chosen for the first one.
-  FrameAdvice advice_for(const FrameTurn& turn) {
+  FrameAdvice advice_for(const FrameTicket& turn) {
     if (frames() == 1) return {};
     if (turn.frame() == 0) {
       return {{}, [this, &turn](const ChosenMethod& chosen) {
@@ -137,13 +137,13 @@ class FieldCompressor {
 
   /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
   /// no range: those that mean "missing" are many bounds away.
-  double ordinary_magnitude(const FrameTurn& turn, double bound) const {
+  double ordinary_magnitude(const FrameTicket& turn, double bound) const {
     constexpr double many_bounds = 16384;
     return backends_[turn.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
   }
 
   /// Loads the frame of this turn, for a bound if that is known.
-  LoadedFrame load(const FrameTurn& turn, std::optional<double> bound) {
+  LoadedFrame load(const FrameTicket& turn, std::optional<double> bound) {
     const std::uint64_t i = turn.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     Backend& backend = *backends_[turn.track()];
@@ -159,15 +159,15 @@ class FieldCompressor {
       return bound ? load_frame(backend, config, shape, values, fills, *bound, steps)
                    : load_frame(backend, config, shape, values, fills, steps);
     });
-    frame.let_go = [this, i] { feed_.let_go(i); };
+    frame.release_values = [this, i] { feed_.release_values(i); };
     return frame;
   }
 
   const FieldSettings& settings_;
   FieldSource& field_;
   std::vector<Backend*> backends_;  ///< of each track
-  FrameTracks tracks_;
-  FrameFeed feed_;
+  FrameScheduler tracks_;
+  FramePrefetcher feed_;
   TrackTimes times_;
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
   std::optional<LoadedFrame> only_;
@@ -198,7 +198,7 @@ class FrameRestorer {
 
   /// Restores the frames that `read` gives.
   FieldSummary run(const ReadFrame& read) {
-    tracks_.run(frames_, [&](const FrameTurn& turn) {
+    tracks_.run(frames_, [&](const FrameTicket& turn) {
       Need need;
       try {
         std::optional<Job> job;
@@ -208,7 +208,7 @@ class FrameRestorer {
         throw MemoryError("not enough memory: " + need.text());
       }
     });
-    draining_.wait();
+    writing_.wait();
     return summary_;
   }
 
@@ -240,7 +240,7 @@ class FrameRestorer {
     return device == nullptr ? 1 : side_by_side(*device, frames_, frame_bytes_).size();
   }
 
-  std::optional<Job> begin(const FrameTurn& turn, const ReadFrame& read, Need& need) {
+  std::optional<Job> begin(const FrameTicket& turn, const ReadFrame& read, Need& need) {
     Job job;
     auto frame = read(turn.frame(), [&](const ArchiveFrame& head) {
       job.shown = what_is_shown(turn.frame(), head);
@@ -272,7 +272,7 @@ class FrameRestorer {
 
   /// What is shown of frame `i` of the plan, which the first frame settles.
   std::optional<FramePreview> what_is_shown(std::uint64_t i, const ArchiveFrame& frame) {
-    if (!settled_) preview_.settle(frame.shape.dims, frame.header);
+    if (!settled_) preview_.choose_axes(frame.shape.dims, frame.header);
     settled_ = true;
     const Selection wanted = preview_.of_frame(i);
     if (wanted.points() == 0) return std::nullopt;
@@ -280,7 +280,7 @@ class FrameRestorer {
   }
 
   /// The track's own backend, or the only one when all frames before are done.
-  Backend& backend_for(const FrameTurn& turn) {
+  Backend& backend_for(const FrameTicket& turn) {
     Backend& first = backends_.for_frames();
     if (tracks_.count() == 1) return first;
     const std::vector<Backend*> all = side_by_side(first, tracks_.count(), frame_bytes_);
@@ -289,7 +289,7 @@ class FrameRestorer {
     return first;
   }
 
-  void restore(const FrameTurn& turn, const Job& job) {
+  void restore(const FrameTicket& turn, const Job& job) {
     const ArchiveFrame& frame = job.frame;
     const Bytes payload = payload_of(turn, job);
     const ThreadsScope threads(threads_for(frame.shape.points()));
@@ -315,9 +315,9 @@ class FrameRestorer {
     if (users_.look) users_.look({index, values, transfer != nullptr ? job.backend : nullptr});
     if (job.in_place) return;
     if (users_.use_part && job.shown->shown.all()) {
-      draining_.start([this, index, transfer, values] {
+      writing_.start([this, index, transfer, values] {
         if (transfer == nullptr) return users_.use_part(index, 0, values);
-        transfer->drain(values, [&](ByteCount offset, MutableBytes piece) {
+        transfer->download(values, [&](ByteCount offset, MutableBytes piece) {
           users_.use_part(index, offset, piece);
         });
       });
@@ -326,7 +326,7 @@ class FrameRestorer {
     }
   }
 
-  MutableBytes memory_for(const FrameTurn& turn, ByteCount size, Transfer* transfer) {
+  MutableBytes memory_for(const FrameTicket& turn, ByteCount size, Transfer* transfer) {
     const std::size_t tracks = tracks_.count();
     return transfer != nullptr
                ? transfer->memory(buffer_for(DeviceBuffer::restored, turn.frame(), tracks), size)
@@ -334,7 +334,7 @@ class FrameRestorer {
   }
 
   /// Reads what was left in the archive, to the device if there is one and it is not there.
-  Bytes payload_of(const FrameTurn& turn, const Job& job) {
+  Bytes payload_of(const FrameTicket& turn, const Job& job) {
     const ArchiveFrame& frame = job.frame;
     if (!frame.place) return frame.payload;
     if (const Bytes here = archive_.host_payload(frame); job.transfer == nullptr && !here.empty()) {
@@ -352,7 +352,7 @@ class FrameRestorer {
     if (const Bytes there = archive_.device_payload(frame); !there.empty()) return there;
     const std::size_t buffer = buffer_for(DeviceBuffer::archive, turn.track(), tracks_.count());
     const MutableBytes payload = job.transfer->memory(buffer, size);
-    job.transfer->fill(payload, read);
+    job.transfer->upload(payload, read);
     return payload;
   }
 
@@ -362,13 +362,13 @@ class FrameRestorer {
   const FrameUsers& users_;
   std::uint64_t frames_;
   ByteCount frame_bytes_;
-  FrameTracks tracks_;
+  FrameScheduler tracks_;
   TrackTimes times_;
   Buffer buffers_[frames_in_memory];  ///< of the host: one is taken away while others are filled
   Buffer payloads_[most_tracks];
   bool settled_ = false;  ///< the preview is
   FieldSummary summary_;
-  Background draining_;
+  Background writing_;
 };
 
 }  // namespace
@@ -382,7 +382,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   FieldCompressor compressor(backend, settings, field, times);
   CompressedField result;
   result.header = compressor.header();
-  ArchiveOutlet outlet(backend, sink, result.header, compressor.tracks());
+  ArchiveOutput outlet(backend, sink, result.header, compressor.tracks());
   result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
   result.archive_bytes = outlet.finish();
   result.warnings = compressor.warnings();

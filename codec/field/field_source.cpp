@@ -51,7 +51,7 @@ Bytes FieldSource::frame(std::uint64_t i) {
   return buffer_.view();
 }
 
-void FieldSource::let_go(std::uint64_t i) {
+void FieldSource::release_values(std::uint64_t i) {
   if (!is_used_once_ || whole_ || held_ != i) return;
   held_.reset();
   buffer_ = {};

@@ -40,7 +40,7 @@ class FieldSource {
   void use_once() { is_used_once_ = true; }
 
   /// Frees the memory of frame `i`, where it is the source's own and the frame is used once.
-  void let_go(std::uint64_t i);
+  void release_values(std::uint64_t i);
 
   /// The values of frame `i` where the source has them in a device's memory; else none.
   Bytes device_frame(std::uint64_t i) const;

@@ -127,8 +127,8 @@ void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
   };
   const auto holds = [&](double value) {
     const DType dtype = frame.shape.dtype;
-    return frame.session->holds(bits_of(value, dtype)) ||
-           (value == 0 && frame.session->holds(bits_of(-value, dtype)));
+    return frame.session->contains_bits(bits_of(value, dtype)) ||
+           (value == 0 && frame.session->contains_bits(bits_of(-value, dtype)));
   };
   look_at({frame.shape.dtype, frame.shape.points(), values_at, holds,
            frame.session ? &frame.scan : nullptr});

@@ -23,8 +23,8 @@ class Stopwatch {
 /// not in it, nor are the transfers between files and a device.
 class CallTimes {
  public:
-  /// `settle` as for StepTimes.
-  explicit CallTimes(std::function<void()> settle = {}) : steps_(std::move(settle)) {}
+  /// `synchronize` as for StepTimes.
+  explicit CallTimes(std::function<void()> synchronize = {}) : steps_(std::move(synchronize)) {}
 
   /// Runs `call`, which may add to steps(), and adds its time in all.
   template <class Call>

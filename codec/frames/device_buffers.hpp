@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "codec/frames/frame_tracks.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 
 namespace cuszi {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "codec/frames/call_times.hpp"
-#include "codec/frames/frame_tracks.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 
 namespace cuszi {
 
@@ -24,7 +24,7 @@ class TrackTimes {
   /// Runs call(steps) for the frame of this turn. Of how far it is the whole is told if all frames
   /// before have ended.
   template <class Call>
-  decltype(auto) measure(const FrameTurn& turn, const Call& call) {
+  decltype(auto) measure(const FrameTicket& turn, const Call& call) {
     if (is_alone()) return whole_.measure([&]() -> decltype(auto) { return call(whole_.steps()); });
     StepTimes& steps = steps_[turn.track()];
     steps.watch([this, turn](double share) {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "codec/archive/field_codec.hpp"
-#include "codec/frames/frame_feed.hpp"
+#include "codec/frames/frame_prefetcher.hpp"
 #include "codec/quality/quality_meter.hpp"
 
 namespace cuszi {
@@ -26,7 +26,7 @@ class FrameComparison {
 
  private:
   QualityMeter& meter_;
-  std::optional<FrameFeed> feed_;
+  std::optional<FramePrefetcher> feed_;
 };
 
 /// Restores an archive of a field and measures what has become of its values. `measured` is told

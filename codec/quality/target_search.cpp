@@ -21,7 +21,7 @@ constexpr double first_ratio_bound = 1e-3;  ///< as a share of the range
 struct Tuning {
   double alpha;
   double beta;
-  double slack;
+  double bound_over_half_step;
 };
 
 /// The first is what a bound would use.
@@ -50,8 +50,8 @@ class TargetSearch {
     AtTarget best = reach_target(with_best_tuning(chosen));
     if (is_open(settings) && !is_multilevel(chosen)) {
       settings.frame.predictor.automatic = false;
-      const AtTarget rival = reach_target(with_best_tuning(settings));
-      if (rival.bytes < best.bytes) best = rival;
+      const AtTarget other = reach_target(with_best_tuning(settings));
+      if (other.bytes < best.bytes) best = other;
     }
     return best.settings;
   }
@@ -133,8 +133,8 @@ class TargetSearch {
       MultilevelConfig& config = tuned.frame.predictor.multilevel;
       config.alpha = asked.alpha.value_or(tuning.alpha);
       config.beta = asked.beta.value_or(tuning.beta);
-      config.slack = tuning.slack;
-      tuned.bound = limited(settings.bound * tuning.slack);
+      config.bound_over_half_step = tuning.bound_over_half_step;
+      tuned.bound = limited(settings.bound * tuning.bound_over_half_step);
       const double bytes = bytes_at_target(tuned);
       if (!(bytes < fewest)) continue;
       fewest = bytes;

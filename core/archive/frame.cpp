@@ -224,7 +224,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   if (header.kind == FrameKind::coded) {
     header.predictor = read_predictor(in, dims, dtype);
     header.coder = read_coder(in);
-    if (codes_itself(id_of(*header.predictor)) != (id_of(*header.coder) == CoderId::none)) {
+    if (has_own_coder(id_of(*header.predictor)) != (id_of(*header.coder) == CoderId::none)) {
       throw ArchiveError("a frame's predictor " + std::string(name_of(id_of(*header.predictor))) +
                          " does not go with its coder " + std::string(name_of(*header.coder)));
     }

@@ -55,12 +55,12 @@ std::optional<PredictorId> predictor_named(std::string_view name) {
   (std::make_index_sequence<std::variant_size_v<PredictorParams>>{});
 }
 
-bool codes_itself(PredictorId id) {
-  return with_predictor(id, [](auto row) { return decltype(row)::codes_itself; });
+bool has_own_coder(PredictorId id) {
+  return with_predictor(id, [](auto row) { return decltype(row)::has_own_coder; });
 }
 
 CoderId coder_for(PredictorId predictor, CoderId asked) {
-  if (codes_itself(predictor)) return CoderId::none;
+  if (has_own_coder(predictor)) return CoderId::none;
   if (asked == CoderId::none) {
     throw UsageError("the predictor " + std::string(name_of(predictor)) +
                      " makes quant-codes, which need a coder");
@@ -71,7 +71,7 @@ CoderId coder_for(PredictorId predictor, CoderId asked) {
 std::uint32_t centre_of(const PredictorParams& params) {
   return std::visit(
       []<class Params>(const Params& p) {
-        if constexpr (Params::codes_itself) {
+        if constexpr (Params::has_own_coder) {
           return std::uint32_t{0};
         } else {
           return p.radius;
@@ -80,8 +80,9 @@ std::uint32_t centre_of(const PredictorParams& params) {
       params);
 }
 
-double slack_of(const PredictorParams& params, const PredictorConfig& config) {
-  return std::holds_alternative<MultilevelParams>(params) ? config.multilevel.slack : 1;
+double bound_over_half_step_of(const PredictorParams& params, const PredictorConfig& config) {
+  return std::holds_alternative<MultilevelParams>(params) ? config.multilevel.bound_over_half_step
+                                                          : 1;
 }
 
 PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims) {

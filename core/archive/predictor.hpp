@@ -19,7 +19,7 @@ namespace cuszi {
 /// tests. A row is a struct of parameters with
 ///
 ///     id, name            as in archives and on the command line
-///     codes_itself        see below
+///     has_own_coder        see below
 ///     draft(), choose()   the encoder's choices: geometry before the look at a frame, the rest
 ///                         after
 ///     level_of_pass()     the level of the payload that each pass belongs to, ascending from 0
@@ -33,12 +33,12 @@ namespace cuszi {
 /// predict_quantise() and reconstruct() for it (frame_work.hpp says of what), and any coder codes
 /// what it makes.
 ///
-/// A predictor with `codes_itself` makes whole sections of values, and values of sections, at once:
-/// one level, one pass, no quant-codes, no contexts, and CoderId::none for a coder. Each backend
-/// has encode_values() and decode_values() for it:
+/// A predictor with `has_own_coder` makes whole sections of values, and values of sections, at
+/// once: one level, one pass, no quant-codes, no contexts, and CoderId::none for a coder. Each
+/// backend has encode_values() and decode_values() for it:
 ///
 ///     template <class T>
-///     SelfCoded encode_values(const Params&, double bound, const FrameInput<T>&);
+///     OwnCoded encode_values(const Params&, double bound, const FrameInput<T>&);
 ///     template <class T>
 ///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
 ///
@@ -55,7 +55,7 @@ inline PredictorId id_of(const PredictorParams& params) {
 std::string_view name_of(PredictorId id);
 std::optional<PredictorId> predictor_named(std::string_view name);
 /// Whether the predictor makes whole sections, without quant-codes and without a coder.
-bool codes_itself(PredictorId id);
+bool has_own_coder(PredictorId id);
 
 /// The coder of frames of this predictor: the one asked for, none if it codes itself. Throws
 /// UsageError if it needs a coder and none is asked for.
@@ -66,7 +66,7 @@ std::uint32_t centre_of(const PredictorParams& params);
 
 /// The bound over the half step that a predictor has chosen: more than 1, of `multilevel` alone, is
 /// room for zones without error.
-double slack_of(const PredictorParams& params, const PredictorConfig& config);
+double bound_over_half_step_of(const PredictorParams& params, const PredictorConfig& config);
 
 /// What is known of the parameters before the field is looked at: its geometry.
 PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims);

@@ -59,7 +59,7 @@ Preview::Preview(const FieldCuts& plan, std::uint64_t stride, const Box& box)
   check_box(box, plan.dims);
 }
 
-void Preview::settle(const Dims& first_dims, const FrameHeader& first) {
+void Preview::choose_axes(const Dims& first_dims, const FrameHeader& first) {
   const MultilevelParams* const params = multilevel_of(first);
   thinned_.fill(true);
   if (params != nullptr) thinned_ = lattice_axes(*params, first_dims);

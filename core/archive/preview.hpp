@@ -19,7 +19,7 @@ class Preview {
   /// but for axes of which every frame has one index. Where other frames' axes have other roles,
   /// more of them has to be restored than is shown. Throws UsageError if the box has none of the
   /// points that are left.
-  void settle(const Dims& first_dims, const FrameHeader& first);
+  void choose_axes(const Dims& first_dims, const FrameHeader& first);
 
   /// The points of frame `i` that are shown.
   Selection of_frame(std::uint64_t i) const;

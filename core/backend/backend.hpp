@@ -37,10 +37,10 @@ class Backend {
   /// Another one of the same device, on which another thread may have a frame of up to so many
   /// bytes in work meanwhile: it has the transfers in common with this one, and ends with it. None
   /// where one frame takes all there is to compute with, or the memory is short.
-  virtual Backend* beside(ByteCount /*frame_bytes*/) { return nullptr; }
+  virtual Backend* sibling(ByteCount /*frame_bytes*/) { return nullptr; }
 
   /// Waits until all that was begun is done, so that a step's time can be told.
-  virtual void settle() noexcept {}
+  virtual void synchronize() noexcept {}
 
   /// Looks at a frame, for a predictor whose geometry is that of `draft`. `values` must stay valid
   /// as long as the session, or until PassEncoder::most_bytes() has told something.
@@ -48,9 +48,9 @@ class Backend {
                                                 const FillValues& fills,
                                                 const PredictorParams& draft) = 0;
   /// The same for a frame that a session has looked at before: `scan` is what it has told.
-  virtual std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
-                                                      const FillValues& fills,
-                                                      const FieldScan& scan) = 0;
+  virtual std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
+                                                        const FillValues& fills,
+                                                        const FieldScan& scan) = 0;
   /// The same for a frame without fill values that is to be coded in one pass. None where the
   /// backend has no such way; encode() is the other.
   virtual std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& /*shape*/,

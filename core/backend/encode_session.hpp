@@ -31,7 +31,8 @@ struct Method {
 /// How far restored values may be from the original.
 struct ErrorRoom {
   double bound = 0;
-  double slack = 1;  ///< of the bound over the half step, see slack_of()
+  double bound_over_half_step =
+      1;  ///< of the bound over the half step, see bound_over_half_step_of()
 };
 
 /// All that decides a coded frame's sections besides its values.
@@ -43,7 +44,7 @@ struct FrameCoding {
 
   /// Whether a pass's quant-codes depend on its contexts, so that the encoder has to fit those of
   /// a pass before it goes on.
-  bool predicts_by_contexts() const { return room.slack > 1; }
+  bool predicts_by_contexts() const { return room.bound_over_half_step > 1; }
 };
 
 /// Points of a pass that its quant-codes could not express.
@@ -56,7 +57,7 @@ struct PassCounts {
 struct CodedPass {
   Sections sections;
   PassCounts counts;
-  std::optional<PredictorParams> settled = {};  ///< parameters that were left open until then
+  std::optional<PredictorParams> final_params = {};  ///< parameters that were left open until then
 };
 
 /// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
@@ -113,10 +114,10 @@ class TrialSession {
   TrialSession& operator=(const TrialSession&) = delete;
   virtual ~TrialSession() = default;
 
-  /// What samples of the whole frame's classes tell (core/tuning/open_loop), for each of these
+  /// What samples of the whole frame's classes tell (core/tuning/sampled_cost), for each of these
   /// parameters, whose lattices are the frame's, by class. All classes of all candidates may be
   /// looked at side by side.
-  virtual std::vector<std::vector<ClassErrors>> open_loops(
+  virtual std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) = 0;
   /// The bytes that each of these codings takes in the part of the frame; a backend may try them
   /// side by side. Without coefficients, `multilevel` is fitted to that part.
@@ -156,7 +157,7 @@ class EncodeSession {
   /// that are missing.
   virtual std::vector<double> sampled_values() = 0;
   /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
-  virtual bool holds(std::uint64_t bits) = 0;
+  virtual bool contains_bits(std::uint64_t bits) = 0;
 
   /// Starts trials in a part of the frame, whose dims are squeezed. Not longer than the session.
   /// Throws DeviceError where there are none.

@@ -17,9 +17,10 @@ class StepTimes {
     double seconds;
   };
 
-  /// `settle` is called at the end of each step, to wait for what the step has only begun. Without
-  /// it the time of work on a device counts for the step that waits for it.
-  explicit StepTimes(std::function<void()> settle = {}) : settle_(std::move(settle)) {}
+  /// `synchronize` is called at the end of each step, to wait for what the step has only begun.
+  /// Without it the time of work on a device counts for the step that waits for it.
+  explicit StepTimes(std::function<void()> synchronize = {})
+      : synchronize_(std::move(synchronize)) {}
 
   /// Runs `work` and adds its time to the step `name`, a string literal.
   template <class Work>
@@ -51,7 +52,7 @@ class StepTimes {
     Clock::time_point start = Clock::now();
 
     ~Timer() {
-      if (times.settle_) times.settle_();
+      if (times.synchronize_) times.synchronize_();
       times.add(name, std::chrono::duration<double>(Clock::now() - start).count());
     }
   };
@@ -66,7 +67,7 @@ class StepTimes {
     steps_.push_back({name, seconds});
   }
 
-  std::function<void()> settle_;
+  std::function<void()> synchronize_;
   std::function<void(double)> watch_;
   std::vector<Step> steps_;
 };

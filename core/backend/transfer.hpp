@@ -31,10 +31,10 @@ class Transfer {
   virtual ByteCount room() const = 0;
 
   /// Fills device memory with the pieces that `read` supplies; complete on return.
-  virtual void fill(MutableBytes to, const PieceUser& read) = 0;
+  virtual void upload(MutableBytes to, const PieceUser& read) = 0;
 
   /// Gives what device memory holds to `write`, which may change its pieces; complete on return.
-  virtual void drain(Bytes from, const PieceUser& write) = 0;
+  virtual void download(Bytes from, const PieceUser& write) = 0;
 };
 
 }  // namespace cuszi

@@ -37,9 +37,9 @@ void FrameTrials::go_to(const Selection& box) {
   known_.clear();
 }
 
-std::vector<std::vector<ClassErrors>> FrameTrials::open_loops(
+std::vector<std::vector<ClassErrors>> FrameTrials::sampled_errors(
     std::span<const MultilevelParams> candidates) {
-  return frame_session().open_loops(candidates);
+  return frame_session().sampled_errors(candidates);
 }
 
 void FrameTrials::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
@@ -59,8 +59,8 @@ std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> 
   return bytes;
 }
 
-void FrameTrials::foresee(std::span<const MultilevelParams> candidates,
-                          const std::optional<LorenzoParams>& lorenzo) {
+void FrameTrials::prefetch_trials(std::span<const MultilevelParams> candidates,
+                                  const std::optional<LorenzoParams>& lorenzo) {
   std::vector<FrameCoding> codings = codings_of(candidates);
   if (lorenzo) {
     for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
@@ -82,8 +82,10 @@ std::vector<FrameCoding> FrameTrials::codings_of(
     std::span<const MultilevelParams> candidates) const {
   std::vector<FrameCoding> codings;
   for (const MultilevelParams& params : candidates) {
-    codings.push_back(
-        {params, {bound_, config_.predictor.multilevel.slack}, AnsParams{params.radius}, {}});
+    codings.push_back({params,
+                       {bound_, config_.predictor.multilevel.bound_over_half_step},
+                       AnsParams{params.radius},
+                       {}});
   }
   return codings;
 }

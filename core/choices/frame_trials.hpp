@@ -11,15 +11,15 @@
 #include "core/field/selection.hpp"
 #include "core/lorenzo/lorenzo.hpp"
 #include "core/multilevel/multilevel.hpp"
-#include "core/tuning/open_loop.hpp"
+#include "core/tuning/sampled_cost.hpp"
 
 namespace cuszi {
 
 /// So few values are quickly coded anew.
 inline constexpr std::uint64_t few_values = std::uint64_t{1} << 17;
 
-/// What trials of a frame measure: open loops of all of it, and what codings take in a part of it,
-/// each of which is tried once.
+/// What trials of a frame measure: sampled costs of all of it, and what codings take in a part of
+/// it, each of which is tried once.
 class FrameTrials {
  public:
   /// Keeps references.
@@ -31,7 +31,8 @@ class FrameTrials {
   void go_to(const Selection& box);
 
   /// See TrialSession.
-  std::vector<std::vector<ClassErrors>> open_loops(std::span<const MultilevelParams> candidates);
+  std::vector<std::vector<ClassErrors>> sampled_errors(
+      std::span<const MultilevelParams> candidates);
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
   void expect(const MultilevelParams& likely);
 
@@ -39,8 +40,8 @@ class FrameTrials {
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);
 
   /// Has these tried along, and the coders after `lorenzo`, if the backend tries so many at once.
-  void foresee(std::span<const MultilevelParams> candidates,
-               const std::optional<LorenzoParams>& lorenzo);
+  void prefetch_trials(std::span<const MultilevelParams> candidates,
+                       const std::optional<LorenzoParams>& lorenzo);
 
   struct CoderCost {
     CoderId coder;

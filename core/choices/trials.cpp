@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/choices/background.hpp"
 #include "core/choices/frame_trials.hpp"
-#include "core/choices/rest.hpp"
 #include "core/tuning/candidates.hpp"
-#include "core/tuning/open_loop.hpp"
+#include "core/tuning/sampled_cost.hpp"
 
 namespace cuszi {
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
 constexpr std::uint64_t dense_box = usual_box / 2;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
-constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what open loops say
+constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what sampled costs say
 constexpr std::uint64_t surely_more_if_dense = 8;
 constexpr std::uint64_t least_saving = 128;           ///< one in so many bytes, by bounds half way
 constexpr std::uint64_t hardly_more = 64;             ///< one in so many bytes, by equal bounds
@@ -29,13 +29,13 @@ constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take li
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
 constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
 constexpr Cost bit = Cost{1} << cost_bits;
-constexpr Cost many_bits = 3 * bit / 2;    ///< a value: open loops tell whether equal bounds pay
+constexpr Cost many_bits = 3 * bit / 2;    ///< a value: sampled costs tell whether equal bounds pay
 constexpr Cost enough_bits = 2 * bit;      ///< and are sure of it
 constexpr Cost dense_bits = 9 * bit / 10;  ///< a value: half as many of them tell as much
 
-/// What costs so much more than the lowest by open loops is not coded to compare. Where a value
-/// takes few bits, contexts and runs of zeros decide, of which open loops know nothing; to try more
-/// in a part of the frame takes less than coding the frame.
+/// What costs so much more than the lowest by sampled costs is not coded to compare. Where a value
+/// takes few bits, contexts and runs of zeros decide, of which sampled costs know nothing; to try
+/// more in a part of the frame takes less than coding the frame.
 Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
   const Cost margin = std::min(lowest / 6, values * bit / 12);
   return is_whole ? margin : std::max(margin, lowest / 16);
@@ -96,9 +96,10 @@ class Trials {
 
 /// The Lorenzo predictor with the step of `other`, or one that a common value is a multiple of;
 /// tokens make a large radius free.
-LorenzoParams lorenzo_like(const MultilevelParams& other, const Rest& rest, const Dims& dims) {
+LorenzoParams lorenzo_like(const MultilevelParams& other, const Background& background,
+                           const Dims& dims) {
   LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());
-  params.half_step = half_step_for_grid(rest, other.half_step);
+  params.half_step = half_step_for_grid(background, other.half_step);
   params.radius = other.radius;
   return params;
 }
@@ -114,7 +115,7 @@ MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& c
 }
 
 /// The same for a trial box. Where that is a small part of a large frame, trials are to fit
-/// themselves; else they take coefficients of open loops over the frame.
+/// themselves; else they take coefficients of sampled costs over the frame.
 MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& box,
                         std::span<const ClassErrors> loops) {
   const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
@@ -130,29 +131,29 @@ Selection part_of(const Dims& dims, std::uint64_t most_points) {
   return box_of(dims.squeezed(), most_points);
 }
 
-OpenLoopCost cost_by_loops(const MultilevelParams& params, std::span<const ClassErrors> loops,
-                           const Dims& dims) {
-  return {open_loop_cost(params, make_schedule(params.lattice), loops), dims.squeezed()};
+SampledCost cost_by_loops(const MultilevelParams& params, std::span<const ClassErrors> loops,
+                          const Dims& dims) {
+  return {sampled_cost(params, make_schedule(params.lattice), loops), dims.squeezed()};
 }
 
 /// What trials have found out.
 struct Chosen {
   MultilevelParams params;  ///< of the frame
   std::uint64_t bytes;      ///< that they take in the box
-  std::optional<OpenLoopCost> cost;
+  std::optional<SampledCost> cost;
 };
 
 /// How a frame is to be coded, as far as trials have found out.
 class Choice {
  public:
-  /// `rival`, if there is one, will be tried too.
+  /// `lorenzo_candidate`, if there is one, will be tried too.
   Choice(const MultilevelParams& params, const Freedom& free, Effort effort, const Dims& dims,
-         const std::optional<LorenzoParams>& rival, FrameTrials& trials)
+         const std::optional<LorenzoParams>& lorenzo_candidate, FrameTrials& trials)
       : params_(params),
         free_(free),
         effort_(effort),
         dims_(dims),
-        rival_(rival),
+        lorenzo_candidate_(lorenzo_candidate),
         measured_(trials) {}
 
   /// Every candidate in turn is coded: axis roles, then reach (for the two best choices of roles,
@@ -179,19 +180,19 @@ class Choice {
     return trials_.best();
   }
 
-  /// Open loops choose the reach of all choices of roles, and mostly whether their level-wise
+  /// Sampled costs choose the reach of all choices of roles, and mostly whether their level-wise
   /// bounds are equal; the best of these are coded. The best one is coded again with equal bounds,
   /// as far as that is not settled, and, unless these win, with those half way. The box tells of
   /// such small changes only about, and bounds that are not as tight leave more of a mean error: so
   /// these have to save a little. Where equal bounds cost hardly more, those half way mostly save
   /// that, and are taken unseen.
-  Trial by_open_loops() {
+  Trial by_sampled_costs() {
     find_finalists();
     if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_, dense_box));
     if (const auto likely = this->likely()) measured_.expect(*likely);
     const std::vector<MultilevelParams> finalists = in_box();
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
-    measured_.foresee(with_other_bounds(finalists), rival_);
+    measured_.prefetch_trials(with_other_bounds(finalists), lorenzo_candidate_);
     trials_.add(finalists);
     Trial best = trials_.best();
     if (is_final(best.params)) return best;
@@ -221,12 +222,12 @@ class Choice {
  private:
   struct Ranked {
     Cost cost;
-    bool is_settled;  ///< open loops tell whether equal level-wise bounds pay
+    bool is_settled;  ///< sampled costs tell whether equal level-wise bounds pay
     Cost with_equal;  ///< the cost with these
     std::size_t candidate = 0;
   };
 
-  /// The best by open loops for its roles of axes.
+  /// The best by sampled costs for its roles of axes.
   struct Finalist {
     MultilevelParams params;  ///< of the frame
     Ranked rank;
@@ -235,7 +236,7 @@ class Choice {
 
   Dims box() const { return measured_.box().dims(); }
 
-  /// Whether the frame costs at least so much a value by open loops.
+  /// Whether the frame costs at least so much a value by sampled costs.
   bool takes_many_bits(Cost of_value) const {
     return finalists_.front().rank.cost >= dims_.count() * of_value;
   }
@@ -252,7 +253,7 @@ class Choice {
 
   std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
 
-  /// These and what by_open_loops() may try in their place.
+  /// These and what by_sampled_costs() may try in their place.
   std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {
     for (std::size_t i = all.size(); i-- > 0 && free_.bounds;) {
       const bool has_usual = has_bounds(all[i], usual_bounds);
@@ -267,7 +268,7 @@ class Choice {
     return a.lattice.merged == b.lattice.merged && a.lattice.roles == b.lattice.roles;
   }
 
-  /// The finalist with the roles of these parameters; none if open loops were not made for them.
+  /// The finalist with the roles of these parameters; none if sampled costs were not made for them.
   const Finalist* finalist_like(const MultilevelParams& params) const {
     const auto found = std::find_if(
         finalists_.begin(), finalists_.end(),
@@ -284,17 +285,17 @@ class Choice {
     return !free_.bounds || (!has_bounds(params, usual_bounds) && is_settled(params));
   }
 
-  /// Whether there is nothing to compare the only finalist with, or the rival is so much dearer
-  /// than it is by open loops that nobody needs to know what it takes.
+  /// Whether there is nothing to compare the only finalist with, or the lorenzo_candidate is so
+  /// much dearer than it is by sampled costs that nobody needs to know what it takes.
   bool needs_no_trial() const {
     if (finalists_.size() != 1 || !is_final(finalists_.front().params)) return false;
-    if (!rival_) return true;
+    if (!lorenzo_candidate_) return true;
     const std::uint64_t expected = expected_bytes(finalists_.front());
     const std::uint64_t more = takes_many_bits(enough_bits) ? surely_more_if_dense : surely_more;
-    return measured_.best_coder(*rival_, expected).bytes > expected + expected / more;
+    return measured_.best_coder(*lorenzo_candidate_, expected).bytes > expected + expected / more;
   }
 
-  /// What the box takes by open loops over the frame.
+  /// What the box takes by sampled costs over the frame.
   std::uint64_t expected_bytes(const Finalist& finalist) const {
     return (finalist.rank.cost / dims_.count() * box().count() >> cost_bits) / 8;
   }
@@ -313,14 +314,14 @@ class Choice {
     return all;
   }
 
-  /// What a candidate costs by open loops. It gets equal level-wise bounds where these cost less
+  /// What a candidate costs by sampled costs. It gets equal level-wise bounds where these cost less
   /// and a value takes so many bits that contexts and runs of zeros save few of them.
   Ranked ranked(MultilevelParams& params, std::span<const ClassErrors> loops) const {
     const Schedule schedule = make_schedule(params.lattice);
-    const Cost usual = open_loop_cost(params, schedule, loops);
+    const Cost usual = sampled_cost(params, schedule, loops);
     if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true, usual};
     const MultilevelParams equal = with_bounds(params, equal_bounds);
-    const Cost with_equal = open_loop_cost(equal, schedule, loops);
+    const Cost with_equal = sampled_cost(equal, schedule, loops);
     if (with_equal >= usual || usual < dims_.count() * many_bits) {
       return {usual, with_equal > usual + usual / clearly_dearer, with_equal};
     }
@@ -328,7 +329,7 @@ class Choice {
     return {with_equal, usual >= dims_.count() * enough_bits, with_equal};
   }
 
-  /// What trials will mostly choose for the frame, if open loops tell its bounds: the usual ones
+  /// What trials will mostly choose for the frame, if sampled costs tell its bounds: the usual ones
   /// where these cost less, equal ones where codes are not few.
   std::optional<MultilevelParams> likely() const {
     const auto& [params, rank, loops] = finalists_.front();
@@ -339,11 +340,11 @@ class Choice {
     return with_bounds(params, equal_bounds);
   }
 
-  /// The best by open loops for each of the best choices of roles, or, if values are few, of all;
-  /// the cheapest first, on ties the earlier.
+  /// The best by sampled costs for each of the best choices of roles, or, if values are few, of
+  /// all; the cheapest first, on ties the earlier.
   void find_finalists() {
     std::vector<MultilevelParams> candidates = this->candidates();
-    auto loops = measured_.open_loops(candidates);
+    auto loops = measured_.sampled_errors(candidates);
     std::vector<Ranked> ranked(candidates.size());
     measured_.for_each(ranked.size(), [&](std::size_t i) {
       ranked[i] = this->ranked(candidates[i], loops[i]);
@@ -375,7 +376,7 @@ class Choice {
   Freedom free_;
   Effort effort_;
   const Dims& dims_;
-  const std::optional<LorenzoParams>& rival_;
+  const std::optional<LorenzoParams>& lorenzo_candidate_;
   FrameTrials& measured_;
   std::vector<Finalist> finalists_;
   TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
@@ -388,22 +389,22 @@ class Choice {
 /// is.
 std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
                                        const MultilevelConfig& config, const Dims& dims,
-                                       const std::optional<LorenzoParams>& rival,
+                                       const std::optional<LorenzoParams>& lorenzo_candidate,
                                        FrameTrials& trials) {
   const bool has_all_axes = trials.box().dims().rank() == dims.squeezed().rank();
   const Freedom free{!config.axes && !config.roles && has_all_axes, !config.reach,
                      !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
   if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
-  Choice choice(params, free, config.effort, dims, rival, trials);
+  Choice choice(params, free, config.effort, dims, lorenzo_candidate, trials);
   const Trial best =
-      config.effort == Effort::best ? choice.by_full_trials() : choice.by_open_loops();
+      config.effort == Effort::best ? choice.by_full_trials() : choice.by_sampled_costs();
   return choice.in_frame(best);
 }
 
 /// Whether two frames cost about as much a point, so that what is best for the one will do for the
 /// other.
-bool is_alike(const OpenLoopCost& cost, const OpenLoopCost& first) {
+bool is_alike(const SampledCost& cost, const SampledCost& first) {
   const Cost here = cost.cost / cost.dims.count();
   const Cost there = first.cost / first.dims.count();
   return std::max(here, there) <= 2 * std::min(here, there);
@@ -419,8 +420,8 @@ std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& d
   }
   MultilevelParams params =
       with_choices(std::get<MultilevelParams>(draft.predictor), *chosen, dims);
-  const auto loops = trials.open_loops(std::span(&params, 1));
-  const OpenLoopCost cost = cost_by_loops(params, loops.front(), dims);
+  const auto loops = trials.sampled_errors(std::span(&params, 1));
+  const SampledCost cost = cost_by_loops(params, loops.front(), dims);
   if (!is_alike(cost, *first.cost)) return std::nullopt;
   return ChosenMethod{{params, draft.coder}, cost};
 }
@@ -437,8 +438,8 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   if (params == nullptr) return {std::move(method), {}};
   const Effort effort = config.predictor.multilevel.effort;
   const Dims& dims = shape.dims;
-  const Rest rest = find_rest(session.sampled_values(), bound, shape.dtype);
-  rest_at(rest, *params);
+  const Background background = find_background(session.sampled_values(), bound, shape.dtype);
+  set_background(background, *params);
   FrameTrials trials(session, config, trial_box(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {
@@ -446,18 +447,19 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
       return *std::move(as_first);
     }
   }
-  std::optional<LorenzoParams> rival;
+  std::optional<LorenzoParams> lorenzo_candidate;
   if (config.predictor.automatic && effort != Effort::fast) {
-    rival = lorenzo_like(*params, rest, dims);
+    lorenzo_candidate = lorenzo_like(*params, background, dims);
   }
-  std::optional<OpenLoopCost> cost;
-  if (auto chosen = choose_by_trials(*params, config.predictor.multilevel, dims, rival, trials)) {
+  std::optional<SampledCost> cost;
+  if (auto chosen =
+          choose_by_trials(*params, config.predictor.multilevel, dims, lorenzo_candidate, trials)) {
     const bool is_telling = trials.box().all() || chosen->bytes >= least_bytes;
-    if (rival && is_telling) {
-      const auto [coder, bytes] = trials.best_coder(*rival, chosen->bytes);
+    if (lorenzo_candidate && is_telling) {
+      const auto [coder, bytes] = trials.best_coder(*lorenzo_candidate, chosen->bytes);
       const bool is_fitted = effort == Effort::best || dims.count() >= large_frame;
       const std::uint64_t may_save = is_fitted ? 0 : bytes / fit_may_save;
-      if (bytes + may_save < chosen->bytes) return {{*rival, coder}, {}};
+      if (bytes + may_save < chosen->bytes) return {{*lorenzo_candidate, coder}, {}};
     }
     *params = std::move(chosen->params);
     cost = chosen->cost;

@@ -14,16 +14,16 @@ namespace cuszi {
 /// many bits, half of it does.
 Selection trial_box(const Dims& dims, Effort effort);
 
-/// What a frame of these squeezed dims costs by open loops.
-struct OpenLoopCost {
+/// What a frame of these squeezed dims costs by sampled costs.
+struct SampledCost {
   Cost cost;
   Dims dims;
 };
 
-/// How a frame is coded, and what open loops say of it, if they were made.
+/// How a frame is coded, and what sampled costs say of it, if they were made.
 struct ChosenMethod {
   Method method;
-  std::optional<OpenLoopCost> cost;
+  std::optional<SampledCost> cost;
 };
 
 /// How the session's frame of this shape is best coded, by fits and trials: the schedule of
@@ -33,7 +33,7 @@ struct ChosenMethod {
 /// are.
 ///
 /// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
-/// the same schedule, without trials, if by open loops it costs half to twice as much a point.
+/// the same schedule, without trials, if by sampled costs it costs half to twice as much a point.
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound,
                            const ChosenMethod* first = nullptr);

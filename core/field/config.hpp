@@ -79,7 +79,8 @@ struct MultilevelConfig {
   std::optional<double> alpha;
   std::optional<double> beta;
   Effort effort = Effort::normal;
-  double slack = 1;  ///< the bound over the half step: more than 1 is room for zones without error
+  double bound_over_half_step =
+      1;  ///< the bound over the half step: more than 1 is room for zones without error
 };
 
 /// What zfp keeps of its blocks (zfp's compression modes).

@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-/// Points that the encoder looks at to choose a radius or a resting value. Their positions are
+/// Points that the encoder looks at to choose a radius or a background value. Their positions are
 /// hashed, so that they cannot alias with rows.
 inline constexpr std::uint64_t sample_points = 8192;
 

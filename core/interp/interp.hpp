@@ -23,7 +23,7 @@ struct InterpParams {
   static constexpr PredictorId id = PredictorId::interp;
   static constexpr std::string_view name = "interp";
   static constexpr int max_levels = 16;
-  static constexpr bool codes_itself = false;
+  static constexpr bool has_own_coder = false;
   static constexpr bool codes_missing_points = false;  ///< they stand in no stream
 
   Extents3 tile{};           ///< multiples of the anchor stride, 1 along an axis of extent 1

@@ -20,7 +20,7 @@ namespace cuszi {
 struct LorenzoParams {
   static constexpr PredictorId id = PredictorId::lorenzo;
   static constexpr std::string_view name = "lorenzo";
-  static constexpr bool codes_itself = false;
+  static constexpr bool has_own_coder = false;
   static constexpr bool codes_missing_points = true;  ///< partial sums run through them
 
   Extents3 chunk{};

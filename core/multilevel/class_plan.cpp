@@ -85,7 +85,7 @@ void plan_classes(const MultilevelParams& params, const Schedule& schedule, doub
   for (const PointClass& points : schedule.classes) {
     ClassPlan<T>& plan = plans[points.index];
     plan.points = points;
-    plan.rest = static_cast<T>(params.snap != 0 ? params.rest : min + (max - min) / 2);
+    plan.background = static_cast<T>(params.snap != 0 ? params.background : min + (max - min) / 2);
     const auto here = Surroundings::of(points, params.lattice);
     // Mostly those of the level before.
     const auto alike = std::find(surroundings.rbegin(), surroundings.rend(), here);

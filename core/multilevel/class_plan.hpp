@@ -16,8 +16,8 @@ namespace cuszi {
 template <class T>
 struct ClassPlan {
   PointClass points;
-  T rest = 0;  ///< what points without neighbours are predicted as
-  T snap = 0;  ///< predictions nearer to `rest` than this become it
+  T background = 0;  ///< what points without neighbours are predicted as
+  T snap = 0;        ///< predictions nearer to `background` than this become it
 
   Stencil stencil;
   std::array<T, Stencil::most_groups> weights{};                   ///< of each tap of a group
@@ -58,17 +58,17 @@ FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 
 /// Gives the taps of a class's groups their shares.
 template <class T>
-CUSZI_HD inline void set_shares(const GroupShares& shares, ClassPlan<T>& plan) {
+CUSZI_HD inline void set_shares(const StencilWeights& shares, ClassPlan<T>& plan) {
   for (unsigned g = 0; g < plan.stencil.size; ++g) {
     plan.weights[g] = static_cast<T>(shares[g] / plan.stencil.taps_of(g));
   }
 }
 
-/// The resting value, if what neighbours say is so near to it. Before anything is quantised, so
+/// The background value, if what neighbours say is so near to it. Before anything is quantised, so
 /// that no bound depends on it.
 template <class T>
 CUSZI_HD inline T snapped(const ClassPlan<T>& plan, T interpolated) {
-  return magnitude_of(interpolated - plan.rest) < plan.snap ? plan.rest : interpolated;
+  return magnitude_of(interpolated - plan.background) < plan.snap ? plan.background : interpolated;
 }
 
 /// A restored value in the hash of the coarse lattice. What missing points are predicted as need
@@ -82,7 +82,7 @@ CUSZI_HD inline T value_to_hash(T value) {
 /// where the stencil cannot be used, a mean of splines.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> interpolated(const ClassPlan<T>& plan, const PointAt<Values>& p) {
-  if (plan.stencil.size == 0) return plan.rest;
+  if (plan.stencil.size == 0) return plan.background;
   if (is_at_edge(p)) return edge_prediction(p);
   ValueAt<Values> sum = 0;
   for (unsigned g = 0; g < plan.stencil.size; ++g) {

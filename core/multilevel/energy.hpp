@@ -106,7 +106,7 @@ CUSZI_HD inline double higher(double a, double b) { return a > b ? a : b; }
 template <class V>
 struct Slopes {
   V slope;
-  V bend;
+  V curvature;
   V spread;
   V errors;
 };
@@ -115,7 +115,7 @@ struct Slopes {
 template <class T, class V = T>
 struct SlopeSums {
   V slope = T{0};
-  V bend = T{0};
+  V curvature = T{0};
   V low = std::numeric_limits<T>::max();
   V high = std::numeric_limits<T>::lowest();
 
@@ -124,12 +124,12 @@ struct SlopeSums {
     using std::fabs;
     const V near = left + right;
     slope += fabs(right - left);
-    bend += fabs(near - far);
+    curvature += fabs(near - far);
     const V spline = spline_from(near, far);
     low = lower(spline, low);
     high = higher(spline, high);
   }
-  CUSZI_HD Slopes<V> with(const V& errors) const { return {slope, bend, high - low, errors}; }
+  CUSZI_HD Slopes<V> with(const V& errors) const { return {slope, curvature, high - low, errors}; }
 };
 
 /// How far the mean of the near neighbours is from the value in an enclosing slice.
@@ -170,7 +170,7 @@ CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
 template <class T>
 CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, EnergyFeatures& f) {
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
-  f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
+  f[roughness] = slope_feature(s.curvature * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_feature(f[gradient]);
   f[slice_error] = slope_feature(s.errors * plan.slice_scale);
 }

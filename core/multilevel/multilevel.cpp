@@ -39,21 +39,21 @@ void write_coefficients(const std::vector<Coefficients>& all, ByteWriter& out) {
   out.append(bytes);
 }
 
-/// How the resting value is stored, in the byte of the snap: as float, as double, or as 0, not at
-/// all.
-constexpr std::uint8_t rest_as_float = 32;
-constexpr std::uint8_t rest_as_double = 64;
+/// How the background value is stored, in the byte of the snap: as float, as double, or as 0, not
+/// at all.
+constexpr std::uint8_t background_as_float = 32;
+constexpr std::uint8_t background_as_double = 64;
 
 void write_rest(const MultilevelParams& params, ByteWriter& out) {
-  const auto narrow = static_cast<float>(params.rest);
-  if (params.snap == 0 || params.rest == 0) {
+  const auto narrow = static_cast<float>(params.background);
+  if (params.snap == 0 || params.background == 0) {
     out.put(params.snap);
-  } else if (static_cast<double>(narrow) == params.rest) {
-    out.put(static_cast<std::uint8_t>(params.snap | rest_as_float));
+  } else if (static_cast<double>(narrow) == params.background) {
+    out.put(static_cast<std::uint8_t>(params.snap | background_as_float));
     out.put(narrow);
   } else {
-    out.put(static_cast<std::uint8_t>(params.snap | rest_as_double));
-    out.put(params.rest);
+    out.put(static_cast<std::uint8_t>(params.snap | background_as_double));
+    out.put(params.background);
   }
 }
 
@@ -64,13 +64,14 @@ bool is_value_of(double value, DType dtype) {
 
 void read_rest(ByteReader& in, DType dtype, MultilevelParams& params) {
   const auto packed = in.get<std::uint8_t>();
-  params.snap = packed % rest_as_float;
+  params.snap = packed % background_as_float;
   const int stored = packed - params.snap;
-  if (stored == rest_as_float) params.rest = static_cast<double>(in.get<float>());
-  if (stored == rest_as_double) params.rest = in.get<double>();
-  if (params.snap > snap_units || stored > rest_as_double || !is_value_of(params.rest, dtype) ||
-      stored == (rest_as_float | rest_as_double) || (params.snap == 0 && stored != 0)) {
-    throw ArchiveError("the resting value of multilevel is out of range");
+  if (stored == background_as_float) params.background = static_cast<double>(in.get<float>());
+  if (stored == background_as_double) params.background = in.get<double>();
+  if (params.snap > snap_units || stored > background_as_double ||
+      !is_value_of(params.background, dtype) ||
+      stored == (background_as_float | background_as_double) || (params.snap == 0 && stored != 0)) {
+    throw ArchiveError("the background value of multilevel is out of range");
   }
 }
 
@@ -143,7 +144,8 @@ MultilevelParams MultilevelParams::draft(const PredictorConfig& config, const Di
 
 void MultilevelParams::choose(const PredictorConfig& config, const FieldScan& scan, double bound,
                               DType dtype) {
-  half_step = half_step_for(bound / config.multilevel.slack, scan.min, scan.max, dtype);
+  half_step =
+      half_step_for(bound / config.multilevel.bound_over_half_step, scan.min, scan.max, dtype);
   radius = config.radius.value_or(max_radius);
 }
 
@@ -216,19 +218,19 @@ MultilevelParams MultilevelParams::read(ByteReader& in, const Dims& dims, DType 
   return params;
 }
 
-GroupShares MultilevelParams::shares_of(const PointClass& points, const Stencil& stencil) const {
+StencilWeights MultilevelParams::shares_of(const PointClass& points, const Stencil& stencil) const {
   if (coefficients.empty()) return preset_shares(points, stencil);
   return cuszi::shares_of(coefficients[points.index], points, stencil);
 }
 
-GroupShares shares_of(const Coefficients& coefficients, const PointClass& points,
-                      const Stencil& stencil) {
+StencilWeights shares_of(const Coefficients& coefficients, const PointClass& points,
+                         const Stencil& stencil) {
   return coefficients.empty() ? preset_shares(points, stencil)
                               : fitted_shares(coefficients.data(), stencil);
 }
 
-GroupShares preset_shares(const PointClass& points, const Stencil& stencil) {
-  GroupShares shares{};
+StencilWeights preset_shares(const PointClass& points, const Stencil& stencil) {
+  StencilWeights shares{};
   if (points.order == 0) {
     if (stencil.size != 0) shares[0] = 1;
     return shares;

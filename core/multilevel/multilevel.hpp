@@ -19,7 +19,7 @@ using Coefficients = std::vector<std::int16_t>;
 inline constexpr int coefficient_bits = 10;
 
 /// What all taps of a group weigh together, for each group of a stencil; the sum is 1.
-using GroupShares = std::array<double, Stencil::most_groups>;
+using StencilWeights = std::array<double, Stencil::most_groups>;
 
 /// The most that alpha and beta, in 64ths, can be.
 inline constexpr double max_level_factor = 3.98;
@@ -35,7 +35,7 @@ inline constexpr std::uint8_t snap_units = 16;
 struct MultilevelParams {
   static constexpr PredictorId id = PredictorId::multilevel;
   static constexpr std::string_view name = "multilevel";
-  static constexpr bool codes_itself = false;
+  static constexpr bool has_own_coder = false;
   static constexpr bool codes_missing_points = false;  ///< they stand in no stream
 
   Lattice lattice;
@@ -43,9 +43,9 @@ struct MultilevelParams {
   std::uint8_t alpha = 80;  ///< level-wise bounds, in 64ths: e_l = e_1 / min(alpha^(l-1), beta)
   std::uint8_t beta = 128;
   double half_step = 0;   ///< of level 1
-  std::uint8_t snap = 0;  ///< predictions nearer to `rest` than this many 16ths of their level's
-                          ///< half step become `rest`
-  double rest = 0;        ///< what anchors are predicted as, if snap is not 0: a value of the dtype
+  std::uint8_t snap = 0;  ///< predictions nearer to `background` than this many 16ths of their
+                          ///< level's half step become `background`
+  double background = 0;  ///< what anchors are predicted as, if snap is not 0: a value of the dtype
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order; or none
 
@@ -65,7 +65,7 @@ struct MultilevelParams {
   MultilevelParams at_stride(std::uint64_t stride) const;
 
   /// The shares of a class's groups: by its coefficients, if it has some.
-  GroupShares shares_of(const PointClass& points, const Stencil& stencil) const;
+  StencilWeights shares_of(const PointClass& points, const Stencil& stencil) const;
 
   void write(ByteWriter& out) const;
   static MultilevelParams read(ByteReader& in, const Dims& dims, DType dtype);
@@ -79,8 +79,8 @@ CUSZI_HD inline double share_of(int coefficient) {
 }
 
 /// The shares of a class's groups by coefficients, of which there are some.
-CUSZI_HD inline GroupShares fitted_shares(const std::int16_t* fitted, const Stencil& stencil) {
-  GroupShares shares{};
+CUSZI_HD inline StencilWeights fitted_shares(const std::int16_t* fitted, const Stencil& stencil) {
+  StencilWeights shares{};
   int first = 1 << coefficient_bits;
   for (unsigned g = 1; g < stencil.size; ++g) {
     shares[g] = share_of(fitted[g - 1]);
@@ -91,11 +91,11 @@ CUSZI_HD inline GroupShares fitted_shares(const std::int16_t* fitted, const Sten
 }
 
 /// The shares of a class's groups: by these coefficients, or by the preset if there are none.
-GroupShares shares_of(const Coefficients& coefficients, const PointClass& points,
-                      const Stencil& stencil);
+StencilWeights shares_of(const Coefficients& coefficients, const PointClass& points,
+                         const Stencil& stencil);
 
 /// The shares of the cubic spline on each odd axis.
-GroupShares preset_shares(const PointClass& points, const Stencil& stencil);
+StencilWeights preset_shares(const PointClass& points, const Stencil& stencil);
 
 /// Throws UsageError unless the axis exists in a field of these dims and, if its role is not that
 /// of a lattice axis, is longer than 1. To be asked before a field is cut into frames.

@@ -25,7 +25,7 @@ struct LoadedFrame {
   std::unique_ptr<OnePassSession> once;  ///< instead of a session
   /// Takes the values away, to be called when none of these is looked at any more. None if they
   /// are to stay.
-  std::function<void()> let_go = {};
+  std::function<void()> release_values = {};
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) const {
     return once ? once->values_at(points) : session->values_at(points);

@@ -154,7 +154,7 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
   }
   const Mask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
   const FrameTarget target = target_of(shape, header, preview, mask, out);
-  if (codes_itself(id_of(*header.predictor))) {
+  if (has_own_coder(id_of(*header.predictor))) {
     times.measure("decode",
                   [&] { session.decode_values(target, *header.predictor, passes.front()); });
   } else {

@@ -4,7 +4,7 @@
 
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"
-#include "core/choices/rest.hpp"
+#include "core/choices/background.hpp"
 #include "core/choices/trials.hpp"
 #include "core/field/constant.hpp"
 #include "core/pipeline/frame_check.hpp"
@@ -119,8 +119,8 @@ std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
   if (scan.min != 0) return bits_of(scan.min, dtype);
   // The scan does not tell -0 from 0.
   const std::uint64_t negative_zero = bits_of(-0.0, dtype);
-  if (!frame.session->holds(negative_zero)) return zero;
-  if (!frame.session->holds(zero)) return negative_zero;
+  if (!frame.session->contains_bits(negative_zero)) return zero;
+  if (!frame.session->contains_bits(zero)) return negative_zero;
   return std::nullopt;
 }
 
@@ -152,11 +152,11 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 void let_values_go(const PassEncoder& encoder, const EncodedMask& mask, LoadedFrame& frame) {
   constexpr ByteCount large = ByteCount{1} << 22;
   const ByteCount size = frame.shape.bytes();
-  if (!frame.let_go || size < large) return;
+  if (!frame.release_values || size < large) return;
   const auto most = encoder.most_bytes();
   if (!most || *most + mask.bits.size() + mask.values.size() >= size) return;
   frame.values = {};
-  frame.let_go();
+  frame.release_values();
 }
 
 /// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
@@ -175,7 +175,7 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
     }
   } else {
     times.measure("predict", [&] {
-      encoder = predict_evenly(session, coding, {0, passes}, frame.shape);
+      encoder = predict_unbiased(session, coding, {0, passes}, frame.shape);
     });
     times.tell(0.5);
     let_values_go(*encoder, mask, frame);
@@ -262,10 +262,10 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
   const EncodedMask mask = code_mask(frame, times);
   const std::vector<CodedPass> coded =
-      codes_itself(id_of(coding.predictor))
+      has_own_coder(id_of(coding.predictor))
           ? code_values(session, coding, times)
           : code_passes(frame, coding, static_cast<int>(pass_levels.size()), mask, times);
-  if (coded.front().settled) coding.predictor = *coded.front().settled;
+  if (coded.front().final_params) coding.predictor = *coded.front().final_params;
   std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
   return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, room, times);
 }
@@ -284,7 +284,7 @@ std::optional<PredictorParams> chosen(PredictorParams draft, const PredictorConf
 
 FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
   const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
-  const ErrorRoom room{bound, slack_of(method.predictor, config.predictor)};
+  const ErrorRoom room{bound, bound_over_half_step_of(method.predictor, config.predictor)};
   return {std::move(method.predictor), room, coder, config.huffman};
 }
 
@@ -367,7 +367,7 @@ CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>
 FrameReport code_with_best_effort(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
                                   std::uint64_t index, double bound, const Allocate& allocate,
                                   StepTimes& times, const FrameAdvice& advice) {
-  frame.let_go = {};  // the values are needed twice
+  frame.release_values = {};  // the values are needed twice
   FrameConfig normal = config;
   normal.predictor.multilevel.effort = Effort::normal;
   CompressedFrame usual = in_host_memory([&](const Allocate& place) {
@@ -398,7 +398,8 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
                        StepTimes& times) {
   const IeeeArithmetic arithmetic;
   LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), scan, {}, {}, {}};
-  times.measure("load", [&] { frame.session = backend.encode_again(shape, values, fills, scan); });
+  times.measure("load",
+                [&] { frame.session = backend.encode_scanned(shape, values, fills, scan); });
   return frame;
 }
 
@@ -406,7 +407,7 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
                        Bytes values, const FillValues& fills, double bound, StepTimes& times) {
   const IeeeArithmetic arithmetic;
   LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
-  if (may_be_read_once(config, fills, bound) && codes_itself(id_of(frame.draft))) {
+  if (may_be_read_once(config, fills, bound) && has_own_coder(id_of(frame.draft))) {
     frame.once =
         times.measure("sample", [&] { return backend.encode_at_once(shape, values, frame.draft); });
   }

@@ -241,11 +241,11 @@ Cost energy_cost(std::vector<Counts> by_bucket, std::uint64_t points) {
   return ContextTables::fit(by_bucket).cost(by_bucket);
 }
 
-GroupWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
-                            const EnergyWeights& own) {
-  GroupWeights best{WeightsKind::remembered, last};
+ContextWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
+                              const EnergyWeights& own) {
+  ContextWeights best{WeightsKind::remembered, last};
   Cost lowest = costs.remembered;
-  const auto offer = [&](Cost cost, const GroupWeights& candidate) {
+  const auto offer = [&](Cost cost, const ContextWeights& candidate) {
     if (cost >= lowest) return;
     lowest = cost;
     best = candidate;
@@ -256,7 +256,7 @@ GroupWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
   return best;
 }
 
-GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& last) {
+ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& last) {
   if (sample.features.empty()) return {WeightsKind::remembered, last};
   const SampleColumns columns(sample);
   WeightCosts costs;
@@ -270,13 +270,13 @@ GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& las
   return choose_weights(costs, last, own);
 }
 
-std::vector<std::byte> write_weights(std::span<const GroupWeights> weights) {
+std::vector<std::byte> write_weights(std::span<const ContextWeights> weights) {
   const bool all_remembered =
       std::all_of(weights.begin(), weights.end(),
-                  [](const GroupWeights& w) { return w.kind == WeightsKind::remembered; });
+                  [](const ContextWeights& w) { return w.kind == WeightsKind::remembered; });
   ByteWriter out;
   if (all_remembered) return out.take();
-  for (const GroupWeights& w : weights) {
+  for (const ContextWeights& w : weights) {
     out.put(w.kind);
     if (w.kind == WeightsKind::own) put_weights(w.weights, out);
   }
@@ -284,13 +284,13 @@ std::vector<std::byte> write_weights(std::span<const GroupWeights> weights) {
 }
 
 template <class T>
-std::vector<GroupWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, const Pass& pass,
-                                       RememberedWeights& remembered) {
-  std::vector<GroupWeights> result;
+std::vector<ContextWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, const Pass& pass,
+                                         RememberedWeights& remembered) {
+  std::vector<ContextWeights> result;
   ByteReader in(bytes, "the context weights");
   for_each_group(plan, pass, [&](const PointClass& points) {
     EnergyWeights& last = remembered.of(points);
-    GroupWeights& weights = result.emplace_back(GroupWeights{WeightsKind::remembered, last});
+    ContextWeights& weights = result.emplace_back(ContextWeights{WeightsKind::remembered, last});
     if (bytes.empty()) return;
     weights.kind = in.get<WeightsKind>();
     if (weights.kind > WeightsKind::none) {
@@ -304,9 +304,9 @@ std::vector<GroupWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, co
   return result;
 }
 
-template std::vector<GroupWeights> read_weights(Bytes, const FramePlan<float>&, const Pass&,
-                                                RememberedWeights&);
-template std::vector<GroupWeights> read_weights(Bytes, const FramePlan<double>&, const Pass&,
-                                                RememberedWeights&);
+template std::vector<ContextWeights> read_weights(Bytes, const FramePlan<float>&, const Pass&,
+                                                  RememberedWeights&);
+template std::vector<ContextWeights> read_weights(Bytes, const FramePlan<double>&, const Pass&,
+                                                  RememberedWeights&);
 
 }  // namespace cuszi

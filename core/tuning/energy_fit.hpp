@@ -26,13 +26,13 @@ enum class WeightsKind : std::uint8_t {
   none = 2,  ///< all points in bucket 0
 };
 
-struct GroupWeights {
+struct ContextWeights {
   WeightsKind kind = WeightsKind::remembered;
   EnergyWeights weights = default_weights;
 };
 
 /// The context of a point of a group, by the weighted sum of its features.
-CUSZI_HD inline std::uint8_t context_of(const GroupWeights& weights, std::uint32_t group,
+CUSZI_HD inline std::uint8_t context_of(const ContextWeights& weights, std::uint32_t group,
                                         std::int32_t weighted_sum) {
   const unsigned bucket = weights.kind == WeightsKind::none ? 0 : bucket_of(weighted_sum);
   return static_cast<std::uint8_t>(group * contexts_per_group + bucket);
@@ -152,11 +152,11 @@ struct WeightCosts {
 };
 
 /// Whichever costs least, with its side information.
-GroupWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
-                            const EnergyWeights& own);
+ContextWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
+                              const EnergyWeights& own);
 
 /// The same for a sample in the host's memory.
-GroupWeights choose_weights(const EnergySample& sample, const EnergyWeights& last);
+ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& last);
 
 /// Calls each(class) for the first class of each group of a pass.
 template <class T, class Each>
@@ -171,9 +171,10 @@ void for_each_group(const FramePlan<T>& plan, const Pass& pass, const Each& each
 
 /// The weights of the groups of a pass, each chosen by sample_of(group). Own ones are remembered.
 template <class T, class SampleOf>
-std::vector<GroupWeights> choose_weights(const FramePlan<T>& plan, const Pass& pass,
-                                         RememberedWeights& remembered, const SampleOf& sample_of) {
-  std::vector<GroupWeights> weights;
+std::vector<ContextWeights> choose_weights(const FramePlan<T>& plan, const Pass& pass,
+                                           RememberedWeights& remembered,
+                                           const SampleOf& sample_of) {
+  std::vector<ContextWeights> weights;
   for_each_group(plan, pass, [&](const PointClass& first) {
     EnergyWeights& last = remembered.of(first);
     weights.push_back(choose_weights(sample_of(first.group), last));
@@ -183,10 +184,10 @@ std::vector<GroupWeights> choose_weights(const FramePlan<T>& plan, const Pass& p
 }
 
 /// No bytes if all groups use remembered weights.
-std::vector<std::byte> write_weights(std::span<const GroupWeights> weights);
+std::vector<std::byte> write_weights(std::span<const ContextWeights> weights);
 /// The weights of all groups of a pass. Throws ArchiveError.
 template <class T>
-std::vector<GroupWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, const Pass& pass,
-                                       RememberedWeights& remembered);
+std::vector<ContextWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, const Pass& pass,
+                                         RememberedWeights& remembered);
 
 }  // namespace cuszi

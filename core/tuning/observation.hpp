@@ -23,11 +23,11 @@ CUSZI_HD inline unsigned far_pair_of(const PointClass& points, const Tap& tap) {
   return before;
 }
 
-/// How much the values around a point bend, as a number that grows by 2 with every doubling: the
-/// sum over the odd axes of what near and far pairs differ, from 2^-8 to 2^24 bounds.
-inline constexpr unsigned bend_keys = 64;
-CUSZI_HD inline std::uint8_t bend_key(double bend, double bound) {
-  const double scaled = clamp_to(bend / bound, 0x1p-8, 0x1.8p23);
+/// How much the values around a point curvature, as a number that grows by 2 with every doubling:
+/// the sum over the odd axes of what near and far pairs differ, from 2^-8 to 2^24 bounds.
+inline constexpr unsigned curvature_keys = 64;
+CUSZI_HD inline std::uint8_t curvature_key(double curvature, double bound) {
+  const double scaled = clamp_to(curvature / bound, 0x1p-8, 0x1.8p23);
   constexpr std::uint64_t first = std::bit_cast<std::uint64_t>(0x1p-8) >> 51;
   return static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(scaled) >> 51) - first);
 }
@@ -35,7 +35,7 @@ CUSZI_HD inline std::uint8_t bend_key(double bend, double bound) {
 /// One sampled point: row[i * stride] for the i-th unknown, and what they are to make together.
 struct Observation {
   double target = 0;
-  double bend = 0;
+  double curvature = 0;
   bool is_used = false;
 };
 
@@ -56,7 +56,7 @@ CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClas
     if (g != 0) row[(g - 1) * stride] = mean - near[0];
     if (g >= points.order && stencil.taps_of(g) == 2) {
       const unsigned axis = far_pair_of(points, stencil.taps[stencil.begin(g)]);
-      if (axis < points.order) result.bend += 2 * std::fabs(near[axis] - mean);
+      if (axis < points.order) result.curvature += 2 * std::fabs(near[axis] - mean);
     }
   }
   if (std::isfinite(sum)) {
@@ -90,14 +90,14 @@ CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values
 }
 
 /// Looks at a point of a class, the groups of whose neighbours have these sums. A class without
-/// neighbours is predicted as its resting value.
+/// neighbours is predicted as its background value.
 template <class T, class SumOfGroup>
 CUSZI_HD inline Observation observe_point(const ClassPlan<T>& plan, const Grid& grid,
                                           const Index4& at, T value, const SumOfGroup& sum_of,
                                           double* row, std::size_t stride) {
   const PointAt<const T*> p{grid, plan.points, at, nullptr};
   Observation seen = observe_inside(plan.stencil, p, value, sum_of, row, stride);
-  if (seen.is_used && plan.stencil.size == 0) seen.target -= static_cast<double>(plan.rest);
+  if (seen.is_used && plan.stencil.size == 0) seen.target -= static_cast<double>(plan.background);
   return seen;
 }
 

@@ -174,7 +174,7 @@ Shares shares_of(const Coefficients& coefficients) {
 Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
   Shares shares{};
   if (stencil.size < 2) return shares;
-  const GroupShares preset = preset_shares(points, stencil);
+  const StencilWeights preset = preset_shares(points, stencil);
   std::copy_n(preset.begin() + 1, stencil.size - 1U, shares.begin());
   return shares;
 }

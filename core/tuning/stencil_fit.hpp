@@ -26,8 +26,8 @@ using StencilEquations = NormalEquations<most_unknowns>;
 inline constexpr std::uint64_t fewest_fit_points = 40;
 
 /// What neighbours a fit looks at: a first, rough one at originals; the second one at what the
-/// weights of the first would restore (core/tuning/simulation).
-enum class FitTo : std::uint8_t { originals, simulated };
+/// weights of the first would restore (core/tuning/approximate_reconstruction).
+enum class FitTo : std::uint8_t { originals, approximate };
 
 CUSZI_HD constexpr int fit_rounds(FitTo to) { return to == FitTo::originals ? 2 : 4; }
 
@@ -65,7 +65,7 @@ struct BinScales {
 };
 
 /// What shares of a uniform quantisation error's variance stand for how the decoder's neighbours
-/// will differ from those that a fit sees: all that matters of it, or what simulation misses.
+/// will differ from those that a fit sees: all that matters of it, or what approximation misses.
 CUSZI_HD inline double noise_share(FitTo to) { return to == FitTo::originals ? 0.5 : 0.025; }
 
 /// Adds that noise to a row of the equations; `weights` is the sum of all observations'.
@@ -117,10 +117,10 @@ CUSZI_HD inline bool fit_pays(Cost fitted, unsigned coefficients, Cost preset) {
   return fitted + ((bits_per_coefficient * coefficients) << cost_bits) < preset;
 }
 
-/// The bins of samples by their bend_key(), about as many samples in each; `counts` are those of
-/// the samples that take part.
-using BendCounts = std::array<std::uint64_t, bend_keys>;
-using BendBins = std::array<std::uint8_t, bend_keys>;
+/// The bins of samples by their curvature_key(), about as many samples in each; `counts` are those
+/// of the samples that take part.
+using BendCounts = std::array<std::uint64_t, curvature_keys>;
+using BendBins = std::array<std::uint8_t, curvature_keys>;
 
 /// The bin of a key that `count` of `all` samples have, with `before` of lower keys.
 CUSZI_HD inline std::uint8_t bin_of(std::uint64_t before, std::uint64_t count, std::uint64_t all) {
@@ -133,7 +133,7 @@ inline BendBins bins_of(const BendCounts& counts) {
   for (const std::uint64_t count : counts) all += count;
   BendBins bins{};
   std::uint64_t before = 0;
-  for (unsigned key = 0; key < bend_keys; ++key) {
+  for (unsigned key = 0; key < curvature_keys; ++key) {
     bins[key] = bin_of(before, counts[key], all);
     before += counts[key];
   }
@@ -160,7 +160,7 @@ class Observations {
     const std::size_t lane = k % sum_lanes;
     targets(block)[lane] = seen.target;
     taking_part(block)[lane] = seen.is_used ? 1 : 0;
-    bins_[k] = bend_key(seen.bend, bound);
+    bins_[k] = curvature_key(seen.curvature, bound);
   }
   /// Sorts the samples into bins of about as many each, by how much the field bends there.
   void make_bins();
@@ -187,7 +187,7 @@ class Observations {
   unsigned unknowns_;
   std::uint64_t samples_;
   std::vector<double> values_;
-  std::vector<std::uint8_t> bins_;  ///< first keys of the bend
+  std::vector<std::uint8_t> bins_;  ///< first keys of the curvature
 };
 
 /// How large residuals are in each bin with these shares.

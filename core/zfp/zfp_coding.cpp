@@ -49,7 +49,7 @@ void ZfpCoding::choose(const PredictorConfig& config, const FieldScan& /*scan*/,
   zfp = zfp_params(config.zfp.mode, bound, rank, dtype);
 }
 
-ZfpCoding ZfpCoding::settled(BitCount bits, std::uint64_t blocks) const {
+ZfpCoding ZfpCoding::with_chosen_chunk(BitCount bits, std::uint64_t blocks) const {
   ZfpCoding coding = *this;
   if (chunk != open_chunk) return coding;
   constexpr std::uint64_t share = 100;

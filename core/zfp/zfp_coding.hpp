@@ -19,7 +19,7 @@ namespace cuszi {
 struct ZfpCoding {
   static constexpr PredictorId id = PredictorId::zfp;
   static constexpr std::string_view name = "zfp";
-  static constexpr bool codes_itself = true;
+  static constexpr bool has_own_coder = true;
   static constexpr std::uint32_t open_chunk = 0;  ///< to be settled when the stream is known
 
   int rank = 1;  ///< of blocks; follows from the dims
@@ -37,7 +37,7 @@ struct ZfpCoding {
 
   /// With the fewest blocks per chunk, up to 256, that make the index at most a hundredth of a
   /// stream of so many bits and blocks, unless they are known.
-  ZfpCoding settled(BitCount bits, std::uint64_t blocks) const;
+  ZfpCoding with_chosen_chunk(BitCount bits, std::uint64_t blocks) const;
   /// A fixed rate needs no index.
   IndexKind index_kind() const { return zfp.has_fixed_rate() ? IndexKind::none : index; }
   /// Whether restored values must be looked at: not if all come back bit for bit, or if there is

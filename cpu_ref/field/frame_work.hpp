@@ -44,10 +44,10 @@ struct Predicted {
 };
 
 /// What a predictor that codes itself makes of a frame.
-struct SelfCoded {
+struct OwnCoded {
   std::vector<OwnedSection> sections;
   PassCounts counts;
-  std::optional<PredictorParams> settled = {};  ///< see CodedPass
+  std::optional<PredictorParams> final_params = {};  ///< see CodedPass
 };
 
 template <class T>

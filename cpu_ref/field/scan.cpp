@@ -151,7 +151,7 @@ double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missin
 }
 
 template <class T>
-bool holds(std::span<const T> values, BitsOf<T> bits) {
+bool contains_bits(std::span<const T> values, BitsOf<T> bits) {
   std::atomic<bool> found = false;
   parallel_for(ceil_div(values.size(), block_points), [&](std::uint64_t i) {
     if (found) return;
@@ -188,8 +188,8 @@ template FieldScan scan_frame(const Extents3&, std::span<const double>, const Fi
                               const PredictorParams&);
 template double sampled_magnitude(std::span<const float>, const MissingTest<float>&);
 template double sampled_magnitude(std::span<const double>, const MissingTest<double>&);
-template bool holds(std::span<const float>, std::uint32_t);
-template bool holds(std::span<const double>, std::uint64_t);
+template bool contains_bits(std::span<const float>, std::uint32_t);
+template bool contains_bits(std::span<const double>, std::uint64_t);
 template Mask build_mask(std::span<const float>, const FillValues&, std::uint64_t);
 template Mask build_mask(std::span<const double>, const FillValues&, std::uint64_t);
 

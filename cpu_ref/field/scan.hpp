@@ -17,7 +17,7 @@ double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missin
 
 /// Whether any of these values has these bits.
 template <class T>
-bool holds(std::span<const T> values, BitsOf<T> bits);
+bool contains_bits(std::span<const T> values, BitsOf<T> bits);
 
 /// The mask of a frame with `missing` missing points.
 template <class T>

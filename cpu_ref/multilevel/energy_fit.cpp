@@ -57,19 +57,19 @@ EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint3
 }  // namespace
 
 template <class T>
-std::vector<GroupWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
-                                      const Known<T>& known, const Mask& mask, FitSample size,
-                                      RememberedWeights& remembered) {
+std::vector<ContextWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
+                                        const Known<T>& known, const Mask& mask, FitSample size,
+                                        RememberedWeights& remembered) {
   return choose_weights(plan, pass, remembered, [&](std::uint32_t group) {
     return sample_group(plan, pass, group, known, mask, size);
   });
 }
 
-template std::vector<GroupWeights> fit_weights(const FramePlan<float>&, const Pass&,
-                                               const Known<float>&, const Mask&, FitSample,
-                                               RememberedWeights&);
-template std::vector<GroupWeights> fit_weights(const FramePlan<double>&, const Pass&,
-                                               const Known<double>&, const Mask&, FitSample,
-                                               RememberedWeights&);
+template std::vector<ContextWeights> fit_weights(const FramePlan<float>&, const Pass&,
+                                                 const Known<float>&, const Mask&, FitSample,
+                                                 RememberedWeights&);
+template std::vector<ContextWeights> fit_weights(const FramePlan<double>&, const Pass&,
+                                                 const Known<double>&, const Mask&, FitSample,
+                                                 RememberedWeights&);
 
 }  // namespace cuszi::cpu

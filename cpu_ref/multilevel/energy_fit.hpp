@@ -9,8 +9,8 @@ namespace cuszi::cpu {
 /// Weights for each group of a pass by a fit to a fixed sample of its points, where they pay;
 /// `known` includes the pass's own magnitudes.
 template <class T>
-std::vector<GroupWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
-                                      const Known<T>& known, const Mask& mask, FitSample size,
-                                      RememberedWeights& remembered);
+std::vector<ContextWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
+                                        const Known<T>& known, const Mask& mask, FitSample size,
+                                        RememberedWeights& remembered);
 
 }  // namespace cuszi::cpu

@@ -111,7 +111,7 @@ class PointEnergy {
     std::int32_t roughnesses[most_points];
     std::int32_t errors[most_points];
     slope_features(s.slope * plan_.slope_scale, gradients);
-    slope_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
+    slope_features(s.curvature * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
     slope_features(s.errors * plan_.slice_scale, errors);
     for (std::size_t k = 0; k < count; ++k) {
       out[k][gradient] = gradients[k];

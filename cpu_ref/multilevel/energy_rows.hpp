@@ -288,7 +288,7 @@ class RowEnergy {
     std::int32_t gradients[size];
     std::int32_t roughnesses[size];
     slope_features(s.slope * plan_.slope_scale, gradients);
-    slope_features(s.bend * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
+    slope_features(s.curvature * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
     const std::int32_t of_gradient = weights[gradient];
     const std::int32_t of_roughness = weights[roughness];
     for (std::size_t i = 0; i < size; ++i) {

@@ -9,7 +9,7 @@
 
 #include "core/multilevel/class_plan.hpp"
 #include "core/multilevel/place.hpp"
-#include "core/tuning/counted_part.hpp"
+#include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/base/pack.hpp"
 #include "cpu_ref/base/parallel.hpp"
 
@@ -55,8 +55,8 @@ void copy_run(const V* from, std::size_t count, V* to) {
 
 /// Calls work(part) for the parts of a row that a trial counts, with whole runs.
 template <class Work>
-void for_each_counted_part(const Row& row, const PointClass& points, const Grid& grid,
-                           const CountedPart& counted, const Work& work) {
+void for_each_trial_subsample(const Row& row, const PointClass& points, const Grid& grid,
+                              const TrialSubsample& counted, const Work& work) {
   if (counted.all()) return work(row);
   Row part = row;
   part.count = 0;

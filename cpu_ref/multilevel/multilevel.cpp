@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/hash.hpp"
-#include "core/tuning/thrifty.hpp"
+#include "core/tuning/dead_zone.hpp"
 #include "cpu_ref/multilevel/energy_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 
@@ -62,7 +62,7 @@ class Engine final : public MultilevelEngine {
                         std::vector<SparseEntry>& outliers) override {
     const auto nearest = [](const ClassPlan<T>&, const Row&, T*) -> const T* { return nullptr; };
     quantise_pass(number, nearest, codes, outliers);
-    if (room_.slack > 1) quantise_thriftily(number, codes, outliers);
+    if (room_.bound_over_half_step > 1) quantise_with_dead_zone(number, codes, outliers);
   }
 
   void reconstruct(int number, std::span<const QuantCode> codes,
@@ -86,9 +86,9 @@ class Engine final : public MultilevelEngine {
   }
 
   std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
-    const std::vector<GroupWeights> weights =
+    const std::vector<ContextWeights> weights =
         fit_weights<T>(plan_, pass(number), known(), mask_, sample_, remembered_);
-    fill_contexts(number, weights, contexts, counted_part(number));
+    fill_contexts(number, weights, contexts, trial_subsample(number));
     return write_weights(weights);
   }
 
@@ -141,11 +141,11 @@ class Engine final : public MultilevelEngine {
   }
 
   /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
-  void quantise_thriftily(int number, std::span<QuantCode> codes,
-                          std::vector<SparseEntry>& outliers) {
+  void quantise_with_dead_zone(int number, std::span<QuantCode> codes,
+                               std::vector<SparseEntry>& outliers) {
     const Pass& pass = this->pass(number);
     RememberedWeights remembered = remembered_;
-    const std::vector<GroupWeights> weights =
+    const std::vector<ContextWeights> weights =
         fit_weights<T>(plan_, pass, known(), mask_, sample_, remembered);
     std::vector<std::uint8_t> contexts(codes.size());
     fill_contexts(number, weights, contexts);
@@ -173,7 +173,7 @@ class Engine final : public MultilevelEngine {
     std::vector<T> zones;
     zones.reserve(all_contexts);
     for (const RareCodes& some : counts) {
-      zones.push_back(static_cast<T>(thrifty_zone(some, room_.slack)));
+      zones.push_back(static_cast<T>(dead_zone_for(some, room_.bound_over_half_step)));
     }
     return zones;
   }
@@ -313,17 +313,17 @@ class Engine final : public MultilevelEngine {
     return value_of<T>(*bits);
   }
 
-  CountedPart counted_part(int number) const {
+  TrialSubsample trial_subsample(int number) const {
     if (sample_ != FitSample::trial) return {};
-    return CountedPart::of_trial(pass(number).points, values_.size());
+    return TrialSubsample::of_trial(pass(number).points, values_.size());
   }
 
-  void fill_contexts(int number, std::span<const GroupWeights> weights,
-                     std::span<std::uint8_t> contexts, const CountedPart& counted = {}) const {
+  void fill_contexts(int number, std::span<const ContextWeights> weights,
+                     std::span<std::uint8_t> contexts, const TrialSubsample& counted = {}) const {
     for_each_row(
         plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
         [&](auto& energy, const ClassPlan<T>& c, const Row& whole) {
-          for_each_counted_part(whole, c.points, plan_.grid, counted, [&](const Row& row) {
+          for_each_trial_subsample(whole, c.points, plan_.grid, counted, [&](const Row& row) {
             std::uint8_t buckets[row_points];
             fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
             for_each_run(row, c.points, plan_.grid,
@@ -335,7 +335,7 @@ class Engine final : public MultilevelEngine {
         [](const auto&) {});
   }
 
-  void fill_buckets(const ClassPlan<T>& c, const GroupWeights& weights, const Row& row,
+  void fill_buckets(const ClassPlan<T>& c, const ContextWeights& weights, const Row& row,
                     RowEnergy<T>& energy, std::uint8_t* buckets) const {
     std::int32_t sums[row_points];
     if (weights.kind == WeightsKind::none) {

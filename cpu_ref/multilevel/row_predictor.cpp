@@ -5,7 +5,7 @@ namespace cuszi::cpu {
 template <class T>
 void RowPredictor<T>::predict(const T* values, const Row& row, T* out) {
   if (plan_.stencil.size == 0) {
-    std::fill_n(out, row.count, plan_.rest);
+    std::fill_n(out, row.count, plan_.background);
     return;
   }
   with_step(points_.step[3], [&](auto step) {

@@ -21,9 +21,9 @@ class CpuBackend final : public Backend {
     return make_encode_session(workspace_, shape, values, fills, draft);
   }
 
-  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
-                                              const FillValues& fills,
-                                              const FieldScan& scan) override {
+  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
+                                                const FillValues& fills,
+                                                const FieldScan& scan) override {
     return make_encode_session(workspace_, shape, values, fills, scan);
   }
 

@@ -64,7 +64,7 @@ class OnePassDecoder final : public PassDecoder {
   bool codes_missing_points() const {
     return std::visit(
         []<class Params>(const Params&) {
-          if constexpr (Params::codes_itself) {
+          if constexpr (Params::has_own_coder) {
             return false;
           } else {
             return Params::codes_missing_points;
@@ -75,7 +75,7 @@ class OnePassDecoder final : public PassDecoder {
 
   template <class Params>
   void restore_by(const Params& params, const Sections& sections) const {
-    if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
+    if constexpr (Params::has_own_coder || std::is_same_v<Params, MultilevelParams>) {
       throw std::logic_error("a predictor of another kind");
     } else {
       cpu::reconstruct(params, codes_, sections, output_of<T>(target_));
@@ -157,7 +157,7 @@ class MultilevelDecoder final : public PassDecoder {
 template <class Params, class T>
 void decode_values_by(const Params& params, const Sections& sections,
                       const FrameOutput<T>& output) {
-  if constexpr (Params::codes_itself) {
+  if constexpr (Params::has_own_coder) {
     decode_values(params, sections, output);
   } else {
     throw std::logic_error(std::string(Params::name) + " does not code itself");

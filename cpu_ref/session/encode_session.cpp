@@ -132,7 +132,7 @@ class OnePassEncoder final : public CpuPassEncoder {
 
   template <class Params>
   void predict_by(const Params& params, PassInWork& pass, Predicted<T>& predicted) const {
-    if constexpr (Params::codes_itself || std::is_same_v<Params, MultilevelParams>) {
+    if constexpr (Params::has_own_coder || std::is_same_v<Params, MultilevelParams>) {
       throw std::logic_error("a predictor of another kind");
     } else {
       if (!Params::codes_missing_points) pass.gaps = Gaps(frame_.mask);
@@ -204,8 +204,8 @@ class MultilevelEncoder final : public CpuPassEncoder {
 };
 
 template <class Params, class T>
-SelfCoded encode_values_by(const Params& params, double bound, const FrameInput<T>& frame) {
-  if constexpr (Params::codes_itself) {
+OwnCoded encode_values_by(const Params& params, double bound, const FrameInput<T>& frame) {
+  if constexpr (Params::has_own_coder) {
     return encode_values(params, bound, frame);
   } else {
     throw std::logic_error(std::string(Params::name) + " does not code itself");
@@ -220,8 +220,8 @@ std::vector<double> pick_values(std::span<const T> values, std::span<const std::
   return picked;
 }
 
-CodedPass keep(SelfCoded coded, SectionStore& store) {
-  CodedPass result{{}, coded.counts, std::move(coded.settled)};
+CodedPass keep(OwnCoded coded, SectionStore& store) {
+  CodedPass result{{}, coded.counts, std::move(coded.final_params)};
   for (OwnedSection& section : coded.sections) store.keep(std::move(section), result.sections);
   return result;
 }
@@ -258,8 +258,8 @@ class CpuEncodeSession final : public EncodeSession {
     return sampled;
   }
 
-  bool holds(std::uint64_t bits) override {
-    return cpu::holds(values_, static_cast<BitsOf<T>>(bits));
+  bool contains_bits(std::uint64_t bits) override {
+    return cpu::contains_bits(values_, static_cast<BitsOf<T>>(bits));
   }
 
   std::unique_ptr<TrialSession> trials(const Selection& box) override {

@@ -9,13 +9,13 @@ namespace cuszi::cpu {
 
 /// Codes a frame as tiles: where each chunk begins, and the chunks.
 template <class T>
-SelfCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame);
+OwnCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame);
 
 /// The same without knowing the frame's range, which `scan` tells then. Nothing if a value is not
 /// finite.
 template <class T>
-std::optional<SelfCoded> encode_unscanned(const TilesParams& params, double bound,
-                                          const FrameInput<T>& frame, FieldScan& scan);
+std::optional<OwnCoded> encode_unscanned(const TilesParams& params, double bound,
+                                         const FrameInput<T>& frame, FieldScan& scan);
 
 /// The inverse. Throws ArchiveError.
 template <class T>

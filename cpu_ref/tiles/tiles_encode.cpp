@@ -443,7 +443,7 @@ std::vector<OwnedSection> join(const std::vector<ChunkRun>& runs, std::uint64_t 
 
 /// What a frame has become, and what has been seen of its values.
 struct CodedTiles {
-  SelfCoded coded;
+  OwnCoded coded;
   double min = std::numeric_limits<double>::max();
   double max = std::numeric_limits<double>::lowest();
   bool all_finite = true;
@@ -481,13 +481,13 @@ CodedTiles code_tiles(const TilesParams& params, double bound, const FrameInput<
 }  // namespace
 
 template <class T>
-SelfCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame) {
+OwnCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame) {
   return code_tiles(params, bound, frame).coded;
 }
 
 template <class T>
-std::optional<SelfCoded> encode_unscanned(const TilesParams& params, double bound,
-                                          const FrameInput<T>& frame, FieldScan& scan) {
+std::optional<OwnCoded> encode_unscanned(const TilesParams& params, double bound,
+                                         const FrameInput<T>& frame, FieldScan& scan) {
   CodedTiles tiles = code_tiles(params, bound, frame);
   if (!tiles.all_finite) return std::nullopt;
   scan.min = tiles.min + 0.0;  // see scan_frame()
@@ -495,11 +495,11 @@ std::optional<SelfCoded> encode_unscanned(const TilesParams& params, double boun
   return std::move(tiles.coded);
 }
 
-template SelfCoded encode_values(const TilesParams&, double, const FrameInput<float>&);
-template SelfCoded encode_values(const TilesParams&, double, const FrameInput<double>&);
-template std::optional<SelfCoded> encode_unscanned(const TilesParams&, double,
-                                                   const FrameInput<float>&, FieldScan&);
-template std::optional<SelfCoded> encode_unscanned(const TilesParams&, double,
-                                                   const FrameInput<double>&, FieldScan&);
+template OwnCoded encode_values(const TilesParams&, double, const FrameInput<float>&);
+template OwnCoded encode_values(const TilesParams&, double, const FrameInput<double>&);
+template std::optional<OwnCoded> encode_unscanned(const TilesParams&, double,
+                                                  const FrameInput<float>&, FieldScan&);
+template std::optional<OwnCoded> encode_unscanned(const TilesParams&, double,
+                                                  const FrameInput<double>&, FieldScan&);
 
 }  // namespace cuszi::cpu

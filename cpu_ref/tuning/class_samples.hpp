@@ -13,14 +13,14 @@ namespace cuszi::cpu {
 /// Observations of sampled points of a class by some of a stencil's groups. What they are made of
 /// is core's observe_sums(), for 32 points side by side.
 template <class T>
-class ClassView {
+class StencilObserver {
  public:
   /// The groups of `part` among those of `whole`, which has them in the same order.
-  ClassView(const PointClass& points, const Stencil& part, const Stencil& whole,
-            std::uint64_t wanted, double rest = 0)
+  StencilObserver(const PointClass& points, const Stencil& part, const Stencil& whole,
+                  std::uint64_t wanted, double background = 0)
       : order_(points.order),
         size_(part.size),
-        rest_(part.size == 0 ? rest : 0),
+        background_(part.size == 0 ? background : 0),
         sample_(part.size == 0 ? 0 : part.size - 1U, wanted) {
     unsigned in_whole = 0;
     for (unsigned g = 0; g < part.size; ++g) {
@@ -47,7 +47,7 @@ class ClassView {
   void take(const Block& block, std::size_t number, double bound) {
     double near[max_axes][sum_lanes] = {};
     double sum[sum_lanes];
-    double bend[sum_lanes] = {};
+    double curvature[sum_lanes] = {};
     for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
       sum[lane] = static_cast<double>(block.values[lane]);
     }
@@ -69,10 +69,10 @@ class ClassView {
       if (group.far_axis >= order_) continue;
       const double* const of_axis = near[group.far_axis];
       for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-        bend[lane] += 2 * std::fabs(of_axis[lane] - mean[lane]);
+        curvature[lane] += 2 * std::fabs(of_axis[lane] - mean[lane]);
       }
     }
-    put(block, number, bound, near[0], sum, bend);
+    put(block, number, bound, near[0], sum, curvature);
   }
 
   Observations finish() {
@@ -88,13 +88,13 @@ class ClassView {
   };
 
   void put(const Block& block, std::size_t number, double bound, const double* near,
-           const double* sum, const double* bend) {
+           const double* sum, const double* curvature) {
     const std::size_t first = number * sum_lanes;
     const std::size_t count = std::min<std::size_t>(sum_lanes, sample_.samples() - first);
     for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
       if (lane < count && !block.at_edge[lane] && std::isfinite(sum[lane])) {
-        const double target = static_cast<double>(block.values[lane]) - near[lane] - rest_;
-        sample_.set(first + lane, {target, bend[lane], true}, bound);
+        const double target = static_cast<double>(block.values[lane]) - near[lane] - background_;
+        sample_.set(first + lane, {target, curvature[lane], true}, bound);
         continue;
       }
       for (unsigned i = 0; i < sample_.unknowns(); ++i) sample_.row(number, i)[lane] = 0;
@@ -104,7 +104,7 @@ class ClassView {
 
   unsigned order_;
   unsigned size_;
-  double rest_;
+  double background_;
   Observations sample_;
   std::array<Group, Stencil::most_groups> groups_{};
 };
@@ -114,11 +114,11 @@ class ClassView {
 template <class T, class Reader>
 void sample_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
                   std::uint64_t wanted, double bound, const T* values, const Reader& reader,
-                  std::span<ClassView<T>> views) {
+                  std::span<StencilObserver<T>> views) {
   const Neighbours<T> neighbours(grid, points, stencil);
   const Raster raster(points.count);
   const std::uint64_t all = points.points();
-  typename ClassView<T>::Block block{};
+  typename StencilObserver<T>::Block block{};
   for (std::uint64_t first = 0; first < wanted; first += sum_lanes) {
     const std::uint64_t count = std::min<std::uint64_t>(sum_lanes, wanted - first);
     for (std::uint64_t lane = 0; lane < count; ++lane) {
@@ -129,7 +129,7 @@ void sample_class(const Grid& grid, const PointClass& points, const Stencil& ste
                                              [&](unsigned g, T sum) { block.sums[g][lane] = sum; });
     }
     with_wide_vectors([&] {
-      for (ClassView<T>& view : views) view.take(block, first / sum_lanes, bound);
+      for (StencilObserver<T>& view : views) view.take(block, first / sum_lanes, bound);
     });
   }
 }

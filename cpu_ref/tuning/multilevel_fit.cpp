@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "core/multilevel/class_plan.hpp"
-#include "core/tuning/simulation.hpp"
+#include "core/tuning/approximate_reconstruction.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
@@ -42,7 +42,7 @@ class FrameFit {
   Observations observe_class(const PointClass& points, const Stencil& stencil, FitSample size,
                              const Reader& reader) const {
     const std::uint64_t wanted = stencil_sample(points.points(), size);
-    ClassView<T> view(points, stencil, stencil, wanted);
+    StencilObserver<T> view(points, stencil, stencil, wanted);
     sample_class(schedule_.grid, points, stencil, wanted, params_.half_step_of(points.level),
                  values_, reader, std::span(&view, 1));
     return view.finish();
@@ -55,31 +55,32 @@ class FrameFit {
 };
 
 /// What the coefficients in `params` would restore, as far as it has been made. Coarse levels are
-/// simulated as a whole, which their own classes read then; of level 1 samples need few points,
+/// approximate as a whole, which their own classes read then; of level 1 samples need few points,
 /// which are made where they are read, unless the frame is small.
 template <class T>
-class FrameSimulation {
+class FrameReconstruction {
  public:
-  FrameSimulation(const MultilevelParams& params, const Schedule& schedule,
-                  const FrameInput<T>& frame, const T* values)
+  FrameReconstruction(const MultilevelParams& params, const Schedule& schedule,
+                      const FrameInput<T>& frame, const T* values)
       : plan_(plan_frame<T>(params, frame.min, frame.max)),
         classes_(classes_by_slot(ClassFinder(params.lattice), schedule)),
         quantizers_(level_quantizers<T>(params, frame.min, frame.max)),
         made_(std::make_unique_for_overwrite<T[]>(frame.values.size())),
-        simulation_{plan_.grid,         ClassFinder(params.lattice),
-                    classes_.data(),    plan_.classes.data(),
-                    quantizers_.data(), values,
-                    made_.get(),        frame.values.size() <= small_frame ? 1 : 2},
+        approximation_{plan_.grid,         ClassFinder(params.lattice),
+                       classes_.data(),    plan_.classes.data(),
+                       quantizers_.data(), values,
+                       made_.get(),        frame.values.size() <= small_frame ? 1 : 2},
         raster_(plan_.grid.extents) {
     const std::span<const Pass> passes(plan_.passes);
-    for (const Pass& pass : simulation_.made_from == 1 ? passes : passes.first(plan_.coarse_passes))
+    for (const Pass& pass :
+         approximation_.made_from == 1 ? passes : passes.first(plan_.coarse_passes))
       make(pass);
   }
 
-  /// Sampled points of a class with simulated neighbours.
+  /// Sampled points of a class with approximate neighbours.
   Observations observe_class(const FrameFit<T>& fits, const PointClass& points,
                              const Stencil& stencil, FitSample size) const {
-    if (points.level >= simulation_.made_from) {
+    if (points.level >= approximation_.made_from) {
       return fits.observe_class(points, stencil, size, [&](std::uint64_t point) -> const T* {
         return made_.get() + point;
       });
@@ -88,17 +89,17 @@ class FrameSimulation {
                               [&](std::uint64_t point) { return Values(*this, point); });
   }
 
-  T value(std::uint64_t point) const { return simulation_.value_at(raster_(point), point); }
+  T value(std::uint64_t point) const { return approximation_.value_at(raster_(point), point); }
 
  private:
-  /// Reads simulated values as a pointer reads an array.
+  /// Reads approximate values as a pointer reads an array.
   class Values {
    public:
-    Values(const FrameSimulation& simulation, std::uint64_t point)
-        : simulation_(&simulation), point_(static_cast<std::ptrdiff_t>(point)) {}
+    Values(const FrameReconstruction& approximation, std::uint64_t point)
+        : approximation_(&approximation), point_(static_cast<std::ptrdiff_t>(point)) {}
 
     T operator[](std::ptrdiff_t offset) const {
-      return simulation_->value(static_cast<std::uint64_t>(point_ + offset));
+      return approximation_->value(static_cast<std::uint64_t>(point_ + offset));
     }
     T operator*() const { return (*this)[0]; }
 
@@ -109,7 +110,7 @@ class FrameSimulation {
     Values& operator-=(std::ptrdiff_t offset) { return *this += -offset; }
 
    private:
-    const FrameSimulation* simulation_;
+    const FrameReconstruction* approximation_;
     std::ptrdiff_t point_;
   };
 
@@ -117,11 +118,12 @@ class FrameSimulation {
 
   void make(const Pass& pass) {
     for_each_predicted_row<T>(
-        plan_, pass, simulation_.originals, [] { return 0; },
+        plan_, pass, approximation_.originals, [] { return 0; },
         [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           for (std::size_t k = 0; k < row.count; ++k) {
             const std::uint64_t point = row.offset + k * c.points.step[3];
-            made_[point] = simulation_.restored(c, simulation_.originals[point], prediction[k]);
+            made_[point] =
+                approximation_.restored(c, approximation_.originals[point], prediction[k]);
           }
         },
         [](int) {});
@@ -131,7 +133,7 @@ class FrameSimulation {
   std::vector<std::uint32_t> classes_;
   std::vector<Quantizer<T>> quantizers_;
   std::unique_ptr<T[]> made_;
-  Simulation<T> simulation_;
+  ApproximateReconstruction<T> approximation_;
   Raster raster_;
 };
 
@@ -158,10 +160,10 @@ void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame, FitS
         return fits.observe_class(points, stencil, FitSample::trial,
                                   [&](std::uint64_t point) -> const T* { return values + point; });
       });
-  const FrameSimulation<T> simulation(params, fits.schedule(), frame, values);
+  const FrameReconstruction<T> approximation(params, fits.schedule(), frame, values);
   params.coefficients =
-      fits.fit(FitTo::simulated, [&](const PointClass& points, const Stencil& stencil) {
-        return simulation.observe_class(fits, points, stencil, size);
+      fits.fit(FitTo::approximate, [&](const PointClass& points, const Stencil& stencil) {
+        return approximation.observe_class(fits, points, stencil, size);
       });
 }
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "core/multilevel/energy.hpp"
-#include "core/tuning/counted_part.hpp"
+#include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/lorenzo/lorenzo.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
-#include "cpu_ref/tuning/open_loop.hpp"
+#include "cpu_ref/tuning/sampled_cost.hpp"
 
 namespace cuszi::cpu {
 
@@ -32,11 +32,11 @@ Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
 
 /// Moves what is counted of a pass together.
 template <class V>
-std::span<V> counted_of(std::span<V> pass, const CountedPart& part) {
+std::span<V> counted_of(std::span<V> pass, const TrialSubsample& part) {
   if (part.all()) return pass;
   const std::uint64_t size = part.size(pass.size());
-  for (std::uint64_t i = 0; i < size; i += CountedPart::run) {
-    const std::uint64_t n = std::min(CountedPart::run, size - i);
+  for (std::uint64_t i = 0; i < size; i += TrialSubsample::run) {
+    const std::uint64_t n = std::min(TrialSubsample::run, size - i);
     std::copy_n(pass.data() + part.place(i), n, pass.data() + i);
   }
   return pass.first(size);
@@ -64,7 +64,7 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
     std::vector<SparseEntry> outliers;
     engine->predict_quantise(number, own_codes, outliers);
     bytes += engine->fit_contexts(number, own_contexts).size();
-    const CountedPart part = CountedPart::of_trial(pass.points, points);
+    const TrialSubsample part = TrialSubsample::of_trial(pass.points, points);
     coded.push_back(
         {counted_of(own_codes, part), counted_of(own_contexts, part), shape_of(pass), part.times});
     first += pass.points;
@@ -83,11 +83,11 @@ class CpuTrialSession final : public TrialSession {
                          : FrameInput<T>{box.dims().as_3d(), crop_.values, crop_.mask, frame.min,
                                          frame.max, box.dims(), frame.fills}) {}
 
-  std::vector<std::vector<ClassErrors>> open_loops(
+  std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
     const std::vector<T> cleaned = without_missing(whole_);
     const T* const values = cleaned.empty() ? whole_.values.data() : cleaned.data();
-    return open_loop_errors(candidates, whole_, values);
+    return sampled_errors_of(candidates, whole_, values);
   }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {

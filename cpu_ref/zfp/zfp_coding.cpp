@@ -24,7 +24,7 @@ std::vector<T> without_gaps(const FrameInput<T>& frame) {
 }  // namespace
 
 template <class T>
-SelfCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T>& frame) {
+OwnCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T>& frame) {
   std::vector<T> filled;
   if (frame.mask.any()) filled = without_gaps(frame);
   const std::span<const T> values = frame.mask.any() ? std::span<const T>(filled) : frame.values;
@@ -33,15 +33,16 @@ SelfCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<
   const Dims dims = zfp_dims(frame.dims);
   ZfpStream stream = zfp_encode<T>(coding.zfp, dims, values, std::max(coding.chunk, 1U),
                                    checks ? &patches : nullptr);
-  const ZfpCoding settled = coding.settled(stream.bits, zfp_blocks(dims));
+  const ZfpCoding final_params = coding.with_chosen_chunk(stream.bits, zfp_blocks(dims));
   if (coding.chunk == ZfpCoding::open_chunk) {
-    stream.chunk_bits = zfp_joined_chunks(stream.chunk_bits, settled.chunk);
+    stream.chunk_bits = zfp_joined_chunks(stream.chunk_bits, final_params.chunk);
   }
-  SelfCoded coded;
-  coded.settled = settled;
+  OwnCoded coded;
+  coded.final_params = final_params;
   coded.counts.patches = patches.found.size();
   coded.sections.push_back(
-      {SectionId::index, encode_index(settled.index_kind(), settled.partition, stream.chunk_bits)});
+      {SectionId::index,
+       encode_index(final_params.index_kind(), final_params.partition, stream.chunk_bits)});
   coded.sections.push_back({SectionId::codes, std::move(stream.bytes)});
   coded.sections.push_back({SectionId::patches, SparseList::encode(patches.found, values.size())});
   return coded;
@@ -67,8 +68,8 @@ void decode_values(const ZfpCoding& coding, const Sections& sections, const Fram
   }
 }
 
-template SelfCoded encode_values(const ZfpCoding&, double, const FrameInput<float>&);
-template SelfCoded encode_values(const ZfpCoding&, double, const FrameInput<double>&);
+template OwnCoded encode_values(const ZfpCoding&, double, const FrameInput<float>&);
+template OwnCoded encode_values(const ZfpCoding&, double, const FrameInput<double>&);
 template void decode_values(const ZfpCoding&, const Sections&, const FrameOutput<float>&);
 template void decode_values(const ZfpCoding&, const Sections&, const FrameOutput<double>&);
 

@@ -9,7 +9,7 @@ namespace cuszi::cpu {
 /// fill value. In the place of a missing value stands the last one before it that is not, or the
 /// smallest.
 template <class T>
-SelfCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T>& frame);
+OwnCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T>& frame);
 
 /// The inverse. Throws ArchiveError.
 template <class T>

@@ -9,7 +9,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// How a packable section is packed: the views that won on simulated and real fields.
+/// How a packable section is packed: the views that won on approximate and real fields.
 BitcompView view_of(SectionId id, DType dtype) {
   if (id == SectionId::codes) return {true, 1};
   return {false, id == SectionId::anchors ? size_of(dtype) : 4};

@@ -56,7 +56,7 @@ struct ExceptionLists {
 };
 
 /// What a predictor that codes itself makes of a frame.
-using SelfCoded = CodedPass;
+using OwnCoded = CodedPass;
 
 /// Adds a section unless it is empty.
 inline void add_section(SectionId id, Bytes bytes, Sections& out) {

@@ -62,9 +62,9 @@ __device__ void store_run(const Item (&items)[count], int inside, Item* to) {
 /// Makes patches of those of a run's values that would not come back within the bound. Not inlined:
 /// rare.
 template <class T>
-__device__ __noinline__ void settle(const LorenzoFrame<T>& frame, const T* values,
-                                    const ExceptionSets& exceptions, std::uint64_t point,
-                                    int inside) {
+__device__ __noinline__ void resolve(const LorenzoFrame<T>& frame, const T* values,
+                                     const ExceptionSets& exceptions, std::uint64_t point,
+                                     int inside) {
   for (int i = 0; i < inside; ++i) {
     const T value = values[point + i];
     const auto integer = prequantise(static_cast<double>(value), frame.inverse_step).value;
@@ -146,7 +146,7 @@ class RunEncoder {
       const int inside = at.points_inside(row, e);
       const std::uint64_t point = start + row * at.row_stride(e);
       if (inside != 0) put(places, point, inside);
-      if (!certain) settle(frame_, values_, exceptions_, point, inside);
+      if (!certain) resolve(frame_, values_, exceptions_, point, inside);
     }
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/multilevel/energy.hpp"
-#include "gpu/multilevel/class_view.cuh"
+#include "gpu/multilevel/device_class.cuh"
 
 namespace cuszi::gpu {
 

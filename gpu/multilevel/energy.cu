@@ -19,7 +19,7 @@ __device__ ValueAt<Magnitudes> group_sum(const EnergyTaps& taps, const std::int6
 
 /// How wrong the means of near neighbours are in the enclosing slices.
 template <class T, class Values>
-__device__ ValueAt<Values> inner_slice_errors(const ClassView<T>& view, const Values& value) {
+__device__ ValueAt<Values> inner_slice_errors(const DeviceClass<T>& view, const Values& value) {
   const ClassPlan<T>& plan = view.plan;
   constexpr unsigned slices = same_point - direct;
   ValueAt<Values> errors = 0;
@@ -38,7 +38,7 @@ __device__ ValueAt<Values> inner_slice_errors(const ClassView<T>& view, const Va
 
 /// core's slopes_of() where all neighbours are in the array.
 template <class T, class Values>
-__device__ Slopes<ValueAt<Values>> inner_slopes(const ClassView<T>& view, const Values& value) {
+__device__ Slopes<ValueAt<Values>> inner_slopes(const DeviceClass<T>& view, const Values& value) {
   SlopeSums<T, ValueAt<Values>> sums;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (!view.plan.points.is_odd(axis)) continue;
@@ -51,7 +51,7 @@ __device__ Slopes<ValueAt<Values>> inner_slopes(const ClassView<T>& view, const 
 /// The weighted sums of the features of points that have all neighbours.
 template <unsigned count, class T>
 __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
-                                                 const ClassView<T>& view,
+                                                 const DeviceClass<T>& view,
                                                  const EnergyWeights& weights,
                                                  const std::uint64_t (&offsets)[count]) {
   using Magnitudes = SpotValues<std::uint8_t, std::int32_t, count>;
@@ -69,10 +69,10 @@ __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
   CUSZI_UNROLL
   for (unsigned i = 0; i < count; ++i) {
     EnergyFeatures f{};
-    add_slopes(
-        plan,
-        Slopes<T>{slopes.slope.of[i], slopes.bend.of[i], slopes.spread.of[i], slopes.errors.of[i]},
-        f);
+    add_slopes(plan,
+               Slopes<T>{slopes.slope.of[i], slopes.curvature.of[i], slopes.spread.of[i],
+                         slopes.errors.of[i]},
+               f);
     sums.of[i] += weighted_sum(weights, f);
   }
   return sums;
@@ -80,7 +80,7 @@ __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
 
 /// The same at the border.
 template <class T>
-__device__ std::int32_t border_sum(const LevelArray<T>& array, const ClassView<T>& view,
+__device__ std::int32_t border_sum(const LevelArray<T>& array, const DeviceClass<T>& view,
                                    const EnergyWeights& weights, const Index4& at) {
   const LevelPointer<T> values(array.values, array.layout, at);
   const LevelPointer<std::uint8_t> magnitudes(array.magnitudes, array.layout, at);
@@ -96,7 +96,7 @@ struct SummedSpots {
 
 /// The weighted sums of all points of a region.
 template <class T>
-__device__ void sum_features(const PassView<T>& pass, const ClassView<T>& view,
+__device__ void sum_features(const PassView<T>& pass, const DeviceClass<T>& view,
                              const Region& region, const EnergyWeights& weights,
                              SummedSpots& shared) {
   const LevelArray<T>& array = pass.array;
@@ -117,10 +117,10 @@ struct ContextSpots {
 };
 
 template <class T>
-__device__ void fill_region(const PassView<T>& pass, const ClassView<T>& view, const Region& region,
-                            const GroupWeights* weights, std::uint8_t* contexts,
-                            ContextSpots& shared) {
-  const GroupWeights mine = weights[view.plan.points.group];
+__device__ void fill_region(const PassView<T>& pass, const DeviceClass<T>& view,
+                            const Region& region, const ContextWeights* weights,
+                            std::uint8_t* contexts, ContextSpots& shared) {
+  const ContextWeights mine = weights[view.plan.points.group];
   const bool has_weights = mine.kind != WeightsKind::none;
   if (has_weights) sum_features(pass, view, region, mine.weights, shared.summed);
   for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t place) {
@@ -134,10 +134,10 @@ __device__ void fill_region(const PassView<T>& pass, const ClassView<T>& view, c
 
 template <class T>
 __global__ void __launch_bounds__(threads)
-    contexts_kernel(__grid_constant__ const PassView<T> pass, const GroupWeights* weights,
+    contexts_kernel(__grid_constant__ const PassView<T> pass, const ContextWeights* weights,
                     std::uint8_t* contexts) {
   __shared__ ContextSpots shared;
-  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+  for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
     fill_region(pass, view, region, weights, contexts, shared);
   });
 }
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(threads)
   __shared__ Uninitialised<SmallPassContexts<T>> shared_pass;
   share(passes[blockIdx.y], shared_pass.get());
   const SmallPassContexts<T>& here = shared_pass.get();
-  share_out_regions(here.pass, [&](const ClassView<T>& view, const Region& region) {
+  share_out_regions(here.pass, [&](const DeviceClass<T>& view, const Region& region) {
     fill_region(here.pass, view, region, here.weights, here.contexts, shared);
   });
 }
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 template <class T>
-void fill_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
+void fill_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts) {
   if (pass.geometry != Geometry::any) {
     fill_cube_contexts(work, pass, weights, contexts);
@@ -183,7 +183,7 @@ void fill_contexts(Work& work, std::span<const SmallPassContexts<T>> passes) {
 
 template void fill_contexts(Work&, std::span<const SmallPassContexts<float>>);
 template void fill_contexts(Work&, std::span<const SmallPassContexts<double>>);
-template void fill_contexts(Work&, const PassView<float>&, const GroupWeights*, std::uint8_t*);
-template void fill_contexts(Work&, const PassView<double>&, const GroupWeights*, std::uint8_t*);
+template void fill_contexts(Work&, const PassView<float>&, const ContextWeights*, std::uint8_t*);
+template void fill_contexts(Work&, const PassView<double>&, const ContextWeights*, std::uint8_t*);
 
 }  // namespace cuszi::gpu

@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 /// Fills the contexts of a pass, by place, from what earlier passes restored. `weights` are those
 /// of its groups, on the device.
 template <class T>
-void fill_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
+void fill_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts);
 
 /// Passes of so few points have their contexts filled in one launch, a few thread blocks each.
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t small_pass = 32768;
 template <class T>
 struct SmallPassContexts {
   PassView<T> pass;
-  const GroupWeights* weights;
+  const ContextWeights* weights;
   std::uint8_t* contexts;
 };
 template <class T>

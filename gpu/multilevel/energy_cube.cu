@@ -1,5 +1,5 @@
-#include "gpu/multilevel/cube_tile.cuh"
 #include "gpu/multilevel/energy_cube.cuh"
+#include "gpu/multilevel/region_of_class.cuh"
 
 namespace cuszi::gpu {
 
@@ -25,7 +25,7 @@ __device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights
   CubeMagnitudes<Class, borders>(magnitudes, place, k).add_to(f);
   const Slopes<T> s = points.slopes(i, plan.near_share);
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
-  f[roughness] = slope_feature(s.bend * plan.slope_scale + s.spread * plan.spread_scale);
+  f[roughness] = slope_feature(s.curvature * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_of(f[gradient]);
   if (Class::is_enclosed) f[slice_error] = slope_feature(s.errors * plan.slice_scale);
   return weighted_sum(weights, f);
@@ -33,8 +33,8 @@ __device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights
 
 /// The contexts of a thread's points of a region.
 template <class Class, class T>
-__device__ void find_contexts(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
-                              const ClassPlan<T>& plan, const GroupWeights& weights,
+__device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
+                              const ClassPlan<T>& plan, const ContextWeights& weights,
                               std::uint8_t* contexts) {
   const auto values = tile.reader(array.layout, static_cast<const T*>(array.values));
   const auto magnitudes =
@@ -63,10 +63,10 @@ __device__ void find_contexts(const CubeTile<Class, T>& tile, const LevelArray<T
 template <class Classes, class T>
 __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
     cube_contexts_kernel(__grid_constant__ const CubePass<Classes, T> pass,
-                         const GroupWeights* weights, std::uint8_t* contexts) {
+                         const ContextWeights* weights, std::uint8_t* contexts) {
   __shared__ CubeStage<std::uint8_t> staged[2];
   visit_tile(pass, [&](auto tile, const ClassPlan<T>& plan) {
-    const GroupWeights mine = weights[plan.points.group];
+    const ContextWeights mine = weights[plan.points.group];
     for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
       find_contexts(tile, pass.array, plan, mine, staged[i % 2].values);
       __syncthreads();
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
 }  // namespace
 
 template <class T>
-void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights* weights,
+void fill_cube_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts) {
   with_cube_pass(pass, [&](const auto& cube) {
     cube_contexts_kernel<<<cube.grid.blocks, threads, 0, work.stream()>>>(cube, weights, contexts);
@@ -86,8 +86,9 @@ void fill_cube_contexts(Work& work, const PassView<T>& pass, const GroupWeights*
   check_launch("fill_cube_contexts");
 }
 
-template void fill_cube_contexts(Work&, const PassView<float>&, const GroupWeights*, std::uint8_t*);
-template void fill_cube_contexts(Work&, const PassView<double>&, const GroupWeights*,
+template void fill_cube_contexts(Work&, const PassView<float>&, const ContextWeights*,
+                                 std::uint8_t*);
+template void fill_cube_contexts(Work&, const PassView<double>&, const ContextWeights*,
                                  std::uint8_t*);
 
 }  // namespace cuszi::gpu

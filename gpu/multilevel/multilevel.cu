@@ -29,12 +29,12 @@ template <class T>
 void LevelFrame<T>::make_views(int reach) {
   const RegionShape shape = RegionShape::of(plan_.grid);
   const std::size_t count = plan_.classes.size();
-  classes_ = {work_.take_pinned<ClassView<T>>(count), count};
+  classes_ = {work_.take_pinned<DeviceClass<T>>(count), count};
   std::transform(plan_.classes.begin(), plan_.classes.end(), classes_.begin(),
                  [&](const ClassPlan<T>& c) {
                    return view_of(c, lattice_, array(c.points.level).layout, shape);
                  });
-  auto* const on_device = work_.take<ClassView<T>>(count);
+  auto* const on_device = work_.take<DeviceClass<T>>(count);
   work_.copy_pinned(on_device, classes_.data(), count);
   views_.reserve(plan_.passes.size());
   for (const Pass& pass : plan_.passes) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpu/field/frame_work.cuh"
-#include "gpu/multilevel/class_view.cuh"
+#include "gpu/multilevel/device_class.cuh"
 #include "gpu/runtime/frame_memory.hpp"
 
 namespace cuszi::gpu {
@@ -62,7 +62,7 @@ class LevelFrame {
   Lattice lattice_;
   FramePlan<T> plan_;
   std::vector<LevelArray<T>> arrays_;  ///< the finest first
-  std::span<ClassView<T>> classes_;    ///< page-locked
+  std::span<DeviceClass<T>> classes_;  ///< page-locked
   std::vector<PassView<T>> views_;
   std::vector<std::uint64_t> starts_;
   T* listed_ = nullptr;

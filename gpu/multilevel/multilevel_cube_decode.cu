@@ -6,7 +6,7 @@ namespace {
 
 /// Restores a thread's points of a region, the rare ones in the end.
 template <class Class, class T>
-__device__ void restore_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
+__device__ void restore_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                              const RestoreTask<T>& task, const T (&expected)[cube_points],
                              const QuantCode* codes) {
   unsigned rare = 0;
@@ -31,7 +31,7 @@ __device__ void restore_tile(const CubeTile<Class, T>& tile, const LevelArray<T>
 }
 
 template <class Class, class T>
-__device__ void restore_tiles(CubeTile<Class, T> tile, const LevelArray<T>& array,
+__device__ void restore_tiles(RegionOfClass<Class, T> tile, const LevelArray<T>& array,
                               const ClassPlan<T>& plan, int reach, const RestoreTask<T>& task,
                               CubeShared<T>& shared) {
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {

@@ -7,7 +7,7 @@ namespace {
 /// Quantises a thread's points of a region. Those that need a closer look get it one by one in the
 /// end: they are rare, and threads would wait for each other.
 template <class Class, class T>
-__device__ void quantise_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
+__device__ void quantise_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                               const QuantiseTask<T>& task, const T (&expected)[cube_points],
                               QuantCode* codes, std::int64_t& errors) {
   T original[cube_points];
@@ -40,7 +40,7 @@ __device__ void quantise_tile(const CubeTile<Class, T>& tile, const LevelArray<T
 
 /// Returns the sum of the thread's errors.
 template <class Class, class T>
-__device__ std::int64_t quantise_tiles(CubeTile<Class, T> tile, const LevelArray<T>& array,
+__device__ std::int64_t quantise_tiles(RegionOfClass<Class, T> tile, const LevelArray<T>& array,
                                        const ClassPlan<T>& plan, int reach,
                                        const QuantiseTask<T>& task, CubeShared<T>& shared) {
   std::int64_t errors = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gpu/multilevel/cube_tile.cuh"
 #include "gpu/multilevel/multilevel_cube.cuh"
 #include "gpu/multilevel/multilevel_point.cuh"
+#include "gpu/multilevel/region_of_class.cuh"
 
 namespace cuszi::gpu {
 
@@ -20,7 +20,7 @@ struct CubeShared {
 /// The predictions of a thread's points of a region. At borders one by one by way of memory, so
 /// that their code is there once.
 template <class Class, class T>
-__device__ void predict_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
+__device__ void predict_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                              const ClassPlan<T>& plan, int reach, T* memory,
                              T (&expected)[cube_points]) {
   const auto reader = tile.reader(array.layout, static_cast<const T*>(array.values));
@@ -50,7 +50,7 @@ __device__ void predict_tile(const CubeTile<Class, T>& tile, const LevelArray<T>
 
 /// Lists the values of a region's points by place, for the hash of the coarse lattice.
 template <class Class, class T>
-__device__ void list_tile(const CubeTile<Class, T>& tile, const LevelArray<T>& array,
+__device__ void list_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                           CubeStage<T>& stage, T* listed) {
   __syncthreads();
   CUSZI_NO_UNROLL

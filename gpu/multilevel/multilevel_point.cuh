@@ -9,7 +9,7 @@ namespace cuszi::gpu {
 
 /// The prediction of a point of a level from what stands in the level's array.
 template <class T>
-__device__ T predicted(const LevelArray<T>& array, const ClassView<T>& view, const Index4& at) {
+__device__ T predicted(const LevelArray<T>& array, const DeviceClass<T>& view, const Index4& at) {
   const ClassPlan<T>& plan = view.plan;
   const LevelPointer<T> neighbours(array.values, array.layout, at);
   return snapped(
@@ -25,13 +25,13 @@ struct PredictedSpots {
 
 /// The predictions of all points of a region.
 template <class T>
-__device__ void predict_spots(const PassView<T>& pass, const ClassView<T>& view,
+__device__ void predict_spots(const PassView<T>& pass, const DeviceClass<T>& view,
                               const Region& region, PredictedSpots<T>& shared) {
   const ClassPlan<T>& plan = view.plan;
   look_at_spots(
       pass, view, region, plan.stencil_margins, shared.others,
       [&](const std::uint64_t(&offsets)[spots_of_thread], unsigned which) {
-        Spots<T, spots_of_thread> sums = plan.rest;
+        Spots<T, spots_of_thread> sums = plan.background;
         if (plan.stencil.size != 0) {
           sums = inner_interpolated(plan,
                                     SpotValues<T, T, spots_of_thread>(pass.array.values, offsets));

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(threads)
   __shared__ Staged<QuantCode> codes;
   __shared__ PredictedSpots<T> predicted;
   std::int64_t errors = 0;
-  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+  for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
     predict_spots(pass, view, region, predicted);
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
       const PointPlaces places = places_of(pass, view, region, spot, place);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(threads)
                    __grid_constant__ const RestoreTask<T> task) {
   __shared__ Staged<QuantCode> codes;
   __shared__ PredictedSpots<T> predicted;
-  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+  for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
     codes.load(task.codes + region.place, region.points());
     predict_spots(pass, view, region, predicted);
     __syncthreads();
@@ -58,7 +58,7 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     missing_places_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
                           std::uint8_t* places) {
-  for_each_region(pass, [&](const ClassView<T>& view, const Region& region) {
+  for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
       places[region.place + place] = missing.test(original_offset_of(view, region, spot)) ? 1 : 0;
     });

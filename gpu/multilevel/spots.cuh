@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/multilevel/class_view.cuh"
+#include "gpu/multilevel/device_class.cuh"
 
 namespace cuszi::gpu {
 
@@ -83,7 +83,7 @@ struct SpotList {
 /// place) at all others. These take long and are few, so threads share them evenly. Threads wait
 /// for each other before and after.
 template <class T, class Inner, class Edge>
-__device__ void look_at_spots(const PassView<T>& pass, const ClassView<T>& view,
+__device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& view,
                               const Region& region, const Index4& margins, SpotList& others,
                               const Inner& inner, const Edge& edge) {
   constexpr unsigned step = RegionShape::block_threads;

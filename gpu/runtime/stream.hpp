@@ -7,13 +7,14 @@ namespace cuszi::gpu {
 /// A CUDA stream that ends with its owner.
 class Stream {
  public:
-  /// Where there is a choice, thread blocks of urgent streams come first.
-  explicit Stream(bool is_urgent = false) {
+  /// Where there is a choice, thread blocks of streams of high priority come first.
+  explicit Stream(bool high_priority = false) {
     int last = 0;
     int first = 0;
     check(cudaDeviceGetStreamPriorityRange(&last, &first), "tell the priorities of streams");
-    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, is_urgent ? first : last),
-          "make a stream");
+    check(
+        cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, high_priority ? first : last),
+        "make a stream");
   }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -31,7 +31,7 @@ class Work {
   /// Beside another, with short steps to be made soon.
   explicit Work(unsigned host_threads) : main_(true), side_(true), host_(host_threads) {}
 
-  cudaStream_t stream() const { return (is_beside_ ? side_ : main_).get(); }
+  cudaStream_t stream() const { return (is_forked_ ? side_ : main_).get(); }
   Arena<DeviceMemory>& device() { return device_; }
   /// For what the host decides between kernels.
   HostThreads& host() { return host_; }
@@ -54,19 +54,19 @@ class Work {
   }
 
   /// Remembers what the device has been given so far, for wait_for_mark().
-  void mark() const { marked_.record(is_beside_ ? side_ : main_); }
+  void mark() const { marked_.record(is_forked_ ? side_ : main_); }
   void wait_for_mark() const { marked_.wait(); }
 
   /// What `give` gives the device goes on beside all that follows, until join(). It begins after
   /// all that was given before, or before the mark.
   template <class F>
-  void beside(const F& give) {
+  void fork(const F& give) {
     forked_.record(main_);
-    beside_since(forked_, give);
+    fork_since(forked_, give);
   }
   template <class F>
-  void beside_since_mark(const F& give) {
-    beside_since(marked_, give);
+  void fork_since_mark(const F& give) {
+    fork_since(marked_, give);
   }
   /// What follows begins after all that goes on beside.
   void join() const {
@@ -175,13 +175,13 @@ class Work {
   }
 
   template <class F>
-  void beside_since(const Event& event, const F& give) {
+  void fork_since(const Event& event, const F& give) {
     struct Return {
-      bool& is_beside;
-      ~Return() { is_beside = false; }
+      bool& is_forked;
+      ~Return() { is_forked = false; }
     };
     event.hold(side_);
-    const Return at_the_end{is_beside_ = true};
+    const Return at_the_end{is_forked_ = true};
     give();
   }
 
@@ -189,7 +189,7 @@ class Work {
   Stream side_;
   Event marked_;
   Event forked_;
-  bool is_beside_ = false;
+  bool is_forked_ = false;
   Arena<DeviceMemory> device_;
   Arena<PinnedMemory> pinned_;
   std::uint32_t* flaws_ = nullptr;

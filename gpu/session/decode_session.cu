@@ -59,7 +59,7 @@ class GpuPassDecoder final : public PassDecoder {
                               points);
     const PendingSymbols symbols = start_decoding(work_, coder_, sections, points);
     work_.sync();
-    if (lists.any()) work_.beside([&] { exceptions_ = unpack(lists); });
+    if (lists.any()) work_.fork([&] { exceptions_ = unpack(lists); });
     symbols({codes_, count});
     if (left_out != 0) insert_missing_codes(points);
   }
@@ -102,7 +102,7 @@ class GpuPassDecoder final : public PassDecoder {
 template <class Params, class T>
 void decode_values_by(Work& work, const Params& params, const Sections& sections,
                       const FrameOutput<T>& frame) {
-  if constexpr (Params::codes_itself) {
+  if constexpr (Params::has_own_coder) {
     decode_values(work, params, sections, frame);
   } else {
     throw std::logic_error(std::string(Params::name) + " does not code itself");

@@ -102,7 +102,7 @@ class GpuPassEncoder final : public PassEncoder {
   void encode() override {
     Predicted predicted;
     work_.wait_for_mark();
-    work_.beside_since_mark([&] { predicted = started_.finish(); });  // while the codebook is made
+    work_.fork_since_mark([&] { predicted = started_.finish(); });  // while the codebook is made
     pass_.counts = predicted.counts;
     add_section(SectionId::anchors, predicted.anchors, pass_.sections);
     add_section(SectionId::outliers, predicted.outliers, pass_.sections);
@@ -138,9 +138,9 @@ class GpuPassEncoder final : public PassEncoder {
 };
 
 template <class Params, class T>
-SelfCoded encode_values_by(Work& work, const Params& params, double bound,
-                           const FrameInput<T>& frame) {
-  if constexpr (Params::codes_itself) {
+OwnCoded encode_values_by(Work& work, const Params& params, double bound,
+                          const FrameInput<T>& frame) {
+  if constexpr (Params::has_own_coder) {
     return encode_values(work, params, bound, frame);
   } else {
     throw std::logic_error(std::string(Params::name) + " does not code itself");
@@ -197,7 +197,7 @@ class GpuEncodeSession final : public EncodeSession {
     return sampled;
   }
 
-  bool holds(std::uint64_t bits) override {
+  bool contains_bits(std::uint64_t bits) override {
     const std::uint64_t points = shape_.points();
     const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
     auto* const found = work_.take_zeroed<std::uint32_t>(1);

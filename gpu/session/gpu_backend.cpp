@@ -35,18 +35,18 @@ class GpuBackend final : public Backend {
 
   Transfer* transfer() override { return transfer_.get(); }
 
-  Backend* beside(ByteCount frame_bytes) override {
+  Backend* sibling(ByteCount frame_bytes) override {
     constexpr ByteCount frames_of_work = 20;  // arenas, frames and archives on their way
-    if (frame_bytes > most_beside_) {
+    if (frame_bytes > most_sibling_bytes_) {
       if (transfer_->room() / frames_of_work < frame_bytes) return nullptr;
       use_device();
-      if (!beside_) beside_ = std::make_unique<GpuBackend>(device_, name_, transfer_);
-      most_beside_ = frame_bytes;
+      if (!sibling_) sibling_ = std::make_unique<GpuBackend>(device_, name_, transfer_);
+      most_sibling_bytes_ = frame_bytes;
     }
-    return beside_.get();
+    return sibling_.get();
   }
 
-  void settle() noexcept override {
+  void synchronize() noexcept override {
     cudaSetDevice(device_);
     cudaStreamSynchronize(work_->stream());
   }
@@ -58,9 +58,9 @@ class GpuBackend final : public Backend {
     return make_encode_session(slot_, *work_, shape, values, fills, draft);
   }
 
-  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
-                                              const FillValues& fills,
-                                              const FieldScan& scan) override {
+  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
+                                                const FillValues& fills,
+                                                const FieldScan& scan) override {
     use_device();
     return make_encode_session(slot_, *work_, shape, values, fills, scan);
   }
@@ -103,7 +103,7 @@ class GpuBackend final : public Backend {
     use_device();
     if (are_on_host(strings)) return {};
     PendingHashes hashes;
-    work_->beside([&] { hashes = start_block_hashes(*work_, strings); });
+    work_->fork([&] { hashes = start_block_hashes(*work_, strings); });
     return [this, hashes] {
       use_device();
       work_->sync_all();
@@ -175,8 +175,8 @@ class GpuBackend final : public Backend {
   Arena<PinnedMemory> pinned_;
   std::byte* staging_ = nullptr;
   std::shared_ptr<Transfer> transfer_;
-  std::unique_ptr<GpuBackend> beside_;
-  ByteCount most_beside_ = 0;  ///< the largest frame that has found memory for it
+  std::unique_ptr<GpuBackend> sibling_;
+  ByteCount most_sibling_bytes_ = 0;  ///< the largest frame that has found memory for it
 };
 
 }  // namespace

@@ -103,7 +103,7 @@ class MultilevelDecoder final : public PassDecoder {
 
   void upload_weights() {
     RememberedWeights remembered;
-    std::vector<GroupWeights> all;
+    std::vector<ContextWeights> all;
     // What is coded may go on behind the passes that a preview shows.
     const int passes = std::min(static_cast<int>(coded_.size()), frame_.passes());
     for (int pass = 0; pass < passes; ++pass) {
@@ -150,10 +150,10 @@ class MultilevelDecoder final : public PassDecoder {
   Gaps gaps_;
   QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
-  QuantCode* codes_;                        ///< by pass and place
-  std::uint8_t* contexts_;                  ///< of the same
-  const GroupWeights* weights_ = nullptr;   ///< of the groups of all passes, on the device
-  std::vector<std::size_t> first_weights_;  ///< among these, of each pass
+  QuantCode* codes_;                         ///< by pass and place
+  std::uint8_t* contexts_;                   ///< of the same
+  const ContextWeights* weights_ = nullptr;  ///< of the groups of all passes, on the device
+  std::vector<std::size_t> first_weights_;   ///< among these, of each pass
   int entered_ = -1;
 };
 

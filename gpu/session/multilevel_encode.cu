@@ -1,14 +1,14 @@
 #include <numeric>
 
-#include "core/tuning/thrifty.hpp"
+#include "core/tuning/dead_zone.hpp"
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/hash.cuh"
 #include "gpu/field/histogram.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
-#include "gpu/tuning/counted_part.cuh"
 #include "gpu/tuning/energy_fit.cuh"
+#include "gpu/tuning/trial_subsample.cuh"
 
 namespace cuszi::gpu {
 
@@ -60,13 +60,13 @@ class MultilevelEncoder final : public PassEncoder {
   void fit_contexts(PassRange range) override {
     const PassRange passes = within(range);
     const auto weights = choose_weights(work_, frame_, passes, input_.missing, size_, remembered_);
-    std::vector<GroupWeights> all;
+    std::vector<ContextWeights> all;
     std::vector<std::vector<std::byte>> sections;
-    for (const std::vector<GroupWeights>& own : weights) {
+    for (const std::vector<ContextWeights>& own : weights) {
       all.insert(all.end(), own.begin(), own.end());
       sections.push_back(write_weights(own));
     }
-    const GroupWeights* on_device = work_.upload(all.data(), all.size());
+    const ContextWeights* on_device = work_.upload(all.data(), all.size());
     std::vector<SmallPassContexts<T>> small;
     for (int number = passes.first; number < passes.end; ++number) {
       if (frame_.pass(number).points <= small_pass) {
@@ -117,7 +117,8 @@ class MultilevelEncoder final : public PassEncoder {
     params_.write(head);
     std::uint64_t bytes = head.size();
     for (const CodedPass& pass : coded_) bytes += pass.sections.size();
-    return bytes + ans_bytes(work_, params, counted_parts(work_, symbols_of(all), frame_.points()));
+    return bytes +
+           ans_bytes(work_, params, trial_subsamples(work_, symbols_of(all), frame_.points()));
   }
 
  private:
@@ -125,7 +126,7 @@ class MultilevelEncoder final : public PassEncoder {
     for (int number = passes.first; number < passes.end; ++number) {
       frame_.enter(number);
       quantise_pass(work_, frame_.view(number), task_of(number));
-      if (coding_.predicts_by_contexts()) quantise_thriftily(number);
+      if (coding_.predicts_by_contexts()) quantise_with_dead_zone(number);
     }
   }
 
@@ -180,10 +181,10 @@ class MultilevelEncoder final : public PassEncoder {
   }
 
   /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
-  void quantise_thriftily(int number) {
+  void quantise_with_dead_zone(int number) {
     const PassRange pass{number, number + 1};
     RememberedWeights remembered = remembered_;
-    const std::vector<GroupWeights> weights =
+    const std::vector<ContextWeights> weights =
         choose_weights(work_, frame_, pass, input_.missing, size_, remembered).front();
     fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
                   contexts(number));
@@ -213,7 +214,7 @@ class MultilevelEncoder final : public PassEncoder {
     work_.sync();
     std::vector<T> zones;
     for (std::size_t i = 0; i < all_contexts; ++i) {
-      zones.push_back(static_cast<T>(thrifty_zone(on_host[i], coding_.room.slack)));
+      zones.push_back(static_cast<T>(dead_zone_for(on_host[i], coding_.room.bound_over_half_step)));
     }
     return zones;
   }

@@ -11,7 +11,7 @@ namespace cuszi::gpu {
 /// Whether a predictor makes quant-codes of all points at once.
 template <class Params>
 inline constexpr bool has_one_pass =
-    !Params::codes_itself && !std::is_same_v<Params, MultilevelParams>;
+    !Params::has_own_coder && !std::is_same_v<Params, MultilevelParams>;
 
 /// Calls `f` with the parameters of a predictor that has one pass.
 template <class F>

@@ -52,7 +52,7 @@ class Block {
 };
 
 /// A place for one piece, and its way.
-struct Berth {
+struct StagingBuffer {
   Block<PinnedMemory> piece{piece_bytes};
   Stream stream;
 
@@ -64,11 +64,12 @@ struct Berth {
 
 /// What a thread needs: while one piece travels, the next one is read.
 struct Lane {
-  Berth berths[2];
+  StagingBuffer staging[2];
 
   /// Waits for what travels also where a failure ends the work.
   ~Lane() {
-    for (const Berth& berth : berths) cudaStreamSynchronize(berth.stream.get());
+    for (const StagingBuffer& staging_buffer : staging)
+      cudaStreamSynchronize(staging_buffer.stream.get());
   }
 };
 
@@ -101,27 +102,27 @@ class GpuTransfer final : public Transfer {
     return room;
   }
 
-  void fill(MutableBytes to, const PieceUser& read) override {
+  void upload(MutableBytes to, const PieceUser& read) override {
     in_lanes(fill_threads, to.size(), [&](const Lane& lane, const auto& next_piece) {
       std::size_t turn = 0;
       while (const Piece piece = next_piece()) {
-        const Berth& berth = lane.berths[turn++ % 2];
-        berth.wait();
-        const MutableBytes bytes = berth.piece.bytes().first(piece.size);
+        const StagingBuffer& staging_buffer = lane.staging[turn++ % 2];
+        staging_buffer.wait();
+        const MutableBytes bytes = staging_buffer.piece.bytes().first(piece.size);
         read(piece.offset, bytes);
-        berth.copy(to.data() + piece.offset, bytes.data(), bytes.size());
+        staging_buffer.copy(to.data() + piece.offset, bytes.data(), bytes.size());
       }
-      for (const Berth& berth : lane.berths) berth.wait();
+      for (const StagingBuffer& staging_buffer : lane.staging) staging_buffer.wait();
     });
   }
 
-  void drain(Bytes from, const PieceUser& write) override {
+  void download(Bytes from, const PieceUser& write) override {
     in_lanes(drain_threads, from.size(), [&](const Lane& lane, const auto& next_piece) {
-      const Berth& berth = lane.berths[0];
+      const StagingBuffer& staging_buffer = lane.staging[0];
       while (const Piece piece = next_piece()) {
-        const MutableBytes bytes = berth.piece.bytes().first(piece.size);
-        berth.copy(bytes.data(), from.data() + piece.offset, bytes.size());
-        berth.wait();
+        const MutableBytes bytes = staging_buffer.piece.bytes().first(piece.size);
+        staging_buffer.copy(bytes.data(), from.data() + piece.offset, bytes.size());
+        staging_buffer.wait();
         write(piece.offset, bytes);
       }
     });

@@ -9,15 +9,15 @@ namespace cuszi::gpu {
 
 /// Codes a frame as tiles: where each chunk begins, and the chunks. Waits.
 template <class T>
-SelfCoded encode_values(Work& work, const TilesParams& params, double bound,
-                        const FrameInput<T>& frame);
+OwnCoded encode_values(Work& work, const TilesParams& params, double bound,
+                       const FrameInput<T>& frame);
 
 /// The same before more of a frame without fill values has been seen than a sample, whose range
 /// `frame` has; `scan` gets that of all. Nothing if the frame has to be looked at first: points are
 /// missing, or the range is too wide for the bound.
 template <class T>
-std::optional<SelfCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
-                                          const FrameInput<T>& frame, FieldScan& scan);
+std::optional<OwnCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
+                                         const FrameInput<T>& frame, FieldScan& scan);
 
 /// Starts to restore it. Throws ArchiveError, or sets a flaw, if the sections are not those of such
 /// a frame.

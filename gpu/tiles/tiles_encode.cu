@@ -517,8 +517,8 @@ CodedTiles code_tiles(Work& work, const TileQuantizer<T>& quantizer, const Frame
   return code_tiles<T, Shape>(work, quantizer, frame, way, coded.totals.words);
 }
 
-SelfCoded sections_of(const CodedTiles& coded) {
-  SelfCoded result;
+OwnCoded sections_of(const CodedTiles& coded) {
+  OwnCoded result;
   add_section(SectionId::index, std::as_bytes(coded.index), result.sections);
   add_section(SectionId::codes, std::as_bytes(std::span(coded.codes, coded.totals.words)),
               result.sections);
@@ -529,8 +529,8 @@ SelfCoded sections_of(const CodedTiles& coded) {
 }  // namespace
 
 template <class T>
-SelfCoded encode_values(Work& work, const TilesParams& params, double bound,
-                        const FrameInput<T>& frame) {
+OwnCoded encode_values(Work& work, const TilesParams& params, double bound,
+                       const FrameInput<T>& frame) {
   const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
   const bool narrow = frame.missing_points == 0 && fits_pairs(quantizer, frame.min, frame.max);
   const double largest = std::max(std::fabs(frame.min), std::fabs(frame.max));
@@ -542,8 +542,8 @@ SelfCoded encode_values(Work& work, const TilesParams& params, double bound,
 }
 
 template <class T>
-std::optional<SelfCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
-                                          const FrameInput<T>& frame, FieldScan& scan) {
+std::optional<OwnCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
+                                         const FrameInput<T>& frame, FieldScan& scan) {
   const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
   if (!fits_pairs(quantizer, frame.min, frame.max)) return std::nullopt;
   const CodedTiles coded = with_tile_shape(frame.extents, [&](auto shape) {
@@ -558,11 +558,11 @@ std::optional<SelfCoded> encode_unscanned(Work& work, const TilesParams& params,
   return sections_of(coded);
 }
 
-template SelfCoded encode_values(Work&, const TilesParams&, double, const FrameInput<float>&);
-template SelfCoded encode_values(Work&, const TilesParams&, double, const FrameInput<double>&);
-template std::optional<SelfCoded> encode_unscanned(Work&, const TilesParams&, double,
-                                                   const FrameInput<float>&, FieldScan&);
-template std::optional<SelfCoded> encode_unscanned(Work&, const TilesParams&, double,
-                                                   const FrameInput<double>&, FieldScan&);
+template OwnCoded encode_values(Work&, const TilesParams&, double, const FrameInput<float>&);
+template OwnCoded encode_values(Work&, const TilesParams&, double, const FrameInput<double>&);
+template std::optional<OwnCoded> encode_unscanned(Work&, const TilesParams&, double,
+                                                  const FrameInput<float>&, FieldScan&);
+template std::optional<OwnCoded> encode_unscanned(Work&, const TilesParams&, double,
+                                                  const FrameInput<double>&, FieldScan&);
 
 }  // namespace cuszi::gpu

@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr unsigned simulating_threads = 384;  ///< a warp for each group of most stencils
+constexpr unsigned approximating_threads = 384;  ///< a warp for each group of most stencils
 static_assert(threads >= Stencil::most_taps, "see has_unmade_neighbours()");
 
 /// A sample's point.
@@ -29,7 +29,7 @@ __device__ void keep(const ClassSample<T>& sample, std::uint32_t k, const Observ
   double* const row = sample.row(k);
   row[sample.unknowns * sum_lanes] = seen.target;
   row[(sample.unknowns + 1) * sum_lanes] = seen.is_used ? 1 : 0;
-  sample.bend_keys[k] = bend_key(seen.bend, sample.bound);
+  sample.curvature_keys[k] = curvature_key(seen.curvature, sample.bound);
 }
 
 /// Fills the last block of 32 samples.
@@ -74,16 +74,16 @@ __global__ void __launch_bounds__(threads)
 /// Whether some neighbours of this thread block's samples are not made yet. All threads ask.
 template <class T>
 __device__ bool has_unmade_neighbours(const ClassSample<T>& sample,
-                                      const Simulation<T>& simulation) {
+                                      const ApproximateReconstruction<T>& approximation) {
   const Stencil& stencil = sample.plan->stencil;
   const unsigned tap = threadIdx.x;
   return __syncthreads_or(tap < stencil.all_taps() &&
-                          !simulation.has_made(sample.plan->points, stencil.taps[tap])) != 0;
+                          !approximation.has_made(sample.plan->points, stencil.taps[tap])) != 0;
 }
 
 /// Whether a sample has all its neighbours, and those all theirs.
 template <class T>
-__device__ bool is_amid(const ClassSample<T>& sample, const Index4& at) {
+__device__ bool is_interior(const ClassSample<T>& sample, const Index4& at) {
   Index4 margins = sample.plan->stencil_margins;
   std::uint64_t most = 0;
   for (const std::uint64_t margin : margins) most = max(most, margin);
@@ -91,65 +91,70 @@ __device__ bool is_amid(const ClassSample<T>& sample, const Index4& at) {
   return is_inner(at, margins, sample.grid->extents);
 }
 
-/// How many samples of a class are amid the frame, and how many are not.
+/// How many samples of a class are interior the frame, and how many are not.
 struct SampleCounts {
-  std::uint32_t amid;
+  std::uint32_t interior;
   std::uint32_t others;
 };
 
-/// Lists each class's samples, those amid the frame last, in places like those of their keys: the
-/// others take a way of their own, for which whole warps would wait, and longer. `counts`, one a
-/// class, begin with 0.
+/// Lists each class's samples, those interior the frame last, in places like those of their keys:
+/// the others take a way of their own, for which whole warps would wait, and longer. `counts`, one
+/// a class, begin with 0.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    list_samples(const ClassSample<T>* samples, __grid_constant__ const Simulation<T> simulation,
+    list_samples(const ClassSample<T>* samples,
+                 __grid_constant__ const ApproximateReconstruction<T> approximation,
                  SampleCounts* counts, std::uint32_t* lists) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  if (blockIdx.x * threads >= sample.samples || !has_unmade_neighbours(sample, simulation)) return;
-  std::uint32_t* const list = lists + (sample.bend_keys - samples[0].bend_keys);
+  if (blockIdx.x * threads >= sample.samples || !has_unmade_neighbours(sample, approximation))
+    return;
+  std::uint32_t* const list = lists + (sample.curvature_keys - samples[0].curvature_keys);
   const unsigned below = (1U << threadIdx.x % 32) - 1;
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
   const bool is_there = k < sample.samples;
-  const bool amid = is_there && is_amid(sample, SamplePoint<T>(sample, is_there ? k : 0).at);
+  const bool interior =
+      is_there && is_interior(sample, SamplePoint<T>(sample, is_there ? k : 0).at);
   for (const bool kind : {true, false}) {
     SampleCounts& found = counts[blockIdx.y];
-    const bool is_mine = is_there && amid == kind;
+    const bool is_mine = is_there && interior == kind;
     const unsigned mine = __ballot_sync(~0U, is_mine);
     std::uint32_t before = 0;
-    if (threadIdx.x % 32 == 0) before = atomicAdd(kind ? &found.amid : &found.others, __popc(mine));
+    if (threadIdx.x % 32 == 0)
+      before = atomicAdd(kind ? &found.interior : &found.others, __popc(mine));
     before = __shfl_sync(~0U, before, 0) + static_cast<unsigned>(__popc(mine & below));
     if (is_mine) list[kind ? sample.samples - 1 - before : before] = k;
   }
 }
 
-/// The sums of the groups of samples' neighbours as simulation restores them, in the samples' rows,
-/// 32 samples a thread block, of classes some of whose neighbours are not made yet, which come
-/// last. To make a value takes as long as a prediction, so warps share out the groups.
+/// The sums of the groups of samples' neighbours as approximation restores them, in the samples'
+/// rows, 32 samples a thread block, of classes some of whose neighbours are not made yet, which
+/// come last. To make a value takes as long as a prediction, so warps share out the groups.
 template <class T>
-__global__ void __launch_bounds__(simulating_threads, 2)
-    simulate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
-                    __grid_constant__ const Simulation<T> simulation) {
+__global__ void __launch_bounds__(approximating_threads, 2)
+    approximate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
+                       __grid_constant__ const ApproximateReconstruction<T> approximation) {
   const ClassSample<T>& sample = samples[gridDim.y - 1 - blockIdx.y];
-  if (blockIdx.x * sum_lanes >= sample.samples || !has_unmade_neighbours(sample, simulation))
+  if (blockIdx.x * sum_lanes >= sample.samples || !has_unmade_neighbours(sample, approximation))
     return;
   std::uint32_t k = blockIdx.x * sum_lanes + threadIdx.x % sum_lanes;
   if (k >= sample.samples) return;
-  k = lists[sample.bend_keys - samples[0].bend_keys + k];
+  k = lists[sample.curvature_keys - samples[0].curvature_keys + k];
   const SamplePoint<T> point(sample, k);
   const ClassPlan<T>& plan = *sample.plan;
   if (is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) return;
   const bool has_all = is_inner(point.at, plan.stencil_margins, sample.grid->extents);
-  const GroupSums some(plan, *sample.grid, point.at, SimulatedValues<T>(simulation, point.offset));
+  const GroupSums some(plan, *sample.grid, point.at,
+                       ApproximateValues<T>(approximation, point.offset));
   const auto tap_value = [&](unsigned tap) {
     Index4 at = point.at;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       at[axis] += static_cast<std::uint64_t>(plan.stencil.taps[tap][axis]) * plan.points.unit[axis];
     }
-    return simulation.value_at(at, point.offset + plan.stencil_offsets[tap]);
+    return approximation.value_at(at, point.offset + plan.stencil_offsets[tap]);
   };
   double* const row = sample.row(k);
   for (unsigned g = threadIdx.x / sum_lanes; g < plan.stencil.size;
-       g += simulating_threads / sum_lanes) {
+       g += approximating_threads / sum_lanes) {
     row[g * sum_lanes] =
         static_cast<double>(has_all ? tap_sum(plan.stencil, g, tap_value) : some(g));
   }
@@ -159,19 +164,19 @@ __global__ void __launch_bounds__(simulating_threads, 2)
 /// groups that stand in the samples' rows.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    observe_simulated_kernel(const ClassSample<T>* samples,
-                             __grid_constant__ const Simulation<T> simulation) {
+    observe_approximate_kernel(const ClassSample<T>* samples,
+                               __grid_constant__ const ApproximateReconstruction<T> approximation) {
   const ClassSample<T>& sample = samples[blockIdx.y];
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
   if (blockIdx.x * threads >= sample.blocks() * sum_lanes) return;
-  const bool has_sums = has_unmade_neighbours(sample, simulation);
+  const bool has_sums = has_unmade_neighbours(sample, approximation);
   if (k >= sample.blocks() * sum_lanes) return;
   if (!has_sums) {
-    observe_among(sample, k, simulation.originals, simulation.made);
+    observe_among(sample, k, approximation.originals, approximation.made);
     return;
   }
   const double* const row = sample.row(k);
-  observe_sample(sample, k, simulation.originals, [&](const SamplePoint<T>& /*point*/) {
+  observe_sample(sample, k, approximation.originals, [&](const SamplePoint<T>& /*point*/) {
     return [row](unsigned g) { return static_cast<T>(row[g * sum_lanes]); };
   });
 }
@@ -197,7 +202,7 @@ void ClassSamples<T>::take() {
     sample.plan = plans_on_device_ + i;
     sample.grid = grids + grid_of_[i];
     sample.values = value;
-    sample.bend_keys = key;
+    sample.curvature_keys = key;
     value += blocks_of(sample) * (sample.unknowns + sample.own_rows) * sum_lanes;
     key += blocks_of(sample) * sum_lanes;
   }
@@ -214,20 +219,20 @@ void ClassSamples<T>::observe(const T* values) {
 }
 
 template <class T>
-void ClassSamples<T>::observe(const Simulation<T>& simulated) {
+void ClassSamples<T>::observe(const ApproximateReconstruction<T>& approximate) {
   if (most_samples_ == 0) return;
   const auto classes = static_cast<unsigned>(samples_.size());
   auto* const lists = work_.take<std::uint32_t>(keys_);
   auto* const counts = work_.take_zeroed<SampleCounts>(classes);
   const dim3 by_sample(blocks_for(most_samples_ + sum_lanes, threads), classes);
-  list_samples<<<by_sample, threads, 0, work_.stream()>>>(on_device_, simulated, counts, lists);
+  list_samples<<<by_sample, threads, 0, work_.stream()>>>(on_device_, approximate, counts, lists);
   check_launch("list_samples");
   const dim3 by_group(blocks_for(most_samples_, sum_lanes), classes);
-  simulate_groups<<<by_group, simulating_threads, 0, work_.stream()>>>(on_device_, lists,
-                                                                       simulated);
-  check_launch("simulate_groups");
-  observe_simulated_kernel<<<by_sample, threads, 0, work_.stream()>>>(on_device_, simulated);
-  check_launch("observe_simulated");
+  approximate_groups<<<by_group, approximating_threads, 0, work_.stream()>>>(on_device_, lists,
+                                                                             approximate);
+  check_launch("approximate_groups");
+  observe_approximate_kernel<<<by_sample, threads, 0, work_.stream()>>>(on_device_, approximate);
+  check_launch("observe_approximate");
 }
 
 template class ClassSamples<float>;

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/tuning/simulation.hpp"
+#include "core/tuning/approximate_reconstruction.hpp"
 #include "core/tuning/stencil_fit.hpp"
 #include "gpu/runtime/work.hpp"
 
@@ -16,10 +16,10 @@ struct ClassSample {
   const Grid* grid;
   std::uint32_t samples;  ///< 0: the class is not looked at
   std::uint32_t unknowns;
-  double bound;             ///< the half step of its level
-  Shares preset;            ///< of its unknowns
-  double* values;           ///< 32 samples side by side: their unknowns and own_rows more
-  std::uint8_t* bend_keys;  ///< of each
+  double bound;                  ///< the half step of its level
+  Shares preset;                 ///< of its unknowns
+  double* values;                ///< 32 samples side by side: their unknowns and own_rows more
+  std::uint8_t* curvature_keys;  ///< of each
 
   __device__ std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(ceil_div(samples, sum_lanes));
@@ -86,7 +86,7 @@ class ClassSamples {
   /// Observes all samples, their neighbours as they are; missing ones are NaN.
   void observe(const T* values);
   /// The same, their neighbours as this restores them; it is of the only plan's frame.
-  void observe(const Simulation<T>& simulated);
+  void observe(const ApproximateReconstruction<T>& approximate);
 
   std::size_t classes() const { return samples_.size(); }
   const ClassSample<T>* on_device() const { return on_device_; }

@@ -14,7 +14,7 @@ constexpr unsigned threads = 128;
 /// What is sampled of a class.
 template <class T>
 struct SampledClass {
-  const ClassView<T>* view = nullptr;  ///< on the device
+  const DeviceClass<T>* view = nullptr;  ///< on the device
   LevelArray<T> array;
   std::uint64_t first = 0;  ///< of its samples among all
   std::uint64_t wanted = 0;
@@ -248,15 +248,15 @@ class EnergyChoice {
     work_.sync();
   }
 
-  std::vector<std::vector<GroupWeights>> choose(RememberedWeights& remembered) const {
+  std::vector<std::vector<ContextWeights>> choose(RememberedWeights& remembered) const {
     std::vector<WeightCosts> costs(groups_.size());
     constexpr std::size_t parts = 3;
     work_.host().for_each(parts * groups_.size(),
                           [&](std::size_t i) { price(i / parts, i % parts, costs[i / parts]); });
-    std::vector<GroupWeights> chosen(groups_.size());
+    std::vector<ContextWeights> chosen(groups_.size());
     work_.host().for_each(RememberedWeights::kinds,
                           [&](std::size_t kind) { choose_kind(kind, costs, remembered, chosen); });
-    std::vector<std::vector<GroupWeights>> result(
+    std::vector<std::vector<ContextWeights>> result(
         static_cast<std::size_t>(passes_.end - passes_.first));
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       result[static_cast<std::size_t>(groups_[g].pass - passes_.first)].push_back(chosen[g]);
@@ -352,7 +352,7 @@ class EnergyChoice {
 
   /// Chooses for the groups of a kind, one after the other.
   void choose_kind(std::size_t kind, std::span<const WeightCosts> costs,
-                   RememberedWeights& remembered, std::span<GroupWeights> chosen) const {
+                   RememberedWeights& remembered, std::span<ContextWeights> chosen) const {
     EnergyWeights& last = remembered.of_kind(kind);
     std::uint32_t source = static_cast<std::uint32_t>(kind);  // of `last`, as in a WeightedGroup
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -391,20 +391,20 @@ class EnergyChoice {
 }  // namespace
 
 template <class T>
-std::vector<std::vector<GroupWeights>> choose_weights(Work& work, const LevelFrame<T>& frame,
-                                                      PassRange passes, const RankedBits& missing,
-                                                      FitSample size,
-                                                      RememberedWeights& remembered) {
+std::vector<std::vector<ContextWeights>> choose_weights(Work& work, const LevelFrame<T>& frame,
+                                                        PassRange passes, const RankedBits& missing,
+                                                        FitSample size,
+                                                        RememberedWeights& remembered) {
   EnergyChoice<T> choice(work, frame, passes, size);
   choice.measure(missing, remembered);
   return choice.choose(remembered);
 }
 
-template std::vector<std::vector<GroupWeights>> choose_weights(Work&, const LevelFrame<float>&,
-                                                               PassRange, const RankedBits&,
-                                                               FitSample, RememberedWeights&);
-template std::vector<std::vector<GroupWeights>> choose_weights(Work&, const LevelFrame<double>&,
-                                                               PassRange, const RankedBits&,
-                                                               FitSample, RememberedWeights&);
+template std::vector<std::vector<ContextWeights>> choose_weights(Work&, const LevelFrame<float>&,
+                                                                 PassRange, const RankedBits&,
+                                                                 FitSample, RememberedWeights&);
+template std::vector<std::vector<ContextWeights>> choose_weights(Work&, const LevelFrame<double>&,
+                                                                 PassRange, const RankedBits&,
+                                                                 FitSample, RememberedWeights&);
 
 }  // namespace cuszi::gpu

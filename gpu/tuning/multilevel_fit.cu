@@ -1,7 +1,7 @@
 #include <limits>
 
+#include "gpu/tuning/approximate_reconstruction.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
-#include "gpu/tuning/simulation.cuh"
 #include "gpu/tuning/stencil_fit.cuh"
 
 namespace cuszi::gpu {
@@ -62,11 +62,11 @@ void fit_coefficients(Work& work, FrameMemory& memory, MultilevelParams& params,
   rough.observe(values);
   fit_stencils(work, rough, FitTo::originals, nullptr, fits);
 
-  const Simulation<T> simulation =
-      simulate(work, memory, params, plan, rough.plans(), fits, frame, values);
+  const ApproximateReconstruction<T> approximation =
+      approximate(work, memory, params, plan, rough.plans(), fits, frame, values);
   ClassSamples<T> samples = samples_of(work, planned, size);
-  samples.observe(simulation);
-  fit_stencils(work, samples, FitTo::simulated, fits, fits);
+  samples.observe(approximation);
+  fit_stencils(work, samples, FitTo::approximate, fits, fits);
   const FittedClass* const on_host = work.download(fits, classes);
   work.sync();
   params.coefficients.reserve(classes);

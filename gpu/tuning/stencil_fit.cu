@@ -20,7 +20,7 @@ struct ClassFit {
   double weights;    ///< the sum of all observations'
   BinScales scales;  ///< of what the shares leave
   BinScales of_preset;
-  std::uint8_t bins[bend_keys];
+  std::uint8_t bins[curvature_keys];
   std::uint32_t used;
   bool goes_on;  ///< there is something to fit, and every round had a solution
 };
@@ -38,19 +38,19 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     begin_fits(const ClassSample<T>* samples, const FittedClass* start, std::uint32_t fewest,
                ClassFit* fits) {
-  __shared__ std::uint32_t counts[bend_keys];
+  __shared__ std::uint32_t counts[curvature_keys];
   const ClassSample<T>& sample = samples[blockIdx.x];
   ClassFit& fit = fits[blockIdx.x];
-  if (threadIdx.x < bend_keys) counts[threadIdx.x] = 0;
+  if (threadIdx.x < curvature_keys) counts[threadIdx.x] = 0;
   __syncthreads();
   for (std::uint32_t k = threadIdx.x; k < sample.samples; k += threads) {
-    if (sample.takes_part(k)) atomicAdd(&counts[sample.bend_keys[k]], 1U);
+    if (sample.takes_part(k)) atomicAdd(&counts[sample.curvature_keys[k]], 1U);
   }
   __syncthreads();
-  if (threadIdx.x < bend_keys) {
+  if (threadIdx.x < curvature_keys) {
     std::uint32_t all = 0;
     std::uint32_t before = 0;
-    for (unsigned key = 0; key < bend_keys; ++key) {
+    for (unsigned key = 0; key < curvature_keys; ++key) {
       all += counts[key];
       if (key < threadIdx.x) before += counts[key];
     }
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(threads)
         residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, fit.shares);
     sample.weight(k) = r;
     if (sample.takes_part(k)) {
-      sums.add(fit.bins[sample.bend_keys[k]], BinScales::term(r, sample.bound));
+      sums.add(fit.bins[sample.curvature_keys[k]], BinScales::term(r, sample.bound));
     }
   }
   sums.add_to(fit.scales);
@@ -133,8 +133,9 @@ __global__ void __launch_bounds__(threads)
   if (k >= sample.blocks() * sum_lanes) return;
   const bool is_used = k < sample.samples && sample.takes_part(k);
   double& weight = sample.weight(k);
-  weight = fit_weight(is_used ? weight : 0, is_used ? scales[fit.bins[sample.bend_keys[k]]] : 0,
-                      sample.bound, is_used);
+  weight =
+      fit_weight(is_used ? weight : 0, is_used ? scales[fit.bins[sample.curvature_keys[k]]] : 0,
+                 sample.bound, is_used);
 }
 
 /// Columns of the equations that a warp sums up for two rows at once. The column after the last
@@ -307,7 +308,7 @@ __global__ void __launch_bounds__(threads)
   sums.clear();
   of_preset.clear();
   if (k < sample.samples && sample.takes_part(k)) {
-    const std::uint8_t bin = fit.bins[sample.bend_keys[k]];
+    const std::uint8_t bin = fit.bins[sample.curvature_keys[k]];
     const auto term = [&](const Shares& shares) {
       return BinScales::term(
           residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, shares),
@@ -346,13 +347,13 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 __global__ void __launch_bounds__(threads)
     sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
-               OpenLoopClass* classes) {
+               SampledErrors* classes) {
   __shared__ unsigned long long counts[disagreements];
   __shared__ unsigned long long sizes[disagreements];
   __shared__ Uninitialised<Shares> shares;
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
-  OpenLoopClass& result = classes[blockIdx.y];
+  SampledErrors& result = classes[blockIdx.y];
   const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
   if (blockIdx.x * threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
@@ -362,7 +363,7 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x < disagreements) counts[threadIdx.x] = sizes[threadIdx.x] = 0;
   __syncthreads();
   if (k < sample.samples && sample.takes_part(k)) {
-    const double apart = disagreement(sample.row(k), sum_lanes, sample.unknowns);
+    const double apart = neighbour_spread(sample.row(k), sum_lanes, sample.unknowns);
     const double r =
         residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, shares.get());
     const int octave = disagreement_of(error_size(apart, half_step));
@@ -420,11 +421,11 @@ void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const Fi
 }
 
 template <class T>
-void sum_open_loop_errors(Work& work, const ClassSamples<T>& samples, double half_step,
-                          OpenLoopClass* classes) {
+void sum_sampled_errors(Work& work, const ClassSamples<T>& samples, double half_step,
+                        SampledErrors* classes) {
   if (samples.classes() == 0) return;
   const ClassFit* const solved =
-      solve<T>(work, samples, FitTo::originals, nullptr, least_open_loop_fit);
+      solve<T>(work, samples, FitTo::originals, nullptr, least_sampled_fit);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads),
                        static_cast<unsigned>(samples.classes()));
   sum_errors<<<by_sample, threads, 0, work.stream()>>>(samples.on_device(), solved, half_step,
@@ -436,7 +437,7 @@ template void fit_stencils(Work&, const ClassSamples<float>&, FitTo, const Fitte
                            FittedClass*);
 template void fit_stencils(Work&, const ClassSamples<double>&, FitTo, const FittedClass*,
                            FittedClass*);
-template void sum_open_loop_errors(Work&, const ClassSamples<float>&, double, OpenLoopClass*);
-template void sum_open_loop_errors(Work&, const ClassSamples<double>&, double, OpenLoopClass*);
+template void sum_sampled_errors(Work&, const ClassSamples<float>&, double, SampledErrors*);
+template void sum_sampled_errors(Work&, const ClassSamples<double>&, double, SampledErrors*);
 
 }  // namespace cuszi::gpu

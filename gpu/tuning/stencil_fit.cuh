@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/tuning/open_loop.hpp"
+#include "core/tuning/sampled_cost.hpp"
 #include "gpu/tuning/class_samples.cuh"
 
 namespace cuszi::gpu {
@@ -19,8 +19,8 @@ template <class T>
 void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
                   FittedClass* fits);
 
-/// What a class's sample tells in the open loop.
-struct OpenLoopClass {
+/// What a class's sample tells in the sampled-cost.
+struct SampledErrors {
   FittedClass fitted;
   std::array<unsigned long long, disagreements> counts{};
   std::array<unsigned long long, disagreements> sizes{};  ///< sums of error_size()
@@ -29,7 +29,7 @@ struct OpenLoopClass {
 /// Adds the errors of all classes, as core's errors_of() says, to `classes`; `half_step` is that of
 /// level 1.
 template <class T>
-void sum_open_loop_errors(Work& work, const ClassSamples<T>& samples, double half_step,
-                          OpenLoopClass* classes);
+void sum_sampled_errors(Work& work, const ClassSamples<T>& samples, double half_step,
+                        SampledErrors* classes);
 
 }  // namespace cuszi::gpu

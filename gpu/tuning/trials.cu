@@ -4,7 +4,7 @@
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
-#include "gpu/tuning/open_loop.cuh"
+#include "gpu/tuning/sampled_cost.cuh"
 #include "gpu/tuning/trials.cuh"
 
 namespace cuszi::gpu {
@@ -67,9 +67,9 @@ class GpuTrialSession final : public TrialSession {
         box_(box.all() ? frame : crop_to(box)),
         box_values_(box.all() ? values_ : without_missing(work, box_)) {}
 
-  std::vector<std::vector<ClassErrors>> open_loops(
+  std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
-    return open_loop_errors(work_, candidates, whole_, values_);
+    return sampled_errors_of(work_, candidates, whole_, values_);
   }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {

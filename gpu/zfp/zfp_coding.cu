@@ -85,8 +85,8 @@ Bytes index_of(Work& work, const ZfpCoding& coding, const ZfpStream& stream, Bit
 }  // namespace
 
 template <class T>
-SelfCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
-                        const FrameInput<T>& frame) {
+OwnCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
+                       const FrameInput<T>& frame) {
   const Dims dims = zfp_dims(frame.dims);
   const T* const values = without_gaps(work, frame);
   const bool checks = coding.needs_check(bound, frame.fills.count);
@@ -96,11 +96,11 @@ SelfCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
   const ZfpStream stream =
       zfp_encode<T>(work, coding.zfp, dims, values, checks ? &patches : nullptr);
 
-  const ZfpCoding settled = coding.settled(stream.bits, stream.blocks);
-  SelfCoded coded;
-  coded.settled = settled;
+  const ZfpCoding final_params = coding.with_chosen_chunk(stream.bits, stream.blocks);
+  OwnCoded coded;
+  coded.final_params = final_params;
   add_section(SectionId::index,
-              index_of(work, settled, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
+              index_of(work, final_params, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
               coded.sections);
   add_section(SectionId::codes,
               {reinterpret_cast<const std::byte*>(stream.words), zfp_stream_bytes(stream.bits)},
@@ -145,8 +145,8 @@ void decode_values(Work& work, const ZfpCoding& coding, const Sections& sections
       });
 }
 
-template SelfCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<float>&);
-template SelfCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<double>&);
+template OwnCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<float>&);
+template OwnCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<double>&);
 template void decode_values(Work&, const ZfpCoding&, const Sections&, const FrameOutput<float>&);
 template void decode_values(Work&, const ZfpCoding&, const Sections&, const FrameOutput<double>&);
 

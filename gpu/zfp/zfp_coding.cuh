@@ -9,8 +9,8 @@ namespace cuszi::gpu {
 /// fill value. In the place of a missing value stands the last one before it that is not, or the
 /// smallest. Waits.
 template <class T>
-SelfCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
-                        const FrameInput<T>& frame);
+OwnCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
+                       const FrameInput<T>& frame);
 
 /// Starts to restore it. Throws ArchiveError, or sets a flaw, if the sections are not those of such
 /// a frame.

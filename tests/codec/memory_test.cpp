@@ -114,14 +114,14 @@ TEST_CASE("a frame that is used once takes no memory when it has been let go") {
   CHECK(holds(field, values));
   CHECK(reads == 1);
 
-  field.let_go(0);  // others may ask for it again
+  field.release_values(0);  // others may ask for it again
   CHECK(holds(field, values));
   CHECK(reads == 1);
 
   field.use_once();
   CHECK(holds(field, values));
   CHECK(reads == 1);
-  field.let_go(0);
+  field.release_values(0);
   CHECK(holds(field, values));
   CHECK(reads == 2);
 }

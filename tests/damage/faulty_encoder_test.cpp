@@ -54,7 +54,7 @@ class FaultySession final : public EncodeSession {
     return sound_->values_at(points);
   }
   std::vector<double> sampled_values() override { return sound_->sampled_values(); }
-  bool holds(std::uint64_t bits) override { return sound_->holds(bits); }
+  bool contains_bits(std::uint64_t bits) override { return sound_->contains_bits(bits); }
   std::unique_ptr<TrialSession> trials(const Selection& box) override {
     return sound_->trials(box);
   }
@@ -88,10 +88,10 @@ class FaultyBackend final : public Backend {
                                         const PredictorParams& draft) override {
     return with_fault(sound_->encode(shape, values, fills, draft));
   }
-  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
-                                              const FillValues& fills,
-                                              const FieldScan& scan) override {
-    return with_fault(sound_->encode_again(shape, values, fills, scan));
+  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
+                                                const FillValues& fills,
+                                                const FieldScan& scan) override {
+    return with_fault(sound_->encode_scanned(shape, values, fills, scan));
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return sound_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
@@ -182,11 +182,12 @@ TEST_CASE("a header that no reader takes does not leave the encoder") {
   };
   CHECK(with_params([](MultilevelParams& params) {
           params.snap = 8;
-          params.rest = std::numeric_limits<double>::infinity();
+          params.background = std::numeric_limits<double>::infinity();
         }) ==
-        "internal error: a frame that no reader takes was made: the resting value of multilevel is "
+        "internal error: a frame that no reader takes was made: the background value of multilevel "
+        "is "
         "out of range");
-  CHECK(with_params([](MultilevelParams& params) { params.snap = 31; }).find("resting value") !=
+  CHECK(with_params([](MultilevelParams& params) { params.snap = 31; }).find("background value") !=
         std::string::npos);
 }
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "codec/archive/zfp_door.hpp"
+#include "codec/archive/zfp_import_export.hpp"
 #include "core/base/error.hpp"
 #include "core/zfp/zfp_bits.hpp"
 #include "test_data/random.hpp"

@@ -40,8 +40,9 @@ class DeviceArray {
 };
 
 template <class T>
-__global__ void point_steps(const Grid* grid, const ClassPlan<T>* plan, const GroupWeights* weights,
-                            const T* values, const std::uint8_t* magnitudes, PointSteps<T>* steps) {
+__global__ void point_steps(const Grid* grid, const ClassPlan<T>* plan,
+                            const ContextWeights* weights, const T* values,
+                            const std::uint8_t* magnitudes, PointSteps<T>* steps) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= plan->points.points()) return;
   steps[i] = steps_of(*grid, *plan, *weights, plan->points.start + i, values, magnitudes);
@@ -76,12 +77,12 @@ unsigned blocks_for(std::uint64_t count) {
 
 template <class T>
 std::vector<PointSteps<T>> steps_on_device(const Grid& grid, const ClassPlan<T>& plan,
-                                           const GroupWeights& weights, std::span<const T> values,
+                                           const ContextWeights& weights, std::span<const T> values,
                                            std::span<const std::uint8_t> magnitudes) {
   const std::uint64_t count = plan.points.points();
   DeviceArray<Grid> device_grid(std::span<const Grid>(&grid, 1));
   DeviceArray<ClassPlan<T>> device_plan(std::span<const ClassPlan<T>>(&plan, 1));
-  DeviceArray<GroupWeights> device_weights(std::span<const GroupWeights>(&weights, 1));
+  DeviceArray<ContextWeights> device_weights(std::span<const ContextWeights>(&weights, 1));
   DeviceArray<T> device_values(values);
   DeviceArray<std::uint8_t> device_magnitudes(magnitudes);
   DeviceArray<PointSteps<T>> steps(count);
@@ -112,10 +113,11 @@ EnergySums energy_sums_on_device(const EnergySample& sample, const EnergyWeights
 }
 
 template std::vector<PointSteps<float>> steps_on_device(const Grid&, const ClassPlan<float>&,
-                                                        const GroupWeights&, std::span<const float>,
+                                                        const ContextWeights&,
+                                                        std::span<const float>,
                                                         std::span<const std::uint8_t>);
 template std::vector<PointSteps<double>> steps_on_device(const Grid&, const ClassPlan<double>&,
-                                                         const GroupWeights&,
+                                                         const ContextWeights&,
                                                          std::span<const double>,
                                                          std::span<const std::uint8_t>);
 

@@ -24,7 +24,7 @@ struct PointSteps {
 /// The point that stands at `place` of the class.
 template <class T>
 CUSZI_HD inline PointSteps<T> steps_of(const Grid& grid, const ClassPlan<T>& plan,
-                                       const GroupWeights& weights, std::uint64_t place,
+                                       const ContextWeights& weights, std::uint64_t place,
                                        const T* values, const std::uint8_t* magnitudes) {
   PointSteps<T> steps{};
   const Index4 j = point_at_place(grid, plan.points, place);
@@ -62,7 +62,7 @@ CUSZI_HD inline SolvedRound solve_round(const StencilEquations& equations) {
 
 template <class T>
 std::vector<PointSteps<T>> steps_on_device(const Grid& grid, const ClassPlan<T>& plan,
-                                           const GroupWeights& weights, std::span<const T> values,
+                                           const ContextWeights& weights, std::span<const T> values,
                                            std::span<const std::uint8_t> magnitudes);
 SolvedRound solve_on_device(const StencilEquations& equations);
 /// The sums of a round of an energy fit, samples spread over threads in no order.

@@ -34,7 +34,7 @@ TEMPLATE_TEST_CASE("core says the same of a point on the host and on the device"
         REQUIRE(steps[k].features == expected.features);
         REQUIRE(steps[k].context == expected.context);
         REQUIRE(steps[k].observed.is_used == expected.observed.is_used);
-        REQUIRE(steps[k].observed.bend == expected.observed.bend);
+        REQUIRE(steps[k].observed.curvature == expected.observed.curvature);
         REQUIRE(steps[k].observed.target == expected.observed.target);
         for (unsigned u = 0; u + 1 < plan.stencil.size; ++u) {
           REQUIRE(steps[k].observation.at(u) == expected.observation.at(u));

@@ -126,10 +126,10 @@ TEST_CASE("pieces arrive on the device and come back, or their failure does", "[
     for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<std::byte>(i * 2654435761U >> 13);
     std::vector<std::byte> received(size);
     const MutableBytes memory = transfer->memory(0, size);
-    transfer->fill(memory, [&](ByteCount offset, MutableBytes piece) {
+    transfer->upload(memory, [&](ByteCount offset, MutableBytes piece) {
       std::copy_n(sent.begin() + static_cast<std::ptrdiff_t>(offset), piece.size(), piece.begin());
     });
-    transfer->drain(memory, [&](ByteCount offset, MutableBytes piece) {
+    transfer->download(memory, [&](ByteCount offset, MutableBytes piece) {
       std::copy(piece.begin(), piece.end(), received.begin() + static_cast<std::ptrdiff_t>(offset));
     });
     REQUIRE(received == sent);
@@ -138,8 +138,8 @@ TEST_CASE("pieces arrive on the device and come back, or their failure does", "[
   const auto fail = [](ByteCount offset, MutableBytes /*piece*/) {
     if (offset != 0) throw InputError("ends early");
   };
-  REQUIRE_THROWS_AS(transfer->fill(memory, fail), InputError);
-  REQUIRE_THROWS_AS(transfer->drain(memory, fail), InputError);
+  REQUIRE_THROWS_AS(transfer->upload(memory, fail), InputError);
+  REQUIRE_THROWS_AS(transfer->download(memory, fail), InputError);
 }
 
 }  // namespace cuszi::test

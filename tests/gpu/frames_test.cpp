@@ -74,7 +74,7 @@ std::vector<std::byte> restore_there(Backends& backends, Bytes archive, bool in_
 TEST_CASE("frames side by side on a device are those of the host", "[gpu][frames]") {
   Backend* const gpu = device();
   if (gpu == nullptr) return;
-  REQUIRE(gpu->beside(5 * slice_bytes) != nullptr);
+  REQUIRE(gpu->sibling(5 * slice_bytes) != nullptr);
   REQUIRE(plan().frames() == 12);
   const auto field = mixed_field();
   Backends backends({DeviceChoice::Kind::cuda, 0});

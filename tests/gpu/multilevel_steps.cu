@@ -96,7 +96,7 @@ class DeviceSteps {
   }
 
   void add_contexts(int number, PassSteps& steps) {
-    const std::vector<GroupWeights> weights =
+    const std::vector<ContextWeights> weights =
         choose_weights(work_, frame_, {number, number + 1}, missing_, FitSample::full, remembered_)
             .front();
     auto* const contexts = work_.take<std::uint8_t>(steps.codes.size());

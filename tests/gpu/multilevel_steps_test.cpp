@@ -65,7 +65,7 @@ StepFrame<T> random_step_frame(Random& random, const RandomLattice& lattice) {
   frame.max = static_cast<double>(*std::max_element(frame.values.begin(), frame.values.end()));
   if (random.one_in(2)) {
     frame.params.snap = static_cast<std::uint8_t>(random.below(17));
-    frame.params.rest = static_cast<double>(frame.values[random.below(frame.values.size())]);
+    frame.params.background = static_cast<double>(frame.values[random.below(frame.values.size())]);
   }
   frame.bound = lattice.params.half_step * (random.one_in(3) ? 1 : 1.0001);
   if (random.one_in(3)) {

@@ -64,7 +64,7 @@ MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
   if (random.one_in(2)) multilevel.reach = random.pick({3, 5, 7});
   if (random.one_in(2)) multilevel.alpha = 1 + random.uniform();
   if (random.one_in(2)) multilevel.beta = 1 + 2.9 * random.uniform();
-  if (random.one_in(3)) multilevel.slack = random.pick({1.25, 1.6, 2.0});
+  if (random.one_in(3)) multilevel.bound_over_half_step = random.pick({1.25, 1.6, 2.0});
   return multilevel;
 }
 
@@ -204,12 +204,12 @@ std::string RandomFrame::to_string() const {
        << name_of(predictor.id) << (predictor.automatic ? " auto" : "") << " coder "
        << static_cast<int>(task.config.coder) << " effort "
        << static_cast<int>(predictor.multilevel.effort) << " reach "
-       << predictor.multilevel.reach.value_or(0) << " slack " << predictor.multilevel.slack
-       << " radius " << predictor.radius.value_or(0) << " width " << static_cast<int>(huffman.width)
-       << " index " << static_cast<int>(task.config.index.kind) << " chunk " << huffman.chunk
-       << " partition " << task.config.index.partition << " zfp mode "
-       << static_cast<int>(predictor.zfp.mode.kind) << ' ' << predictor.zfp.mode.amount << " chunk "
-       << predictor.zfp.chunk.value_or(0);
+       << predictor.multilevel.reach.value_or(0) << " bound_over_half_step "
+       << predictor.multilevel.bound_over_half_step << " radius " << predictor.radius.value_or(0)
+       << " width " << static_cast<int>(huffman.width) << " index "
+       << static_cast<int>(task.config.index.kind) << " chunk " << huffman.chunk << " partition "
+       << task.config.index.partition << " zfp mode " << static_cast<int>(predictor.zfp.mode.kind)
+       << ' ' << predictor.zfp.mode.amount << " chunk " << predictor.zfp.chunk.value_or(0);
   if (amplitude != 1) text << std::setprecision(17) << " times " << amplitude << " plus " << offset;
   if (only) text << " only " << *only << (signed_zeros ? " of any sign" : "");
   if (const auto& axes = predictor.multilevel.axes) {

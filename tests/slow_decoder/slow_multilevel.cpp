@@ -49,10 +49,10 @@ class MultilevelDecoder {
 
   void restore_pass(std::size_t number, const Sections& sections) {
     const Pass& pass = plan_.passes[number];
-    const std::vector<GroupWeights> weights =
+    const std::vector<ContextWeights> weights =
         uses_contexts(*frame_.header.coder)
             ? read_weights(sections.find(SectionId::weights), plan_, pass, remembered_)
-            : std::vector<GroupWeights>{};
+            : std::vector<ContextWeights>{};
     std::vector<std::uint64_t> places;  // of the points that have codes
     std::vector<std::uint8_t> contexts;
     for (std::uint64_t place = 0; place < pass.points; ++place) {
@@ -66,7 +66,7 @@ class MultilevelDecoder {
                    SparseList::decode(sections.find(SectionId::outliers), pass.points));
   }
 
-  std::uint8_t context_at(const Point& point, const std::vector<GroupWeights>& weights) const {
+  std::uint8_t context_at(const Point& point, const std::vector<ContextWeights>& weights) const {
     const std::uint32_t group = point.plan.points.group;
     const EnergyFeatures features =
         features_of(point.plan, point.at, magnitudes_.data() + point.offset);

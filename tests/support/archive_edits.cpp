@@ -185,7 +185,7 @@ void change_params(MultilevelParams& params, Random& random) {
       }
       break;
     case 5: params.snap = static_cast<std::uint8_t>(random.below(64)); break;
-    case 6: params.rest = changed(params.rest, random); break;
+    case 6: params.background = changed(params.background, random); break;
     default: params.half_step = changed(params.half_step, random);
   }
 }

@@ -5,7 +5,7 @@
 
 #include "core/choices/trials.hpp"
 #include "core/field/constant.hpp"
-#include "core/tuning/open_loop.hpp"
+#include "core/tuning/sampled_cost.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -40,7 +40,7 @@ void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShap
   REQUIRE(made.sampled_values() == expected.sampled_values());
   for (const double value : {expected.scan().min, -0.0, 12345.678}) {
     const std::uint64_t bits = bits_of(value, shape.dtype);
-    REQUIRE(made.holds(bits) == expected.holds(bits));
+    REQUIRE(made.contains_bits(bits) == expected.contains_bits(bits));
   }
 }
 
@@ -73,14 +73,15 @@ FrameCoding coding_of(EncodeSession& session, const FrameTask& task, Start start
   const Method method =
       choose_method(session, std::move(start.method), task.config, task.shape, start.bound).method;
   const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
-  const ErrorRoom room{start.bound, slack_of(method.predictor, task.config.predictor)};
+  const ErrorRoom room{start.bound,
+                       bound_over_half_step_of(method.predictor, task.config.predictor)};
   return FrameCoding{method.predictor, room, coder, task.config.huffman};
 }
 
-void compare_open_loops(TrialSession& expected, TrialSession& made,
-                        std::span<const MultilevelParams> candidates) {
-  const auto loops = expected.open_loops(candidates);
-  const auto loops_made = made.open_loops(candidates);
+void compare_sampled_errors(TrialSession& expected, TrialSession& made,
+                            std::span<const MultilevelParams> candidates) {
+  const auto loops = expected.sampled_errors(candidates);
+  const auto loops_made = made.sampled_errors(candidates);
   REQUIRE(loops_made.size() == loops.size());
   for (std::size_t i = 0; i < loops.size(); ++i) {
     REQUIRE(loops_made[i].size() == loops[i].size());
@@ -98,7 +99,7 @@ void compare_open_loops(TrialSession& expected, TrialSession& made,
   }
 }
 
-/// What `multilevel` is chosen by: open loops, what trials cost, and fits.
+/// What `multilevel` is chosen by: sampled costs, what trials cost, and fits.
 void compare_choices(EncodeSession& expected, EncodeSession& made, const FrameTask& task,
                      const Start& start) {
   const auto* const params = std::get_if<MultilevelParams>(&start.method.predictor);
@@ -109,7 +110,7 @@ void compare_choices(EncodeSession& expected, EncodeSession& made, const FrameTa
   std::vector<MultilevelParams> candidates(3, *params);
   candidates[1].reach = 5;
   candidates[2].reach = 7;
-  compare_open_loops(*trials, *trials_made, candidates);
+  compare_sampled_errors(*trials, *trials_made, candidates);
 
   MultilevelParams in_box = *params;
   in_box.lattice = Lattice::of(box.dims(), params->lattice.merged, params->lattice.roles);

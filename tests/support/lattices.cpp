@@ -51,7 +51,7 @@ std::string RandomLattice::to_string() const {
   for (const AxisRole role : params.lattice.roles) text << static_cast<int>(role);
   text << " levels " << params.lattice.levels << " slice levels " << params.lattice.slice_levels
        << " reach " << params.reach << " half step " << params.half_step << " snap "
-       << static_cast<int>(params.snap) << " rest " << params.rest;
+       << static_cast<int>(params.snap) << " rest " << params.background;
   return text.str();
 }
 
@@ -66,7 +66,7 @@ RandomLattice random_lattice(Random& random) {
   params.half_step = random.pick({1e-1, 1e-2, 1e-3, 1e-5});
   if (random.one_in(2)) {
     params.snap = static_cast<std::uint8_t>(1 + random.below(snap_units));
-    params.rest = random.pick({0.0, 0.25, -0.125});
+    params.background = random.pick({0.0, 0.25, -0.125});
   }
   for (const PointClass& points : make_schedule(params.lattice).classes) {
     const Stencil stencil = stencil_of(params.lattice, params.reach, points);

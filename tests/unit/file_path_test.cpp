@@ -41,7 +41,7 @@ class FakeTransfer final : public Transfer {
   std::size_t buffers() const { return buffers_.size(); }
   ByteCount filled() const { return filled_; }
 
-  void fill(MutableBytes to, const PieceUser& read) override {
+  void upload(MutableBytes to, const PieceUser& read) override {
     filled_ += to.size();
     in_pieces(to.size(), [&](ByteCount offset, ByteCount size) {
       std::vector<std::byte> piece(size);
@@ -50,7 +50,7 @@ class FakeTransfer final : public Transfer {
     });
   }
 
-  void drain(Bytes from, const PieceUser& write) override {
+  void download(Bytes from, const PieceUser& write) override {
     in_pieces(from.size(), [&](ByteCount offset, ByteCount size) {
       const Bytes values = from.subspan(offset, size);
       std::vector<std::byte> piece(values.begin(), values.end());
@@ -105,7 +105,7 @@ class FakeDevice final : public Backend {
 
   std::string name() const override { return "fake"; }
   FakeTransfer* transfer() override { return transfer_.get(); }
-  Backend* beside(ByteCount /*frame_bytes*/) override { return beside_.get(); }
+  Backend* sibling(ByteCount /*frame_bytes*/) override { return beside_.get(); }
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                         const FillValues& fills,
                                         const PredictorParams& draft) override {
@@ -114,10 +114,10 @@ class FakeDevice final : public Backend {
     if (floats[0] == poison) throw DeviceError(fmt::format("frame {} is poison", floats[1]));
     return cpu_->encode(shape, values, fills, draft);
   }
-  std::unique_ptr<EncodeSession> encode_again(const FrameShape& shape, Bytes values,
-                                              const FillValues& fills,
-                                              const FieldScan& scan) override {
-    return cpu_->encode_again(shape, values, fills, scan);
+  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
+                                                const FillValues& fills,
+                                                const FieldScan& scan) override {
+    return cpu_->encode_scanned(shape, values, fills, scan);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return cpu_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,

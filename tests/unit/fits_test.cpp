@@ -150,7 +150,7 @@ TEST_CASE("stencil fits are the same for any order that the sums allow") {
     if (sanitized && samples > 1000) continue;
     const MadeFit fit(samples);
     for (const double bound : {1e-4, 1e-1}) {
-      for (const FitTo to : {FitTo::originals, FitTo::simulated}) {
+      for (const FitTo to : {FitTo::originals, FitTo::approximate}) {
         const StencilEquations serial =
             stencil_equations(fit.sample, fit.stencil, bound, to, some_shares());
         const StencilEquations warps = equations_of_warps(fit, bound, to, some_shares(), random);
@@ -195,7 +195,7 @@ TEST_CASE("samples are binned by how much the field bends") {
   std::array<unsigned, scale_bins> used{};
   for (std::uint64_t k = 0; k < 1000; ++k) {
     REQUIRE(sample.bin(k) < scale_bins);
-    for (const std::uint64_t other : {k + 1, k + 5}) {  // a larger bend is in no lower bin
+    for (const std::uint64_t other : {k + 1, k + 5}) {  // a larger curvature is in no lower bin
       if (k % 32 < other % 32 && other < 1000) CHECK(sample.bin(k) <= sample.bin(other));
     }
     if (k % 7 != 0) ++used.at(sample.bin(k));
@@ -213,7 +213,7 @@ TEST_CASE("scales of residuals stay finite") {
   CHECK(scale_cost(0) == 0);
 }
 
-TEST_CASE("a bend is the sum of what near and far pairs differ") {
+TEST_CASE("a curvature is the sum of what near and far pairs differ") {
   const Lattice lattice = Lattice::of({32, 32, 32}, false, {});
   const Schedule schedule = make_schedule(lattice);
   const PointClass& points = schedule.classes.back();  // three odd axes
@@ -228,14 +228,14 @@ TEST_CASE("a bend is the sum of what near and far pairs differ") {
   Shares row{};
   const Observation seen = observe(stencil, p, values[place], row.data(), 1);
   CHECK(seen.is_used);
-  CHECK(seen.bend == 8 + 16);
+  CHECK(seen.curvature == 8 + 16);
   values[place + 7 * 32] = std::numeric_limits<float>::quiet_NaN();  // out of reach
   CHECK(observe(stencil, p, values[place], row.data(), 1).is_used);
   values[place + 5 * 32] = std::numeric_limits<float>::quiet_NaN();
   CHECK_FALSE(observe(stencil, p, values[place], row.data(), 1).is_used);
 }
 
-TEST_CASE("of samples whose residuals depend on the bend a fit believes the calm ones") {
+TEST_CASE("of samples whose residuals depend on the curvature a fit believes the calm ones") {
   // In calm places the second share is 0.2; in rough ones, where residuals are large, it is 0.6.
   const Lattice lattice = Lattice::of({4096}, false, {});
   const Schedule schedule = make_schedule(lattice);
@@ -252,7 +252,7 @@ TEST_CASE("of samples whose residuals depend on the bend a fit believes the calm
     sample.set(k, {(is_calm ? 0.2 : 0.6) * mean + noise, is_calm ? 0.1 : 10.0, true}, 1e-3);
   }
   sample.make_bins();
-  const Coefficients fitted = fit_stencil(sample, stencil, points, 1e-3, FitTo::simulated, {});
+  const Coefficients fitted = fit_stencil(sample, stencil, points, 1e-3, FitTo::approximate, {});
   REQUIRE(fitted.size() == 1);
   CHECK(std::abs(fitted[0] / 1024.0 - 0.2) < 0.005);
 }

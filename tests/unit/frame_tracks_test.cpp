@@ -1,5 +1,3 @@
-#include "codec/frames/frame_tracks.hpp"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 #include "codec/frames/track_times.hpp"
 #include "tests/support/catch.hpp"
 
@@ -37,11 +36,11 @@ void sleep_for_us(std::uint64_t count) {
 TEST_CASE("frames take each of their steps in their order") {
   for (const std::size_t count : track_counts) {
     for (const std::uint64_t frames : {0U, 1U, 2U, 60U}) {
-      FrameTracks tracks(count);
+      FrameScheduler tracks(count);
       std::array<std::vector<std::uint64_t>, 3> seen;
       std::atomic<std::size_t> in_work = 0;
       std::atomic<bool> too_many = false;
-      tracks.run(frames, [&](const FrameTurn& turn) {
+      tracks.run(frames, [&](const FrameTicket& turn) {
         if (++in_work > count || turn.track() >= count) too_many = true;
         turn.in_order(FrameStep::start, [&] { seen[0].push_back(turn.frame()); });
         sleep_for_us(turn.frame() * 7919 % 300);
@@ -68,10 +67,10 @@ TEST_CASE("frames take each of their steps in their order") {
 TEST_CASE("frames wait for the first one alone, whatever step it takes") {
   for (const std::size_t count : track_counts) {
     for (const FrameStep taken : {FrameStep::choose, FrameStep::place, FrameStep::end}) {
-      FrameTracks tracks(count);
+      FrameScheduler tracks(count);
       std::atomic<int> chosen = 0;
       std::atomic<bool> too_early = false;
-      tracks.run(12, [&](const FrameTurn& turn) {
+      tracks.run(12, [&](const FrameTicket& turn) {
         if (turn.frame() != 0) {
           turn.await_first(FrameStep::choose);
           if (chosen == 0) too_early = true;
@@ -90,11 +89,11 @@ TEST_CASE("frames wait for the first one alone, whatever step it takes") {
 
 TEST_CASE("the first frame that fails is the one that is told of") {
   for (const std::size_t count : track_counts) {
-    FrameTracks tracks(count);
+    FrameScheduler tracks(count);
     std::vector<std::uint64_t> ended;
     std::atomic<bool> later_has_failed = count == 1;
     const auto run = [&] {
-      tracks.run(20, [&](const FrameTurn& turn) {
+      tracks.run(20, [&](const FrameTicket& turn) {
         if (turn.frame() == 5) {
           later_has_failed = true;
           throw std::runtime_error("frame 5");
@@ -113,10 +112,10 @@ TEST_CASE("the first frame that fails is the one that is told of") {
 }
 
 TEST_CASE("a step that fails lets no other frame go on") {
-  FrameTracks tracks(3);
+  FrameScheduler tracks(3);
   std::vector<std::uint64_t> placed;
   const auto run = [&] {
-    tracks.run(10, [&](const FrameTurn& turn) {
+    tracks.run(10, [&](const FrameTicket& turn) {
       turn.in_order(FrameStep::place, [&] {
         if (turn.frame() == 2) throw std::runtime_error("no place");
         placed.push_back(turn.frame());
@@ -130,14 +129,14 @@ TEST_CASE("a step that fails lets no other frame go on") {
 TEST_CASE("time of calls on several tracks counts once, steps add up") {
   constexpr std::size_t count = 2;
   constexpr double rest = 0.02;
-  FrameTracks tracks(count);
+  FrameScheduler tracks(count);
   CallTimes whole;
   std::vector<double> told;
   whole.steps().watch([&](double share) { told.push_back(share); });
   std::barrier all_in_calls(count);
   {
     TrackTimes times(whole, count);
-    tracks.run(count, [&](const FrameTurn& turn) {
+    tracks.run(count, [&](const FrameTicket& turn) {
       times.measure(turn, [&](StepTimes& steps) {
         steps.measure("rest", [&] {
           all_in_calls.arrive_and_wait();

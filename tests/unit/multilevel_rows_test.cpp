@@ -89,9 +89,9 @@ TEMPLATE_TEST_CASE("rows are predicted as core predicts their points", "", float
   CHECK(compared > 400 * lattices);
 }
 
-TEMPLATE_TEST_CASE("what is near the resting value rests", "", float, double) {
+TEMPLATE_TEST_CASE("what is near the background value rests", "", float, double) {
   ClassPlan<TestType> plan;
-  plan.rest = 3;
+  plan.background = 3;
   CHECK(snapped(plan, TestType{3.0625}) == TestType{3.0625});
   plan.snap = static_cast<TestType>(0.125);
   for (const double near : {2.9375, 3.0, 3.0625}) CHECK(snapped(plan, TestType(near)) == 3);
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", f
     const TestType* const values = random_values.values.data();
     for (const ClassPlan<TestType>& plan : frame.classes) {
       const std::uint64_t wanted = plan.points.points();
-      cpu::ClassView<TestType> view(plan.points, plan.stencil, plan.stencil, wanted);
+      cpu::StencilObserver<TestType> view(plan.points, plan.stencil, plan.stencil, wanted);
       cpu::sample_class(
           frame.grid, plan.points, plan.stencil, wanted, 1e-3, values,
           [&](std::uint64_t point) { return values + point; }, std::span(&view, 1));

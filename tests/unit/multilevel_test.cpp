@@ -97,7 +97,7 @@ TEST_CASE("weights of every class sum to one") {
       const MultilevelParams params = params_for(dims, axes);
       for (const PointClass& c : make_schedule(params.lattice).classes) {
         const Stencil stencil = stencil_of(params.lattice, params.reach, c);
-        const GroupShares shares = params.shares_of(c, stencil);
+        const StencilWeights shares = params.shares_of(c, stencil);
         const double sum =
             std::accumulate(shares.begin(), shares.end(), stencil.size == 0 ? 1. : 0.);
         CHECK(std::abs(sum - 1) < 1e-12);
@@ -169,10 +169,10 @@ TEST_CASE("parameters with coefficients come back as written") {
   CHECK(read.coefficients == params.coefficients);
 }
 
-TEST_CASE("a resting value comes back as written, in no more bytes than it needs") {
+TEST_CASE("a background value comes back as written, in no more bytes than it needs") {
   struct Case {
     std::uint8_t snap;
-    double rest;
+    double background;
     DType dtype;
     std::size_t bytes;  ///< more than without
   };
@@ -183,7 +183,7 @@ TEST_CASE("a resting value comes back as written, in no more bytes than it needs
   for (const Case& c :
        {Case{8, 0, DType::f32, 0}, Case{16, 0.25, DType::f64, 4}, Case{1, -0.1, DType::f64, 8}}) {
     params.snap = c.snap;
-    params.rest = c.rest;
+    params.background = c.background;
     ByteWriter out;
     params.write(out);
     CHECK(out.size() == without.size() + c.bytes);
@@ -191,15 +191,15 @@ TEST_CASE("a resting value comes back as written, in no more bytes than it needs
     const MultilevelParams read = MultilevelParams::read(in, {40}, c.dtype);
     in.expect_end();
     CHECK(read.snap == c.snap);
-    CHECK(read.rest == c.rest);
+    CHECK(read.background == c.background);
     CHECK(read.snap_radius_of(1) == params.half_step * c.snap / 16);
   }
 }
 
-TEST_CASE("resting values that an encoder does not write are refused") {
+TEST_CASE("background values that an encoder does not write are refused") {
   struct Case {
     std::uint8_t snap;
-    double rest;
+    double background;
     DType dtype;
   };
   MultilevelParams params = params_for({40});
@@ -210,7 +210,7 @@ TEST_CASE("resting values that an encoder does not write are refused") {
         Case{8, infinity, DType::f32}, Case{8, infinity, DType::f64}, Case{32, 0, DType::f64},
         Case{128, 0, DType::f64}}) {
     params.snap = c.snap;
-    params.rest = c.rest;
+    params.background = c.background;
     ByteWriter out;
     params.write(out);
     ByteReader in(out.view(), "parameters");

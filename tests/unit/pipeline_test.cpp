@@ -38,7 +38,7 @@ Forgotten compress_and_forget(const FrameTask& task, std::vector<std::byte> valu
   StepTimes times;
   const auto cpu = cpu::make_backend();
   LoadedFrame loaded = load_frame(*cpu, task.config, task.shape, values, task.fills, times);
-  loaded.let_go = [&] {
+  loaded.release_values = [&] {
     ++result.times;
     std::fill(values.begin(), values.end(), std::byte{0xFF});
   };

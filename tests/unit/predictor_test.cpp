@@ -30,7 +30,7 @@ TEST_CASE("a predictor is read as what it was written") {
     if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
       multilevel->coefficients.resize(make_schedule(multilevel->lattice).classes.size());
     }
-    if (auto* const zfp = std::get_if<ZfpCoding>(&params)) *zfp = zfp->settled(1000, 10);
+    if (auto* const zfp = std::get_if<ZfpCoding>(&params)) *zfp = zfp->with_chosen_chunk(1000, 10);
     ByteWriter out;
     write_predictor(params, out);
     ByteReader in(out.view(), "the test");

@@ -54,7 +54,7 @@ T restored_alone(T value, const TileQuantizer<T>& quantizer, T low, T high) {
   return kept ? clamp_restored(quantizer.restored(result.integer), low, high) : value;
 }
 
-void require_same_sections(const cpu::SelfCoded& a, const cpu::SelfCoded& b) {
+void require_same_sections(const cpu::OwnCoded& a, const cpu::OwnCoded& b) {
   REQUIRE(a.counts.patches == b.counts.patches);
   REQUIRE(a.sections.size() == b.sections.size());
   for (std::size_t i = 0; i < a.sections.size(); ++i)
@@ -64,13 +64,13 @@ void require_same_sections(const cpu::SelfCoded& a, const cpu::SelfCoded& b) {
 /// Codes finite values, with and without their range, restores them and compares each with what
 /// core makes of it alone.
 template <class T>
-cpu::SelfCoded check_round_trip(const Extents3& extents, const std::vector<T>& values,
-                                double bound) {
+cpu::OwnCoded check_round_trip(const Extents3& extents, const std::vector<T>& values,
+                               double bound) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const Mask none;
   const TilesParams params{bound * 0.999};
   const Dims dims{values.size()};
-  cpu::SelfCoded coded = cpu::encode_values(
+  cpu::OwnCoded coded = cpu::encode_values(
       params, bound, cpu::FrameInput<T>{extents, values, none, *low, *high, dims});
   FieldScan scan;
   const auto at_once = cpu::encode_unscanned(
@@ -94,7 +94,7 @@ cpu::SelfCoded check_round_trip(const Extents3& extents, const std::vector<T>& v
 }  // namespace
 
 TEST_CASE("a tile's points have a place each, in space and among the bits") {
-  check_shape<CubeTile>();
+  check_shape<RegionOfClass>();
   check_shape<SquareTile>();
   check_shape<LineTile>();
 }
@@ -216,7 +216,7 @@ TEST_CASE("a tile whose points are all missing is no more than its head") {
   std::vector<float> values(2 * tile_points, std::nanf(""));
   for (std::size_t i = 0; i < tile_points; ++i) values[i] = static_cast<float>(i % 7);
   const Mask mask = cpu::build_mask(std::span<const float>(values), {}, tile_points);
-  const cpu::SelfCoded coded = cpu::encode_values(
+  const cpu::OwnCoded coded = cpu::encode_values(
       TilesParams{0.1}, 0.1,
       cpu::FrameInput<float>{{1, 1, values.size()}, values, mask, 0, 6, Dims{values.size()}});
   std::uint32_t word = 0;
@@ -243,7 +243,7 @@ TEST_CASE("a field of one slope takes next to nothing") {
   std::vector<float> values(64 * 64 * 64);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>(i % 64 + i / 64 % 64);
-  const cpu::SelfCoded coded = check_round_trip<float>({64, 64, 64}, values, 0.5);
+  const cpu::OwnCoded coded = check_round_trip<float>({64, 64, 64}, values, 0.5);
   CHECK(coded.counts.patches == 0);
   CHECK(coded.sections.back().bytes.size() < values.size() * sizeof(float) / 30);
 }

@@ -9,7 +9,7 @@
 #include "codec/archive/archive_reader.hpp"
 #include "core/archive/frame_plan.hpp"
 #include "core/backend/backend.hpp"
-#include "core/tuning/counted_part.hpp"
+#include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/coders/ans.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
@@ -95,9 +95,9 @@ TEST_CASE("what was chosen for the first frame is chosen where it costs about as
     CHECK_FALSE(is_own(chooser.choose(config, &first)));
   }
   // Twice the points for twice the bits are as many a point.
-  first.cost = OpenLoopCost{2 * cost, *Dims::make(std::vector<std::uint64_t>{80, 50, 60})};
+  first.cost = SampledCost{2 * cost, *Dims::make(std::vector<std::uint64_t>{80, 50, 60})};
   CHECK_FALSE(is_own(chooser.choose(config, &first)));
-  first.cost = OpenLoopCost{cost, *Dims::make(std::vector<std::uint64_t>{2000, 60})};
+  first.cost = SampledCost{cost, *Dims::make(std::vector<std::uint64_t>{2000, 60})};
   CHECK(is_own(chooser.choose(config, &first)));
   first.cost.reset();
   CHECK(is_own(chooser.choose(config, &first)));
@@ -151,14 +151,15 @@ TEST_CASE("frames that are alike are coded as the first of them") {
 }
 
 TEST_CASE("a trial counts every point of a small pass and of a small box") {
-  CHECK(CountedPart::of_trial(CountedPart::small_pass, std::uint64_t{1} << 30).all());
-  CHECK(CountedPart::of_trial(CountedPart::small_box, CountedPart::small_box).all());
-  CHECK_FALSE(CountedPart::of_trial(CountedPart::small_box, CountedPart::small_box + 1).all());
+  CHECK(TrialSubsample::of_trial(TrialSubsample::small_pass, std::uint64_t{1} << 30).all());
+  CHECK(TrialSubsample::of_trial(TrialSubsample::small_box, TrialSubsample::small_box).all());
+  CHECK_FALSE(
+      TrialSubsample::of_trial(TrialSubsample::small_box, TrialSubsample::small_box + 1).all());
 }
 
 TEST_CASE("the places that a trial counts are listed in ascending order") {
   for (const std::uint32_t times : {1U, 2U, 4U, 5U}) {
-    const CountedPart part{times};
+    const TrialSubsample part{times};
     constexpr std::array<std::uint64_t, 10> sizes{0,    1,    1023, 1024, 1025,
                                                   2048, 5119, 5120, 5121, 33'000};
     for (const std::uint64_t places : sizes) {
@@ -188,7 +189,7 @@ TEST_CASE("codes that stand for two each take what all of them take") {
                                       (std::uint64_t{1} << bits));
       }
     }
-    const CountedPart part{2};
+    const TrialSubsample part{2};
     std::vector<QuantCode> some(part.size(points));
     for (std::size_t i = 0; i < some.size(); ++i) some[i] = codes[part.place(i)];
     const PassShape shape{points, 1};

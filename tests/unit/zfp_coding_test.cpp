@@ -24,13 +24,13 @@ RoundTrip round_trip(const std::vector<float>& values, double bound,
   const Mask none;
   ZfpCoding coding;
   coding.choose({}, {}, bound, DType::f32);
-  const cpu::SelfCoded coded = cpu::encode_values(
+  const cpu::OwnCoded coded = cpu::encode_values(
       coding, bound, cpu::FrameInput<float>{dims.as_3d(), values, none, *low, *high, dims, fills});
   Sections sections;
   for (const cpu::OwnedSection& section : coded.sections) sections.add(section.id, section.bytes);
   RoundTrip result{std::vector<float>(values.size()), coded.counts};
   cpu::decode_values(
-      std::get<ZfpCoding>(*coded.settled), sections,
+      std::get<ZfpCoding>(*coded.final_params), sections,
       cpu::FrameOutput<float>{dims.as_3d(), result.restored, none, *low, *high, dims});
   return result;
 }
@@ -59,7 +59,7 @@ TEST_CASE("zfp chunks are as small as a hundredth of the stream allows") {
   const auto chunk_for = [](IndexKind kind, BitCount bits_per_block) {
     ZfpCoding coding;
     coding.index = kind;
-    return coding.settled(1000 * bits_per_block, 1000).chunk;
+    return coding.with_chosen_chunk(1000 * bits_per_block, 1000).chunk;
   };
   CHECK(chunk_for(IndexKind::length, 1600) == 1);
   CHECK(chunk_for(IndexKind::length, 1599) == 2);
@@ -69,7 +69,7 @@ TEST_CASE("zfp chunks are as small as a hundredth of the stream allows") {
   CHECK(chunk_for(IndexKind::hybrid, 1) == 256);
   ZfpCoding known;
   known.chunk = 5;
-  CHECK(known.settled(1, 1) == known);
+  CHECK(known.with_chosen_chunk(1, 1) == known);
 }
 
 }  // namespace cuszi::test

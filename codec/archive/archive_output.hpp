@@ -1,0 +1,46 @@
+#pragma once
+
+#include "codec/archive/archive_writer.hpp"
+#include "codec/frames/device_buffers.hpp"
+#include "codec/io/background.hpp"
+#include "codec/io/buffer.hpp"
+#include "core/backend/backend.hpp"
+
+namespace cuszi {
+
+/// Takes compressed frames to an archive, in the background where the sink takes any order: from a
+/// device's memory or the host's.
+class ArchiveOutput {
+ public:
+  /// A frame's place.
+  struct OutputRegion {
+    MutableBytes memory;    ///< the host's or the backend's
+    ByteCount offset = 0;   ///< in the archive, if the sink takes any order
+    bool is_there = false;  ///< the memory is where the sink wants it
+  };
+
+  /// For frames of which as many are in work at a time as there are `tracks`.
+  ArchiveOutput(Backend& backend, ByteSink& sink, const ArchiveHeader& header,
+                std::size_t tracks = 1);
+
+  /// A place for the next frame, in the sink's own memory if it has some there. Other frames may be
+  /// sent meanwhile.
+  OutputRegion take(ByteCount size);
+
+  /// Writes the frame that was put there, in the order in which places were taken.
+  void send(const OutputRegion& region);
+
+  /// Waits for the frames and completes the archive. Returns its size.
+  ByteCount finish();
+
+ private:
+  ByteSink& sink_;
+  ArchiveWriter writer_;
+  Transfer* transfer_;
+  std::size_t tracks_;
+  std::uint64_t frames_ = 0;
+  Buffer buffers_[frames_in_memory];  ///< of the host: one is written while the others are filled
+  Background writing_;
+};
+
+}  // namespace cuszi

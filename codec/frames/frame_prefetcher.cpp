@@ -1,0 +1,72 @@
+#include "codec/frames/frame_prefetcher.hpp"
+
+#include "codec/field/field_source.hpp"
+#include "codec/frames/device_buffers.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// What compressing takes beside the frames, at most, in frames: an arena and archives on their
+/// way.
+constexpr ByteCount frames_of_work = 6;
+
+}  // namespace
+
+FramePrefetcher::FramePrefetcher(Backend& backend, FieldSource& field, bool twice,
+                                 std::size_t tracks)
+    : field_(field),
+      transfer_(field.is_stream() ? nullptr : backend.transfer()),
+      twice_(twice && field.plan().frames() > 1),
+      tracks_(tracks) {
+  if (transfer_ == nullptr || !twice_) return;
+  if (!field.device_frame(0).empty() || !fits_device()) return;
+  kept_.reset(transfer_);
+  kept_places_.resize(field.plan().frames());
+}
+
+void FramePrefetcher::expect(std::uint64_t i) {
+  if (transfer_ != nullptr && field_.device_frame(i).empty() && fetched_ != i) fetch(i);
+}
+
+Bytes FramePrefetcher::frame(std::uint64_t i, Backend& user) {
+  if (transfer_ == nullptr) return field_.frame(i);
+  if (const Bytes values = field_.device_frame(i); !values.empty()) return values;
+  if (fetched_ != i) fetch(i);
+  fetching_.wait();
+  const Bytes values = values_;
+  if (twice_ && !kept_) field_.recognise(i, user.hashes({&values, 1}).front());
+  if (i + 1 < field_.plan().frames()) fetch(i + 1);
+  return values;
+}
+
+void FramePrefetcher::release_values(std::uint64_t i) {
+  if (transfer_ == nullptr) field_.release_values(i);
+}
+
+bool FramePrefetcher::fits_device() const {
+  return field_.layout().field_bytes() + tracks_ * frames_of_work * field_.frame_bytes(0) <=
+         transfer_->room();
+}
+
+void FramePrefetcher::fetch(std::uint64_t i) {
+  fetched_.reset();
+  fetching_.wait();
+  const bool is_there = kept_ && !kept_places_[i].empty();
+  const std::size_t buffer =
+      kept_ ? first_kept_buffer + i : buffer_for(DeviceBuffer::field, i, tracks_);
+  values_ = is_there ? kept_places_[i] : transfer_->memory(buffer, field_.frame_bytes(i));
+  fetched_ = i;
+  if (is_there) return;
+  if (kept_) kept_places_[i] = values_;
+  fetching_.start([this, i, to = values_] {
+    transfer_->upload(
+        to, [&](ByteCount offset, MutableBytes piece) { field_.read_part(i, offset, piece); });
+  });
+}
+
+void FramePrefetcher::ReleaseKept::operator()(Transfer* transfer) const noexcept {
+  transfer->release(first_kept_buffer);
+}
+
+}  // namespace cuszi

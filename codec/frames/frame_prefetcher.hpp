@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codec/io/background.hpp"
+#include "core/backend/backend.hpp"
+
+namespace cuszi {
+
+class FieldSource;
+
+/// Brings the frames of a field to where a backend wants them: for a device with memory of its own
+/// straight from the file, one frame ahead, unless they are there; else the host's. If all are to
+/// be used `twice` and the device has room for them, they stay there and are read once.
+class FramePrefetcher {
+ public:
+  /// For a backend that has as many frames in work at a time as there are `tracks`.
+  FramePrefetcher(Backend& backend, FieldSource& field, bool twice, std::size_t tracks = 1);
+
+  /// Begins to bring frame `i`, if it is not there.
+  void expect(std::uint64_t i);
+
+  /// The values of frame `i`, valid until as many others have been asked for as there are tracks.
+  /// `user` is the backend that is going to work on it. Throws InputError or DeviceError.
+  Bytes frame(std::uint64_t i, Backend& user);
+
+  /// Frees the values of frame `i`, if they are the host's and nobody will ask for them again.
+  void release_values(std::uint64_t i);
+
+ private:
+  struct ReleaseKept {
+    void operator()(Transfer* transfer) const noexcept;
+  };
+
+  bool fits_device() const;
+  void fetch(std::uint64_t i);
+
+  FieldSource& field_;
+  Transfer* transfer_;  ///< none if frames stay on the host
+  bool twice_;
+  std::size_t tracks_;
+  std::optional<std::uint64_t> fetched_;         ///< the frame on its way or there
+  MutableBytes values_;                          ///< its place
+  std::unique_ptr<Transfer, ReleaseKept> kept_;  ///< what has the frames that stay, if they do
+  std::vector<MutableBytes> kept_places_;        ///< of these frames; empty before the first use
+  Background fetching_;
+};
+
+}  // namespace cuszi

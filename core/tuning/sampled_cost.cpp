@@ -1,0 +1,172 @@
+#include "core/tuning/sampled_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/wide_vectors.hpp"
+
+namespace cuszi {
+
+namespace {
+
+constexpr std::uint64_t whole_sample = 8192;  ///< of all classes, about
+constexpr std::uint64_t least_sample = 64;
+constexpr std::uint64_t most_sample = 1024;
+/// Neighbours' errors are partly alike, so that a mean of them keeps a part of their variance.
+constexpr double alike_share = 0.15;
+constexpr double other_share = 0.5;
+
+/// What the codes of errors take whose sizes have a Laplace distribution, in units of 2^-16 bits,
+/// by the logarithm of the mean size over half a step in quarters from -4 to 4; larger ones take a
+/// bit for each octave.
+constexpr std::array<std::uint32_t, 33> laplace_costs{
+    0,      2,      15,     78,     307,    954,    2427,   5237,   9848,   16521,  25230,
+    35702,  47540,  60357,  73858,  87858,  102251, 116979, 132003, 147289, 162801, 178504,
+    194365, 210351, 226437, 242599, 258820, 275084, 291381, 307701, 324040, 340391, 356751};
+
+/// The cost of one of many errors whose mean square is this, in half steps.
+Cost cost_of_square(double square) {
+  constexpr double units = 1 << 20;    // of the square, 40 quarters of its root's logarithm
+  constexpr std::int64_t lowest = 24;  // the root's logarithm is -4 here, in quarters
+  const auto scaled = static_cast<std::uint64_t>(clamp_to(square, 0.0, 1e12) * units);
+  if (scaled == 0) return 0;
+  // Twice the root's logarithm in units of 2^-cost_bits; in eighths of these are its quarters.
+  const std::int64_t place = static_cast<std::int64_t>(log2_of(scaled)) * 2 - (lowest << cost_bits);
+  if (place <= 0) return 0;
+  const auto quarter = static_cast<std::size_t>(place >> cost_bits);
+  const auto part = static_cast<std::uint64_t>(place & ((1 << cost_bits) - 1));
+  constexpr std::size_t last = laplace_costs.size() - 1;
+  if (quarter >= last) {
+    const auto beyond = static_cast<std::uint64_t>(place) - (last << cost_bits);
+    return laplace_costs[last] + beyond / 4;
+  }
+  const Cost low = laplace_costs.at(quarter);
+  return low + (((laplace_costs.at(quarter + 1) - low) * part) >> cost_bits);
+}
+
+/// What a class's errors cost, and what they leave behind.
+struct ClassCost {
+  Cost cost = 0;
+  double noise = 0;  ///< the variance of what is restored
+};
+
+/// `noise` is the neighbours' variance, `bound` the level's, both in the units of sizes.
+ClassCost cost_of(const ClassErrors& errors, std::uint64_t points, double noise, double bound) {
+  ClassCost result;
+  std::uint64_t all = 0;
+  const double inverse = 1 / (bound * bound);
+  for (const ClassErrors::Some& some : errors.errors) {
+    if (some.count == 0) continue;
+    const double size = static_cast<double>(some.size) / static_cast<double>(some.count);
+    const double square =
+        (size * size + (alike_share + other_share * errors.noise_gain) * noise) * inverse;
+    result.cost += some.count * cost_of_square(square);
+    result.noise += static_cast<double>(some.count) * std::min(square, 1.0 / 3);
+    all += some.count;
+  }
+  if (all == 0) return {};
+  // A fit fits its own sample too well, by half a nat an unknown.
+  constexpr Cost cost_of_unknown = static_cast<Cost>(0.72 * (1 << cost_bits));
+  result.cost += errors.coefficients.size() * cost_of_unknown;
+  result.cost = result.cost * points / all;
+  result.noise *= bound * bound / static_cast<double>(all);
+  return result;
+}
+
+/// Adds the errors of a block's samples: residual_of() them, by their neighbour_spread().
+void add_errors(const Observations& sample, std::size_t block, const Shares& unknowns,
+                double half_step, ClassErrors& errors) {
+  double residuals[sum_lanes];
+  double apart[sum_lanes] = {};
+  std::copy_n(sample.targets(block), sum_lanes, residuals);
+  for (unsigned i = 0; i < sample.unknowns(); ++i) {
+    const double* const row = sample.row(block, i);
+    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      residuals[lane] -= unknowns[i] * row[lane];
+      apart[lane] += magnitude_of(row[lane]);
+    }
+  }
+  for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+    if (sample.taking_part(block)[lane] == 0) continue;
+    const double mean = sample.unknowns() == 0 ? 0 : apart[lane] / sample.unknowns();
+    ClassErrors::Some& some =
+        errors.errors.at(static_cast<std::size_t>(disagreement_of(error_size(mean, half_step))));
+    ++some.count;
+    some.size += error_size(residuals[lane], half_step);
+  }
+}
+
+/// Whether points of two lattices have the same neighbours.
+bool is_alike(const PointClass& a, const PointClass& b) {
+  return a.odd == b.odd && a.order == b.order && a.level == b.level && a.unit == b.unit &&
+         a.enclosed == b.enclosed && (a.stage == 0) == (b.stage == 0);
+}
+
+}  // namespace
+
+std::uint64_t sampled_cost_points(std::uint64_t points, std::uint64_t all_points) {
+  const std::uint64_t share = points * whole_sample / all_points;
+  return std::min(points, std::clamp(share, least_sample, most_sample));
+}
+
+double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
+                     const Stencil& stencil) {
+  const StencilWeights shares = shares_of(coefficients, points, stencil);
+  double gain = 0;
+  for (unsigned g = 0; g < stencil.size; ++g) gain += shares[g] * shares[g] / stencil.taps_of(g);
+  return gain;
+}
+
+ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
+                      double bound, double half_step) {
+  ClassErrors errors;
+  if (sample.unknowns() != 0 && sample.used() >= least_sampled_fit) {
+    errors.coefficients = solve_stencil(sample, stencil, points, bound, FitTo::originals);
+  }
+  errors.noise_gain = noise_gain_of(errors.coefficients, points, stencil);
+  const StencilWeights shares = shares_of(errors.coefficients, points, stencil);
+  Shares unknowns{};
+  std::copy_n(shares.begin() + 1, sample.unknowns(), unknowns.begin());
+  with_wide_vectors([&] {
+    for (std::size_t block = 0; block < sample.blocks(); ++block) {
+      add_errors(sample, block, unknowns, half_step, errors);
+    }
+  });
+  return errors;
+}
+
+Cost sampled_cost(const MultilevelParams& params, const Schedule& schedule,
+                  std::span<const ClassErrors> classes) {
+  Cost cost = 0;
+  double noise = 0;
+  for (const Pass& pass : schedule.passes) {
+    const double bound = params.half_step_of(pass.level) / params.half_step * error_sizes_per_bound;
+    double left = 0;
+    for (const PointClass& points : schedule.classes_of(pass)) {
+      const ClassCost some = cost_of(classes[points.index], points.points(), noise, bound);
+      cost += some.cost;
+      left += some.noise * static_cast<double>(points.points());
+    }
+    noise = left / static_cast<double>(pass.points);
+  }
+  return cost;
+}
+
+std::vector<Coefficients> coefficients_for(const Lattice& part, const MultilevelParams& params,
+                                           std::span<const ClassErrors> classes) {
+  const Schedule from = make_schedule(params.lattice);
+  const Schedule to = make_schedule(part);
+  std::vector<Coefficients> all(to.classes.size());
+  for (const PointClass& points : to.classes) {
+    const auto same =
+        std::find_if(from.classes.begin(), from.classes.end(),
+                     [&](const PointClass& other) { return is_alike(points, other); });
+    if (same == from.classes.end()) continue;
+    const Coefficients& found = classes[same->index].coefficients;
+    const Stencil stencil = stencil_of(part, params.reach, points);
+    if (found.size() + 1 == stencil.size) all[points.index] = found;
+  }
+  return all;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/hd.hpp"
+
+namespace cuszi {
+
+/// The places of a pass whose codes a trial counts, each for several ones: all of a small pass,
+/// else some runs of places, so that neighbours stay together and no region is missed. Contexts are
+/// needed there alone.
+struct TrialSubsample {
+  static constexpr std::uint64_t run = 1024;
+  static constexpr std::uint64_t small_pass = std::uint64_t{1} << 13;
+  static constexpr std::uint64_t small_box = std::uint64_t{1} << 17;
+
+  std::uint32_t times = 1;  ///< as many codes as each stands for
+
+  /// In a pass of so many points of a box of so many.
+  CUSZI_HD static TrialSubsample of_trial(std::uint64_t points, std::uint64_t of_box) {
+    return {points > small_pass && of_box > small_box ? 2U : 1U};
+  }
+
+  CUSZI_HD bool all() const { return times == 1; }
+  CUSZI_HD bool has(std::uint64_t place) const { return place / run % times == times / 2; }
+  /// The i-th place that is counted.
+  CUSZI_HD std::uint64_t place(std::uint64_t i) const {
+    return (i / run * times + times / 2) * run + i % run;
+  }
+  /// How many there are of so many places.
+  CUSZI_HD std::uint64_t size(std::uint64_t places) const {
+    const std::uint64_t period = times * run;
+    const std::uint64_t before = times / 2 * run;  // of a period, those that are not counted
+    const std::uint64_t rest = places % period;
+    const std::uint64_t counted = rest < before ? 0 : rest - before;
+    return places / period * run + (counted < run ? counted : run);
+  }
+};
+
+}  // namespace cuszi

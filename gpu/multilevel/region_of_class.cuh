@@ -1,0 +1,282 @@
+#pragma once
+
+#include "gpu/multilevel/cube_point.cuh"
+
+namespace cuszi::gpu {
+
+/// How the regions of a pass of cubes or slices are shared out: a thread block takes some of a
+/// class that follow each other along z. Blocks: regions along x; of a cube regions along y and
+/// runs of regions of all indexes of the slowest of four axes, of a slice runs of regions and
+/// slices; of one class after the other, since each has code of its own.
+struct CubeGrid {
+  static constexpr std::uint32_t longest_run = 4;
+  static constexpr std::uint64_t enough_regions = 132 * 64;  ///< to keep a device busy with runs
+
+  std::uint32_t run = 1;       ///< regions of a thread block
+  std::uint32_t runs = 0;      ///< of one slice or cube
+  std::uint32_t slabs = 0;     ///< of one class: blocks along z
+  std::uint32_t first_number;  ///< of the pass's classes in CubeClasses
+  unsigned layered_axis;       ///< of slices that are enclosed
+  dim3 blocks;
+
+  template <class T>
+  CubeGrid(const PassView<T>& pass, unsigned first)
+      : first_number(first), layered_axis(pass.layered_axis) {
+    Index4 regions{};
+    for (std::uint32_t c = 0; c < pass.class_count; ++c) {
+      for (unsigned axis = 0; axis < max_axes; ++axis) {
+        regions[axis] = std::max(regions[axis], pass.host_classes[c].regions[axis]);
+      }
+    }
+    if (regions[0] * regions[1] * regions[2] * regions[3] >= enough_regions) run = longest_run;
+    const bool is_slice = pass.geometry == Geometry::slice;
+    runs = static_cast<std::uint32_t>(ceil_div(regions[is_slice ? 2 : 1], run));
+    slabs = grid_of(regions[0] * (is_slice ? regions[1] : runs));
+    blocks =
+        dim3(grid_of(regions[3]), is_slice ? runs : grid_of(regions[2]), slabs * pass.class_count);
+  }
+
+  /// This thread block's class among those of the pass.
+  __device__ std::uint32_t class_here() const { return blockIdx.z / slabs; }
+  __device__ std::uint32_t slab() const { return blockIdx.z % slabs; }
+};
+
+/// A pass of cubes or slices as a launch for `Classes` gets it.
+template <class Classes, class T>
+struct CubePass {
+  LevelArray<T> array;
+  CubeGrid grid;
+  int reach;
+  ClassPlan<T> plans[Classes::count];
+
+  CubePass(const PassView<T>& pass, unsigned first)
+      : array(pass.array), grid(pass, first), reach(pass.reach) {
+    for (std::uint32_t c = 0; c < pass.class_count; ++c) {
+      plans[first + c] = pass.host_classes[c].plan;
+    }
+  }
+};
+
+/// A region of a class and what one thread has of it: the points k = 0 .. 3 along z at one y and x.
+/// A region of a cube is 4 x 4 x 32 points, a row of x for each warp; one of a slice 8 x 64, of
+/// which half of the threads have the four rows behind those of the others.
+template <class Class, class T>
+class RegionOfClass {
+ public:
+  __device__ RegionOfClass(const LevelLayout& layout, const PointClass& points,
+                           const CubeGrid& grid)
+      : count_(points.count),
+        row_(threadIdx.x / width),
+        x_(threadIdx.x % width),
+        slab_(grid.slab()),
+        run_(grid.run),
+        tile_((Class::is_slice ? blockIdx.y : slab_ % grid.runs) * grid.run),
+        start_(points.start) {
+    const std::uint32_t z =
+        2 * (depth * tile_ + (Class::is_slice ? cube_points * row_ : 0)) + odd(0);
+    const std::uint32_t y = Class::is_slice ? 0 : 2 * (4 * blockIdx.y + row_) + odd(1);
+    const std::uint32_t x = 2 * (width * blockIdx.x + x_) + odd(2);
+    place_ = {static_cast<std::int32_t>(z),
+              static_cast<std::int32_t>(y),
+              static_cast<std::int32_t>(x),
+              static_cast<std::int32_t>(layout.extents[z_axis]),
+              Class::is_slice ? 1 : static_cast<std::int32_t>(layout.extents[2]),
+              static_cast<std::int32_t>(layout.extents[3])};
+    Index4 at{slab_ / grid.runs, z, y, x};
+    bool is_there = width * std::uint64_t{blockIdx.x} < count_[3];
+    if (Class::is_slice) {
+      is_there = is_there && slab_ < count_[0] * count_[1];
+      const std::uint64_t number0 = slab_ / count_[1];
+      const std::uint64_t number1 = slab_ % count_[1];
+      at = {points.first[0] + number0 * points.step[0], points.first[1] + number1 * points.step[1],
+            z, x};
+    }
+    if (!Class::is_slice) is_there = is_there && 4 * std::uint64_t{blockIdx.y} < count_[2];
+    if (!is_there) run_ = 0;
+    if (Class::is_enclosed) find_slices(layout, points, grid.layered_axis, at);
+    slice_ = Class::is_slice ? slab_ : static_cast<std::uint32_t>(at[0]);
+    offset_ = static_cast<std::uint32_t>(layout.row_of(at)) + odd(2) * layout.odd + x / 2;
+    original_ = static_cast<std::uint32_t>(layout.original_offset_of(at));
+    step_ = static_cast<std::uint32_t>(2 * layout.strides[z_axis]);
+    original_step_ = static_cast<std::uint32_t>(2 * layout.original_strides[z_axis]);
+    if (!Class::is_slice) size2_ = size_of(2, 4 * blockIdx.y, 4);
+    size3_ = size_of(3, width * blockIdx.x, width);
+    enter();
+  }
+
+  /// Whether there is a region, since classes differ in size; next() goes on to that behind it.
+  __device__ bool exists(std::uint32_t i) const {
+    return i < run_ && depth * std::uint64_t{tile_} < count_[z_axis];
+  }
+  __device__ void next() {
+    ++tile_;
+    place_.z += static_cast<std::int32_t>(2 * depth);
+    offset_ += depth * step_;
+    original_ += depth * original_step_;
+    enter();
+  }
+
+  /// Calls f(borders) with those that the region is near to, if points look `reach` away along odd
+  /// axes and `even_reach` along even ones.
+  template <class F>
+  __device__ void with_borders(int reach, int even_reach, const F& f) const {
+    const auto is_inner = [&](int axis, std::int32_t at, std::int32_t first_back,
+                              std::int32_t last_ahead, std::int32_t extent) {
+      const int margin = odd(static_cast<unsigned>(axis)) != 0 ? reach : even_reach;
+      return at - first_back >= margin && at + last_ahead + margin < extent;
+    };
+    constexpr auto last_z = static_cast<std::int32_t>(2 * (depth - 1));
+    constexpr auto last_x = static_cast<std::int32_t>(2 * (width - 1));
+    const auto z = Class::is_slice ? static_cast<std::int32_t>(2 * cube_points * row_) : 0;
+    const auto y = static_cast<std::int32_t>(2 * row_);
+    const auto x = static_cast<std::int32_t>(2 * x_);
+    const bool is_full = points() == RegionShape::points;
+    if (!is_full || !is_inner(0, place_.z, z, last_z - z, place_.depth) ||
+        (!Class::is_slice && !is_inner(1, place_.y, y, 6 - y, place_.height))) {
+      f(std::integral_constant<Borders, Borders::all>{});
+    } else if (!is_inner(2, place_.x, x, last_x - x, place_.width)) {
+      f(std::integral_constant<Borders, Borders::rows>{});
+    } else {
+      f(std::integral_constant<Borders, Borders::none>{});
+    }
+  }
+
+  __device__ const CubePlace& place() const { return place_; }
+  template <class V>
+  __device__ CubeReader<Class, V> reader(const LevelLayout& layout, const V* array) const {
+    return {array,
+            offset_,
+            static_cast<std::uint32_t>(layout.strides[z_axis]),
+            static_cast<std::uint32_t>(layout.strides[2]),
+            layout.odd,
+            to_low_slice_,
+            to_high_slice_};
+  }
+
+  __device__ bool has(int k) const { return static_cast<std::uint32_t>(k) < mine_; }
+  /// Of the k-th point, in the level's array and in the frame's own one.
+  __device__ std::uint32_t offset(int k) const {
+    return offset_ + static_cast<std::uint32_t>(k) * step_;
+  }
+  __device__ std::uint32_t original(int k) const {
+    return original_ + static_cast<std::uint32_t>(k) * original_step_;
+  }
+  /// Of the k-th point among those of the region in the pass.
+  __device__ std::uint32_t place_in_region(int k) const {
+    const std::uint32_t in_tile = x_ % edge;
+    const std::uint32_t tile = x_ - in_tile;
+    const std::uint32_t across = size3_ - tile < edge ? size3_ - tile : edge;
+    const std::uint32_t row = Class::is_slice ? cube_points * row_ + static_cast<std::uint32_t>(k)
+                                              : static_cast<std::uint32_t>(k) * size2_ + row_;
+    return size1_ * size2_ * tile + row * across + in_tile;
+  }
+  /// Of the region's first point in the pass, and how many it has.
+  __device__ std::uint64_t first() const { return first_; }
+  __device__ std::uint32_t points() const { return size1_ * size2_ * size3_; }
+
+ private:
+  static constexpr unsigned z_axis = Class::is_slice ? 2 : 1;  ///< of the frame's four
+  static constexpr std::uint32_t depth = Class::is_slice ? 8 : 4;
+  static constexpr std::uint32_t width = Class::is_slice ? 64 : 32;
+  static constexpr std::uint32_t edge = Class::is_slice ? 8 : 4;  ///< of a tile
+
+  static constexpr std::uint32_t odd(unsigned axis) {
+    return Class::is_odd(static_cast<int>(axis)) ? 1 : 0;
+  }
+
+  /// The last slice may be enclosed on one side only: then that one counts twice.
+  __device__ void find_slices(const LevelLayout& layout, const PointClass& points, unsigned axis,
+                              const Index4& at) {
+    const std::uint64_t distance = points.unit[axis];
+    const auto step = static_cast<std::uint32_t>(distance * layout.strides[axis]);
+    to_low_slice_ = at[axis] >= distance ? 0 - step : step;
+    to_high_slice_ = at[axis] + distance < layout.extents[axis] ? step : 0 - step;
+  }
+
+  __device__ std::uint32_t size_of(unsigned axis, std::uint32_t first, std::uint32_t most) const {
+    const std::uint64_t rest = count_[axis] - first;
+    return rest < most ? static_cast<std::uint32_t>(rest) : most;
+  }
+  __device__ void enter() {
+    const std::uint32_t first = depth * tile_;
+    if (Class::is_slice) {
+      size2_ = size_of(2, first, depth);
+      const std::uint32_t behind = size2_ > cube_points * row_ ? size2_ - cube_points * row_ : 0;
+      mine_ = x_ >= size3_ ? 0 : behind < cube_points ? behind : cube_points;
+      first_ = start_ + (slice_ * count_[2] + first) * count_[3] + size2_ * (width * blockIdx.x);
+    } else {
+      size1_ = size_of(1, first, depth);
+      mine_ = row_ < size2_ && x_ < size3_ ? size1_ : 0;
+      first_ = start_ +
+               ((slice_ * count_[1] + first) * count_[2] + size1_ * (4 * blockIdx.y)) * count_[3] +
+               size1_ * size2_ * (width * blockIdx.x);
+    }
+  }
+
+  const Index4& count_;
+  std::uint32_t row_;  ///< of a cube's region along y, of a slice's among the threads' rows
+  std::uint32_t x_;
+  std::uint32_t slab_;
+  std::uint32_t run_;
+  std::uint32_t slice_;
+  std::uint32_t tile_;
+  std::uint64_t start_;
+  CubePlace place_;
+  std::uint32_t offset_;
+  std::uint32_t original_;
+  std::uint32_t step_;
+  std::uint32_t original_step_;
+  std::uint32_t mine_;              ///< how many of the points there are
+  std::uint32_t to_low_slice_ = 0;  ///< in the level's array
+  std::uint32_t to_high_slice_ = 0;
+  std::uint32_t size1_ = 1;
+  std::uint32_t size2_;
+  std::uint32_t size3_;
+  std::uint64_t first_;
+};
+
+/// Calls f(CubePass<...>) with what a launch for the pass gets.
+template <class T, class F>
+void with_cube_pass(const PassView<T>& pass, const F& f) {
+  with_classes(
+      pass, [&](auto classes, unsigned first) { f(CubePass<decltype(classes), T>(pass, first)); });
+}
+
+/// Calls f(RegionOfClass<...>, its class's plan) with a thread's part of the pass.
+template <class Classes, class T, class F>
+__device__ void visit_tile(const CubePass<Classes, T>& pass, const F& f) {
+  Classes::visit(pass.grid.first_number + pass.grid.class_here(), [&](auto of, auto number) {
+    const ClassPlan<T>& plan = pass.plans[number];
+    f(RegionOfClass<decltype(of), T>(pass.array.layout, plan.points, pass.grid), plan);
+  });
+}
+
+/// Values of a region on their way between threads and places, 8 bytes at a time where they lie so.
+template <class Value>
+struct CubeStage {
+  static constexpr std::uint32_t in_word = 8 / sizeof(Value);
+
+  alignas(8) Value values[RegionShape::points];
+
+  __device__ void load(const Value* from, std::uint32_t count) { copy(from, values, count); }
+  __device__ void store(Value* to, std::uint32_t count) const { copy(values, to, count); }
+
+ private:
+  __device__ static void copy(const Value* from, Value* to, std::uint32_t count) {
+    const auto other =
+        reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to);
+    if (other % 8 == 0 && count == RegionShape::points) {
+      const auto* const words = reinterpret_cast<const std::uint64_t*>(from);
+      auto* const out = reinterpret_cast<std::uint64_t*>(to);
+      for (std::uint32_t i = threadIdx.x; i < RegionShape::points / in_word;
+           i += RegionShape::block_threads) {
+        out[i] = words[i];
+      }
+    } else {
+      for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
+        to[i] = from[i];
+    }
+  }
+};
+
+}  // namespace cuszi::gpu

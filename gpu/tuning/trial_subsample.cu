@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "core/tuning/trial_subsample.hpp"
+#include "gpu/tuning/trial_subsample.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+/// A pass of which a part is counted.
+struct PartOfPass {
+  TrialSubsample part;
+  const QuantCode* codes;
+  const std::uint8_t* contexts;
+  std::uint64_t count;  ///< of the part
+  QuantCode* counted_codes;
+  std::uint8_t* counted_contexts;
+};
+
+/// A row of blocks for each pass.
+__global__ void take_counted(const PartOfPass* passes) {
+  const PartOfPass pass = passes[blockIdx.y];
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i >= pass.count) return;
+  const std::uint64_t place = pass.part.place(i);
+  pass.counted_codes[i] = pass.codes[place];
+  pass.counted_contexts[i] = pass.contexts[place];
+}
+
+}  // namespace
+
+LevelSymbols trial_subsamples(Work& work, const LevelSymbols& passes, std::uint64_t box_points) {
+  LevelSymbols counted = passes;
+  std::vector<PartOfPass> parts;
+  std::uint64_t most = 0;
+  for (PassSymbols& pass : counted) {
+    const TrialSubsample part = TrialSubsample::of_trial(pass.count, box_points);
+    if (part.all()) continue;
+    const std::uint64_t count = part.size(pass.count);
+    auto* const codes = work.take<QuantCode>(count);
+    auto* const contexts = work.take<std::uint8_t>(count);
+    parts.push_back({part, pass.codes, pass.contexts, count, codes, contexts});
+    pass = {codes, contexts, count, pass.shape, part.times};
+    most = std::max(most, count);
+  }
+  if (parts.empty()) return counted;
+  const dim3 blocks(blocks_for(most, threads), static_cast<unsigned>(parts.size()));
+  take_counted<<<blocks, threads, 0, work.stream()>>>(work.upload(parts.data(), parts.size()));
+  check_launch("take_counted");
+  return counted;
+}
+
+}  // namespace cuszi::gpu
