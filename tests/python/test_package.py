@@ -61,6 +61,16 @@ class RoundTrips(unittest.TestCase):
     def test_the_version_is_the_library_s(self):
         self.assertEqual(importlib.metadata.version("cuszi"), cuszi.__version__)
 
+    def test_libraries_come_from_the_package_or_the_system(self):
+        libraries = list(Path(cuszi.__file__).parent.rglob("*.so*"))
+        self.assertGreater(len(libraries), 0)
+        for library in libraries:
+            dynamic = subprocess.run(["readelf", "--dynamic", "--wide", library], capture_output=True,
+                                     text=True, check=True).stdout
+            for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic):
+                for entry in path.split(":"):
+                    self.assertRegex(entry, r"^\$ORIGIN(/|$)", library)
+
     def test_a_limit_of_memory(self):
         a = waves()
         archive = cuszi.compress(a, abs=1e-2)
