@@ -24,7 +24,8 @@ struct RunOptions {
 };
 
 inline constexpr std::string_view fill_option = "--fill-value";
-/// That are drawn of a frame to look for others: reading it from a file takes longer.
+/// Samples of a frame in which the tool looks for unnamed fill values: reading a frame from a file
+/// takes longer than drawing them.
 inline constexpr std::uint64_t most_fill_samples = 16384;
 
 /// What a user says of one variable of a file.

@@ -17,11 +17,11 @@ struct Failure {
   std::string message;  ///< one line
 };
 
-/// To be called where an exception is being handled. The message names `subject` (a file) unless
-/// there is none.
+/// The failure that the exception being handled is. Its message names `subject`, a file, unless
+/// that is empty.
 Failure failure_of(std::string_view subject);
 
-/// The same, told on stderr. Returns the exit code.
+/// Prints the failure that the exception being handled is to stderr. Returns its exit code.
 ExitCode tell_failure(std::string_view subject) noexcept;
 
 /// How a command reports on its files.

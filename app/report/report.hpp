@@ -63,8 +63,8 @@ std::string to_text(const Report& report);
 /// output, on standard error. Throws OutputError.
 void print(const Report& report, const RunOptions& run, bool beside_data = false);
 
-/// The same of a file that has failed all the same: in JSON it is left in `known`, to be told with
-/// the failure.
+/// Prints the report of a file whose command fails after the report is known. As JSON it is left in
+/// `known` instead, for the object that tells the failure.
 void print_failed(const Report& report, const RunOptions& run, Json& known,
                   bool beside_data = false);
 

@@ -34,7 +34,8 @@ struct FillWarning {
   std::string text(std::string_view option) const;
 };
 
-/// Those warnings that make a result useless, in one line; empty if there are none.
+/// One line of the warnings that spoil the value range; empty if there are none. `option` is what
+/// takes fill values, like "--fill-value".
 std::string spoiling(const std::vector<FillWarning>& warnings, std::string_view option);
 
 /// The least and the greatest values of a sample that grows, and how often each was drawn.
