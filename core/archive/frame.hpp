@@ -112,7 +112,8 @@ struct FrameHeader {
   bool is_packed() const;
 };
 
-/// The fewest bytes of payload that a frame of so many bytes of values must have to be believed.
+/// The least payload, in bytes, that a reader accepts of a frame whose values take `value_bytes`
+/// bytes. A frame that claims to expand further is refused as damaged.
 ByteCount least_payload_bytes(ByteCount value_bytes);
 
 /// Bytes in front of a frame header that say how long it is.

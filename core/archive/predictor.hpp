@@ -76,7 +76,7 @@ std::vector<int> level_of_pass(const PredictorParams& params);
 
 PassShape shape_of(const Pass& pass);
 
-/// Of every pass of a frame of so many points.
+/// The shape of every pass of a frame of `points` points, in the order of coding.
 std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points);
 
 void write_predictor(const PredictorParams& params, ByteWriter& out);

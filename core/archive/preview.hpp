@@ -11,8 +11,8 @@ namespace cuszi {
 /// whole: what the first levels of the frames that meet the box restore, without the rest.
 class Preview {
  public:
-  /// Of a field that is cut into frames by `plan`. A stride of 1 and no box are the field itself.
-  /// Throws UsageError if the box does not lie in the field.
+  /// Previews a field that is cut into frames by `plan`. A stride of 1 and no box show the whole
+  /// field. Throws UsageError if the box does not lie in the field.
   Preview(const FieldCuts& plan, std::uint64_t stride, const Box& box = {});
 
   /// Thins the field along the lattice axes of its first frame, all if that is not of `multilevel`,
@@ -49,7 +49,8 @@ struct FramePreview {
   std::size_t passes = 1;    ///< that restore them
   std::size_t levels = 1;    ///< of the payload that have these passes
 
-  /// Of a frame of these dims, for these of its points, at least one.
+  /// Finds what to restore of a frame of extents `dims` to show its points `wanted`, which are at
+  /// least one.
   static FramePreview of(const Dims& dims, const FrameHeader& header, const Selection& wanted);
 };
 

@@ -34,9 +34,9 @@ class Backend {
   /// The way to memory of its own; none if it works in the host's.
   virtual Transfer* transfer() { return nullptr; }
 
-  /// Another one of the same device, on which another thread may have a frame of up to so many
-  /// bytes in work meanwhile: it has the transfers in common with this one, and ends with it. None
-  /// where one frame takes all there is to compute with, or the memory is short.
+  /// Another backend of the same device, on which another thread may work on a frame of up to
+  /// `frame_bytes` bytes at the same time. It shares the transfers of this backend and is destroyed
+  /// with it. Null where one frame takes the whole device, or memory is short.
   virtual Backend* sibling(ByteCount /*frame_bytes*/) { return nullptr; }
 
   /// Waits until all that was begun is done, so that a step's time can be told.
@@ -47,12 +47,13 @@ class Backend {
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                                 const FillValues& fills,
                                                 const PredictorParams& draft) = 0;
-  /// The same for a frame that a session has looked at before: `scan` is what it has told.
+  /// Begins to encode a frame that an earlier session has scanned: `scan` is the scan of that
+  /// session. `values` must stay valid as in encode().
   virtual std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
                                                         const FillValues& fills,
                                                         const FieldScan& scan) = 0;
-  /// The same for a frame without fill values that is to be coded in one pass. None where the
-  /// backend has no such way; encode() is the other.
+  /// Begins to encode a frame without fill values in one pass, without a scan before it. Null where
+  /// the backend has no such way; then use encode().
   virtual std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& /*shape*/,
                                                          Bytes /*values*/,
                                                          const PredictorParams& /*draft*/) {
@@ -71,8 +72,9 @@ class Backend {
 
   /// The block_hash of each string.
   virtual std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) = 0;
-  /// The same beside what the session in use is asked for next, to be told before that ends. None
-  /// where nothing goes on beside; hashes() is the other way.
+  /// Starts to compute the block_hash of each string while the session in use works on. The result
+  /// must be read before that session ends. Empty where the backend cannot compute both at once;
+  /// then use hashes().
   virtual PendingHashes start_hashes(std::span<const Bytes> /*strings*/) { return {}; }
   /// Copies `from` to `to`, of the same size; complete on return.
   virtual void copy(Bytes from, MutableBytes to) = 0;

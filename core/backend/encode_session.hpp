@@ -60,12 +60,12 @@ struct CodedPass {
   std::optional<PredictorParams> final_params = {};  ///< parameters that were left open until then
 };
 
-/// How far a restored value is off, in so many parts of the bound, as an integer: sums of these are
-/// the same in any order.
+/// Number of error units in an error bound. Errors of restored values are summed as integers in
+/// these units, so that a sum does not depend on the order of its terms.
 inline constexpr double error_units = 65536;
 
-/// What an error of 1 is in these units: finite, and so less than that, where the bound is next to
-/// nothing.
+/// Number of error units in an absolute error of 1. Limited to the largest finite double, which is
+/// less than the exact number where the bound is next to 0.
 inline double error_units_per_one(double bound) {
   return std::min(error_units / bound, std::numeric_limits<double>::max());
 }

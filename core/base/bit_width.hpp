@@ -25,7 +25,7 @@ CUSZI_HD inline unsigned bit_width_of(std::uint32_t x) {
 #endif
 }
 
-/// Of what is not 0.
+/// The number of zero bits below the lowest set bit of `x`, which must not be 0.
 CUSZI_HD inline int trailing_zeros_of(std::uint64_t x) {
 #if defined(__CUDA_ARCH__)
   return __ffsll(static_cast<long long>(x)) - 1;

@@ -59,12 +59,12 @@ class BitReader {
   BitCount at_ = 0;
 };
 
-/// A number as so many ones and a zero.
+/// Writes `value` in unary: `value` one bits, then a zero bit.
 inline void put_unary(std::uint64_t value, BitWriter& out) {
   for (std::uint64_t i = 0; i < value; ++i) out.put(1, 1);
   out.put(0, 1);
 }
-/// Throws ArchiveError beyond the limit.
+/// Reads a number in unary, as put_unary() writes it. Throws ArchiveError if it is above `limit`.
 inline unsigned get_unary(BitReader& in, unsigned limit) {
   unsigned value = 0;
   while (in.get(1) != 0) {

@@ -7,7 +7,8 @@
 #define CUSZI_HD
 #endif
 
-/// The same for a long one with many callers, of which a device gets one copy.
+/// Marks a long host and device function with many callers: device code calls one copy of it that
+/// is not inlined.
 #if defined(__CUDA_ARCH__)
 #define CUSZI_HD_OUTLINED __host__ __device__ __noinline__
 #else

@@ -7,14 +7,15 @@
 
 namespace cuszi {
 
-/// Sums that decide bytes are made of so many partial ones, of the terms whose number mod 32 is the
-/// same, in ascending order; tree_sum() adds them up. So each lane of a warp, or of a loop that is
-/// vectorised, can make one of them.
+/// Number of partial sums of a sum that decides bytes. Partial sum k adds up the terms whose number
+/// mod 32 is k, in ascending order; tree_sum() adds up the partial sums. A lane of a warp, or of a
+/// vectorised loop, computes one of them.
 inline constexpr std::size_t sum_lanes = 32;
 
 using LaneSums = std::array<double, sum_lanes>;
 
-/// The lower half plus the upper half, until one is left.
+/// Adds up partial sums in one fixed tree: the upper half is added to the lower half until one sum
+/// is left.
 CUSZI_HD inline double tree_sum(LaneSums lanes) {
   for (std::size_t half = sum_lanes / 2; half != 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];

@@ -57,7 +57,7 @@ int processors_of_cgroups() {
   return fewest;
 }
 
-/// That the calling thread may run on.
+/// The number of processors that the calling thread may run on (affinity).
 int processors() {
   cpu_set_t set;
   CPU_ZERO(&set);

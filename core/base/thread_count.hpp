@@ -23,7 +23,8 @@ int usable_threads();
 /// What the calling thread's loops take now: usable_threads(), or what a ThreadsScope says.
 int threads_in_use();
 
-/// While it lives, loops of the thread that made it take so many threads; none leaves it as it is.
+/// Sets the number of threads that parallel loops of the calling thread use, until it is destroyed;
+/// none leaves the number unchanged.
 class ThreadsScope {
  public:
   explicit ThreadsScope(std::optional<int> threads);

@@ -57,7 +57,9 @@ auto with_wide_vectors(const Work& work) {
   return has_avx2() ? call_with_avx2(work) : work();
 }
 
-/// The same of work(vectors), where the work has a form of its own for each kind of vectors.
+/// Calls work(vectors) with loops compiled for the widest vectors that this processor has.
+/// `vectors` is an object of the matching Vectors type, for work whose code differs by vector
+/// width.
 template <class Work>
 auto with_vectors(const Work& work) {
   if (has_avx512()) return call_with_avx512([&] { return work(Vectors<8, true>{}); });

@@ -21,7 +21,7 @@ constexpr std::uint8_t usual_snap = 8;
 constexpr int mean_rounds = 5;
 constexpr double sample_units = 4096;  ///< of a bound, in sums over the sample
 
-/// So many equal values from `first` on, or so many within a window.
+/// A run of `count` sorted values from index `first` on: equal ones, or those within a window.
 struct Run {
   std::size_t first = 0;
   std::size_t count = 0;

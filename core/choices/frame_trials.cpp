@@ -7,7 +7,8 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t better_fit_saves = 24;  ///< one in so many bytes of a trial
+/// A fit to the whole frame saves about 1 / better_fit_saves of the bytes of a trial box.
+constexpr std::uint64_t better_fit_saves = 24;
 
 /// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
 /// codes, which values on a coarse grid make.

@@ -36,10 +36,12 @@ class FrameTrials {
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
   void expect(const MultilevelParams& likely);
 
-  /// What they would take, about, with fits as of the frame.
+  /// The estimated bytes of the trial box for each candidate, as if coefficients were fitted to the
+  /// whole frame.
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);
 
-  /// Has these tried along, and the coders after `lorenzo`, if the backend tries so many at once.
+  /// Codes the trial box by these candidates, and by `lorenzo` with each of its coders, so that
+  /// later calls find the results. Does nothing if the backend cannot try that many side by side.
   void prefetch_trials(std::span<const MultilevelParams> candidates,
                        const std::optional<LorenzoParams>& lorenzo);
 

@@ -20,22 +20,30 @@ constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
 constexpr std::uint64_t dense_box = usual_box / 2;
 constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
 constexpr std::size_t most_finalists = 2;
-constexpr std::uint64_t surely_more = 4;  ///< one in so many bytes, against what sampled costs say
+/// A single finalist is not tried where the Lorenzo predictor takes over 1 / surely_more more bytes
+/// than the finalist is expected to take by sampled costs.
+constexpr std::uint64_t surely_more = 4;
 constexpr std::uint64_t surely_more_if_dense = 8;
-constexpr std::uint64_t least_saving = 128;           ///< one in so many bytes, by bounds half way
-constexpr std::uint64_t hardly_more = 64;             ///< one in so many bytes, by equal bounds
-constexpr std::uint64_t fit_may_save = 8;             ///< one in so many bytes of Lorenzo's
+/// Middle bounds are chosen over the usual ones if they save over 1 / least_saving of the bytes.
+constexpr std::uint64_t least_saving = 128;
+/// Equal bounds that take at most 1 / hardly_more more bytes speak for middle ones.
+constexpr std::uint64_t hardly_more = 64;
+/// The Lorenzo predictor must save over 1 / fit_may_save of its own bytes where a fit to the whole
+/// frame may still improve `multilevel`.
+constexpr std::uint64_t fit_may_save = 8;
 constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take little of its time
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
-constexpr Cost clearly_dearer = 64;          ///< by one in so many bits
+/// Equal bounds are clearly worse if they add over 1 / clearly_dearer to the sampled cost.
+constexpr Cost clearly_dearer = 64;
 constexpr Cost bit = Cost{1} << cost_bits;
 constexpr Cost many_bits = 3 * bit / 2;    ///< a value: sampled costs tell whether equal bounds pay
 constexpr Cost enough_bits = 2 * bit;      ///< and are sure of it
 constexpr Cost dense_bits = 9 * bit / 10;  ///< a value: half as many of them tell as much
 
-/// What costs so much more than the lowest by sampled costs is not coded to compare. Where a value
-/// takes few bits, contexts and runs of zeros decide, of which sampled costs know nothing; to try
-/// more in a part of the frame takes less than coding the frame.
+/// The margin above the lowest sampled cost beyond which a candidate is not coded for comparison.
+/// Where a value takes few bits, contexts and runs of zeros decide, which sampled costs do not
+/// model. A trial in a part of the frame takes less time than coding the frame, so that its margin
+/// is wider.
 Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
   const Cost margin = std::min(lowest / 6, values * bit / 12);
   return is_whole ? margin : std::max(margin, lowest / 16);
@@ -114,8 +122,9 @@ MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& c
   return params;
 }
 
-/// The same for a trial box. Where that is a small part of a large frame, trials are to fit
-/// themselves; else they take coefficients of sampled costs over the frame.
+/// Parameters of a frame of extents `dims`, transferred to a trial box of extents `box`. In a large
+/// frame, a trial fits its own coefficients; in others it takes those of the sampled costs over the
+/// frame.
 MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& box,
                         std::span<const ClassErrors> loops) {
   const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
@@ -126,7 +135,8 @@ MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& b
   return params;
 }
 
-/// Where a frame of these dims is tried, up to so many points of it.
+/// The box of a frame of extents `dims`, of up to `most_points` points, in which candidates are
+/// tried.
 Selection part_of(const Dims& dims, std::uint64_t most_points) {
   return box_of(dims.squeezed(), most_points);
 }
@@ -314,8 +324,9 @@ class Choice {
     return all;
   }
 
-  /// What a candidate costs by sampled costs. It gets equal level-wise bounds where these cost less
-  /// and a value takes so many bits that contexts and runs of zeros save few of them.
+  /// Ranks a candidate by its sampled cost. Sets equal level-wise bounds in `params` where these
+  /// cost less and the bits per value are at least `many_bits`: below that, contexts and runs of
+  /// zeros decide.
   Ranked ranked(MultilevelParams& params, std::span<const ClassErrors> loops) const {
     const Schedule schedule = make_schedule(params.lattice);
     const Cost usual = sampled_cost(params, schedule, loops);

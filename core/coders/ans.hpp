@@ -25,7 +25,7 @@ struct AnsParams {
   }
 
   void write(ByteWriter& out) const;
-  /// The inverse. Throws ArchiveError.
+  /// Reads parameters as write() writes them. Throws ArchiveError.
   static AnsParams read(ByteReader& in);
 };
 

@@ -55,11 +55,13 @@ struct TableCounts {
   std::uint64_t larger() const { return others() - codes[1]; }
   /// Whether the codes can be told by gaps and it is worthwhile to look at these.
   bool may_pay_by_gaps() const;
-  /// Lets each of what was counted stand for so many.
+  /// Multiplies all counts by `times`, for counts of a sample in which each code stands for `times`
+  /// codes.
   void scale(std::uint32_t times);
 };
 
-/// Those of a pass, by how often each token occurs in each context; gaps not counted yet.
+/// The counts of each table of a pass, from how often each token occurs in each context. Gaps are
+/// not counted yet.
 std::vector<TableCounts> table_counts(std::span<const Counts> of_context,
                                       const ContextTables& contexts);
 /// Whether all codes of a pass are the centre.
@@ -96,18 +98,20 @@ struct ChainPlan {
   std::uint64_t slots() const { return codes + numbers; }
   std::uint64_t segments() const { return ceil_div(slots(), slots_of_segment); }
   std::uint64_t slots_of(std::size_t pass) const;
-  /// Of all segments.
+  /// The number of lanes of all segments together.
   std::uint64_t lanes() const;
-  /// Of the longest lane: what cannot be done side by side.
+  /// The number of slots of the longest lane, which are coded one after the other.
   std::uint32_t steps() const;
 
-  /// Of the tables of each pass; none if all its codes are the centre.
+  /// Plans a chain for the tables of each pass. A pass whose codes are all the centre has no
+  /// tables.
   static ChainPlan of(std::span<const std::vector<PricedTable>> passes);
-  /// The same from the counts of the tables of each pass that have codes.
+  /// Plans a chain from the counts of each pass: chooses a table and its slot lists for each entry
+  /// of a pass. A pass whose codes are all the centre gets no tables.
   static ChainPlan choose(std::span<const std::vector<TableCounts>> passes);
 
   void write(std::span<const PassShape> shapes, BitWriter& out) const;
-  /// The inverse. Throws ArchiveError.
+  /// Reads a plan that write() has written for passes of these shapes. Throws ArchiveError.
   static ChainPlan read(std::span<const PassShape> shapes, BitReader& in);
 
  private:
@@ -137,7 +141,8 @@ struct CodedChain {
   Bytes segments;
   std::vector<ByteCount> starts;  ///< of each segment; of the first one alone without an index
 
-  /// Of a level whose section `codes` is not empty. Throws ArchiveError.
+  /// Reads the chain of a level whose section `codes` is not empty, for passes of these shapes.
+  /// Throws ArchiveError.
   static CodedChain read(const AnsParams& params, Bytes index, Bytes codes,
                          std::span<const PassShape> shapes);
 };

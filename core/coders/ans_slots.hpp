@@ -24,18 +24,20 @@ inline constexpr unsigned outlier_token = 38;
 inline constexpr std::uint32_t most_gap = (1U << 28) - 1;
 inline constexpr std::uint32_t least_magnitude = 2;  ///< that is told as such
 
-/// Of a quant-code, to be told without its sign; 0 for an outlier.
+/// The magnitude of a quant-code: its distance from the centre without the sign; 0 for an outlier.
 CUSZI_HD inline std::uint32_t magnitude_of(QuantCode code, std::uint32_t centre) {
   if (code == outlier_code) return 0;
   return code < centre ? centre - code : code - centre;
 }
-/// The inverse; what no encoder writes becomes an outlier.
+/// The quant-code of a magnitude and a sign. A code beyond 16 bits, which no encoder writes,
+/// becomes an outlier.
 CUSZI_HD inline QuantCode code_of(std::uint32_t magnitude, bool negative, std::uint32_t centre) {
   const std::uint32_t code = negative ? centre - magnitude : centre + magnitude;
   return code <= 0xFFFF ? static_cast<QuantCode>(code) : outlier_code;
 }
 
-/// What SlotKind::gap says of so many codes of the centre, at most most_gap, before another code.
+/// The value of a slot of SlotKind::gap: `zeros` codes of the centre, at most most_gap, before
+/// another code.
 CUSZI_HD inline std::uint32_t gap_before(QuantCode code, std::uint32_t zeros,
                                          std::uint32_t centre) {
   const bool is_below = code != outlier_code && code < centre;
@@ -107,7 +109,7 @@ inline constexpr std::uint32_t most_lanes = 32;
 inline constexpr std::uint64_t slots_of_lane = 1024;
 inline constexpr std::uint64_t slots_of_segment = most_lanes * slots_of_lane;
 
-/// The lanes of a segment of so many slots: slot i is the i / lanes-th of lane i mod lanes.
+/// The number of lanes of a segment of `slots` slots. Slot i is slot i / lanes of lane i mod lanes.
 CUSZI_HD inline std::uint32_t lanes_of(std::uint64_t slots) {
   return static_cast<std::uint32_t>(ceil_div(slots, slots_of_lane));
 }

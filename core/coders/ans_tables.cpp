@@ -157,7 +157,8 @@ constexpr std::uint32_t share_from(unsigned token, const TokenModel& model) {
 constexpr std::size_t model_scales = std::size_t{1} << TokenModel::scale_bits;
 constexpr std::size_t model_shapes = std::size_t{1} << TokenModel::shape_bits;
 
-/// The same of all tokens, [scale][shape]: encoders try dozens of models for a table.
+/// The shares of all tokens by each model, [scale][shape][token], as share_from() computes them.
+/// Encoders try dozens of models for a table.
 using ModelShares = std::array<std::uint32_t, token_count>;
 constinit const auto model_shares = [] {
   std::array<std::array<ModelShares, model_shapes>, model_scales> shares{};
@@ -246,7 +247,7 @@ class ModelCosts {
   std::array<std::uint8_t, token_count> largest_before_{};  ///< the first largest of these
 };
 
-/// Those of a model.
+/// The token costs of a model, computed once for all models.
 const ModelCosts& model_costs(const TokenModel& model) {
   static const auto all = [] {
     std::vector<ModelCosts> costs;

@@ -42,7 +42,7 @@ struct FrequencyTable {
   Cost cost(const Counts& counts) const;
 
   void write(BitWriter& out) const;
-  /// The inverse, of tokens below `tokens`. Throws ArchiveError.
+  /// Reads a table, as write() writes it, of tokens below `tokens`. Throws ArchiveError.
   static FrequencyTable read(BitReader& in, unsigned tokens);
 };
 

@@ -34,7 +34,8 @@ bool uses_contexts(const CoderParams& params);
 CoderParams coder_params(CoderId id, const FrameConfig& config, std::uint32_t centre);
 
 void write_coder(const CoderParams& params, ByteWriter& out);
-/// The inverse. Throws ArchiveError, also for a coder that this version does not know.
+/// Reads what write_coder() writes. Throws ArchiveError, also for a coder that this version does
+/// not know.
 CoderParams read_coder(ByteReader& in);
 
 }  // namespace cuszi

@@ -31,7 +31,7 @@ struct HuffmanParams {
   }
 
   void write(ByteWriter& out) const;
-  /// The inverse. Throws ArchiveError.
+  /// Reads parameters as write() writes them. Throws ArchiveError.
   static HuffmanParams read(ByteReader& in);
 };
 

@@ -87,8 +87,8 @@ struct MultilevelConfig {
 struct ZfpMode {
   enum class Kind : std::uint8_t {
     accuracy,   ///< the bit planes that the bound needs
-    precision,  ///< so many bit planes
-    rate,       ///< so many bits per value
+    precision,  ///< a fixed number of bit planes
+    rate,       ///< a fixed number of bits per value
     reversible  ///< all: values come back bit for bit
   };
   Kind kind = Kind::accuracy;

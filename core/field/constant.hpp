@@ -15,7 +15,8 @@ std::uint64_t bits_of(double value, DType dtype);
 /// once at least.
 std::vector<std::byte> encode_constant(std::uint64_t bits, DType dtype, ByteCount least);
 
-/// The inverse. Throws ArchiveError if the section holds anything else than one value.
+/// Decodes the bits of the one value from section raw, as encode_constant() writes it. Throws
+/// ArchiveError if the section holds anything else than one value.
 std::uint64_t decode_constant(Bytes raw, DType dtype);
 
 }  // namespace cuszi

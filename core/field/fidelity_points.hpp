@@ -5,15 +5,16 @@
 
 namespace cuszi {
 
-// Sums have an order that does not depend on who makes them: segments of rows, of each so many sums
-// side by side (a point's or pair's is that of its number in the segment, modulo), added up one
-// after the other; parts of so many segments; then the parts. Windows of a plane in raster order.
+// Sums have an order that does not depend on the backend. A segment of a row has fidelity_lanes
+// partial sums; a point or pair belongs to the one of its number in the segment, modulo. These are
+// added up one after the other, then the fidelity_part_segments segments of a part, then the parts.
+// Windows of a plane are added up in raster order.
 inline constexpr std::uint64_t fidelity_segment_points = 4096;
 inline constexpr std::uint64_t fidelity_part_segments = 16;
 inline constexpr std::size_t fidelity_lanes = 8;
 inline constexpr std::uint64_t window_side = 8;
 
-/// How the points of a frame are cut for that.
+/// How the points of a frame are cut into segments and windows for these sums.
 struct FidelityCuts {
   explicit FidelityCuts(const Dims& dims);
 

@@ -49,8 +49,8 @@ struct MissingTest {
     return false;
   }
 
-  /// The same for the fill values of [min, max] alone: what values that are clamped to that range
-  /// could be restored to, and then would be missing.
+  /// A test for the fill values in [min, max] alone: those that values clamped to that range can be
+  /// restored to, which would make them missing.
   MissingTest within(double min, double max) const {
     MissingTest inside;
     for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +83,8 @@ struct EncodedMask {
 /// a palette where they repeat.
 EncodedMask encode_mask(const Mask& mask, const Dims& dims, DType dtype);
 
-/// The inverse, for a frame that says it has `count` missing points. Throws ArchiveError.
+/// Decodes a mask, as encode_mask() writes it, of a frame whose header states `count` missing
+/// points. Throws ArchiveError.
 Mask decode_mask(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count);
 
 }  // namespace cuszi

@@ -9,9 +9,9 @@
 
 namespace cuszi {
 
-/// Squared errors decide archives where a quality is the target, so their sum has an order: blocks
-/// of so many points, each by core/base/lane_sums with the points' numbers in it, one after the
-/// other.
+/// Number of points in a block of a sum of squared errors. The sum decides archives where a quality
+/// is the target, so it has a fixed order: each block is summed by core/base/lane_sums, by the
+/// numbers of its points in the block, and blocks are added up one after the other.
 inline constexpr std::uint64_t quality_block_points = std::uint64_t{1} << 16;
 
 /// A sum of squares whose terms may leave the range of doubles: of numbers in units of 2^exponent.

@@ -74,15 +74,15 @@ CUSZI_HD inline T round_half_even(T x) {
   return (x + IntegerBits<T>::rounding) - IntegerBits<T>::rounding;
 }
 
-/// The same as an integer: around the addend, doubles are as far apart as their bit patterns. Any
-/// other x gives some integer.
+/// The integer nearest to x, ties to even. |x| must be below 2^51; any other x gives an unspecified
+/// integer. Around the addend, neighbouring doubles have neighbouring bit patterns.
 CUSZI_HD inline std::int64_t nearest_integer(double x) {
   constexpr double addend = IntegerBits<double>::rounding;
   return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x + addend) -
                                    std::bit_cast<std::uint64_t>(addend));
 }
 
-/// How far x is from that integer.
+/// The distance of x from the nearest integer. |x| must be below 2^51.
 CUSZI_HD inline double distance_to_integer(double x) {
   return magnitude_of(x - round_half_even(x));
 }
@@ -92,8 +92,8 @@ CUSZI_HD inline T clamp_to(T value, T min, T max) {
   return value < min ? min : (value > max ? max : value);
 }
 
-/// The same for a restored value, which is never -0, by the processors' own minimum and maximum;
-/// what is not a number becomes `min`.
+/// Clamps a restored value, which is never -0, to [min, max] by the processors' own minimum and
+/// maximum. NaN becomes `min`.
 template <class T>
 CUSZI_HD inline T clamp_restored(T value, T min, T max) {
 #if defined(__CUDA_ARCH__)
@@ -185,8 +185,9 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const Missi
   return reached ? attempt.result : Quantised<T>{outlier_code, value};
 }
 
-/// The same, but what is closer to the prediction than `zone` steps is coded as no error, if the
-/// bound allows it: worth its distortion where other codes are rare.
+/// Quantises a value with a dead zone. A prediction error below `zone` steps becomes the code of no
+/// error where the bound allows it: where other codes are rare, the bits saved are worth the
+/// distortion.
 template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const MissingTest<T>& fills,
                                       T zone, T value, T prediction) {

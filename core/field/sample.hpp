@@ -21,12 +21,13 @@ CUSZI_HD inline std::uint64_t sample_hash(std::uint64_t k) {
   return h ^ (h >> 31);
 }
 
-/// The k-th sampled point among so many, anywhere.
+/// The k-th sampled point of a frame of `points` points: a hashed one, which may repeat.
 CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points) {
   return sample_hash(k) % points;
 }
 
-/// How many points of so many are sampled: few are all in the sample, once.
+/// The number of sampled points of a frame of `points` points. A frame of at most sample_points
+/// points is sampled whole, each point once.
 CUSZI_HD inline std::uint64_t sample_size(std::uint64_t points) {
   return points < sample_points ? points : sample_points;
 }

@@ -33,7 +33,8 @@ CUSZI_HD inline double double_of(std::int32_t integer) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(addend) | offset) - (addend + middle);
 }
 
-/// The same value as that of the integer in 64 bits.
+/// The restored value of a pre-quantised integer of 32 bits, clamped to [min, max]. It equals that
+/// of the same integer in 64 bits.
 template <class T>
 CUSZI_HD inline T dequantise(std::int32_t integer, double step, T min, T max) {
   return clamp_restored<T>(static_cast<T>(double_of(integer) * step), min, max);

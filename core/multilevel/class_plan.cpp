@@ -47,7 +47,8 @@ void set_offsets(std::span<const Tap> taps, const Grid& grid, const PointClass& 
   });
 }
 
-/// Of a class that has its taps.
+/// Plans the prediction of a class whose stencil already has its taps: weights, offsets, margins
+/// and snap radius.
 template <class T>
 void plan_prediction(const MultilevelParams& params, const Grid& grid, ClassPlan<T>& plan) {
   set_shares(params.shares_of(plan.points, plan.stencil), plan);

@@ -52,7 +52,8 @@ template <class T>
 void plan_classes(const MultilevelParams& params, const Schedule& schedule, double min, double max,
                   std::span<ClassPlan<T>> plans);
 
-/// The same, and the way through them.
+/// Plans a frame: its schedule of passes and all classes. `min` and `max` are the range of the
+/// frame.
 template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 
@@ -98,7 +99,7 @@ CUSZI_HD inline T prediction(const ClassPlan<T>& plan, const PointAt<const T*>& 
   return snapped(plan, interpolated(plan, p));
 }
 
-// The same for points that have all their taps, without a look at where the array ends.
+// Predictions of points that have all their taps inside the array, without checks for its edges.
 
 /// Whether all points within `margins` of one are in the array.
 CUSZI_HD inline bool is_inner(const Index4& at, const Index4& margins, const Index4& extents) {

@@ -149,7 +149,7 @@ CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const P
   return fabs(tap_value(p, slice) - sum * plan.near_share);
 }
 
-/// Of a class with odd axes.
+/// The slopes at a point of a class with odd axes.
 template <class T, class Values>
 CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
                                                   const PointAt<Values>& p) {

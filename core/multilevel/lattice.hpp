@@ -30,14 +30,14 @@ struct Lattice {
 
   static Lattice of(const Dims& dims, bool merged, const Roles& roles);
 
-  /// The same for every stride-th point along lattice axes alone: what the levels of that spacing
-  /// and coarser ones restore. `stride` is a power of two, at most 2^levels.
+  /// The lattice of every stride-th point along lattice axes alone: the points that the levels of
+  /// that spacing and coarser ones restore. `stride` is a power of two, at most 2^levels.
   Lattice at_stride(std::uint64_t stride) const;
 
   /// What is wrong with the roles of the axes, or nothing.
   const char* flaw() const;
 
-  /// -1 if no axis is layered.
+  /// The number of the layered axis; -1 if no axis is layered.
   int layered_axis() const;
 
   friend bool operator==(const Lattice&, const Lattice&) = default;

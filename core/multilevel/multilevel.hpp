@@ -61,7 +61,7 @@ struct MultilevelParams {
   double half_step_of(int level) const;
   double snap_radius_of(int level) const { return half_step_of(level) * snap / snap_units; }
 
-  /// The same for every stride-th point along lattice axes alone; see Lattice.
+  /// The parameters for every stride-th point along lattice axes alone; see Lattice::at_stride().
   MultilevelParams at_stride(std::uint64_t stride) const;
 
   /// The shares of a class's groups: by its coefficients, if it has some.

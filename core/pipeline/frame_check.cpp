@@ -121,7 +121,8 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
   }
 }
 
-/// Whether all of a head is known to be within so many bytes of every section.
+/// Whether the section codes of every pass is at most `most_of_codes` bytes long, so that its head
+/// was read whole.
 bool is_whole(std::span<const Sections> passes, ByteCount most_of_codes) {
   return std::all_of(passes.begin(), passes.end(), [&](const Sections& sections) {
     return sections.find(SectionId::codes).size() <= most_of_codes;

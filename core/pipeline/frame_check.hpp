@@ -15,9 +15,9 @@ namespace cuszi {
 /// Throws InternalError if the reader refuses it.
 FrameHeader check_header(const FrameShape& shape, Bytes header);
 
-/// Parses a frame's header, and the heads of codes, codebooks and sparse lists in the sections of
-/// its passes, which lie in the backend's memory or the host's. Throws InternalError if the reader
-/// refuses any of it.
+/// Checks a whole frame: its header, and the heads of codes, codebooks and sparse lists in the
+/// sections of its passes, which lie in the backend's memory or the host's. Throws InternalError if
+/// the reader refuses any.
 void check_frame(Backend& backend, const FrameShape& shape, Bytes header,
                  std::span<const Sections> passes);
 

@@ -51,20 +51,20 @@ struct FrameAdvice {
   std::function<void(const ChosenMethod&)> tell;
 };
 
-/// Gives the memory, the host's or the backend's, for so many bytes of a frame.
+/// Returns memory, the host's or the backend's, for a frame of the given number of bytes.
 using Allocate = std::function<MutableBytes(ByteCount)>;
 
 /// First look at a frame: enough to know the range that a relative bound refers to.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, StepTimes& times);
 
-/// The same for one that has been looked at before: `scan` is what was seen.
+/// Loads a frame that was scanned before: `scan` is the result of that scan.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, const FieldScan& scan,
                        StepTimes& times);
 
-/// The same for a frame that is going to be compressed under `bound`: no look at all of it where
-/// the backend can do without.
+/// Loads a frame that is going to be compressed under `bound`, without scanning it where the
+/// backend can code it in one pass.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        Bytes values, const FillValues& fills, double bound, StepTimes& times);
 
@@ -75,7 +75,8 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                                std::uint64_t index, double bound, StepTimes& times);
 
-/// The same into memory from `allocate`, header first.
+/// Compresses a frame, as above, into memory from `allocate`, header first. `advice` shares choices
+/// between the frames of a field.
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice = {});

@@ -215,7 +215,8 @@ std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mas
   return passes;
 }
 
-/// What the passes of a frame of so many bytes lack to be believed by a reader.
+/// The padding that the payload of a frame of `value_bytes` bytes needs to reach
+/// least_payload_bytes().
 std::vector<std::byte> padding_of(std::span<const Sections> passes, ByteCount value_bytes) {
   const ByteCount least = least_payload_bytes(value_bytes);
   ByteCount size = 0;

@@ -107,7 +107,8 @@ decltype(auto) with_tile_shape(const Extents3& extents, F&& f) {
   }
 }
 
-/// Tiles stand in raster order; so many of them, the last chunk fewer, share a chunk of the stream.
+/// Number of tiles in a chunk of the stream; the last chunk may have fewer. Tiles stand in raster
+/// order.
 template <class T>
 inline constexpr unsigned chunk_tiles = 32 / sizeof(T);
 
@@ -219,7 +220,8 @@ struct TileQuantizer {
     return static_cast<T>(std::min(room / share, in_reach) * (1 - 0x1p-20));
   }
 
-  /// Of a value of such a magnitude; of any other it may mean nothing.
+  /// The value in steps, rounded to an integer, modulo 2^32. Meaningful up to certain_magnitude();
+  /// a larger value may give any integer.
   CUSZI_HD std::uint32_t integer_of(T value) const {
     const T rounded = value * inverse_step + IntegerBits<T>::rounding;
     return static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded) -

@@ -75,7 +75,7 @@ struct ApproximateReconstruction {
     return value_at(at, point);
   }
 
-  /// The same of the point at these coordinates.
+  /// The approximately restored value of the point `point`, whose coordinates are `at`.
   CUSZI_HD_OUTLINED T value_at(const Index4& at, std::uint64_t point) const {
     const ClassPlan<T>& plan = classes[class_at[finder.slot_of(at)]];
     return plan.points.level >= made_from ? made[point] : restored_at(plan, at, point);
@@ -93,7 +93,8 @@ struct ApproximateReconstruction {
     return beside % spacing == 0 && finder.levels + 1 >= made_from;
   }
 
-  /// The same, made anew, of a point of this class.
+  /// The approximately restored value of a point of the class of `plan`, computed from originals
+  /// even where `made` has it.
   CUSZI_HD T restored_at(const ClassPlan<T>& plan, const Index4& at, std::uint64_t point) const {
     const T* const original = originals + point;
     const bool has_taps =

@@ -17,7 +17,7 @@ struct Axes {
   std::array<AxisRole, max_axes> roles{};
 };
 
-/// Those to try for frames of a rank, the first one for ties.
+/// The roles of axes to try for frames of rank `rank`. The first one wins ties.
 std::vector<Axes> axes_to_try(int rank, Effort effort);
 
 /// Level-wise bounds e_l = e / min(alpha^(l-1), beta), in 64ths.

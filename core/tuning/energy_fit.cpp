@@ -11,7 +11,7 @@ namespace cuszi {
 
 namespace {
 
-/// How many points of a group of so many a fit looks at.
+/// The most points of a group of `of_group` points that a fit samples.
 std::uint64_t most_samples(std::uint64_t of_group, FitSample size) {
   if (size == FitSample::full) return std::clamp<std::uint64_t>(of_group / 8, 2048, 8192);
   return std::max(std::clamp<std::uint64_t>(of_group / 8, 64, 256),

@@ -80,7 +80,8 @@ CUSZI_HD inline std::int64_t energy_fit_weight(std::int32_t weighted_sum) {
   return weight != 0 ? static_cast<std::int64_t>(weight) : 1;
 }
 
-/// The same by doubles, which vectors of processors divide.
+/// The weight that energy_fit_weight() gives, computed in doubles, whose division processors
+/// vectorise.
 inline std::int32_t energy_fit_weight_by_doubles(std::int32_t weighted_sum) {
   constexpr std::int32_t enough = 1 << 23;  // from here on the weight is 1, and squares are exact
   const auto most = static_cast<std::int32_t>(enough - energy_fit_floor);
@@ -139,8 +140,8 @@ CUSZI_HD inline unsigned token_of_magnitude(std::uint8_t magnitude) {
   return token_of(SlotKind::code, 1U + magnitude, 1).token;
 }
 
-/// What coding a group of so many points takes, of a sample of which so many have each token in
-/// each bucket.
+/// The cost of coding a group of `points` points, from a sample: `by_bucket` counts its tokens in
+/// each bucket of the energy.
 Cost energy_cost(std::vector<Counts> by_bucket, std::uint64_t points);
 
 /// What the points of a group would cost with weights that one of its kind had last, with none, and
@@ -155,7 +156,8 @@ struct WeightCosts {
 ContextWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
                               const EnergyWeights& own);
 
-/// The same for a sample in the host's memory.
+/// Chooses the weights of a group by a sample in the host's memory: `last`, none, or weights fitted
+/// to the sample, whichever cost least with their side information.
 ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& last);
 
 /// Calls each(class) for the first class of each group of a pass.

@@ -18,8 +18,9 @@ CUSZI_HD inline std::uint64_t scaled_hash(std::uint64_t hash, std::uint64_t size
          ((hash & low) * (size >> 32) >> 32);
 }
 
-/// The k-th of `wanted` sampled points among `all`: one of each of so many equal parts, so that no
-/// region is missed and memory is read in order; hashed, so that they cannot alias with rows.
+/// The k-th of `wanted` sampled points among `all`: a hashed one of the k-th of `wanted` equal
+/// parts. Parts make sure that no region is missed and that memory is read in order; hashes, that
+/// samples do not alias with rows.
 CUSZI_HD inline std::uint64_t sampled_point(std::uint64_t k, std::uint64_t wanted,
                                             std::uint64_t all) {
   const auto begin_of = [&](std::uint64_t part) {

@@ -68,7 +68,8 @@ CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClas
   return {};
 }
 
-/// The same of a point that takes no part at the edge either.
+/// Observes a point by the sums of its groups, unless it is at the edge of the array: such a point
+/// is not used, and its row is set to 0.
 template <class T, class Values, class SumOfGroup>
 CUSZI_HD inline Observation observe_inside(const Stencil& stencil, const PointAt<Values>& p,
                                            T value, const SumOfGroup& sum_of, double* row,

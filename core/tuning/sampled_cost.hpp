@@ -19,12 +19,12 @@ namespace cuszi {
 // for another, so that all classes of all candidates can be looked at side by side. What the
 // neighbours' own errors add follows from the sums, level by level.
 
-/// Errors are in so many parts of the half step of level 1.
+/// Number of error units in the half step of level 1; sampled errors are integers in these units.
 inline constexpr double error_sizes_per_bound = 256;
 /// Points are told apart by the octave of how much their neighbours disagree.
 inline constexpr int disagreements = 24;
 
-/// |x| in these parts, as an integer.
+/// |x| in units of half_step / error_sizes_per_bound, as an integer.
 CUSZI_HD inline std::uint64_t error_size(double x, double half_step) {
   constexpr double most = 1e9;
   return static_cast<std::uint64_t>(

@@ -140,7 +140,7 @@ class ProductSums {
     }
   }
 
-  /// Of unknowns i and j >= i; the last j is the target.
+  /// The sum of products of unknowns i and j >= i. The last j is the target.
   double sum(std::size_t i, std::size_t j) const { return tree_sum(sums_[i * stride_ + j]); }
 
   double* lanes_of(std::size_t i, std::size_t j, std::size_t lane) {

@@ -78,7 +78,7 @@ CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bo
   equations.at(row, row) += variance / stencil.taps_of(row + 1);
 }
 
-/// The same to all rows.
+/// Adds the noise of quantised neighbours to all rows of the equations.
 CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
                                StencilEquations& equations) {
   for (unsigned row = 0; row < equations.unknowns; ++row) {
@@ -102,7 +102,8 @@ CUSZI_HD inline Cost scale_cost(double scale) {
   return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
 }
 
-/// The cost of a class of so many points, by the scales of those that its sample has used.
+/// The cost of a class of `points` points, from the scales of the `used` points that its sample
+/// used.
 CUSZI_HD inline Cost fit_cost(const BinScales& scales, std::uint64_t points, std::uint64_t used) {
   Cost cost = 0;
   for (unsigned bin = 0; bin < scale_bins; ++bin) {
@@ -204,8 +205,8 @@ Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
                            const PointClass& points, double bound, FitTo to,
                            const Coefficients& start = {});
 
-/// The coefficients of a class with so many points, or none if the preset is as good. `start` are
-/// those of an earlier fit, or none.
+/// Fits the coefficients of the class `points`; none if the preset is as good. `start` are those of
+/// an earlier fit, or none.
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
                          const PointClass& points, double bound, FitTo to,
                          const Coefficients& start);

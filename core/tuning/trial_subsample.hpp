@@ -16,7 +16,7 @@ struct TrialSubsample {
 
   std::uint32_t times = 1;  ///< as many codes as each stands for
 
-  /// In a pass of so many points of a box of so many.
+  /// The subsample of a pass of `points` points, in a trial box of `of_box` points.
   CUSZI_HD static TrialSubsample of_trial(std::uint64_t points, std::uint64_t of_box) {
     return {points > small_pass && of_box > small_box ? 2U : 1U};
   }
@@ -27,7 +27,7 @@ struct TrialSubsample {
   CUSZI_HD std::uint64_t place(std::uint64_t i) const {
     return (i / run * times + times / 2) * run + i % run;
   }
-  /// How many there are of so many places.
+  /// The number of counted places among the first `places` places.
   CUSZI_HD std::uint64_t size(std::uint64_t places) const {
     const std::uint64_t period = times * run;
     const std::uint64_t before = times / 2 * run;  // of a period, those that are not counted

@@ -40,7 +40,8 @@ CUSZI_HD inline unsigned count_ones(std::uint64_t word) {
 #endif
 }
 
-/// The place of the one before which there are `before` others; so many there must be.
+/// The position of the one bit that has exactly `before` one bits below it. `word` must have more
+/// than `before` ones.
 CUSZI_HD inline unsigned place_of_one(std::uint64_t word, unsigned before) {
   unsigned place = 0;
   for (unsigned half = 32; half > 0; half /= 2) {
@@ -132,7 +133,7 @@ class ZfpBitReader {
   /// The next 64 bits.
   CUSZI_HD std::uint64_t peek() const { return window_of(word_, next_, used_); }
 
-  /// Those from 0 to 64 bits further on.
+  /// The 64 bits that begin `bits` bits, 0 to 64, after the position.
   CUSZI_HD std::uint64_t peek_behind(unsigned bits) const {
     const unsigned at = used_ + bits;
     const bool is_next = at >= 64;

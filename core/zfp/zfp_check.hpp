@@ -23,7 +23,7 @@ template <class T>
 class ZfpCheck {
  public:
   ZfpCheck() = default;
-  /// Of a frame whose values are in [low, high].
+  /// Checks a frame whose values are in [low, high] under `bound`; `fills` are its fill values.
   ZfpCheck(double bound, double low, double high, const MissingTest<T>& fills)
       : bound_(bound),
         certain_(certainly_within(bound, fills)),

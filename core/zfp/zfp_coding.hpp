@@ -35,8 +35,9 @@ struct ZfpCoding {
   std::vector<int> level_of_pass() const { return {0}; }
   bool is_usable(DType /*dtype*/) const { return true; }
 
-  /// With the fewest blocks per chunk, up to 256, that make the index at most a hundredth of a
-  /// stream of so many bits and blocks, unless they are known.
+  /// These parameters with the number of blocks per chunk chosen, unless it is known: the fewest,
+  /// up to 256, for which the index takes at most a hundredth of a stream of `bits` bits and
+  /// `blocks` blocks.
   ZfpCoding with_chosen_chunk(BitCount bits, std::uint64_t blocks) const;
   /// A fixed rate needs no index.
   IndexKind index_kind() const { return zfp.has_fixed_rate() ? IndexKind::none : index; }
@@ -45,7 +46,7 @@ struct ZfpCoding {
   bool needs_check(double bound, std::size_t fills) const {
     return !zfp.is_reversible() && (bound != no_bound || fills != 0);
   }
-  /// Throws ArchiveError if so many bytes cannot be a stream of `blocks` blocks.
+  /// Throws ArchiveError if a stream of `blocks` blocks cannot have `bytes` bytes.
   void check_stream(ByteCount bytes, std::uint64_t blocks) const;
 
   void write(ByteWriter& out) const;
@@ -55,7 +56,8 @@ struct ZfpCoding {
   friend bool operator==(const ZfpCoding&, const ZfpCoding&) = default;
 };
 
-/// The parameters of a mode, for blocks of so many dimensions; `bound` is that of accuracy.
+/// The zfp parameters of a mode, for blocks of `rank` dimensions. `bound` is the error bound of
+/// mode accuracy.
 ZfpParams zfp_params(const ZfpMode& mode, double bound, int rank, DType dtype);
 
 /// The extents that a frame of these dims is cut into blocks by: those that are not 1.

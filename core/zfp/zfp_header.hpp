@@ -37,7 +37,8 @@ struct ZfpHeaderBits {
 /// The library's own header (ZFP_HEADER_FULL). Throws UsageError if it cannot hold an extent.
 ZfpHeaderBits write_zfp_header(const ZfpHeader& header);
 
-/// The inverse; `in` stands behind it then. Throws ArchiveError.
+/// Reads a header that write_zfp_header() has written and leaves `in` behind it. Throws
+/// ArchiveError.
 ZfpHeader read_zfp_header(ZfpBitReader<const std::uint64_t*>& in);
 
 }  // namespace cuszi

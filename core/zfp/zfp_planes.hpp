@@ -125,7 +125,7 @@ CUSZI_HD inline std::uint64_t without_tests(std::uint64_t ones) {
   return closed;
 }
 
-/// The inverse: makes room for a test before every run.
+/// Undoes without_tests(): makes room for a test bit before every run.
 CUSZI_HD inline std::uint64_t with_tests(std::uint64_t ones) {
   std::uint64_t spread = 0;
   while (ones != 0) {
@@ -406,8 +406,8 @@ class ZfpPlaneReader {
     return known + bits;
   }
 
-  /// The same of runs that take more than a window, or than is left of the block: goes on by
-  /// itself, so that nothing is left to take.
+  /// Reads runs that take more bits than a window, or than are left of the block. Consumes them
+  /// itself and returns 0, so that the caller has no bits left to take.
   CUSZI_HD unsigned read_long_runs(std::uint64_t& ones) {
     take(known_);
     while (known_ < values && room_ > 0) {
