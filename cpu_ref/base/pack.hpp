@@ -48,7 +48,7 @@ class Pack {
     std::memcpy(first, vectors_, sizeof vectors_);
   }
 
-  /// Those of one register.
+  /// The values of the i-th register.
   [[gnu::always_inline]] const Vector& at(std::size_t i) const { return vectors_[i]; }
   [[gnu::always_inline]] void set(std::size_t i, const Vector& vector) { vectors_[i] = vector; }
 
@@ -97,8 +97,8 @@ class Pack {
   Vector vectors_[registers];
 };
 
-/// Calls work(std::type_identity<P>) for the widest packs of which so many points fill one; the
-/// narrowest have as many values as a Pack<T>.
+/// Calls work(std::type_identity<P>{}) with the widest pack type P that `count` points fill; else
+/// with the narrowest, which has as many values as a Pack<T>.
 template <class T, class V, class Work>
 void with_packs(std::size_t count, const Work& work) {
   using Narrow = Pack<T, Vectors<PortableVectors::doubles, V::has_fma>>;
@@ -151,7 +151,7 @@ template <class P, class Step>
   return pack;
 }
 
-/// The same of the first `count` lanes alone; the others are 0.
+/// Loads the first `count` values that stand `step` apart; the other lanes are 0.
 template <class P, class Step>
 [[gnu::always_inline]] inline P load_strided(const typename P::Value* first, Step step,
                                              std::size_t count) {

@@ -55,7 +55,7 @@ class WordReader {
 /// Bits in 16-bit words, the first in the lowest place.
 class RawReader {
  public:
-  /// Of words behind which there is room for four more.
+  /// Reads from `words`, behind which four more words must be readable.
   explicit RawReader(const std::uint16_t* words) : words_(words) {}
 
   std::uint32_t get(std::uint32_t count) {

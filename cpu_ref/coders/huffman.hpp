@@ -19,7 +19,7 @@ struct HuffmanStream {
 HuffmanStream huffman_encode(const HuffmanParams& params, HuffmanWidth width,
                              std::span<const QuantCode> symbols);
 
-/// The inverse, filling `symbols`. Throws ArchiveError.
+/// Decodes a stream of huffman_encode() into `symbols`, which it fills. Throws ArchiveError.
 void huffman_decode(const HuffmanParams& params, Bytes codebook, Bytes index, Bytes codes,
                     std::span<QuantCode> symbols);
 

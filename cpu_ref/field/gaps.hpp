@@ -13,12 +13,12 @@ namespace cuszi::cpu {
 /// The places of a pass whose points are missing and stand in no stream.
 class Gaps {
  public:
-  /// None.
+  /// No gaps: every place of the pass has a code.
   Gaps() = default;
-  /// Those of a pass that has the points of the frame in raster order.
+  /// The gaps of a pass that has the points of the frame in raster order.
   explicit Gaps(const Mask& mask)
       : mask_(mask.any() ? &mask : nullptr), count_(static_cast<std::size_t>(mask.count)) {}
-  /// Those of a pass whose missing places are 1.
+  /// The gaps of a pass: the places where `missing` is 1.
   explicit Gaps(std::vector<std::uint8_t> missing)
       : missing_(std::move(missing)),
         count_(static_cast<std::size_t>(std::count(missing_.begin(), missing_.end(), 1))) {}

@@ -9,7 +9,8 @@ template <class T>
 void predict_quantise(const InterpParams& params, double bound, const FrameInput<T>& frame,
                       Predicted<T>& out);
 
-/// The same predictions from restored values, tile by tile.
+/// Restores the values of G-Interp tile by tile, predicting from restored values as
+/// predict_quantise() does.
 template <class T>
 void reconstruct(const InterpParams& params, std::span<const QuantCode> codes,
                  const Sections& sections, const FrameOutput<T>& frame);

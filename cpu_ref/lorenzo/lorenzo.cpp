@@ -135,7 +135,7 @@ class SlabEncoder {
   /// How many points are hoped to be certain side by side.
   static constexpr std::uint64_t sure_points = 64;
 
-  /// Of one chunk, or of any points if none is missing.
+  /// Pre-quantises a row of one chunk, or of any number of chunks if no point is missing.
   void prequantise_row(std::uint64_t point, std::span<std::int64_t> row) {
     if (!frame_.mask.any() && prequantise_certainly(point, row)) return;
     std::int64_t last = 0;
@@ -170,7 +170,7 @@ class SlabEncoder {
     return q.value;
   }
 
-  /// Of integers that are differences along z and y.
+  /// Encodes a row of integers that are already differences along z and y.
   void encode_row(std::uint64_t point, std::span<const std::int64_t> row) {
     deltas_[0] = row[0];
     for (std::uint64_t x = 1; x < row.size(); ++x) deltas_[x] = row[x] - row[x - 1];

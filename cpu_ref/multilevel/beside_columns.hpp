@@ -31,8 +31,9 @@ class BesideColumns {
   static constexpr std::size_t most_points = 128;
   static constexpr std::size_t most_shift = 4;  ///< of a tap at 7
 
-  /// Of `count` points from the `first` of a row on, whose values, or those of a row beside it,
-  /// begin at `values` as the array does; `step` is that of the class. Shifts go up to most_shift.
+  /// Takes the columns of `count` points from the `first` of a row on. Values of that row, or of
+  /// one beside it, begin at `values` as the array does; `step` is the step of the class along the
+  /// row. Shifts go up to most_shift.
   template <class Step>
   void take(const Grid& grid, const PointClass& points, const Row& row, const T* values,
             ColumnKind kind, std::size_t first, std::size_t count, Step step,
@@ -61,7 +62,8 @@ class BesideColumns {
   }
 
  private:
-  /// Puts so many columns behind the `last` one on one side. Mirrored are neighbours at 1 or 2.
+  /// Extends the columns by `count` beyond `last` on one side (-1 or 1). Neighbours at distance 1
+  /// or 2 are mirrored.
   static void pad(T* last, int side, std::int64_t count, std::uint64_t all, ColumnKind kind) {
     if (kind != ColumnKind::between_odd) {
       last[side] = kind == ColumnKind::between_slices || all == 1 ? last[0] : last[-side];

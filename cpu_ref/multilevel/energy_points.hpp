@@ -55,7 +55,7 @@ class PointEnergy {
     }
   }
 
-  /// Of all points, whose slopes are summed up side by side.
+  /// Adds the slopes of all points to their features; slopes are summed in packs.
   void add_slopes(const T* values, std::span<const Place> places, const Nearby* nearby,
                   EnergyFeatures* out) const {
     SlopeSums<T, Pack<T>> sums;

@@ -122,7 +122,7 @@ class RowEnergy {
     return weighted_sum(weights, f);
   }
 
-  /// Of points that lack no neighbours along the row.
+  /// Writes the weighted magnitudes of points that have all neighbours along the row.
   void put_inner_magnitudes(const std::uint8_t* first, const EnergyWeights& weights,
                             std::int32_t* out, std::size_t count) const {
     const std::uint64_t step = points_.step[3];
@@ -202,7 +202,8 @@ class RowEnergy {
     }
   }
 
-  /// Of the first points of a row, at least as many as a pack has.
+  /// Adds the weighted slopes of the first `inside` points of a row, at least as many as a pack
+  /// has.
   template <class P, class Step>
   void add_slopes_of_packs(const T* values, const Row& row, std::size_t inside, Step step,
                            const EnergyWeights& weights, std::int32_t* out) const {
@@ -222,7 +223,8 @@ class RowEnergy {
            plan_.energy.taps[plan_.energy.begin(slice_group)][3] != 0;
   }
 
-  /// Of at least as many points as a pack has, all of which have neighbours at 1 along the row.
+  /// Computes the weighted slopes of `count` points, at least as many as a pack has. All of them
+  /// have neighbours at distance 1 along the row.
   template <class P, class Step>
   void sum_slopes(const T* values, const Row& row, std::size_t first, std::size_t count, Step step,
                   const EnergyWeights& weights, std::int32_t* sums) const {

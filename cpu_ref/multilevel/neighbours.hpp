@@ -9,9 +9,9 @@
 
 namespace cuszi::cpu {
 
-/// How far the neighbours of a point are, that lie up to so many steps away along each axis: where
-/// one is out of the array, its mirror image, as near_part() says. Made without branches: of a
-/// sampled point nothing foretells where the array ends.
+/// Offsets from a point to its neighbours up to `farthest` steps away along each axis. A neighbour
+/// out of the array is replaced by its mirror image, as near_part() says. Computed without
+/// branches: for a sampled point, no branch predictor foresees where the array ends.
 template <int farthest>
 class NearOffsets {
  public:

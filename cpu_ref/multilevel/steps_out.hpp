@@ -24,7 +24,7 @@ class StepsOut {
   }
 
   std::uint64_t bits() const { return bits_; }
-  /// Of the steps along all axes but the fastest.
+  /// The bits of the steps along all axes but the fastest.
   std::uint64_t bits_across_rows() const { return bits_ & (bit_of(3, -1) - 1); }
   bool has(unsigned axis, int units) const { return (bits_ & bit_of(axis, units)) != 0; }
 
@@ -41,7 +41,7 @@ class StepsOut {
     return bits;
   }
 
-  /// Those that are farther than 2.
+  /// The bits of the steps of a tap that are longer than 2 units.
   static std::uint64_t far_bits_of(const Tap& tap) {
     std::uint64_t bits = 0;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -57,7 +57,8 @@ class StepsOut {
     return static_cast<unsigned>(units <= 3 ? units - 1 : (units + 1) / 2);
   }
 
-  /// Of so many units there are in the array, the steps that are longer.
+  /// The bits of the step lengths above `units`, the number of units from the point to the edge of
+  /// the array.
   static std::uint64_t beyond(std::uint64_t units) {
     constexpr std::array<std::uint8_t, 8> longer{0x1F, 0x1E, 0x1C, 0x18, 0x18, 0x10, 0x10, 0};
     return longer[std::min<std::uint64_t>(units, longer.size() - 1)];

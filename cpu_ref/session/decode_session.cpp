@@ -35,7 +35,7 @@ FrameOutput<T> output_of(const FrameTarget& target) {
           target.shape.dims};
 }
 
-/// Of predictors that have one pass and no contexts.
+/// Decodes frames of predictors that have one pass and no contexts.
 template <class T>
 class OnePassDecoder final : public PassDecoder {
  public:
@@ -89,7 +89,7 @@ class OnePassDecoder final : public PassDecoder {
   std::span<QuantCode> codes_;
 };
 
-/// Of `multilevel`.
+/// Decodes frames of `multilevel`.
 template <class T>
 class MultilevelDecoder final : public PassDecoder {
  public:

@@ -62,7 +62,7 @@ class CpuPassEncoder : public PassEncoder {
  protected:
   virtual PassShape shape_of_pass(int number) const = 0;
 
-  /// Of the sections that are there.
+  /// The bytes of all sections coded so far.
   ByteCount bytes_so_far() const {
     ByteCount bytes = 0;
     for (const PassInWork& pass : passes_) bytes += pass.result.sections.size();
@@ -108,7 +108,7 @@ class CpuPassEncoder : public PassEncoder {
   std::vector<PassInWork> passes_;
 };
 
-/// Of predictors that have one pass and no contexts.
+/// Encodes frames of predictors that have one pass and no contexts.
 template <class T>
 class OnePassEncoder final : public CpuPassEncoder {
  public:
@@ -143,7 +143,7 @@ class OnePassEncoder final : public CpuPassEncoder {
   FrameInput<T> frame_;
 };
 
-/// Of `multilevel`.
+/// Encodes frames of `multilevel`.
 template <class T>
 class MultilevelEncoder final : public CpuPassEncoder {
  public:
@@ -302,7 +302,7 @@ class CpuEncodeSession final : public EncodeSession {
   SectionStore store_;
 };
 
-/// Of tiles.
+/// Encodes a frame of predictor `tiles` in one pass, without a scan before it.
 template <class T>
 class CpuOnePassSession final : public OnePassSession {
  public:

@@ -20,7 +20,7 @@ class FlaggedBytes {
     return bytes;
   }
 
-  /// The inverse, whatever stands behind the bytes.
+  /// Moves gathered bytes back to the places that `flags` names, whatever stands behind them.
   static std::uint64_t scatter(std::uint64_t bytes, std::uint32_t flags) {
     const Moves& moves = table_[flags];
     for (unsigned i = 3; i-- > 0;) {

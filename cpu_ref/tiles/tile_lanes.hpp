@@ -185,8 +185,8 @@ class TileRows {
     return whole;
   }
 
-  /// Calls f with where four points of four lanes are in the field and in the tile. Those of the
-  /// next tile will be wanted: no processor sees that coming in so many rows.
+  /// Calls f with pointers to four points of four lanes, in the field and in the tile. Prefetches
+  /// the points of the next tile: hardware does not foresee accesses in this many rows.
   template <class FieldT, class TileT, class F>
   void for_each_four(FieldT* field, TileT& values, const F& f) const {
     for (unsigned point = 0; point < lane_points; point += 4) {

@@ -11,13 +11,13 @@ namespace cuszi::cpu {
 template <class T>
 OwnCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame);
 
-/// The same without knowing the frame's range, which `scan` tells then. Nothing if a value is not
-/// finite.
+/// Codes a frame as tiles without knowing its range, which it writes to `scan`. None if a value is
+/// not finite.
 template <class T>
 std::optional<OwnCoded> encode_unscanned(const TilesParams& params, double bound,
                                          const FrameInput<T>& frame, FieldScan& scan);
 
-/// The inverse. Throws ArchiveError.
+/// Decodes a frame that was coded as tiles. Throws ArchiveError.
 template <class T>
 void decode_values(const TilesParams& params, const Sections& sections,
                    const FrameOutput<T>& frame);

@@ -112,7 +112,7 @@ class TileEncoder {
   }
 
   std::uint64_t patches() const { return patches_; }
-  /// Of the values so far, if all are finite.
+  /// The minimum and maximum of the values coded so far, if all are finite.
   const Extremes<T>& extremes() const { return extremes_; }
   bool all_finite() const { return all_finite_; }
 
@@ -158,7 +158,8 @@ class TileEncoder {
         integer_[point][lane] = quantizer.integer_of(value_[point][lane]) - base;
   }
 
-  /// The same; false if any value is missing or not certain to come back within the bound.
+  /// Rounds the values to integers relative to that of the tile's first point. Returns false if any
+  /// value is missing or not certain to come back within the bound.
   bool round_certainly() {
     const TileQuantizer<T> quantizer = quantizer_;
     const std::uint32_t base = base_;

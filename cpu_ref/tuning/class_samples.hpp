@@ -109,8 +109,8 @@ class StencilObserver {
   std::array<Group, Stencil::most_groups> groups_{};
 };
 
-/// Looks at the sampled points of a class, for views of so many of them each. `stencil` has all of
-/// their groups; `reader(point)` reads the neighbours of one.
+/// Observes the sampled points of a class: `wanted` points for each of `views`. `stencil` has the
+/// groups of all views; `reader(point)` reads the neighbours of a point.
 template <class T, class Reader>
 void sample_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
                   std::uint64_t wanted, double bound, const T* values, const Reader& reader,

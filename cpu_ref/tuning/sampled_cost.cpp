@@ -16,7 +16,8 @@ bool differ_in_reach_alone(const MultilevelParams& a, const MultilevelParams& b)
          a.beta == b.beta && a.snap == b.snap && a.background == b.background;
 }
 
-/// Of candidates that differ in their reach alone. A point's neighbours are read once for all.
+/// The sampled errors of candidates that differ in their reach alone. The neighbours of a point are
+/// read once for all candidates.
 template <class T>
 std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const MultilevelParams> candidates,
                                                       const FrameInput<T>& frame, const T* values) {

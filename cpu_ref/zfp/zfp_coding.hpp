@@ -11,7 +11,7 @@ namespace cuszi::cpu {
 template <class T>
 OwnCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T>& frame);
 
-/// The inverse. Throws ArchiveError.
+/// Decodes a frame that encode_values() has coded as a zfp stream. Throws ArchiveError.
 template <class T>
 void decode_values(const ZfpCoding& coding, const Sections& sections, const FrameOutput<T>& frame);
 
