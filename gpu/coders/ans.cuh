@@ -9,8 +9,7 @@
 
 namespace cuszi::gpu {
 
-/// The quant-codes of a pass on the device, each under its context, without those of missing
-/// points.
+/// The quant-codes of a pass on the device, each with its context. Missing points have none.
 struct PassSymbols {
   QuantCode* codes = nullptr;
   const std::uint8_t* contexts = nullptr;  ///< none: a single one
@@ -18,7 +17,7 @@ struct PassSymbols {
   PassShape shape;
   std::uint32_t times = 1;  ///< as many codes as each stands for, where they are only counted
 };
-/// Of the passes of one level.
+/// The quant-codes of all passes of one level.
 using LevelSymbols = std::vector<PassSymbols>;
 
 /// The sections of a level, in the device's memory; none if all its codes are the centre.
@@ -27,16 +26,17 @@ struct AnsStream {
   Bytes codes;
 };
 
-/// Codes all levels of a frame at once, in the bytes of cpu::ans_encode(). The host waits three
-/// times: for the counts of tokens, for those of gaps, for the sizes of segments. Throws
-/// DeviceError for 2^32 codes and more.
+/// Codes all levels of a frame at once; makes the same bytes as cpu::ans_encode(). The host waits
+/// three times: for the counts of tokens, for the counts of gaps' tokens, and for the sizes of
+/// segments. Throws DeviceError for 2^32 codes and more.
 std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
                                   std::span<const LevelSymbols> levels);
 
-/// How many bytes a level would make, as cpu::ans_bytes() says. The host waits twice.
+/// How many bytes ans_encode() would make of a level; equals cpu::ans_bytes(). The host waits
+/// twice.
 std::uint64_t ans_bytes(Work& work, const AnsParams& params, const LevelSymbols& level);
 
-/// What place() needs to know of a table.
+/// What AnsCodes::place() needs to know of a table.
 struct TablePlaces {
   const QuantCode* codes = nullptr;          ///< all of them, or by gaps those beside the centre
   const std::uint32_t* positions = nullptr;  ///< of the latter
@@ -58,14 +58,14 @@ struct TableStarts {
 /// The decoded codes of all levels of a frame, on the device.
 class AnsCodes {
  public:
-  /// Decodes what ans_encode() has made; the host waits once, for the heads of chains. Damage that
-  /// kernels find becomes a flaw; throws ArchiveError for the rest, DeviceError for 2^32 slots and
-  /// more.
+  /// Decodes what ans_encode() has made. The host waits once, for the heads of chains. Damage that
+  /// kernels find becomes a flaw; throws ArchiveError for other damage, DeviceError for 2^32 slots
+  /// and more.
   AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLevel> levels);
 
-  /// Puts the `count` codes of a pass, counted over all levels, where its contexts (none: a single
-  /// one) say, which must be on the device. It does not wait. A wrong number of codes becomes a
-  /// flaw, or throws ArchiveError.
+  /// Puts the `count` codes of a pass, numbered over all levels, where the pass's contexts say.
+  /// `contexts` is on the device; nullptr means one context. Does not wait. A wrong number of codes
+  /// becomes a flaw, or throws ArchiveError.
   void place(std::size_t pass, const std::uint8_t* contexts, std::uint64_t count,
              QuantCode* codes) const;
 

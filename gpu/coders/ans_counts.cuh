@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// How often each token of quant-codes occurs in each context of each pass. Waits.
+/// Counts how often each token of the quant-codes occurs, per pass and context. Waits.
 std::vector<std::vector<Counts>> count_tokens(Work& work, std::span<const PassSymbols> passes,
                                               std::uint32_t centre);
 

@@ -237,7 +237,7 @@ std::vector<FrequencyTable> tables_of(std::span<const ChainPlan> plans) {
   return tables;
 }
 
-/// Those of all levels.
+/// The head of each level's chain, in the order of levels.
 std::vector<std::vector<std::byte>> heads_of(std::span<const ChainPlan> plans,
                                              std::span<const LevelSymbols> levels) {
   std::vector<std::vector<std::byte>> heads;

@@ -4,10 +4,11 @@
 
 namespace cuszi::gpu {
 
-// Codes of which few differ from the centre, and the lists of gaps by which they can be told.
+// Tables in which few codes differ from the centre are coded by gaps: the distances between these
+// codes.
 
-/// The codes of one table, and how many of them differ from the centre, and are larger than 1 or
-/// outliers.
+/// The codes of one table: `others` of them differ from the centre; `larger` of the others differ
+/// from it by more than 1, or are outliers.
 struct SparseCodes {
   QuantCode* codes = nullptr;
   std::uint64_t count = 0;
@@ -15,14 +16,14 @@ struct SparseCodes {
   std::uint64_t larger = 0;
 };
 
-/// Lists of values of slots on the device.
+/// The lists of one table that is coded by gaps, as values of slots, on the device.
 struct GapLists {
   std::uint32_t* gaps = nullptr;        ///< of all others
   std::uint32_t* inner_gaps = nullptr;  ///< of the larger ones
   std::uint32_t* magnitudes = nullptr;  ///< of these
 };
 
-/// How often their tokens occur.
+/// How often each token of the gap lists of one table occurs.
 struct GapCounts {
   Counts gaps;
   Counts inner_gaps;
@@ -34,10 +35,10 @@ struct FoundGaps {
   const GapCounts* counts;  ///< of each table, after the next wait
 };
 
-/// The gaps of several tables.
+/// Finds the gaps of several tables and counts their tokens.
 FoundGaps find_gaps(Work& work, std::span<const SparseCodes> tables, std::uint32_t centre);
 
-/// The decoded lists of a table.
+/// The decoded gap lists of one table.
 struct CodedGaps {
   GapLists lists;
   std::uint32_t others = 0;
@@ -50,7 +51,8 @@ struct PlacedOthers {
   const std::uint32_t* positions = nullptr;  ///< ascending
 };
 
-/// The inverse for several tables. Sets a flaw if the larger codes are not among the others.
+/// Turns decoded gap lists of several tables into codes and positions. Sets a flaw if the larger
+/// codes are not among the others.
 std::vector<PlacedOthers> expand_gaps(Work& work, std::span<const CodedGaps> tables,
                                       std::uint32_t centre);
 

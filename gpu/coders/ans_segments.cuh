@@ -22,11 +22,11 @@ CodedSegments encode_segments(Work& work, const FrameSlots& slots,
                               std::span<const FrequencyTable> tables, std::uint64_t raw_bits,
                               std::uint32_t centre);
 
-/// Puts the segments where they belong, each at an even address.
+/// Copies the coded segments to their places in the sections, each at an even address.
 void store_segments(Work& work, const FrameSlots& slots, const CodedSegments& segments,
                     std::span<std::byte* const> places);
 
-/// Where segments are to be decoded from, one after the other.
+/// Segments to decode that stand one after the other in memory.
 struct SegmentRun {
   const std::byte* begin;
   const std::byte* end;
@@ -34,7 +34,7 @@ struct SegmentRun {
   std::uint32_t count;
 };
 
-/// Decodes the segments into the values of their lists. Sets flaws.
+/// Decodes the segments into the values of their lists. Damage sets flaws.
 void decode_segments(Work& work, const FrameSlots& slots, std::span<const FrequencyTable> tables,
                      std::span<const SegmentRun> runs, std::uint32_t centre);
 

@@ -318,7 +318,8 @@ class RawString {
                ? static_cast<std::uint32_t>(get_bytes(place_.rest + 2 * std::uint64_t{i}, 2))
                : 0;
   }
-  /// Of an aligned word that has bytes of this string, without those behind it.
+  /// The aligned 32-bit word at `from`, with zeros for its bytes behind the end of this string.
+  /// Reads no byte behind the end.
   __device__ std::uint32_t load(const std::uint32_t* from) const {
     const auto* const bytes = reinterpret_cast<const std::byte*>(from);
     const auto left = place_.rest + 2 * std::uint64_t{place_.rest_words} - bytes;
@@ -362,7 +363,8 @@ __device__ std::uint32_t put_alike(const DecodeTask& task, const FrameList& list
   }
 }
 
-/// The same for slots of several lists, or fewer.
+/// Puts the values of slots that belong to several lists, or are fewer than `rounds` per lane;
+/// returns their raw bits.
 __device__ std::uint32_t put_mixed(const DecodeTask& task, const ListCursor& first,
                                    std::uint32_t slot, std::uint32_t end, const RawString& raw,
                                    std::uint32_t raw_at) {

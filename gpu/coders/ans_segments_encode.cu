@@ -153,7 +153,7 @@ __device__ void put_alike(const EncodeTask& task, const FrameList& list, std::ui
   }
 }
 
-/// The same for slots of several lists, or fewer.
+/// Puts the raw bits of slots that belong to several lists, or are fewer than `rounds` per lane.
 __device__ void put_mixed(const EncodeTask& task, ListCursor cursor, std::uint32_t slot,
                           std::uint32_t end, RawBits& out) {
   Token tokens[rounds];
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(threads)
          (segments.raw_bits[number] + 15) / 16 - carrying);
 }
 
-/// Those of all tokens of each table, on the device.
+/// The packed shares of all tokens of each table, as [table][token], on the device.
 const PackedShare* packed_shares(Work& work, std::span<const FrequencyTable> tables) {
   const std::size_t count = tables.size() * token_count;
   auto* const shares = work.take_pinned<PackedShare>(count);

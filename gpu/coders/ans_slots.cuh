@@ -30,7 +30,7 @@ struct FrameList {
   }
 };
 
-/// Slots that are decoded by themselves.
+/// A segment: slots of a chain that are decoded independently of the others.
 struct FrameSegment {
   std::uint32_t first;  ///< slot of the frame
   std::uint32_t slots;
@@ -65,10 +65,10 @@ struct SlotTile {
   }
 };
 
-/// Which list the slots that a thread looks at are of.
+/// Follows the list to which a thread's slot belongs.
 class ListCursor {
  public:
-  /// At a slot of this list or of one behind it.
+  /// Starts at a slot of `list` or of a list behind it.
   __device__ ListCursor(const FrameSlots& all, std::uint32_t list, std::uint32_t slot)
       : lists_(all.lists) {
     std::uint32_t end = all.list_count;
@@ -83,7 +83,7 @@ class ListCursor {
     enter(list);
   }
 
-  /// To a slot near by, of any list.
+  /// Moves to a nearby slot, of any list.
   __device__ void move_to(std::uint32_t slot) {
     while (slot < first_) enter(number_ - 1);
     while (slot - first_ >= count_) enter(number_ + 1);
@@ -91,7 +91,7 @@ class ListCursor {
 
   __device__ std::uint32_t number() const { return number_; }
   __device__ const FrameList& list() const { return lists_[number_]; }
-  /// Slots of the frame.
+  /// The list's first slot, and the end of its slots, numbered in the frame.
   __device__ std::uint32_t first() const { return first_; }
   __device__ std::uint32_t end() const { return first_ + count_; }
 
@@ -108,11 +108,11 @@ class ListCursor {
   std::uint32_t count_;
 };
 
-/// The host's side: gathers the chains of a frame.
+/// Gathers the chains of a frame on the host.
 class FrameSlotsBuilder {
  public:
-  /// Appends a chain, of whose lists `values(list)` says where the values are. Throws DeviceError
-  /// if a frame has too many slots.
+  /// Appends a chain; values(list) tells where the values of one of its lists are. Throws
+  /// DeviceError if the frame gets too many slots.
   template <class Values>
   void add(const ChainPlan& plan, const Values& values) {
     if (plan.slots() >= most_slots - slots_) {

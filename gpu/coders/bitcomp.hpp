@@ -10,9 +10,9 @@ namespace cuszi::gpu {
 /// noticeably smaller by it (cuSZ-i, SC'24, VI-B). Waits. Throws DeviceError.
 void bitcomp_pack(Work& work, DType dtype, Sections& sections);
 
-/// The inverse. Damage must have been excluded by the hash of the packed bytes: nvCOMP may make the
-/// device fail at it. Waits. Throws ArchiveError if a section does not become what it was made of,
-/// DeviceError.
+/// Unpacks sections that bitcomp_pack() has packed. The hash of the packed bytes must have excluded
+/// damage: at damaged bytes nvCOMP may make the device fail. Waits. Throws ArchiveError if a
+/// section does not get its original size, DeviceError.
 void bitcomp_unpack(Work& work, Sections& sections);
 
 }  // namespace cuszi::gpu

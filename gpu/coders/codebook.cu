@@ -256,7 +256,8 @@ class CodeMaker {
     }
   }
 
-  /// Of the next `threads` symbols. Those of one length rank by symbol.
+  /// Writes the codeword of each thread's `symbol`; the block takes `threads` consecutive symbols.
+  /// Codewords of one length are ranked by symbol.
   __device__ void put_codes(std::uint32_t symbol) {
     const unsigned warp = threadIdx.x / 32;
     const unsigned length = length_of(symbol);
@@ -328,7 +329,7 @@ __device__ void make_code(const CodebookTask& task, const Tree& tree, std::uint3
   CodeMaker<threads>(task, tree.lengths, code_shared).run();
 }
 
-/// Bytes of a tree of so many leaves.
+/// Bytes that a code tree with this number of leaves takes.
 constexpr unsigned tree_bytes(std::uint32_t leaves) {
   return leaves * (3 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t) + sizeof(std::uint8_t));
 }

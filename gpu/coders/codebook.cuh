@@ -7,9 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// A codeword as half packs are merged in one register: its length in the low bits, so that the sum
-/// of their units has the sum of their lengths there, the code above. One that does not fit stands
-/// for a length that no register holds.
+/// A codeword in half a register: its length in the low bits, its code above. Adding two units adds
+/// their lengths. A codeword that does not fit has a length that no register holds.
 struct ShortUnit {
   static constexpr int length_bits = 10;
   static constexpr int most_bits = 32 - length_bits;
@@ -25,7 +24,7 @@ struct ShortUnit {
   static CUSZI_HD std::uint32_t code(std::uint32_t unit) { return unit >> length_bits; }
 };
 
-/// The codewords of all symbols.
+/// The codewords of all symbols of a coder.
 struct DeviceCodebook {
   using Unit = Codeword<std::uint64_t>;
 

@@ -20,10 +20,12 @@ HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const Huff
                              const QuantCode* symbols, std::uint64_t count,
                              const DeviceCodebook& book);
 
-/// The inverse. Damage that kernels find becomes a flaw; throws ArchiveError for the rest.
+/// A Huffman stream that is being decoded. Damage that kernels find becomes a flaw; throws
+/// ArchiveError for other damage.
 class PendingHuffman {
  public:
-  /// Asks for what the host must know of the stream. Throws ArchiveError if it has no codebook.
+  /// Starts to copy what the host must know of the stream. Throws ArchiveError if it has no
+  /// codebook.
   PendingHuffman(Work& work, const HuffmanParams& params, const Sections& sections);
 
   /// After the next sync(): decodes all chunks at once.

@@ -30,7 +30,7 @@ class SymbolRun {
   /// 0: the first codeword is longer than the window.
   CUSZI_HD unsigned count() const { return static_cast<unsigned>(bits_ >> count_at) & 15U; }
   CUSZI_HD int first_length() const { return static_cast<int>(bits_ >> first_length_at) & 15; }
-  /// Of all codewords.
+  /// The length in bits of all codewords in the window together.
   CUSZI_HD int length() const { return static_cast<int>(bits_ >> length_at); }
 
  private:
@@ -138,7 +138,7 @@ class ChunkReader {
     window_ <<= length;
     bits_ -= length;
   }
-  /// The same for a length that may be more than refill() makes valid.
+  /// Skips `length` bits, which may be more than refill() makes valid.
   __device__ void skip_far(int length) {
     if (length > bits_) {
       length -= bits_;

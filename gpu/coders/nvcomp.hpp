@@ -14,13 +14,13 @@ namespace cuszi::gpu {
 
 struct BitcompContext;
 
-/// What Bitcomp takes a string for.
+/// How Bitcomp reads a byte string.
 struct BitcompView {
   bool sparse = false;    ///< mostly zero bytes: another algorithm
   ByteCount integer = 1;  ///< bytes of the unsigned integers that it consists of: 1, 2, 4 or 8
 };
 
-/// What a stream of Bitcomp says of itself.
+/// What the header of a Bitcomp stream tells.
 struct BitcompStream {
   ByteCount string_bytes;
   ByteCount integer;

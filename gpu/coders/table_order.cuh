@@ -6,8 +6,8 @@
 
 namespace cuszi::gpu {
 
-// The order of a pass's codes table by table, in which those of one table keep theirs: tiles count
-// the codes of each table, sums say where those of a tile begin, and warps find the rest.
+// Sorts the codes of a pass by table, stably: tiles count their codes of each table, sums tell
+// where each tile's codes of a table begin, and warps rank the codes inside a tile.
 
 inline constexpr unsigned order_threads = 256;
 inline constexpr unsigned order_warps = order_threads / 32;

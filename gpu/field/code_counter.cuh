@@ -15,7 +15,7 @@ struct CodeBins {
   std::uint32_t count;
   unsigned long long* total;
 
-  /// All zero.
+  /// Bins that are all zero.
   static CodeBins make(Work& work, std::uint32_t bins) {
     return {bins, work.take_zeroed<unsigned long long>(bins)};
   }

@@ -250,7 +250,7 @@ std::span<const Sums> start_parts(Work& work, const FidelityCuts& cuts,
   return {work.download(parts, count), count};
 }
 
-/// The same of all planes.
+/// The sums of structural similarity of all planes, on their way to the host.
 template <class T>
 std::span<const PlaneSum> start_planes(Work& work, const FidelityCuts& cuts,
                                        const ComparedValues<T>& values) {

@@ -7,8 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// Measures `restored` against `original`, both in the device's memory: what the CPU's
-/// measure_fidelity() says of them, bit for bit. Waits.
+/// Measures the fidelity of `restored` to `original`, both in the device's memory. Equals the CPU's
+/// measure_fidelity() bit for bit. Waits.
 Fidelity measure_fidelity(Work& work, const FrameShape& shape, Bytes original, Bytes restored,
                           const FillValues& fills);
 

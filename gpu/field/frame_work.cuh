@@ -33,8 +33,8 @@ struct FrameOutput {
   Dims dims{};  ///< as the frame has them; for the host
 };
 
-/// What a predictor makes of a pass beside the quant-codes of all points: how often each code
-/// occurs, on the device, sections, and how many points the codes could not say.
+/// What a predictor makes of a pass beside the quant-codes: their histogram, on the device, its
+/// sections, and how many points are outliers or patches.
 struct Predicted {
   std::span<const std::uint64_t> histogram;
   Bytes anchors;
@@ -43,19 +43,19 @@ struct Predicted {
   PassCounts counts;
 };
 
-/// A prediction that the device is at.
+/// A prediction that the device has begun.
 struct StartedPrediction {
   std::span<const std::uint64_t> histogram;  ///< of the codes, on the device
   std::function<Predicted()> finish;         ///< after the next sync()
 };
 
-/// The points of a frame that its codes could not say, as kernels read them.
+/// The outliers and patches of a frame, as kernels read them.
 struct ExceptionLists {
   SparseView outliers;
   SparseView patches;
 };
 
-/// What a predictor that codes itself makes of a frame.
+/// The sections that a predictor with its own coder makes of a frame.
 using OwnCoded = CodedPass;
 
 /// Adds a section unless it is empty.
@@ -63,7 +63,8 @@ inline void add_section(SectionId id, Bytes bytes, Sections& out) {
   if (!bytes.empty()) out.add(id, bytes);
 }
 
-/// Sets that a kernel fills while it makes codes, and their sizes.
+/// The sets of outliers and patches that a kernel fills while it makes quant-codes, and their
+/// sizes.
 struct ExceptionSets {
   RankedBits outliers;
   RankedBits patches;

@@ -55,7 +55,7 @@ class StripeWords {
     for (unsigned i = 0; i < few; ++i)
       input[i] = aligned ? next_[i] : joined(next_[i], i + 1 < few ? next_[i + 1] : last_);
   }
-  /// Those of the next stripe. Reads no word that has none of them.
+  /// This lane's 8 bytes of the next stripe. Reads no word that holds none of these bytes.
   __device__ std::uint64_t take_one() {
     const std::uint64_t first = words_[0];
     const std::uint64_t result = aligned ? first : (first >> shift_) | (words_[1] << (64 - shift_));

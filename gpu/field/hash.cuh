@@ -13,10 +13,11 @@ namespace cuszi::gpu {
 /// host. Waits.
 std::uint64_t block_hash(Work& work, Bytes bytes);
 
-/// Starts to make those of several strings at once, told after the next sync().
+/// Starts to compute the block_hash of several byte strings in the device's memory at once. The
+/// returned function gives the hashes; call it after the next sync().
 std::function<std::vector<std::uint64_t>()> start_block_hashes(Work& work,
                                                                std::span<const Bytes> strings);
-/// The same; waits.
+/// The block_hash of several byte strings in the device's memory. Waits.
 std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings);
 
 }  // namespace cuszi::gpu

@@ -9,8 +9,8 @@
 
 namespace cuszi::gpu {
 
-/// Measures `restored` against `original`, both in the device's memory: what the CPU's
-/// measure_quality() says of them, bit for bit. Waits.
+/// Measures the quality of `restored` against `original`, both in the device's memory. Equals the
+/// CPU's measure_quality() bit for bit. Waits.
 Quality measure_quality(Work& work, DType dtype, Bytes original, Bytes restored,
                         const FillValues& fills, double bound);
 

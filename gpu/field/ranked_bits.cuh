@@ -40,7 +40,7 @@ struct RankedBits {
 RankedBits make_bits(Work& work, std::uint64_t points);
 /// Room for a set whose words and ranks will be written by others.
 RankedBits take_bits(Work& work, std::uint64_t points);
-/// Makes the ranks.
+/// Computes the ranks of a set whose bits are written.
 void rank_bits(Work& work, const RankedBits& bits);
 
 /// out[i] = sum of counts[0 .. i-1], i = 0 .. count.

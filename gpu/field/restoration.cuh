@@ -6,7 +6,7 @@
 
 namespace cuszi::gpu {
 
-/// Throws ArchiveError if kernels found anything wrong.
+/// Throws ArchiveError if kernels have set a flaw.
 void refuse_flaws(std::uint32_t flaws);
 
 /// Puts the bits of missing values, given by rank, in their places.
@@ -20,7 +20,8 @@ struct PutMissing {
   }
 };
 
-/// A frame's target on the device, which goes where it is wanted at the end.
+/// A frame's values while they are restored on the device, and the copy to where the caller wants
+/// them.
 template <class T>
 class Restoration {
  public:

@@ -56,15 +56,17 @@ struct SparseView {
   }
 };
 
-/// Lists in the device's memory, of a frame of `points` points, on their way to what kernels read.
+/// Sparse lists in the device's memory, of a frame of `points` points, while their heads travel to
+/// the host.
 class PendingSparse {
  public:
-  /// Asks for the heads of the lists.
+  /// Starts to copy the heads of the lists to the host.
   PendingSparse(Work& work, std::initializer_list<Bytes> lists, std::uint64_t points);
 
   /// Whether there is any list.
   bool any() const;
-  /// After the next sync(). Throws ArchiveError, or sets a flaw, if the lists are damaged.
+  /// The lists as kernels read them; to be called after the next sync(). Throws ArchiveError, or
+  /// sets a flaw, if the lists are damaged.
   std::vector<SparseView> unpack() const;
 
  private:
@@ -78,7 +80,8 @@ class PendingSparse {
   std::uint64_t points_;
 };
 
-/// The same; waits once.
+/// Unpacks sparse lists in the device's memory, of a frame of `points` points. The host waits once.
+/// Throws ArchiveError, or sets a flaw, if the lists are damaged.
 std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> lists,
                                       std::uint64_t points);
 
@@ -87,7 +90,7 @@ template <class T>
 __device__ std::uint64_t bits_of(T value) {
   return __builtin_bit_cast(BitsOf<T>, value);
 }
-/// Of a frame's values, for a sparse list.
+/// Gives a sparse list the bits of a frame's values, by point.
 template <class T>
 struct BitsAt {
   const T* values;

@@ -10,7 +10,8 @@ template <class T>
 StartedPrediction start_prediction(Work& work, const InterpParams& params, double bound,
                                    const FrameInput<T>& frame, QuantCode* codes);
 
-/// The same predictions from restored values.
+/// G-Interp's reconstruction of all tiles: predicts each point from restored values and adds its
+/// quant-code; writes outliers and patches into the frame.
 template <class T>
 void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
                  const Sections& sections, const ExceptionLists& exceptions,

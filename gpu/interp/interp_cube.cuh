@@ -80,7 +80,8 @@ class InterpCube {
         each(InterpCubePlace{a, b + row, x});
     }
   }
-  /// The same for all rows of the closed box, without its far face along x.
+  /// Calls each(place) for every `pace`-th place of all rows of the closed box, without its far
+  /// face along x.
   template <unsigned pace, class Each>
   __device__ static void for_each_place(const Each& each) {
     for_each_own_place<pace>(each);

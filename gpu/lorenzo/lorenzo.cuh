@@ -9,7 +9,7 @@ namespace cuszi::gpu {
 template <class T>
 StartedPrediction start_prediction(Work& work, const LorenzoParams& params, double bound,
                                    const FrameInput<T>& frame, QuantCode* codes);
-/// The same; waits for its end.
+/// Dual quantisation of all chunks of a frame, as start_prediction() begins it; waits for its end.
 template <class T>
 Predicted predict_quantise(Work& work, const LorenzoParams& params, double bound,
                            const FrameInput<T>& frame, QuantCode* codes) {

@@ -115,7 +115,7 @@ struct Lane {
     rows_inside = left < Shape::rows ? static_cast<int>(left) : Shape::rows;
     run_inside = inside_run(x(0), extents);
   }
-  /// Of a kernel whose warps work once.
+  /// The lane's place in a kernel in which each warp works on one tile of rows.
   __device__ explicit Lane(const Extents3& extents)
       : Lane(extents, blockIdx.x * lorenzo_warps + threadIdx.x / 32) {}
 

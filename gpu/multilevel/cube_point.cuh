@@ -54,7 +54,8 @@ struct CubeClasses {
   }
 };
 
-/// Those of order 1 and 2 of slices.
+/// The classes of order 1 and 2 of a slice. `enclosed1` and `enclosed2` tell which of these orders
+/// have enclosing slices.
 template <bool enclosed1, bool enclosed2>
 using SliceClasses = CubeClasses<CubeClass<1, true, enclosed1>, CubeClass<4, true, enclosed1>,
                                  CubeClass<5, true, enclosed2>>;
@@ -104,7 +105,7 @@ struct CubeReader {
   std::uint32_t to_low_slice;
   std::uint32_t to_high_slice;
 
-  /// The same in the enclosing slices.
+  /// Readers at the same point of the lower and the higher of the two enclosing slices.
   __device__ CubeReader in_low_slice() const { return moved_by(to_low_slice); }
   __device__ CubeReader in_high_slice() const { return moved_by(to_high_slice); }
 
@@ -430,7 +431,7 @@ class CubeMagnitudes {
     return borders == Borders::all || (borders == Borders::rows && axis == 2);
   }
 
-  /// Those of the enclosing slices.
+  /// Adds the features of the magnitudes in the enclosing slices.
   __device__ void add_slices(EnergyFeatures& f) const {
     const Reader low = reader_.in_low_slice();
     const Reader high = reader_.in_high_slice();
@@ -442,7 +443,7 @@ class CubeMagnitudes {
     }
   }
 
-  /// Of the neighbours that are 1 away along these axes.
+  /// The sum over the neighbours that are 1 away along the axes whose bits `moved` has.
   __device__ std::int32_t sum_of(const Reader& reader, unsigned moved) const {
     std::int32_t sum = 0;
     CUSZI_UNROLL

@@ -47,7 +47,7 @@ template <class T>
 struct PassView {
   LevelArray<T> array;
   const DeviceClass<T>* classes = nullptr;       ///< on the device
-  const DeviceClass<T>* host_classes = nullptr;  ///< the same
+  const DeviceClass<T>* host_classes = nullptr;  ///< these classes in host memory
   std::uint32_t class_count = 0;
   RegionShape shape;
   Geometry geometry = Geometry::any;
@@ -66,7 +66,7 @@ template <class T>
 PassView<T> view_of(const LevelArray<T>& array, std::span<const DeviceClass<T>> classes,
                     const DeviceClass<T>* on_device, const RegionShape& shape);
 
-/// That of a pass with this class in its level's array.
+/// The geometry with which kernels treat a pass that has this class, in its level's array.
 template <class T>
 Geometry geometry_of(const Lattice& lattice, const DeviceClass<T>& view, const LevelLayout& layout);
 
@@ -179,7 +179,7 @@ __device__ std::uint64_t offset_of(const PassView<T>& pass, const DeviceClass<T>
          pass.array.layout.place_in_row(region.first[3] + spot.at3 * view.plan.points.step[3]);
 }
 
-/// The same in the frame's own array.
+/// The offset of a point in the frame's own array.
 template <class T>
 __device__ std::uint64_t original_offset_of(const DeviceClass<T>& view, const Region& region,
                                             const Spot& spot) {

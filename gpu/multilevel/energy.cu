@@ -78,7 +78,7 @@ __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
   return sums;
 }
 
-/// The same at the border.
+/// The weighted sum of the features of a point at the border, which lacks some neighbours.
 template <class T>
 __device__ std::int32_t border_sum(const LevelArray<T>& array, const DeviceClass<T>& view,
                                    const EnergyWeights& weights, const Index4& at) {

@@ -11,10 +11,12 @@ template <class T>
 void fill_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts);
 
-/// Passes of so few points have their contexts filled in one launch, a few thread blocks each.
+/// The most points of a pass whose contexts are filled together with those of other small passes in
+/// one launch, a few thread blocks each.
 inline constexpr std::uint64_t small_pass = 32768;
 
-/// The same of a small pass among those of one launch.
+/// A small pass, the weights of its groups and where its contexts go: one of those that a launch
+/// fills together.
 template <class T>
 struct SmallPassContexts {
   PassView<T> pass;

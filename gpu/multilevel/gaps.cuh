@@ -10,9 +10,10 @@ namespace cuszi::gpu {
 /// cpu_ref/field/gaps).
 class Gaps {
  public:
-  /// None.
+  /// No gaps.
   Gaps() = default;
-  /// Those of a frame's passes; none if no point is missing. The host waits once.
+  /// Finds the gaps of a frame's passes; there are none if no point is missing. The host waits
+  /// once.
   template <class T>
   Gaps(Work& work, const LevelFrame<T>& frame, const RankedBits& missing);
 

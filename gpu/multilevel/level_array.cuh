@@ -90,15 +90,15 @@ inline constexpr std::uint64_t longest_split_row_bytes = 32768;
 
 inline constexpr std::uint64_t most_blocks_of_axis = 65535;  ///< y or z
 
-/// Blocks that share a row of so many points, each thread of 32 taking some: more than one only
-/// where rows are so long that there may be few.
+/// How many thread blocks share a row of `points` points. More than one only where each has at
+/// least 4096 points: rows are then so long that there may be few.
 inline unsigned parts_of_row(std::uint64_t points) {
   constexpr std::uint64_t points_of_part = 4096;
   return static_cast<unsigned>(
       std::clamp<std::uint64_t>(points / points_of_part, 1, most_blocks_of_axis));
 }
 
-/// The layout of a level of a frame whose rows have values of so many bytes.
+/// The layout of a level of a frame whose values take `value_size` bytes each.
 LevelLayout level_layout(const Lattice& lattice, int level, ByteCount value_size);
 
 /// Copies the values and magnitudes of a level into the next finer one.

@@ -154,14 +154,14 @@ class RegionOfClass {
   }
 
   __device__ bool has(int k) const { return static_cast<std::uint32_t>(k) < mine_; }
-  /// Of the k-th point, in the level's array and in the frame's own one.
+  /// The offset of the k-th point: in the level's array, and (original) in the frame's own one.
   __device__ std::uint32_t offset(int k) const {
     return offset_ + static_cast<std::uint32_t>(k) * step_;
   }
   __device__ std::uint32_t original(int k) const {
     return original_ + static_cast<std::uint32_t>(k) * original_step_;
   }
-  /// Of the k-th point among those of the region in the pass.
+  /// The number of the k-th point among the region's points, in the order of the pass.
   __device__ std::uint32_t place_in_region(int k) const {
     const std::uint32_t in_tile = x_ % edge;
     const std::uint32_t tile = x_ - in_tile;
@@ -170,7 +170,7 @@ class RegionOfClass {
                                               : static_cast<std::uint32_t>(k) * size2_ + row_;
     return size1_ * size2_ * tile + row * across + in_tile;
   }
-  /// Of the region's first point in the pass, and how many it has.
+  /// The number in the pass of the region's first point, and how many points the region has.
   __device__ std::uint64_t first() const { return first_; }
   __device__ std::uint32_t points() const { return size1_ * size2_ * size3_; }
 

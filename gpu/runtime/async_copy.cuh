@@ -14,7 +14,8 @@ __device__ inline void copy_async(void* shared, const void* global) {
                : "memory");
 }
 
-/// The same for 4 bytes of which only the first `size` are there; zeros stand for the others.
+/// Starts an asynchronous copy of 4 bytes to shared memory. Only the first `size` bytes are read;
+/// zeros stand for the others.
 __device__ inline void copy_word_async(void* shared, const void* global, unsigned size) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),

@@ -15,7 +15,7 @@ namespace cuszi::gpu {
 /// sleep between calls; a call does not wait for those that wake up late.
 class HostThreads {
  public:
-  /// At most so many, the caller's among them.
+  /// Uses at most `most` threads, the caller's among them.
   explicit HostThreads(unsigned most = 16) : most_(most) {}
   HostThreads(const HostThreads&) = delete;
   HostThreads& operator=(const HostThreads&) = delete;

@@ -29,7 +29,8 @@ struct TiledRanges {
   }
 };
 
-/// Of ranges of these sizes.
+/// Cuts ranges of these sizes into tiles of `tile_items` items each, the last one of a range
+/// perhaps smaller.
 inline TiledRanges tile_ranges(Work& work, std::span<const std::uint64_t> sizes,
                                std::uint32_t tile_items) {
   std::vector<std::uint32_t> first_tiles;

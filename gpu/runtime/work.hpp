@@ -101,7 +101,8 @@ class Work {
     copy_pinned(memory, staged(values, count), count);
     return memory;
   }
-  /// The same as one of a list.
+  /// A copy on the device of `count` values in host memory, made together with the other copies of
+  /// `list`. The values may change right after.
   template <class T>
   T* upload(const T* values, ByteCount count, CopyList& list) {
     T* const memory = take<T>(count);
@@ -116,7 +117,8 @@ class Work {
     copy_pinned(host, values, count);
     return host;
   }
-  /// The same as one of a list.
+  /// Values on their way to the host, copied together with the others of `list`; they have arrived
+  /// after the next sync() behind that copy.
   template <class T>
   const T* download(const T* values, ByteCount count, CopyList& list) {
     T* const host = pinned_.take<T>(count);

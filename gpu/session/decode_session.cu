@@ -33,7 +33,7 @@ __global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
   }
 }
 
-/// Of the predictors that have kernels: one pass, no contexts.
+/// The PassDecoder of predictors with one pass and no contexts.
 template <class T>
 class GpuPassDecoder final : public PassDecoder {
  public:

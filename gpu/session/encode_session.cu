@@ -79,7 +79,7 @@ __global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
   if (here) *found = 1;
 }
 
-/// Of the predictors that have kernels: one pass, no contexts.
+/// The PassEncoder of predictors with one pass and no contexts.
 template <class T>
 class GpuPassEncoder final : public PassEncoder {
  public:
@@ -261,7 +261,7 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<FitAhead<T>> frame_fit_;
 };
 
-/// Of tiles.
+/// The OnePassSession of `tiles`: codes a frame while it is read for the first time.
 template <class T>
 class GpuOnePassSession final : public OnePassSession {
  public:

@@ -11,7 +11,7 @@ template <class T>
 FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
                      const PredictorParams& draft);
 
-/// Of the points of a sample that are finite.
+/// The range of the finite points of a sample.
 struct SampledRange {
   double min = 0;
   double max = 0;

@@ -12,11 +12,11 @@ std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
                                                    const PredictorParams& draft);
-/// Of a frame that has been looked at before.
+/// An EncodeSession for a frame whose scan is known from an earlier session.
 std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills, const FieldScan& scan);
-/// None for predictors without such a way.
+/// A OnePassSession on the device; nullptr for predictors that cannot code a frame in one pass.
 std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
                                                       const FrameShape& shape, Bytes values,
                                                       const PredictorParams& draft);

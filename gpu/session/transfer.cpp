@@ -136,8 +136,8 @@ class GpuTransfer final : public Transfer {
     explicit operator bool() const { return size != 0; }
   };
 
-  /// Calls move(lane, next_piece) in at most so many threads, which share the pieces of `size`
-  /// bytes.
+  /// Calls move(lane, next_piece) in at most `most_threads` threads, which share the pieces of
+  /// `size` bytes.
   template <class Move>
   void in_lanes(unsigned most_threads, ByteCount size, const Move& move) {
     std::atomic<ByteCount> next = 0;

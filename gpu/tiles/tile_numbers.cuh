@@ -99,14 +99,14 @@ class WideTile {
   WarpPoints integers_;
 };
 
-/// The same as 16 pairs of numbers, where all of them fit.
+/// The integers of a lane's 32 points as 16 pairs, for tiles whose differences fit in 16 bits.
 template <class Shape>
 class NarrowTile {
  public:
   static constexpr bool is_narrow = true;
   using Unions = PairUnions;
 
-  /// Of a pair, the lower point first.
+  /// Sets the integer of a point. Of a pair, the lower point comes first.
   __device__ void set(int point, std::uint32_t integer) {
     if (point < lane_pairs)
       pairs_[point] = integer;

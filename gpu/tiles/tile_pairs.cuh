@@ -15,8 +15,8 @@ using WarpPairs = std::uint32_t[lane_pairs];
 /// Added to a number, this makes of its halves two integers of 16 bits without sign, from 0.
 inline constexpr std::uint32_t pair_bias = 0x80008000U;
 
-/// A tile's integers may differ by so many steps: differences along three axes, by up to four
-/// times as many, and one for rounding, still fit.
+/// The most steps by which a tile's integers may differ to be held in pairs: differences along
+/// three axes, up to four times as large, and one step for rounding, still fit.
 inline constexpr double pair_reach = 8000;
 
 /// Whether all integers of a frame are integers at all, and all its tiles can be held in pairs.
@@ -118,7 +118,7 @@ __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
 struct PairUnions {
   std::uint32_t groups[2];
 
-  /// Of differences with pair_bias. Their highest bits are inverted signs.
+  /// Finds the unions from differences with pair_bias, whose highest bits are inverted signs.
   template <class Shape>
   __device__ void unite(const WarpPairs& pairs) {
 #pragma unroll

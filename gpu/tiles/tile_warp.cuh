@@ -94,7 +94,8 @@ struct PlaneBytes {
   std::uint32_t high[4];
 };
 
-/// Of the chunk's tile `tile`, given the heads of all; every lane gets the same.
+/// Where tile `tile` of a chunk is, from the heads of the chunk's `tiles` tiles. Every lane gets
+/// the same result.
 template <class T>
 __device__ TilePlace place_of(const std::uint32_t* heads, unsigned tiles, unsigned tile,
                               unsigned lane) {
@@ -209,7 +210,8 @@ class TileMap {
            static_cast<unsigned>(Shape::point_along(point, 2));
   }
 
-  /// The same from the nearest point in the field, for those beyond.
+  /// The offset from a lane's first point to a point, or for a point outside the field to the
+  /// nearest one inside.
   __device__ std::int64_t clamped_offset_of(int point, const PointsInside& inside) const {
     const auto at = [&](int axis) {
       const int here = Shape::point_along(point, axis);

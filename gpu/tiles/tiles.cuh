@@ -12,9 +12,9 @@ template <class T>
 OwnCoded encode_values(Work& work, const TilesParams& params, double bound,
                        const FrameInput<T>& frame);
 
-/// The same before more of a frame without fill values has been seen than a sample, whose range
-/// `frame` has; `scan` gets that of all. Nothing if the frame has to be looked at first: points are
-/// missing, or the range is too wide for the bound.
+/// Codes a frame without fill values as tiles, after no more than a sample of it has been seen:
+/// `frame` has the sample's range, and `scan` gets the range of all values. Returns nothing if the
+/// frame needs a scan first: points are missing, or the range is too wide for the bound.
 template <class T>
 std::optional<OwnCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
                                          const FrameInput<T>& frame, FieldScan& scan);

@@ -129,7 +129,7 @@ struct WideIntegers {
   }
 };
 
-/// The same as 16 pairs of numbers, where they fit.
+/// The integers of a lane's points as 16 pairs, for tiles whose integers fit in 16 bits.
 template <class Shape>
 struct NarrowIntegers {
   static constexpr unsigned slices = narrow_pairs / 4;
@@ -205,7 +205,8 @@ struct TileDecoder {
     return unzigzag32(base);
   }
 
-  /// Of this lane.
+  /// How many bytes that are not zero this lane has in the tile's pairs of planes that are not
+  /// dense.
   __device__ std::uint32_t data_bytes(const std::uint32_t* lanes, const std::uint8_t* bytes) const {
     std::uint32_t count = 0;
     const std::uint8_t* flags = bytes + head.base_bytes;

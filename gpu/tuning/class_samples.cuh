@@ -85,7 +85,8 @@ class ClassSamples {
 
   /// Observes all samples, their neighbours as they are; missing ones are NaN.
   void observe(const T* values);
-  /// The same, their neighbours as this restores them; it is of the only plan's frame.
+  /// Observes all samples with their neighbours as `approximate` restores them; it belongs to the
+  /// frame of the only plan.
   void observe(const ApproximateReconstruction<T>& approximate);
 
   std::size_t classes() const { return samples_.size(); }

@@ -6,8 +6,8 @@
 
 namespace cuszi::gpu {
 
-/// A fit of the whole frame beside trials, in the hope that these choose what it is made for. It
-/// has the frame's own stream and memory, which wait for trials otherwise.
+/// Fits coefficients to the whole frame while trials run, for parameters that the trials are
+/// expected to choose. Works in the frame's own stream and memory, which trials leave idle.
 template <class T>
 class FitAhead {
  public:

@@ -6,12 +6,12 @@
 
 namespace cuszi::gpu {
 
-/// The frame's values, with NaN where one is missing.
+/// The frame's values with NaN in place of missing ones.
 template <class T>
 const T* without_missing(Work& work, const FrameInput<T>& frame);
 
-/// Fits the coefficients of all classes, as cpu::fit_coefficients() does. `values` are those of
-/// without_missing(); `memory` is that of the encoder that comes next. The host waits once.
+/// Fits the coefficients of all classes; equals cpu::fit_coefficients(). `values` come from
+/// without_missing(), `memory` from the encoder that runs next. The host waits once.
 template <class T>
 void fit_coefficients(Work& work, FrameMemory& memory, MultilevelParams& params,
                       const FrameInput<T>& frame, const T* values, FitSample size);

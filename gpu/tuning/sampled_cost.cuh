@@ -5,8 +5,8 @@
 
 namespace cuszi::gpu {
 
-/// What samples of the frame tell of each of these parameters, as cpu::sampled_errors_of() says.
-/// `values` are those of without_missing(). The host waits once.
+/// The errors of each candidate's classes on samples of the frame; equals cpu::sampled_errors_of().
+/// `values` come from without_missing(). The host waits once.
 template <class T>
 std::vector<std::vector<ClassErrors>> sampled_errors_of(
     Work& work, std::span<const MultilevelParams> candidates, const FrameInput<T>& frame,

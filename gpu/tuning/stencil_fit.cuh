@@ -13,21 +13,21 @@ struct FittedClass {
   Coefficients list() const { return {coefficients.begin(), coefficients.begin() + count}; }
 };
 
-/// Fits the coefficients of all classes to their samples, as core's
-/// fit_stencil() does; from those in `start`, if there are any. `fits` may be `start`.
+/// Fits the coefficients of all classes to their samples, as core's fit_stencil() does, starting
+/// from the coefficients in `start` unless it is nullptr. `fits` may be `start`.
 template <class T>
 void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
                   FittedClass* fits);
 
-/// What a class's sample tells in the sampled-cost.
+/// The errors of a class's sample, from which sampled costs are made.
 struct SampledErrors {
   FittedClass fitted;
   std::array<unsigned long long, disagreements> counts{};
   std::array<unsigned long long, disagreements> sizes{};  ///< sums of error_size()
 };
 
-/// Adds the errors of all classes, as core's errors_of() says, to `classes`; `half_step` is that of
-/// level 1.
+/// Adds the errors of all classes' samples to `classes`, as core's errors_of() defines them.
+/// `half_step` is that of level 1.
 template <class T>
 void sum_sampled_errors(Work& work, const ClassSamples<T>& samples, double half_step,
                         SampledErrors* classes);

@@ -4,8 +4,8 @@
 
 namespace cuszi::gpu {
 
-/// Of the passes of a box of so many points, what a trial counts (core/tuning/trial_subsample), in
-/// memory of its own.
+/// What a trial counts of the passes of a box of `box_points` points (core/tuning/trial_subsample),
+/// in memory of its own.
 LevelSymbols trial_subsamples(Work& work, const LevelSymbols& passes, std::uint64_t box_points);
 
 }  // namespace cuszi::gpu

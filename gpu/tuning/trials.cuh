@@ -7,8 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// Trials in a part of the frame, whose `values` are without those that are missing. Not longer
-/// than `work` has this frame.
+/// Trials of parameters on a box of the frame, whose `values` come from without_missing(). The
+/// session may live only as long as `work` holds this frame.
 template <class T>
 std::unique_ptr<TrialSession> make_trial_session(Work& work, const Selection& box,
                                                  const FrameInput<T>& frame, const T* values,

@@ -18,15 +18,15 @@ struct ZfpStream {
 template <class T>
 struct ZfpPatches;
 
-/// Codes a field on the device. A thread per block leaves its bits in a slot of its own, then sums
-/// over the blocks' lengths tell where they go; at fixed rate that is known before. The host waits
-/// once, for the number of bits. Finds `patches` if they are given.
+/// Codes a field on the device. A thread per block writes the block's bits to a slot of its own;
+/// sums over the blocks' lengths then tell where the bits go. At fixed rate the places are known
+/// before. The host waits once, for the number of bits. Finds `patches` unless it is nullptr.
 template <class T>
 ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
                      ZfpPatches<T>* patches = nullptr);
 
 /// The first bit of every chunk of `chunk` blocks of a stream of variable rate, and the end of the
-/// last.
+/// last chunk.
 const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint32_t chunk);
 
 /// Restores a field on the device from a stream, at any address. `starts` has the first bit of

@@ -9,9 +9,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// How a thread's slot of shared memory is laid out. The bits of a block are written over its
-/// planes, from the highest down: `lead` words before them are enough, for at most so many bits
-/// more than the planes read have been written.
+/// How a thread's slot of shared memory is laid out. The planes of a block are read from the
+/// highest down and its bits are written over them. `lead` words in front of the planes are enough
+/// to keep the writing behind the reading.
 template <class T, int rank>
 struct Slot {
   using Layout = ZfpPlanes<T, rank>;

@@ -6,8 +6,8 @@
 
 namespace cuszi::gpu {
 
-/// The points of a frame that must be patched. Coding looks whether blocks are certainly right; the
-/// others, which are few, are decoded afterwards and looked at point by point.
+/// The points of a frame that must be patched. The encoder checks whether blocks certainly keep the
+/// bound; the other blocks, which are few, are decoded afterwards and checked point by point.
 template <class T>
 struct ZfpPatches {
   ZfpCheck<T> check;
@@ -22,8 +22,8 @@ struct ZfpPatches {
   }
 };
 
-/// Decodes blocks of a stream, those of which `suspects` has other bytes than 0 or all if there are
-/// none, and looks for patches among their points.
+/// Decodes blocks of a stream and finds the patches among their points. `suspects` marks these
+/// blocks by bytes other than 0; nullptr means all blocks.
 template <class T>
 void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
                  const std::uint8_t* suspects, const T* values, ZfpPatches<T>& patches);

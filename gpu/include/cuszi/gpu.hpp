@@ -23,8 +23,9 @@
 ///
 ///     decompress_frame(*backend, shape, compressed, restored, times);
 ///
-/// `field`, `compressed` and `restored` view device memory, and `allocate` gives some for so many
-/// bytes. An archive is made of such frames and an ArchiveHeader (docs/reference/format.md).
+/// `field`, `compressed` and `restored` view device memory, and `allocate` returns device memory
+/// of the size that it is asked for. An archive is made of such frames and an ArchiveHeader
+/// (docs/reference/format.md).
 namespace cuszi::gpu {
 
 /// How many devices there are; none without a driver.
