@@ -5,7 +5,7 @@
 
 namespace cuszi::app {
 
-/// The extents in the opposite order.
+/// Dims with the extents in the opposite order.
 Dims reversed(const Dims& dims);
 
 /// Throws UsageError if a command line gives dims as SZ (`-3 500 500 100`) or cuSZ (`-l

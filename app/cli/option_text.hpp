@@ -30,7 +30,7 @@ double parse_bound(std::string_view option, std::string_view text);
 std::uint64_t parse_count(std::string_view option, std::string_view text, std::uint64_t least,
                           std::uint64_t most);
 
-/// The same, a power of two.
+/// A power of two from `least` to `most`.
 std::uint32_t parse_power_of_two(std::string_view option, std::string_view text,
                                  std::uint64_t least, std::uint64_t most);
 

@@ -24,8 +24,8 @@ struct RunOptions {
 };
 
 inline constexpr std::string_view fill_option = "--fill-value";
-/// Samples of a frame in which the tool looks for unnamed fill values: reading a frame from a file
-/// takes longer than drawing them.
+/// The most samples drawn of a frame to find fill values that were not named; reading the frame
+/// from a file takes longer.
 inline constexpr std::uint64_t most_fill_samples = 16384;
 
 /// What a user says of one variable of a file.

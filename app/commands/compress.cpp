@@ -107,7 +107,8 @@ class Compression {
     removable_->remove(field_.descriptor());
   }
 
-  /// Of a frame, its bytes count when it has been compressed, and again when it has been verified.
+  /// The bytes that progress counts: each byte of a frame once when the frame has been compressed,
+  /// and again when it has been verified.
   ByteCount bytes_of_work() const {
     const bool psnr = options_.target && options_.target->kind == Target::Kind::psnr;
     return (options_.verify || psnr ? 2 : 1) * field_bytes();
@@ -184,7 +185,7 @@ class Compression {
                            [&](ByteCount bytes) { progress.advance(bytes); });
   }
 
-  /// Of a field that has failed, JSON is left in `failed`.
+  /// Reports the result. For a field that has failed, JSON is left in `failed`.
   void tell(Json* failed) const {
     Report report = report_on(result_.header, result_.summary, result_.archive_bytes);
     report.input = input_;

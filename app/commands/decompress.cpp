@@ -44,7 +44,7 @@ class Decompression {
   ByteCount field_bytes() const {
     return preview_.dims().count() * size_of(reader_.header().dtype);
   }
-  /// Of an archive, or a frame, that was restored whole.
+  /// The archive's or the frame's size, if all of it was restored.
   std::optional<ByteCount> archive_bytes() const {
     return is_part() ? std::nullopt : std::optional(archive_bytes_);
   }
@@ -182,7 +182,8 @@ class Decompression {
   CallTimes times_;
 };
 
-/// Of a file that describes itself, only one of NumPy holds no more than an archive knows.
+/// Throws UsageError if the output's name is that of a self-describing format other than .npy,
+/// which holds more than an archive knows.
 void require_writable_format(const std::string& output) {
   if (format_in_name(output) == Format::npy) return;
   refuse_foreign_name(

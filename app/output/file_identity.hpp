@@ -17,7 +17,7 @@ struct FileIdentity {
   auto operator<=>(const FileIdentity&) const = default;
 };
 
-/// Those of the regular files among these, links followed; "-" is standard input.
+/// The identities of the regular files among `paths`. Links are followed; "-" is standard input.
 std::vector<FileIdentity> identities_of(const std::vector<std::string>& paths);
 
 /// Throws UsageError if the regular file that `output` is ("-" for standard output) is among

@@ -16,10 +16,10 @@ namespace cuszi::app {
 /// standard input and output.
 class OutputPlan {
  public:
-  /// `folders` are those that inputs were found in, `others` further files that the run reads.
-  /// Throws UsageError if so many inputs cannot go there, the output is a file that is read, or
-  /// several would go to a new folder that is named like a file; OutputError if there is a file in
-  /// its place.
+  /// Plans where the results of `inputs` go. `folders` are those that inputs were found in,
+  /// `others` further files that the run reads. Throws UsageError if several inputs cannot go
+  /// there, if the output is a file that is read, or if several would go to a new folder that is
+  /// named like a file; OutputError if there is a file in the folder's place.
   OutputPlan(const std::vector<std::string>& inputs, std::vector<std::string> folders,
              std::optional<std::string> output, const std::vector<std::string>& others = {});
 

@@ -21,7 +21,7 @@ struct Failure {
 /// that is empty.
 Failure failure_of(std::string_view subject);
 
-/// Prints the failure that the exception being handled is to stderr. Returns its exit code.
+/// Prints the failure of the exception that is being handled on stderr. Returns the exit code.
 ExitCode tell_failure(std::string_view subject) noexcept;
 
 /// How a command reports on its files.

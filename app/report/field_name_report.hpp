@@ -13,7 +13,7 @@ namespace cuszi::app {
 /// name.
 Json describe_field_name(const std::string& name, std::optional<DType> dtype);
 
-/// The same in a line for people.
+/// The description that describe_field_name() returns, as a line for people.
 std::string field_name_text(const Json& description);
 
 }  // namespace cuszi::app

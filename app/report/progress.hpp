@@ -22,10 +22,10 @@ class Progress {
     within_ = 0;
   }
 
-  /// Of the part that advance() will tell of, so many bytes are done.
+  /// Counts `bytes` of the part in work as done, until the next advance().
   void within(ByteCount bytes) { within_ = bytes; }
 
-  /// Begins again with `bytes`, for another reason.
+  /// Starts to count anew, for a stage of the work on `bytes`.
   void start(const std::string& stage, ByteCount bytes);
 
  private:
@@ -45,11 +45,12 @@ class Progress {
   std::jthread drawer_;  ///< last, so that it ends before what it draws
 };
 
-/// "a quarter done, so many seconds left" in one line; only the time where `bytes` is 0, unknown.
+/// One line that shows the share done, the time taken and the time left; only the time taken where
+/// `bytes` is 0 (unknown).
 std::string progress_text(const std::string& what, ByteCount done, ByteCount bytes, double seconds,
                           double stage_seconds);
 
-/// So much of so many bytes.
+/// A share, 0 to 1, of a number of bytes.
 inline ByteCount part_of(double share, ByteCount bytes) {
   return static_cast<ByteCount>(share * static_cast<double>(bytes));
 }

@@ -63,8 +63,8 @@ std::string to_text(const Report& report);
 /// output, on standard error. Throws OutputError.
 void print(const Report& report, const RunOptions& run, bool beside_data = false);
 
-/// Prints the report of a file whose command fails after the report is known. As JSON it is left in
-/// `known` instead, for the object that tells the failure.
+/// Prints the report of a file that has failed in spite of having results. In JSON the report is
+/// left in `known`, to be printed with the failure.
 void print_failed(const Report& report, const RunOptions& run, Json& known,
                   bool beside_data = false);
 

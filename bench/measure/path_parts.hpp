@@ -19,7 +19,7 @@ struct PathParts {
   double slowest_of_decompress() const;
 };
 
-/// Measures them once.
+/// Measures each part once.
 PathParts measure_path_parts(Transfer& transfer, const FieldSource& field, ByteCount archive_bytes);
 
 /// The medians, part by part.

@@ -27,7 +27,7 @@ cuszi_options read_options(const cuszi_options* options);
 
 RunSettings run_settings(const cuszi_options& options);
 FieldSettings field_settings(const cuszi_options& options);
-/// None where a bound is asked for.
+/// The target that the options ask for; nothing where they ask for a bound.
 std::optional<Target> target_of(const cuszi_options& options);
 /// A part of a field that is cut into frames by `plan`.
 Preview preview_of(const cuszi_part* part, const FieldCuts& plan);

@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-/// Indices of a variable: from `first` on, `count` along each axis.
+/// A block of a variable: the indices from `first` on, `count` of them along each axis.
 struct Block {
   std::vector<std::uint64_t> first;
   std::vector<std::uint64_t> count;

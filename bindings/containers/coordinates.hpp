@@ -12,7 +12,7 @@ namespace cuszi {
 /// The attributes that name a variable's coordinates and their bounds, by the CF conventions.
 inline constexpr const char* coordinate_attributes[] = {"coordinates", "bounds", "climatology"};
 
-/// Makes the variables coordinates whose names stand in one of these texts.
+/// Marks as coordinates the variables whose names stand in one of these texts.
 inline void mark_coordinates(const std::vector<std::string>& texts,
                              std::vector<Variable>& variables) {
   std::set<std::string> names;

@@ -5,7 +5,7 @@
 
 namespace cuszi {
 
-/// What the filter is to be given for a variable.
+/// The filter parameters for a variable (see ChunkSettings).
 inline hdf5::ChunkSettings::Numbers filter_numbers(const FilteredVariable& filtered) {
   hdf5::ChunkSettings settings;
   settings.bound = filtered.bound;

@@ -23,7 +23,7 @@ class OutputFile {
   /// Throws OutputError if a write has failed.
   void require_written() const;
 
-  /// Closes the file. Throws the same.
+  /// Closes the file. Throws OutputError if a write has failed.
   void close();
 
  private:

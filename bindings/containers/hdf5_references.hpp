@@ -18,10 +18,11 @@ class ReferenceMap {
   /// An object of the file is at this path in the copy.
   void add(haddr_t object, const std::string& path) { paths_.emplace(object, path); }
 
-  /// Its path in the copy; none if it is not there yet.
+  /// The object's path in the copy; none if the copy has no such object yet.
   const std::string* path_of(haddr_t object) const;
 
-  /// A type of the file for what is made in the copy: the named one there, or one without a name.
+  /// The type for what is made in the copy from a type of the file: the copy's named type, or an
+  /// unnamed one.
   Handle type_in_copy(hid_t type) const;
 
   /// Translates what an attribute holds to the copy's attribute.

@@ -7,7 +7,7 @@
 
 namespace cuszi::hdf5 {
 
-/// What there is to know of a dataset, but whether others name it as their coordinate.
+/// Describes a dataset; whether other datasets name it as their coordinate is left open.
 Variable describe(hid_t dataset, const std::string& name);
 
 /// The text of a string attribute; empty if there is none.

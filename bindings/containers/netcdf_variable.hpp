@@ -9,8 +9,8 @@ namespace cuszi::netcdf {
 /// Throws InputError: `subject` and what the status means, unless it is NC_NOERR.
 void check(int status, const std::string& subject);
 
-/// What there is to know of a variable of a group, but whether others name it as their coordinate.
-/// `prefix` is put in front of its name.
+/// Describes a variable of a group, with `prefix` in front of its name; whether other variables
+/// name it as their coordinate is left open.
 Variable describe(int group, int id, const std::string& prefix);
 
 /// The text of an attribute; empty if there is none.

@@ -39,17 +39,18 @@ struct ChunkSettings {
   bool big_endian = false;
   std::vector<double> fills;
 
-  /// What the user asks for, fill values too; none of a version that is not known.
+  /// The settings that the user gives, with fill values; nothing if the version of the list is
+  /// unknown.
   static std::optional<ChunkSettings> asked(std::span<const unsigned> numbers);
-  /// All of it; none if it is not complete.
+  /// The settings in a complete list of numbers; nothing if it is not complete.
   static std::optional<ChunkSettings> read(std::span<const unsigned> numbers);
 
   Numbers write() const;
 
-  /// As one that means missing, if it is not there. False if there is no room for it.
+  /// Adds a fill value unless it is there. Returns false if there is no room for it.
   bool add_fill(double value);
 
-  /// They refer to the fill values here.
+  /// Options of the C API for these settings. They point to the fill values of this object.
   cuszi_options options() const;
 };
 

@@ -38,7 +38,8 @@ struct Caller {
   /// Puts a reason on HDF5's stack of errors.
   void tell(const char* reason) const;
 
-  /// Of the library that has the code at `return_address`. Whether all of them were found.
+  /// Looks up the functions in the HDF5 library that contains the code at `return_address`. Returns
+  /// whether all of them were found.
   bool find(const void* return_address);
 };
 

@@ -12,22 +12,22 @@ namespace cuszi {
 /// device's memory or the host's.
 class ArchiveOutput {
  public:
-  /// A frame's place.
+  /// Memory for a frame on its way to the archive.
   struct OutputRegion {
     MutableBytes memory;    ///< the host's or the backend's
     ByteCount offset = 0;   ///< in the archive, if the sink takes any order
     bool is_there = false;  ///< the memory is where the sink wants it
   };
 
-  /// For frames of which as many are in work at a time as there are `tracks`.
+  /// Prepares for `tracks` frames in work at a time.
   ArchiveOutput(Backend& backend, ByteSink& sink, const ArchiveHeader& header,
                 std::size_t tracks = 1);
 
-  /// A place for the next frame, in the sink's own memory if it has some there. Other frames may be
-  /// sent meanwhile.
+  /// Takes memory for the next frame, the sink's own if it has some for the frame. Other frames may
+  /// be sent meanwhile.
   OutputRegion take(ByteCount size);
 
-  /// Writes the frame that was put there, in the order in which places were taken.
+  /// Writes the frame that stands in the region, in the order in which regions were taken.
   void send(const OutputRegion& region);
 
   /// Waits for the frames and completes the archive. Returns its size.

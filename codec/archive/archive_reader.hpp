@@ -40,7 +40,7 @@ class ArchiveReader {
   ByteCount header_bytes() const { return header_bytes_; }
   std::uint64_t frames() const { return header_.plan.frames(); }
 
-  /// From now on leaves payloads where they are, if they can be read from there later.
+  /// Leaves payloads in the archive from now on, if they can be read from there later.
   void leave_payloads() { leaves_payloads_ = source_.size().has_value(); }
 
   /// Whether the host has the archive in its memory.
@@ -50,16 +50,16 @@ class ArchiveReader {
   /// several threads at once.
   void read_payload(const ArchiveFrame& frame, ByteCount offset, MutableBytes part) const;
 
-  /// A payload that was left in the archive, if that lies in the host's memory; else none.
+  /// A payload that was left in the archive, if it lies in the host's memory; else none.
   Bytes host_payload(const ArchiveFrame& frame) const;
-  /// The same of a device's memory.
+  /// A payload that was left in the archive, if it lies in a device's memory; else none.
   Bytes device_payload(const ArchiveFrame& frame) const;
 
   /// The frame after the last one read. Its header lists the wanted levels alone.
   ArchiveFrame next_frame(const LevelsWanted& wanted = all_levels);
 
-  /// To be called after the last frame: the footer must agree with the frames, and nothing may
-  /// follow it. Returns its size.
+  /// Checks the footer against the frames, and that nothing follows it; to be called after the last
+  /// frame. Returns the footer's size.
   ByteCount finish();
 
   /// Whether frame() finds a frame without reading all before it.

@@ -15,14 +15,14 @@ class ArchiveWriter {
  public:
   ArchiveWriter(ByteSink& sink, const ArchiveHeader& header);
 
-  /// The next frame, its table and payload.
+  /// Writes the next frame: its table and payload.
   void add_frame(Bytes frame);
 
   /// Sets aside the place of the next frame, of `size` bytes, in a sink that takes any order. The
   /// caller writes it there himself. Returns where it starts.
   ByteCount set_aside_frame(ByteCount size);
 
-  /// The footer; to be called after the last frame.
+  /// Writes the footer; to be called after the last frame.
   void finish();
 
   ByteCount bytes_written() const { return written_; }

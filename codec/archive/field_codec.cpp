@@ -22,8 +22,8 @@ namespace cuszi {
 
 namespace {
 
-/// What frames have shown at first is kept for the second pass, unless they are so many that this
-/// takes more than frames themselves.
+/// The most frames whose scan of the first pass is kept for the second. More scans would take more
+/// memory than frames themselves.
 constexpr std::uint64_t most_kept_scans = 4096;
 
 /// Points of a frame from which on several threads gain more than it takes to wake them.

@@ -25,8 +25,9 @@ struct FieldSettings {
   ErrorMode mode = ErrorMode::relative;
   std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
   FillValues fills;
-  std::size_t expected_fills = 0;  ///< so many of them, the first, should be in the field
-  std::optional<std::uint64_t> fill_samples = {};  ///< of each frame, to look for others
+  std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
+  std::optional<std::uint64_t> fill_samples =
+      {};  ///< drawn of each frame to find fill values not named
   FrameConfig frame;
   std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 
@@ -58,25 +59,26 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
 /// Takes a restored frame, whose values it may change.
 using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
 
-/// Takes the values of a restored frame from byte `offset` of it on, which it may change. Called by
-/// several threads at once, in any order.
+/// Takes a part of a restored frame: `values` are those from byte `offset` of the frame on, and may
+/// be changed. Called by several threads at once, in any order.
 using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
 
-/// Values of a frame, in the memory of the backend that has restored them, if that is a device's.
+/// The values of a restored frame, in the host's memory or in that of the device that has restored
+/// them.
 struct RestoredFrame {
   std::uint64_t index;
   Bytes values;
   Backend* there;  ///< none: in the host's
 };
 
-/// Looks at a restored frame.
+/// Sees a restored frame before it is used.
 using FrameLook = std::function<void(const RestoredFrame&)>;
 
-/// Gives memory for so many bytes of a frame's values; none (or no such function) where they are to
-/// be used by a FrameUser or PartUser.
+/// Gives memory of `size` bytes for a frame's values. Without such a function, or where it gives
+/// none, a FrameUser or PartUser takes the values.
 using FrameMemory = std::function<MutableBytes(std::uint64_t index, ByteCount size)>;
 
-/// What is done with restored frames, in their order where not said otherwise.
+/// What is done with restored frames, in their order unless said otherwise.
 struct FrameUsers {
   FrameUser use = {};             ///< with those that lie in the host's memory
   PartUser use_part = {};         ///< instead, in the background, if it is given and they are whole
@@ -90,21 +92,24 @@ struct FrameUsers {
   bool may_stay_there() const { return !use || use_part || device_place; }
 };
 
-/// Restores all of an archive, frame by frame, and checks its footer. A device has several frames
-/// in work at a time; those that are used part by part are taken away meanwhile. Throws
-/// ArchiveError, possibly after some frames have been used, also if a frame would take more memory
-/// than the limit, before it is taken; MemoryError if the system has not so much.
+/// Restores all frames of an archive and checks its footer. A device has several frames in work at
+/// a time; frames that are used part by part are copied to the host meanwhile. Throws ArchiveError,
+/// possibly after some frames have been used, if the archive is damaged or a frame would take more
+/// memory than the limit; the memory is not taken then. Throws MemoryError if the system lacks
+/// memory.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users);
 
-/// The same for what a preview of the field shows: reads and checks no more of each frame than that
-/// takes, of an archive that is no stream only the frames that meet a box, and for a stride the
-/// first one's table. Frames of which nothing is shown are not used. `preview` is settled.
+/// Restores what a preview shows of an archive's field. Reads and checks no more of each frame than
+/// the preview takes. In an archive that can be read in any order, only frames that meet the box
+/// are read, and for a stride the table of the first one. Frames of which nothing is shown are not
+/// used. Sets the axes along which `preview` is thinned, which follow from the first header. Throws
+/// as the overload for all frames does.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
                            CallTimes& times, const FrameUsers& users);
 
-/// What `preview` shows of one frame of an archive, which is its whole plan. `frame_bytes` is set
-/// to the frame's size there.
+/// Restores what `preview`, whose plan is this frame, shows of frame `index` of an archive. Sets
+/// `frame_bytes` to the frame's size in the archive.
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            Preview& preview, CallTimes& times, const FrameUsers& users,
                            ByteCount& frame_bytes);

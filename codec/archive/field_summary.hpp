@@ -12,7 +12,7 @@
 
 namespace cuszi {
 
-/// What there is to tell of a field's frames, whether they have just been made or read.
+/// Facts about a field's frames that are reported after compressing as after reading them.
 struct FieldSummary {
   std::uint64_t frames = 0;
   ValueRange range;
@@ -33,9 +33,11 @@ struct Exceptions {
   std::uint64_t patches = 0;
 };
 
-/// Checks the payload's hashes. Throws ArchiveError.
+/// Counts the outliers and patches of a payload in the host's memory. Checks the payload's hashes.
+/// Throws ArchiveError.
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload);
-/// The same for a payload in the backend's memory.
+/// Counts the outliers and patches of a payload in the backend's memory. Checks the payload's
+/// hashes. Throws ArchiveError.
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload, Backend& backend);
 
 }  // namespace cuszi

@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-/// How the stream of another's making becomes an archive.
+/// How a stream of the zfp library becomes an archive.
 struct ZfpImport {
   std::optional<ZfpHeader> header;  ///< of a stream that has none
   ZfpConfig zfp;                    ///< of which the chunk counts

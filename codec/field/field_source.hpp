@@ -17,7 +17,8 @@ namespace cuszi {
 /// values. Every function that reads throws InputError.
 class FieldSource {
  public:
-  /// Refuses a source whose size is not that of the field, unless that may go on.
+  /// Throws InputError if the source's size is not that of the field, unless other bytes may
+  /// follow.
   FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FieldCuts& plan);
 
   const FieldLayout& layout() const { return layout_; }
@@ -36,7 +37,7 @@ class FieldSource {
   /// asked for can be asked for again, whatever the source.
   Bytes frame(std::uint64_t i);
 
-  /// From now on no frame is asked for again that has been let go.
+  /// Promises that no frame is asked for again after release_values().
   void use_once() { is_used_once_ = true; }
 
   /// Frees the memory of frame `i`, where it is the source's own and the frame is used once.
@@ -49,11 +50,13 @@ class FieldSource {
   /// for several threads at once. Not in a stream.
   void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
 
-  /// To be told the block_hash of frame `i` whenever it has been read: throws if it is not what it
-  /// was before.
+  /// Checks `hash`, the block_hash of frame `i`, against that of earlier readings; to be called
+  /// whenever the frame has been read. Throws InputError if it differs: the file was changed
+  /// meanwhile.
   void recognise(std::uint64_t i, std::uint64_t hash);
 
-  /// To be called when all has been made of the field: throws if others have changed it meanwhile.
+  /// Throws if others have changed the field's file meanwhile; to be called when the field is no
+  /// longer needed.
   void expect_unchanged() const { source_->expect_unchanged(); }
 
   /// The open file that is read, if it is one; else -1.

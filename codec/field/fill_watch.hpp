@@ -30,12 +30,12 @@ struct FillWarning {
   /// Whether a relative bound refers to a range with values that mean "missing".
   bool spoils_range() const { return kind != Kind::unmatched; }
 
-  /// In a line that is no sentence. `option` is what takes fill values, like "--fill-value".
+  /// The warning as one line that is no full sentence. `option` names the option for fill values,
+  /// like "--fill-value".
   std::string text(std::string_view option) const;
 };
 
-/// One line of the warnings that spoil the value range; empty if there are none. `option` is what
-/// takes fill values, like "--fill-value".
+/// The warnings that make a result useless, in one line; empty if there are none.
 std::string spoiling(const std::vector<FillWarning>& warnings, std::string_view option);
 
 /// The least and the greatest values of a sample that grows, and how often each was drawn.
@@ -43,8 +43,8 @@ class SampleTails {
  public:
   void add(double value);
 
-  /// Values that repeat and lie a thousand times further from the others than they from each other:
-  /// up to three at either end.
+  /// Values that look like fill values, up to three at either end: they repeat, and lie a thousand
+  /// times further from the other values than those lie from each other.
   std::vector<double> far_out() const;
 
  private:
@@ -74,7 +74,7 @@ class FillWatch {
   /// Looks at values in the host's memory.
   void look_at(DType dtype, Bytes bytes);
 
-  /// What there is to tell after all parts.
+  /// The warnings after all parts of the field have been looked at.
   std::vector<FillWarning> warnings() const;
 
  private:

@@ -10,7 +10,7 @@ struct ValueRange {
   double max = 0;
   bool any = false;
 
-  /// Infinite if it leaves the range of doubles.
+  /// The range's width; infinite if it exceeds the largest double.
   double width() const { return max - min; }
   void add(double other_min, double other_max);
 };

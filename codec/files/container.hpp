@@ -22,7 +22,7 @@ inline std::uint64_t product(std::span<const std::uint64_t> extents) {
   return result;
 }
 
-/// A variable (NetCDF) or dataset (HDF5), as its file tells of it.
+/// A variable (NetCDF) or dataset (HDF5), as its file describes it.
 struct Variable {
   std::string name;                    ///< with its groups, without a slash in front
   std::string type;                    ///< for messages, like "int16"
@@ -35,10 +35,10 @@ struct Variable {
   bool is_packed = false;              ///< integers that scale_factor and add_offset unpack
   bool is_coordinate = false;          ///< says where the values of other variables are
 
-  /// How many there are.
+  /// How many values the variable has.
   std::uint64_t values() const { return product(extents); }
 
-  /// One more value that means missing, unless it is there, or NaN, which is missing anyway.
+  /// Adds a value that means missing, unless it is known or NaN, which is missing anyway.
   void add_fill(double value) {
     if (std::isnan(value)) return;
     if (std::find(fills.begin(), fills.end(), value) == fills.end()) fills.push_back(value);

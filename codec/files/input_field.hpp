@@ -40,16 +40,16 @@ InputField open_variable(const std::string& name, std::shared_ptr<Container> con
 /// open_input() does, InputError too for a file whose dims or type are others.
 FieldSource open_alike(const std::string& name, const FieldLayout& layout, const FieldCuts& plan);
 
-/// The fields that a file holds, by the names that open_input() takes: of a container each variable
-/// of f32 or f64 that has values and is no coordinate, else the file itself. That also if it cannot
-/// be read, so that who opens it tells why.
+/// The fields that a file holds, by the names that open_input() takes: for a container each
+/// variable of f32 or f64 that has values and is no coordinate, else the file itself. A container
+/// that cannot be read stands for itself, so that opening it reports why.
 std::vector<std::string> fields_in(const std::string& file);
 
 /// The file that a name stands for.
 std::string file_of(const std::string& name);
 
-/// Those of `fills` and then those of `more` that are not among them. Throws UsageError if they are
-/// too many.
+/// The fill values of `fills`, then those of `more` that `fills` lacks. Throws UsageError if they
+/// are too many.
 FillValues joined(FillValues fills, const FillValues& more);
 
 }  // namespace cuszi

@@ -96,7 +96,7 @@ std::vector<std::uint64_t> read_shape(const Header& header) {
   return extents;
 }
 
-/// True if a file can hold so many values.
+/// True if a file can hold an array of this shape.
 bool is_possible_shape(std::span<const std::uint64_t> shape) {
   constexpr std::uint64_t most = std::uint64_t{1} << 60;
   std::uint64_t values = 1;

@@ -21,7 +21,8 @@ struct DeviceChoice {
 /// The backends of a run, each made when it is first needed.
 class Backends {
  public:
-  /// Throws DeviceError if a device asked for is not there.
+  /// Prepares to compute as `choice` says. Throws DeviceError if a device that it names is not
+  /// there.
   explicit Backends(const DeviceChoice& choice);
 
   /// A device of the caller's own.

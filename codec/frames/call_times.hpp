@@ -8,7 +8,7 @@
 
 namespace cuszi {
 
-/// Runs from its making on.
+/// Measures the time since it was made.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

@@ -7,7 +7,8 @@
 
 namespace cuszi {
 
-/// Frames in work, and one that is being brought or taken away meanwhile.
+/// The most frames in a device's memory: those in work, and one that is brought or taken away
+/// meanwhile.
 inline constexpr std::size_t frames_in_memory = most_tracks + 1;
 
 /// What a device's buffers hold, as many of each kind as there may be frames in memory.
@@ -16,8 +17,8 @@ enum class DeviceBuffer : std::size_t { field, archive, restored };
 /// The first of the buffers for frames that stay on the device.
 inline constexpr std::size_t first_kept_buffer = 3 * frames_in_memory;
 
-/// The number, as in Transfer::memory(), of the buffer for frame `i`, of which so many are in work
-/// at a time.
+/// The number of a buffer for frame `i`, as Transfer::memory() counts them, where `tracks` frames
+/// are in work at a time.
 constexpr std::size_t buffer_for(DeviceBuffer kind, std::uint64_t i, std::size_t tracks = 1) {
   return static_cast<std::size_t>(kind) * frames_in_memory + i % (tracks + 1);
 }

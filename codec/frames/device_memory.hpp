@@ -49,31 +49,31 @@ class DeviceSource final : public ByteSource {
 
  private:
   Bytes rest(ByteCount offset) const;
-  /// What stands there, if that is little, from a copy of it and what follows.
+  /// The bytes at `offset`, if they are few, from a copy on the host of them and those that follow.
   Bytes held(ByteCount offset, std::size_t count);
 
   Bytes bytes_;
   ByteCount at_ = 0;
-  /// The first and the last bytes, once they are asked for. An archive's headers are read in small
-  /// steps, and each copy from a device takes longer than all of them.
+  /// Host copies of the first and the last bytes, made when they are first asked for. An archive's
+  /// headers are read in small steps, and each copy from a device takes longer than all of them.
   std::vector<std::byte> ends_;
   std::vector<std::byte> window_;  ///< what was asked for last between them, and what follows
   ByteCount window_start_ = 0;
 };
 
-/// A source for bytes in anybody's memory.
+/// A source for bytes in the host's memory or a device's.
 std::unique_ptr<ByteSource> make_memory_source(Bytes bytes);
 
-/// Memory of the caller's, the host's or a device's, that takes so many bytes and no more.
+/// Writes to memory of the caller's, the host's or a device's, of fixed size.
 class BufferSink final : public ByteSink {
  public:
-  /// Of what is written no more than `enough` bytes can come.
+  /// `enough` is a size that always suffices; the message for memory that is too small names it.
   BufferSink(MutableBytes memory, ByteCount enough)
       : memory_(memory), enough_(enough), on_device_(device_of(memory.data()).has_value()) {}
 
   void write(Bytes bytes) override;
   bool takes_any_order() const override { return true; }
-  /// Throws OutputError if the memory ends before.
+  /// Throws OutputError if the bytes exceed the memory.
   void write_at(ByteCount offset, Bytes bytes) override;
   MutableBytes place(ByteCount offset, ByteCount size) override;
   MutableBytes device_place(ByteCount offset, ByteCount size) override;

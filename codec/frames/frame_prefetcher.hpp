@@ -11,12 +11,12 @@ namespace cuszi {
 
 class FieldSource;
 
-/// Brings the frames of a field to where a backend wants them: for a device with memory of its own
-/// straight from the file, one frame ahead, unless they are there; else the host's. If all are to
-/// be used `twice` and the device has room for them, they stay there and are read once.
+/// Brings the frames of a field to where a backend wants them: to a device straight from the file,
+/// one frame ahead; else to the host's memory. If all frames are used `twice` and the device has
+/// room for them, they are read once and stay there.
 class FramePrefetcher {
  public:
-  /// For a backend that has as many frames in work at a time as there are `tracks`.
+  /// Prepares for a backend that has `tracks` frames in work at a time.
   FramePrefetcher(Backend& backend, FieldSource& field, bool twice, std::size_t tracks = 1);
 
   /// Begins to bring frame `i`, if it is not there.

@@ -15,23 +15,23 @@
 
 namespace cuszi {
 
-/// How many frames of a field may be in work at a time, and how many larger ones: while the host
-/// decides on one, or waits for it, a device goes on with the others.
+/// The most frames of a field in work at a time, and the most of large frames: a device works on
+/// others while the host decides on one, or waits for it.
 inline constexpr std::size_t most_tracks = 3;
 inline constexpr std::size_t most_large_tracks = 2;
 inline constexpr ByteCount large_frame = ByteCount{192} << 20;
 
-/// The backends for frames that are in work at a time: this one and those beside it, as many as
-/// there can be for so many frames of this size.
+/// The backends for frames that are in work at a time: `backend` and its siblings, as many as the
+/// device allows for `frames` frames of `frame_bytes` bytes.
 std::vector<Backend*> side_by_side(Backend& backend, std::uint64_t frames, ByteCount frame_bytes);
 
-/// What frames do one after the other, in their order, whatever else they do at a time. The first
-/// one alone takes `choose`, which others wait for; whoever takes a later step has taken it, too.
+/// The steps that frames take one after the other, in the frames' order. Only the first frame takes
+/// `choose`, for which the others wait. A frame that takes a step has taken the steps before it.
 enum class FrameStep : std::size_t { start, look, choose, place, end };
 
 class FrameScheduler;
 
-/// A frame on its track.
+/// A frame in work on one track of a FrameScheduler.
 class FrameTicket {
  public:
   FrameTicket(FrameScheduler& tracks, std::uint64_t frame, std::size_t track)
@@ -40,16 +40,16 @@ class FrameTicket {
   std::uint64_t frame() const { return frame_; }
   std::size_t track() const { return track_; }
 
-  /// Whether all frames before have ended.
+  /// Whether all earlier frames have ended.
   bool is_first() const;
 
-  /// Waits until all frames before have taken this step.
+  /// Waits until all earlier frames have taken this step.
   void await(FrameStep step) const { await(step, frame_); }
-  /// Waits until the first frame has, for one that comes after it.
+  /// Waits until the first frame has taken this step; the first frame itself does not wait.
   void await_first(FrameStep step) const { await(step, std::min<std::uint64_t>(frame_, 1)); }
 
-  /// Does `work` as this step of the frame, after all frames before have taken it. Those that
-  /// follow may do so then, and whatever comes before it.
+  /// Does `work` as this step of the frame, after all earlier frames have taken the step. Later
+  /// frames may take the step, and the steps before it, afterwards.
   template <class Work>
   void in_order(FrameStep step, const Work& work) const {
     await(step);
@@ -58,7 +58,7 @@ class FrameTicket {
   }
 
  private:
-  /// Waits until so many frames have taken it, or one before this has failed.
+  /// Waits until `frames` frames have taken the step. Throws if an earlier frame has failed.
   void await(FrameStep step, std::uint64_t frames) const;
   void pass(FrameStep step) const;
 
@@ -67,16 +67,16 @@ class FrameTicket {
   std::size_t track_;
 };
 
-/// Works on the frames of a field, on each track on one at a time, in a thread of its own.
+/// Works on the frames of a field: each track on one frame at a time, in a thread of its own.
 class FrameScheduler {
  public:
   explicit FrameScheduler(std::size_t tracks) : tracks_(tracks) {}
 
   std::size_t count() const { return tracks_; }
 
-  /// Calls work(turn) for so many frames, which are begun in their order. Throws what the first of
-  /// those has thrown that failed, when those before it are done; none after it gets any further
-  /// than its next step.
+  /// Calls work(ticket) for frames 0 to `frames` - 1, which begin in this order. If frames fail,
+  /// the exception of the first of them is thrown once all earlier frames are done; later frames
+  /// stop at their next step.
   void run(std::uint64_t frames, const std::function<void(const FrameTicket&)>& work);
 
  private:

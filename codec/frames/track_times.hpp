@@ -8,8 +8,8 @@
 
 namespace cuszi {
 
-/// The times of calls on several tracks. While there are calls on any of them, time goes into the
-/// whole once; steps add up.
+/// The times of calls on several tracks. Time in which calls overlap counts once in the whole;
+/// steps add up.
 class TrackTimes {
  public:
   TrackTimes(CallTimes& whole, std::size_t tracks) : whole_(whole), steps_(tracks) {}
@@ -21,8 +21,8 @@ class TrackTimes {
     }
   }
 
-  /// Runs call(steps) for the frame of this turn. Of how far it is the whole is told if all frames
-  /// before have ended.
+  /// Runs call(steps) for the ticket's frame. Progress within the frame is reported to the whole's
+  /// watcher if all earlier frames have ended.
   template <class Call>
   decltype(auto) measure(const FrameTicket& turn, const Call& call) {
     if (is_alone()) return whole_.measure([&]() -> decltype(auto) { return call(whole_.steps()); });

@@ -5,11 +5,12 @@
 
 namespace cuszi {
 
-/// One piece of work at a time that is done beside the caller's own, or by it if there are no
-/// threads. Its end waits for the work, which must not use what ends before.
+/// Does one piece of work at a time in a thread of its own, or in the caller's if no thread is to
+/// be had. The destructor waits for the work, which must not use objects that are destroyed
+/// earlier.
 class Background {
  public:
-  /// Starts `work` when the one before is done, whose exception is thrown here.
+  /// Starts `work` after the work before it is done. Throws the exception of the work before.
   template <class Work>
   void start(Work work) {
     wait();
@@ -20,7 +21,7 @@ class Background {
     }
   }
 
-  /// Waits for the last work; throws what it has thrown.
+  /// Waits for the last work. Throws its exception, if any.
   void wait() {
     if (running_.valid()) running_.get();
   }

@@ -18,7 +18,7 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
 
-  /// What to call it in messages.
+  /// The source's name in messages.
   virtual std::string name() const = 0;
 
   /// Fills `out` with the next bytes. Returns how many there were: fewer only at the end. Throws
@@ -45,14 +45,15 @@ class ByteSource {
   /// else none.
   virtual Bytes view() const { return {}; }
 
-  /// The same in a device's memory, which its backend alone can look at.
+  /// All the bytes where they lie in a device's memory, if they do and others do not change them;
+  /// else none. Only the device's backend can read them.
   virtual Bytes device_view() const { return {}; }
 
   /// Goes on reading at `offset`. Only where the size is known.
   virtual void seek(ByteCount offset) = 0;
 
-  /// Leaves out the next `count` bytes, reading over them where it cannot seek. Returns how many
-  /// there were.
+  /// Skips the next `count` bytes; reads over them where the source cannot seek. Returns how many
+  /// bytes there were.
   virtual ByteCount skip(ByteCount count) = 0;
 };
 
@@ -110,7 +111,7 @@ ByteCount discard(ByteSource& source, ByteCount count);
 /// True for "-", which stands for standard input or output.
 inline bool is_standard_stream(const std::string& path) { return path == "-"; }
 
-/// What to call an input in messages.
+/// An input's name in messages.
 inline std::string input_name(const std::string& path) {
   return is_standard_stream(path) ? "standard input" : path;
 }

@@ -4,7 +4,8 @@
 
 namespace cuszi {
 
-/// Which scores, in dB, end a search. What is over the goal is met, but worth a better try.
+/// The scores, in dB, that end a search. A score above the goal meets it, but a better one is
+/// searched for.
 struct Goal {
   double least = 0;
   double most = 0;
@@ -18,7 +19,7 @@ class BoundSearch {
  public:
   BoundSearch(const Goal& goal, double first_bound, int steps);
 
-  /// To be tried next.
+  /// The bound to be tried next.
   double bound() const;
   /// What bound() scored; infinite if nothing was lost.
   void add(double score);

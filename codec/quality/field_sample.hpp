@@ -20,7 +20,7 @@ struct FieldSample {
   std::vector<SampleBox> boxes;
 };
 
-/// Looks at every frame for the range.
+/// Takes a sample of a field; reads every frame for the range.
 FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSource& field);
 
 /// What compressing a sample gave.

@@ -9,7 +9,7 @@ namespace cuszi {
 
 class FieldSource;
 
-/// What of a field is measured.
+/// Which measures of a field are taken.
 enum class Measures { errors, errors_and_fidelity };
 
 /// Measures frames against those of an original, one after the other.
@@ -20,11 +20,11 @@ class QualityMeter {
                Measures measures = Measures::errors_and_fidelity)
       : original_(&original), fills_(fills), bound_(bound), measures_(measures) {}
 
-  /// Frame `i`, after all before it that are to be measured.
+  /// Measures frame `i`; earlier frames that are to be measured come first.
   void add(std::uint64_t i, Bytes restored);
-  /// The selected points of frame `i`.
+  /// Measures the selected points of frame `i`.
   void add(std::uint64_t i, const Selection& selection, Bytes restored);
-  /// Frame `i` by a backend that may have both in its memory.
+  /// Measures frame `i` by a backend that may have both fields in its memory.
   void add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored);
 
   const Quality& quality() const { return quality_; }

@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-// What may be asked for, whoever asks.
+// Limits of settings, the same for the command line, the C API and the filter.
 
 inline constexpr std::uint32_t least_chunk = 64;  ///< symbols; a power of two
 inline constexpr std::uint32_t most_chunk = 1 << 20;
@@ -26,7 +26,7 @@ inline constexpr std::uint32_t most_zfp_planes = 64;
 inline constexpr double most_zfp_rate = 64;             ///< bits per value
 inline constexpr std::uint32_t most_zfp_chunk = 65536;  ///< blocks
 
-/// Whether there can be so many bit planes, or bits per value.
+/// Whether zfp can keep this number of bit planes, or of bits per value.
 inline bool is_possible(const ZfpMode& mode) {
   switch (mode.kind) {
     case ZfpMode::Kind::precision:
@@ -37,8 +37,8 @@ inline bool is_possible(const ZfpMode& mode) {
   }
 }
 
-/// The absolute bound of what needs none to be asked for: 0 where values come back bit for bit, and
-/// `no_bound` for so many bit planes or bits of zfp.
+/// The absolute bound of a predictor that needs none to be asked for: 0 where values come back bit
+/// for bit, `no_bound` for zfp with a fixed number of bit planes or bits; nothing for others.
 inline std::optional<double> own_bound(const PredictorConfig& predictor) {
   if (predictor.is_reversible()) return 0;
   const bool has_own =

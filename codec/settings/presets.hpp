@@ -34,7 +34,7 @@ inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, {CoderId::huffman}};
 inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
 inline constexpr Preset zfp_preset{{PredictorId::zfp}, {CoderId::none}};
 
-/// All of them, in the order of cuszi_preset.
+/// All presets, in the order of cuszi_preset.
 inline constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset, fast_preset,
                                     zfp_preset};
 

@@ -9,8 +9,8 @@ namespace cuszi {
 /// What a user may ask for instead of a bound.
 struct Target {
   enum class Kind {
-    psnr,   ///< at least so many dB, with as few bits as possible
-    ratio,  ///< at least so much smaller, with as little error as possible
+    psnr,   ///< at least `value` dB, with as few bits as possible
+    ratio,  ///< at least `value` times smaller, with as little error as possible
   };
   Kind kind = Kind::psnr;
   double value = 0;

@@ -54,9 +54,10 @@ typedef struct cuszi_field {
 typedef enum cuszi_mode {
   CUSZI_REL = 0,  /* as a share of the value range */
   CUSZI_ABS = 1,  /* in the field's own unit */
-  CUSZI_PSNR = 2, /* as a target: at least so many dB, above 0 and up to 400, in few bits; */
-  CUSZI_RATIO = 3 /* at least so many times smaller, 1 to 1e9, with little error. Trials find an
-                     absolute bound; cuszi_reached() tells what it gives */
+  CUSZI_PSNR = 2, /* as a target: a PSNR of at least `bound` dB, above 0 and up to 400, in few
+                     bits. Trials find an absolute bound; cuszi_reached() tells what it gives */
+  CUSZI_RATIO = 3 /* as a target: an archive at least `bound` times smaller than the field, 1 to
+                     1e9, with little error, found by trials too */
 } cuszi_mode;
 
 typedef enum cuszi_preset {
@@ -128,7 +129,7 @@ typedef struct cuszi_options {
   uint32_t size;    /* sizeof(cuszi_options) */
   uint32_t version; /* CUSZI_OPTIONS_VERSION */
 
-  double bound; /* what no value's error exceeds, 0 is lossless; or the target */
+  double bound; /* what no value's error exceeds, 0 is lossless; or the target, see cuszi_mode */
   int32_t mode; /* cuszi_mode */
   int32_t preset;
 

@@ -49,10 +49,11 @@ inline cuszi_options absolute(double bound) { return detail::options_for(CUSZI_A
 /// Options for a bound that is a share of the value range.
 inline cuszi_options relative(double bound) { return detail::options_for(CUSZI_REL, bound); }
 
-/// Options for a PSNR of at least so many dB, in few bits.
+/// Options for a PSNR of at least `decibels` dB, with few bits.
 inline cuszi_options psnr(double decibels) { return detail::options_for(CUSZI_PSNR, decibels); }
 
-/// Options for an archive that is at least so many times smaller, with little error.
+/// Options for an archive that is at least `factor` times smaller than the field, with little
+/// error.
 inline cuszi_options ratio(double factor) { return detail::options_for(CUSZI_RATIO, factor); }
 
 /// A field of float or double with these extents, slowest first. Throws Error.
@@ -77,7 +78,7 @@ class Context {
     if (!context_) throw std::bad_alloc();
   }
 
-  /// The archive of values in the machine's memory.
+  /// Compresses values in the host's memory. Returns the archive.
   template <class T>
   std::vector<std::byte> compress(const std::vector<T>& values,
                                   const std::vector<std::uint64_t>& dims,
@@ -91,7 +92,8 @@ class Context {
     return archive;
   }
 
-  /// The same from and to anybody's memory; returns the archive's size.
+  /// Compresses values in memory of the caller's, the host's or a device's, to an archive there,
+  /// which has room for `capacity` bytes. Returns the archive's size.
   std::size_t compress(const cuszi_options& options, const cuszi_field& field, const void* values,
                        void* archive, std::size_t capacity) {
     std::size_t size = 0;
@@ -111,7 +113,7 @@ class Context {
     return info;
   }
 
-  /// All values of an archive of fields of T.
+  /// Restores all values of an archive of fields of T.
   template <class T>
   std::vector<T> decompress(const std::vector<std::byte>& archive) {
     const cuszi_info found = info(archive.data(), archive.size());
@@ -124,13 +126,15 @@ class Context {
     return values;
   }
 
-  /// The same from and to anybody's memory; `options`, which may be nullptr, say where to work.
+  /// Restores all values of an archive in memory of the caller's, the host's or a device's, to
+  /// `values`, which have room for `capacity` bytes. `options` say where to work and limit the
+  /// memory; nullptr stands for the defaults.
   void decompress(const cuszi_options* options, const void* archive, std::size_t size, void* values,
                   std::size_t capacity) {
     require(cuszi_decompress(context_.get(), options, archive, size, values, capacity));
   }
 
-  /// For what is not wrapped here.
+  /// The C API's context, for functions that this class does not wrap.
   cuszi_context* get() const noexcept { return context_.get(); }
 
  private:

@@ -31,7 +31,7 @@ FieldSettings settings_of(const FrameTask& task);
 std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
                                     const FieldSettings& settings);
 
-/// The same of a field that is cut in this way, by this backend.
+/// The archive of a field in memory, cut into frames by `plan` and compressed by `backend`.
 std::vector<std::byte> make_archive(Backend& backend, const FieldCuts& plan, DType dtype,
                                     Bytes values, const FieldSettings& settings);
 

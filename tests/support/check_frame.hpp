@@ -4,10 +4,11 @@
 
 namespace cuszi::test {
 
-/// Compresses and restores a frame and requires all that is promised of it. Returns the frame.
+/// Compresses and restores a frame and requires that its size, the error bound and missing values
+/// are as promised. Returns the frame.
 CompressedFrame check_frame(Backend& backend, const FrameTask& task, Bytes values);
 
-/// The same, and that compressing again gives the same bytes.
+/// Does what check_frame() does, and requires that compressing again gives the same bytes.
 CompressedFrame check_frame_twice(Backend& backend, const FrameTask& task, Bytes values);
 
 }  // namespace cuszi::test

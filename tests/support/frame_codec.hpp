@@ -22,11 +22,11 @@ struct BoundedFrame {
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);
 
-/// The same for a frame that is not loaded before.
+/// Compresses a frame under an absolute bound that is known before the frame is loaded.
 CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
                                  Bytes values);
 
-/// The values of a frame's bytes. Throws ArchiveError.
+/// Restores the values of a frame. Throws ArchiveError.
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame);
 
 }  // namespace cuszi::test
