@@ -36,11 +36,12 @@ struct RandomFrame {
 /// that the tool accepts.
 RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
-/// The same of a field, mostly f64, that varies around an offset under any preset, with a bound of
-/// 1 to 2^-50 of its values.
+/// A field, mostly f64, of `min_points` to `max_points` points that varies around an offset, under
+/// any preset and a bound of 1 to 2^-50 of its values.
 RandomFrame random_offset_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
-/// The same as random_frame() of a field that has one value but for holes and the signs of zeros.
+/// A field of `min_points` to `max_points` points that has one value but for holes and the signs of
+/// zeros, with any parameters that the tool accepts.
 RandomFrame random_constant_frame(Random& random, std::uint64_t min_points,
                                   std::uint64_t max_points);
 
