@@ -1,5 +1,6 @@
 """Tests of the documents that run none of their code: paths, links, names of tests, words, tables."""
 
+import math
 import re
 import subprocess
 import sys
@@ -72,6 +73,18 @@ class Pages(unittest.TestCase):
             for block in blocks(page):
                 with self.subTest(page=name_of(page), line=block.line):
                     self.assertIn(block.language, ["sh", "python", "c", "cpp", "cmake", "text"])
+
+    def test_chunks_of_examples_are_worth_it(self):
+        """Smaller ones cost ratio and time, as the guide says."""
+        count = 0
+        for page in guide_pages():
+            text = page.read_text(encoding="utf-8")
+            for match in re.finditer(r"""\bchunk(?:s|sizes)"?[=:] ?\(([\d, ]+)\)""", text):
+                count += 1
+                line = text.count("\n", 0, match.start()) + 1
+                with self.subTest(page=name_of(page), line=line, chunks=match[1]):
+                    self.assertGreaterEqual(4 * math.prod(map(int, match[1].split(","))), 1 << 20)
+        self.assertGreater(count, 3)
 
     def test_tables_are_those_of_the_measurements(self):
         run = subprocess.run([sys.executable, ROOT / "bench/report.py", "--check"], capture_output=True, text=True)
