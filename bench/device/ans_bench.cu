@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "gpu/coders/ans.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi {
 
@@ -41,13 +43,13 @@ __global__ void make_codes(QuantCode* codes, std::uint8_t* contexts, std::uint64
 }
 
 template <class Step>
-double median_ms(gpu::Work& work, const Step& step) {
+double median_ms(gpu::DeviceContext& gpu, const Step& step) {
   std::vector<double> times;
   for (int i = 0; i < 11; ++i) {
-    work.sync();
+    gpu.sync();
     const auto start = Clock::now();
     step();
-    work.sync();
+    gpu.sync();
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   std::sort(times.begin(), times.end());
@@ -55,7 +57,7 @@ double median_ms(gpu::Work& work, const Step& step) {
 }
 
 void run(std::uint64_t points, float loudness) {
-  gpu::Work input;
+  gpu::DeviceContext input;
   std::vector<gpu::LevelSymbols> levels;
   std::uint64_t all = 0;
   for (std::uint64_t of_level = points * 7 / 8; of_level > 8; of_level /= 8) {
@@ -75,16 +77,16 @@ void run(std::uint64_t points, float loudness) {
   std::reverse(levels.begin(), levels.end());
   input.sync();
 
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   const AnsParams params{centre};
   std::vector<gpu::AnsStream> streams;
   const auto encode = [&] {
-    work.reset();
-    streams = gpu::ans_encode(work, params, levels);
+    gpu.reset();
+    streams = gpu::ans_encode(gpu, params, levels);
   };
   encode();
-  const double encoding = median_ms(work, encode);
-  const ByteCount encoder_bytes = work.device().peak();
+  const double encoding = median_ms(gpu, encode);
+  const ByteCount encoder_bytes = gpu.memory().peak();
 
   ByteCount bytes = 0;
   std::vector<std::vector<PassShape>> shapes;
@@ -96,7 +98,7 @@ void run(std::uint64_t points, float loudness) {
     for (const auto& [id, from] : {std::pair{SectionId::index, streams[i].index},
                                    std::pair{SectionId::codes, streams[i].codes}}) {
       auto* const copy = input.take<std::byte>(from.size());
-      input.copy<std::byte>(copy, from.data(), from.size());
+      gpu::start_copy(input, copy, from.data(), from.size());
       if (!from.empty()) sections.back().front().add(id, Bytes(copy, from.size()));
       bytes += from.size();
     }
@@ -105,13 +107,13 @@ void run(std::uint64_t points, float loudness) {
   std::vector<CodedLevel> coded;
   for (std::size_t i = 0; i < levels.size(); ++i) coded.push_back({shapes[i], sections[i]});
   QuantCode* const out = input.take<QuantCode>(all);
-  const double decoding = median_ms(work, [&] {
-    work.reset();
-    const gpu::AnsCodes decoded(work, params, coded);
+  const double decoding = median_ms(gpu, [&] {
+    gpu.reset();
+    const gpu::AnsCodes decoded(gpu, params, coded);
   });
-  const double placing = median_ms(work, [&] {
-    work.reset();
-    const gpu::AnsCodes decoded(work, params, coded);
+  const double placing = median_ms(gpu, [&] {
+    gpu.reset();
+    const gpu::AnsCodes decoded(gpu, params, coded);
     std::size_t pass = 0;
     QuantCode* to = out;
     for (const gpu::LevelSymbols& level : levels) {
@@ -123,11 +125,12 @@ void run(std::uint64_t points, float loudness) {
   });
   std::vector<QuantCode> made(all);
   std::vector<QuantCode> expected(all);
-  input.copy(made.data(), static_cast<const QuantCode*>(out), all);
+  gpu::start_copy(input, made.data(), static_cast<const QuantCode*>(out), all);
   std::uint64_t at = 0;
   for (const gpu::LevelSymbols& level : levels) {
     for (const gpu::PassSymbols& symbols : level) {
-      input.copy(expected.data() + at, static_cast<const QuantCode*>(symbols.codes), symbols.count);
+      gpu::start_copy(input, expected.data() + at, static_cast<const QuantCode*>(symbols.codes),
+                      symbols.count);
       at += symbols.count;
     }
   }
@@ -138,7 +141,7 @@ void run(std::uint64_t points, float loudness) {
       "place %.3f ms = %.1f G/s; arena %.2f / %.2f bytes a code; %s\n",
       symbols, 8 * static_cast<double>(bytes) / symbols, encoding, symbols / encoding / 1e6,
       decoding, placing, symbols / placing / 1e6, static_cast<double>(encoder_bytes) / symbols,
-      static_cast<double>(work.device().peak()) / symbols, made == expected ? "same" : "DIFFERENT");
+      static_cast<double>(gpu.memory().peak()) / symbols, made == expected ? "same" : "DIFFERENT");
 }
 
 }  // namespace

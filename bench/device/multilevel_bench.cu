@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/field/hash.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/tuning/energy_fit.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
 
@@ -57,10 +58,10 @@ class Moments {
   std::size_t used_ = 0;
 };
 
-/// Medians, run by run, of what `work` takes between its moments.
+/// Medians, run by run, of what `gpu` takes between its moments.
 template <class F>
-std::vector<double> times_of(Work& work, const F& run) {
-  Moments moments(work.stream());
+std::vector<double> times_of(DeviceContext& gpu, const F& run) {
+  Moments moments(gpu.stream());
   std::vector<std::vector<double>> all;
   for (int i = 0; i < warm_up + runs; ++i) {
     moments.mark();
@@ -78,13 +79,13 @@ std::vector<double> times_of(Work& work, const F& run) {
 template <class T>
 void bench(const std::string& name, const Dims& dims, const std::vector<T>& host, double relative,
            int reach) {
-  Work work;
+  DeviceContext gpu;
   const std::uint64_t points = dims.count();
   const double gb = static_cast<double>(points * sizeof(T)) * 1e-9;
-  T* const original = work.take<T>(points);
-  T* const restored = work.take<T>(points);
-  T* const back = work.take<T>(points);
-  work.copy(original, host.data(), points);
+  T* const original = gpu.take<T>(points);
+  T* const restored = gpu.take<T>(points);
+  T* const back = gpu.take<T>(points);
+  start_copy(gpu, original, host.data(), points);
   FieldScan scan;
   scan.min = static_cast<double>(*std::min_element(host.begin(), host.end()));
   scan.max = static_cast<double>(*std::max_element(host.begin(), host.end()));
@@ -93,26 +94,25 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   config.multilevel.reach = reach;
   MultilevelParams params = MultilevelParams::draft(config, dims);
   params.choose(config, scan, bound, dtype_of<T>);
-  FrameMemory memory(work);
-  fit_coefficients(work, memory, params,
+  FrameMemory memory(gpu);
+  fit_coefficients(gpu, memory, params,
                    FrameInput<T>{dims.as_3d(), original, {}, 0, scan.min, scan.max, dims}, original,
                    FitSample::full);
-  LevelFrame<T> frame(work, memory, params, scan.min, scan.max, restored);
-  LevelFrame<T> other(work, memory, params, scan.min, scan.max, back);
-  auto* const codes = work.take<QuantCode>(points);
-  auto* const contexts = work.take<std::uint8_t>(points);
-  auto* const counts = work.take_zeroed<std::uint64_t>(64);
-  auto* const errors = work.take_zeroed<std::int64_t>(1);
+  LevelFrame<T> frame(gpu, memory, params, scan.min, scan.max, restored);
+  LevelFrame<T> other(gpu, memory, params, scan.min, scan.max, back);
+  auto* const codes = gpu.take<QuantCode>(points);
+  auto* const contexts = gpu.take<std::uint8_t>(points);
+  auto* const counts = gpu.take_zeroed<std::uint64_t>(64);
+  auto* const errors = gpu.take_zeroed<std::int64_t>(1);
   std::vector<RankedBits> outliers;
-  for (int p = 0; p < frame.passes(); ++p)
-    outliers.push_back(make_bits(work, frame.pass(p).points));
+  for (int p = 0; p < frame.passes(); ++p) outliers.push_back(make_bits(gpu, frame.pass(p).points));
   const auto quantizer = [&](int p) {
     return Quantizer<T>(params.half_step_of(frame.pass(p).level), bound, scan.min, scan.max,
                         params.radius);
   };
   const auto encode = [&](int p) {
     frame.enter(p);
-    quantise_pass(work, frame.view(p),
+    quantise_pass(gpu, frame.view(p),
                   QuantiseTask<T>{original,
                                   {},
                                   {},
@@ -129,36 +129,36 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   std::vector<std::size_t> first_weights;
   RememberedWeights remembered;
   for (const std::vector<ContextWeights>& chosen :
-       choose_weights(work, frame, {0, frame.passes()}, {}, FitSample::full, remembered)) {
+       choose_weights(gpu, frame, {0, frame.passes()}, {}, FitSample::full, remembered)) {
     first_weights.push_back(weights.size());
     weights.insert(weights.end(), chosen.begin(), chosen.end());
   }
-  const ContextWeights* const on_device = work.upload(weights.data(), weights.size());
+  const ContextWeights* const on_device = upload(gpu, weights.data(), weights.size());
   const auto fill = [&](LevelFrame<T>& of, int p) {
-    fill_contexts(work, of.view(p), on_device + first_weights[static_cast<std::size_t>(p)],
+    fill_contexts(gpu, of.view(p), on_device + first_weights[static_cast<std::size_t>(p)],
                   contexts + frame.start(p));
   };
   std::vector<SparseView> lists;
   for (int p = 0; p < frame.passes(); ++p) {
-    const std::uint64_t* const count = work.download(counts + p, 1);
-    work.sync();
+    const std::uint64_t* const count = download(gpu, counts + p, 1);
+    gpu.sync();
     const Bytes list =
-        list_outliers(work, frame.view(p), original, outliers[static_cast<std::size_t>(p)], *count);
+        list_outliers(gpu, frame.view(p), original, outliers[static_cast<std::size_t>(p)], *count);
     lists.push_back(list.empty() ? SparseView{}
-                                 : decode_sparse(work, {list}, frame.pass(p).points).front());
+                                 : decode_sparse(gpu, {list}, frame.pass(p).points).front());
   }
   const auto decode = [&](int p) {
-    restore_pass(work, other.view(p),
+    restore_pass(gpu, other.view(p),
                  RestoreTask<T>{{},
                                 quantizer(p),
                                 codes + frame.start(p),
                                 lists[static_cast<std::size_t>(p)],
-                                work.flaws(),
+                                gpu.flaws(),
                                 other.listed(p)});
   };
 
   const auto by_pass = [&](const auto& step) {
-    return times_of(work, [&](Moments& moments) {
+    return times_of(gpu, [&](Moments& moments) {
       for (int p = 0; p < frame.passes(); ++p) {
         step(p);
         moments.mark();
@@ -166,7 +166,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
     });
   };
   const auto whole = [&](const auto& step) {
-    return times_of(work,
+    return times_of(gpu,
                     [&](Moments& moments) {
                       step();
                       moments.mark();
@@ -204,14 +204,14 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   other.leave();
   std::vector<T> a(points);
   std::vector<T> b(points);
-  work.copy(a.data(), restored, points);
-  work.copy(b.data(), back, points);
-  work.sync();
+  start_copy(gpu, a.data(), restored, points);
+  start_copy(gpu, b.data(), back, points);
+  gpu.sync();
   double worst = 0;
   for (std::uint64_t i = 0; i < points; ++i) {
     worst = std::max(worst, std::abs(static_cast<double>(b[i]) - static_cast<double>(host[i])));
   }
-  const double hash_ms = whole([&] { block_hash(work, frame.coarse_values()); });
+  const double hash_ms = whole([&] { block_hash(gpu, frame.coarse_values()); });
 
   std::printf("%s %s %s %.0e reach %d: worst error %.3f of the bound, both ways %s\n", name.c_str(),
               dims.to_string().c_str(), name_of(dtype_of<T>).data(), relative, reach, worst / bound,

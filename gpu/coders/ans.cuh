@@ -5,7 +5,7 @@
 
 #include "core/backend/decode_session.hpp"
 #include "core/coders/ans_chain.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -29,12 +29,12 @@ struct AnsStream {
 /// Codes all levels of a frame at once; makes the same bytes as cpu::ans_encode(). The host waits
 /// three times: for the counts of tokens, for the counts of gaps' tokens, and for the sizes of
 /// segments. Throws DeviceError for 2^32 codes and more.
-std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
+std::vector<AnsStream> ans_encode(DeviceContext& gpu, const AnsParams& params,
                                   std::span<const LevelSymbols> levels);
 
 /// How many bytes ans_encode() would make of a level; equals cpu::ans_bytes(). The host waits
 /// twice.
-std::uint64_t ans_bytes(Work& work, const AnsParams& params, const LevelSymbols& level);
+std::uint64_t ans_bytes(DeviceContext& gpu, const AnsParams& params, const LevelSymbols& level);
 
 /// What AnsCodes::place() needs to know of a table.
 struct TablePlaces {
@@ -61,7 +61,7 @@ class AnsCodes {
   /// Decodes what ans_encode() has made. The host waits once, for the heads of chains. Damage that
   /// kernels find becomes a flaw; throws ArchiveError for other damage, DeviceError for 2^32 slots
   /// and more.
-  AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLevel> levels);
+  AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const CodedLevel> levels);
 
   /// Puts the `count` codes of a pass, numbered over all levels, where the pass's contexts say.
   /// `contexts` is on the device; nullptr means one context. Does not wait. A wrong number of codes
@@ -78,7 +78,7 @@ class AnsCodes {
 
   void spread(const PassPlaces& pass, const TableStarts& starts, QuantCode* sorted) const;
 
-  Work& work_;
+  DeviceContext& gpu_;
   QuantCode centre_;
   std::vector<PassPlaces> passes_;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/coders/ans_counts.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
 
 namespace cuszi::gpu {
@@ -53,7 +54,8 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-std::vector<std::vector<Counts>> count_tokens(Work& work, std::span<const PassSymbols> passes,
+std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
+                                              std::span<const PassSymbols> passes,
                                               std::uint32_t centre) {
   std::vector<std::uint64_t> sizes;
   std::size_t rows = 0;
@@ -63,7 +65,7 @@ std::vector<std::vector<Counts>> count_tokens(Work& work, std::span<const PassSy
     rows += pass.shape.contexts;
     most_contexts = std::max(most_contexts, pass.shape.contexts);
   }
-  auto* const totals = work.take_zeroed<Counts>(rows);
+  auto* const totals = gpu.take_zeroed<Counts>(rows);
   std::vector<CountedPass> counted;
   std::size_t first = 0;
   for (const PassSymbols& pass : passes) {
@@ -72,16 +74,16 @@ std::vector<std::vector<Counts>> count_tokens(Work& work, std::span<const PassSy
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;
   }
-  const TiledRanges tiles = tile_ranges(work, sizes, tile_codes);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_codes);
   if (tiles.tiles != 0) {
     const auto room =
         std::min(most_bins, static_cast<unsigned>(most_contexts * row) * (threads / 32));
-    count_tokens_of_tiles<<<tiles.tiles, threads, room * sizeof(std::uint32_t), work.stream()>>>(
-        work.upload(counted.data(), counted.size()), tiles, centre, room);
+    count_tokens_of_tiles<<<tiles.tiles, threads, room * sizeof(std::uint32_t), gpu.stream()>>>(
+        upload(gpu, counted.data(), counted.size()), tiles, centre, room);
     check_launch("count_tokens_of_tiles");
   }
-  const Counts* const found = work.download(totals, rows);
-  work.sync();
+  const Counts* const found = download(gpu, totals, rows);
+  gpu.sync();
   std::vector<std::vector<Counts>> result;
   first = 0;
   for (const PassSymbols& pass : passes) {

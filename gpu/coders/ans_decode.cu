@@ -5,6 +5,8 @@
 #include "gpu/coders/ans_gaps.cuh"
 #include "gpu/coders/ans_segments.cuh"
 #include "gpu/coders/table_order.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -70,11 +72,11 @@ std::optional<std::vector<ReadChain>> try_to_read(const AnsParams& params,
   return chains;
 }
 
-Bytes bring_to_host(Work& work, Bytes bytes, CopyList& list) {
-  return {work.download(bytes.data(), bytes.size(), list), bytes.size()};
+Bytes bring_to_host(DeviceContext& gpu, Bytes bytes, CopyList& list) {
+  return {download(gpu, bytes.data(), bytes.size(), list), bytes.size()};
 }
 
-std::vector<LevelOnHost> bring_levels(Work& work, std::span<const CodedLevel> levels,
+std::vector<LevelOnHost> bring_levels(DeviceContext& gpu, std::span<const CodedLevel> levels,
                                       ByteCount most_head_bytes) {
   std::vector<LevelOnHost> all;
   CopyList downloads;
@@ -82,18 +84,18 @@ std::vector<LevelOnHost> bring_levels(Work& work, std::span<const CodedLevel> le
     const Sections& sections = level.sections.front();
     const Bytes codes = sections.find(SectionId::codes);
     const Bytes head = codes.first(std::min<ByteCount>(codes.size(), most_head_bytes));
-    all.push_back({bring_to_host(work, sections.find(SectionId::index), downloads),
-                   bring_to_host(work, head, downloads), codes});
+    all.push_back({bring_to_host(gpu, sections.find(SectionId::index), downloads),
+                   bring_to_host(gpu, head, downloads), codes});
   }
-  downloads.run(work.stream());
-  work.sync();
+  downloads.run(gpu.stream());
+  gpu.sync();
   return all;
 }
 
-std::vector<ReadChain> read_chains(Work& work, const AnsParams& params,
+std::vector<ReadChain> read_chains(DeviceContext& gpu, const AnsParams& params,
                                    std::span<const CodedLevel> levels) {
-  auto chains = try_to_read(params, levels, bring_levels(work, levels, usual_head_bytes));
-  if (!chains) chains = try_to_read(params, levels, bring_levels(work, levels, ~ByteCount{0}));
+  auto chains = try_to_read(params, levels, bring_levels(gpu, levels, usual_head_bytes));
+  if (!chains) chains = try_to_read(params, levels, bring_levels(gpu, levels, ~ByteCount{0}));
   return std::move(*chains);
 }
 
@@ -121,14 +123,14 @@ struct FrameValues {
   std::uint32_t* numbers;
 };
 
-FrameValues take_values(Work& work, std::span<const ReadChain> chains) {
+FrameValues take_values(DeviceContext& gpu, std::span<const ReadChain> chains) {
   std::uint64_t codes = 0;
   std::uint64_t numbers = 0;
   for (const ReadChain& chain : chains) {
     codes += chain.plan.codes;
     numbers += chain.plan.numbers;
   }
-  return {work.take<QuantCode>(codes), work.take<std::uint32_t>(numbers)};
+  return {gpu.take<QuantCode>(codes), gpu.take<std::uint32_t>(numbers)};
 }
 
 /// Where the codes of a table are, if it is not by gaps; if it is, its lists are added to `gaps`.
@@ -207,10 +209,10 @@ struct GatherCodes {
 
 }  // namespace
 
-AnsCodes::AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLevel> levels)
-    : work_(work), centre_(static_cast<QuantCode>(params.centre)) {
-  const std::vector<ReadChain> chains = read_chains(work, params, levels);
-  const FrameValues values = take_values(work, chains);
+AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const CodedLevel> levels)
+    : gpu_(gpu), centre_(static_cast<QuantCode>(params.centre)) {
+  const std::vector<ReadChain> chains = read_chains(gpu, params, levels);
+  const FrameValues values = take_values(gpu, chains);
   FrameSlotsBuilder builder;
   std::vector<SegmentRun> runs;
   std::vector<FrequencyTable> frequencies;
@@ -236,8 +238,8 @@ AnsCodes::AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLev
     codes += plan.codes;
     numbers += plan.numbers;
   }
-  decode_segments(work, builder.upload(work), frequencies, runs, params.centre);
-  const std::vector<PlacedOthers> others = expand_gaps(work, gaps, params.centre);
+  decode_segments(gpu, builder.on_device(gpu), frequencies, runs, params.centre);
+  const std::vector<PlacedOthers> others = expand_gaps(gpu, gaps, params.centre);
   auto next = others.begin();
   for (PassPlaces& pass : passes_) {
     for (TablePlaces& table : pass.tables) {
@@ -248,7 +250,7 @@ AnsCodes::AnsCodes(Work& work, const AnsParams& params, std::span<const CodedLev
     }
     places.insert(places.end(), pass.tables.begin(), pass.tables.end());
   }
-  const TablePlaces* on_device = work.upload(places.data(), places.size());
+  const TablePlaces* on_device = upload(gpu, places.data(), places.size());
   for (PassPlaces& pass : passes_) {
     pass.on_device = on_device;
     on_device += pass.tables.size();
@@ -270,10 +272,10 @@ void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint
     const TablePlaces table = tables == 0 ? TablePlaces{nullptr, nullptr, 0, true} : pass.tables[0];
     if (!table.by_gaps) {
       if (table.count != count) refuse_counts();
-      work_.copy(codes, table.codes, count);
+      start_copy(gpu_, codes, table.codes, count);
       return;
     }
-    fill_codes<<<blocks_for(count, threads), threads, 0, work_.stream()>>>(codes, count, centre_);
+    fill_codes<<<blocks_for(count, threads), threads, 0, gpu_.stream()>>>(codes, count, centre_);
     check_launch("fill_codes");
     if (table.count != 0) spread(pass, {nullptr, 0, count}, codes);
     return;
@@ -287,16 +289,16 @@ void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint
   }
   const bool any_by_gaps =
       std::any_of(pass.tables.begin(), pass.tables.end(), [](const auto& t) { return t.by_gaps; });
-  QuantCode* const sorted = any_by_gaps ? work_.take<QuantCode>(count) : nullptr;
-  auto* const of_tiles = work_.take<std::uint32_t>(order.counts());
-  auto* const places = work_.take<std::uint64_t>(order.counts() + 1);
-  count_tables<<<order.tiles, order_threads, 0, work_.stream()>>>(SinglePass{order}, of_tiles,
-                                                                  sorted, centre_);
+  QuantCode* const sorted = any_by_gaps ? gpu_.take<QuantCode>(count) : nullptr;
+  auto* const of_tiles = gpu_.take<std::uint32_t>(order.counts());
+  auto* const places = gpu_.take<std::uint64_t>(order.counts() + 1);
+  count_tables<<<order.tiles, order_threads, 0, gpu_.stream()>>>(SinglePass{order}, of_tiles,
+                                                                 sorted, centre_);
   check_launch("count_tables");
-  exclusive_sums(work_, of_tiles, order.counts(), places);
+  exclusive_sums(gpu_, of_tiles, order.counts(), places);
   const TableStarts starts{places, order.tiles, count};
   spread(pass, starts, sorted);
-  move_codes<<<order.tiles, order_threads, 0, work_.stream()>>>(
+  move_codes<<<order.tiles, order_threads, 0, gpu_.stream()>>>(
       SinglePass{order}, places, GatherCodes{pass.on_device, starts, sorted, codes});
   check_launch("move_codes");
 }
@@ -308,8 +310,8 @@ void AnsCodes::spread(const PassPlaces& pass, const TableStarts& starts, QuantCo
   }
   const dim3 blocks(static_cast<unsigned>(std::min<std::uint64_t>(ceil_div(most, threads), 1024)),
                     static_cast<unsigned>(pass.tables.size()));
-  spread_others<<<blocks, threads, 0, work_.stream()>>>(pass.on_device, starts, sorted,
-                                                        work_.flaws());
+  spread_others<<<blocks, threads, 0, gpu_.stream()>>>(pass.on_device, starts, sorted,
+                                                       gpu_.flaws());
   check_launch("spread_others");
 }
 

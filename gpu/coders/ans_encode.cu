@@ -5,6 +5,7 @@
 #include "gpu/coders/ans_gaps.cuh"
 #include "gpu/coders/ans_segments.cuh"
 #include "gpu/coders/table_order.cuh"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -41,8 +42,8 @@ struct PassLists {
 /// The levels of a frame, from quant-codes to plans and lists of slots.
 class FrameLists {
  public:
-  FrameLists(Work& work, const AnsParams& params, std::span<const LevelSymbols> levels)
-      : work_(work), centre_(params.centre) {
+  FrameLists(DeviceContext& gpu, const AnsParams& params, std::span<const LevelSymbols> levels)
+      : gpu_(gpu), centre_(params.centre) {
     std::uint64_t codes = 0;
     for (const LevelSymbols& level : levels) {
       for (const PassSymbols& symbols : level) {
@@ -85,7 +86,7 @@ class FrameLists {
   void order() {
     std::vector<PassSymbols> symbols;
     for (const PassLists& pass : passes_) symbols.push_back(pass.symbols);
-    const auto counts = count_tokens(work_, symbols, centre_);
+    const auto counts = count_tokens(gpu_, symbols, centre_);
     std::vector<OrderedPass> ordered;
     std::vector<std::uint64_t> sizes;
     std::vector<const QuantCode*> codes;
@@ -93,7 +94,7 @@ class FrameLists {
     std::uint64_t all_counts = 0;
     std::uint64_t all_codes = 0;
     std::vector<ContextTables> fits(passes_.size());
-    work_.host().for_each(passes_.size(), [&](std::size_t i) {
+    gpu_.host().for_each(passes_.size(), [&](std::size_t i) {
       fits[i] = ContextTables::fit(counts[i]);
       passes_[i].counts = table_counts(counts[i], fits[i]);
     });
@@ -117,16 +118,16 @@ class FrameLists {
       moved.push_back(&pass);
     }
     if (moved.empty()) return;
-    auto* const sorted = work_.take<QuantCode>(all_codes);
-    const ManyPasses all{work_.upload(ordered.data(), ordered.size()),
-                         tile_ranges(work_, sizes, order_tile)};
-    auto* const of_tiles = work_.take<std::uint32_t>(all_counts);
-    auto* const places = work_.take<std::uint64_t>(all_counts + 1);
-    count_tables<<<all.tiles.tiles, order_threads, 0, work_.stream()>>>(all, of_tiles);
+    auto* const sorted = gpu_.take<QuantCode>(all_codes);
+    const ManyPasses all{upload(gpu_, ordered.data(), ordered.size()),
+                         tile_ranges(gpu_, sizes, order_tile)};
+    auto* const of_tiles = gpu_.take<std::uint32_t>(all_counts);
+    auto* const places = gpu_.take<std::uint64_t>(all_counts + 1);
+    count_tables<<<all.tiles.tiles, order_threads, 0, gpu_.stream()>>>(all, of_tiles);
     check_launch("count_tables");
-    exclusive_sums(work_, of_tiles, all_counts, places);
-    move_codes<<<all.tiles.tiles, order_threads, 0, work_.stream()>>>(
-        all, places, SortCodes{work_.upload(codes.data(), codes.size()), sorted});
+    exclusive_sums(gpu_, of_tiles, all_counts, places);
+    move_codes<<<all.tiles.tiles, order_threads, 0, gpu_.stream()>>>(
+        all, places, SortCodes{upload(gpu_, codes.data(), codes.size()), sorted});
     check_launch("move_codes");
     std::uint64_t first = 0;
     for (PassLists* const pass : moved) {
@@ -160,8 +161,8 @@ class FrameLists {
       }
     }
     if (sparse.empty()) return;
-    const FoundGaps found = find_gaps(work_, sparse, centre_);
-    work_.sync();
+    const FoundGaps found = find_gaps(gpu_, sparse, centre_);
+    gpu_.sync();
     for (std::size_t i = 0; i < found_for.size(); ++i) {
       const auto& [lists, counts] = found_for[i];
       *lists = found.lists[i];
@@ -182,8 +183,8 @@ class FrameLists {
         all.emplace_back(&passes_[i].counts[t], &priced[i][t]);
       }
     }
-    work_.host().for_each(all.size(),
-                          [&](std::size_t i) { *all[i].second = PricedTable::of(*all[i].first); });
+    gpu_.host().for_each(all.size(),
+                         [&](std::size_t i) { *all[i].second = PricedTable::of(*all[i].first); });
     std::span<const std::vector<PricedTable>> rest(priced);
     for (const std::size_t size : level_sizes_) {
       plans_.push_back(ChainPlan::of(rest.first(size)));
@@ -213,7 +214,7 @@ class FrameLists {
     }
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   std::uint32_t centre_;
   std::vector<PassLists> passes_;  ///< of all levels
   std::vector<std::size_t> level_sizes_;
@@ -253,29 +254,29 @@ struct CodesSection {
   Bytes bytes;
 };
 
-CodesSection make_section(Work& work, std::span<const std::byte> head, ByteCount segment_bytes,
-                          CopyList& uploads) {
+CodesSection make_section(DeviceContext& gpu, std::span<const std::byte> head,
+                          ByteCount segment_bytes, CopyList& uploads) {
   const ByteCount odd = head.size() % 2;  // segments start at even addresses
   const ByteCount size = head.size() + segment_bytes;
-  std::byte* const start = work.take<std::byte>(size + odd) + odd;
-  work.add_copy(start, work.staged(head.data(), head.size()), head.size(), uploads);
+  std::byte* const start = gpu.take<std::byte>(size + odd) + odd;
+  uploads.add({start, stage(gpu, head.data(), head.size()), head.size()});
   return {start + head.size(), {start, size}};
 }
 
 }  // namespace
 
-std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
+std::vector<AnsStream> ans_encode(DeviceContext& gpu, const AnsParams& params,
                                   std::span<const LevelSymbols> levels) {
-  const FrameLists frame(work, params, levels);
+  const FrameLists frame(gpu, params, levels);
   std::uint64_t raw_bits = 0;
   const FrameSlotsBuilder builder = frame.slots(raw_bits);
   std::vector<AnsStream> streams(levels.size());
   if (builder.segments() == 0) return streams;
-  const FrameSlots slots = builder.upload(work);
+  const FrameSlots slots = builder.on_device(gpu);
   const CodedSegments coded =
-      encode_segments(work, slots, tables_of(frame.plans()), raw_bits, params.centre);
+      encode_segments(gpu, slots, tables_of(frame.plans()), raw_bits, params.centre);
   const std::vector<std::vector<std::byte>> heads = heads_of(frame.plans(), levels);
-  work.sync();
+  gpu.sync();
   std::span<const std::uint32_t> sizes(coded.bytes, slots.segment_count);
   std::vector<std::byte*> places;
   places.reserve(sizes.size());
@@ -287,8 +288,8 @@ std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
     sizes = sizes.subspan(own.size());
     const std::vector<std::byte> index = chain_index(params, own);
     const ByteCount segment_bytes = std::accumulate(own.begin(), own.end(), ByteCount{0});
-    const CodesSection section = make_section(work, heads[level], segment_bytes, uploads);
-    streams[level].index = {work.upload(index.data(), index.size(), uploads), index.size()};
+    const CodesSection section = make_section(gpu, heads[level], segment_bytes, uploads);
+    streams[level].index = {upload(gpu, index.data(), index.size(), uploads), index.size()};
     streams[level].codes = section.bytes;
     std::byte* at = section.segments;
     for (const std::uint32_t size : own) {
@@ -296,13 +297,13 @@ std::vector<AnsStream> ans_encode(Work& work, const AnsParams& params,
       at += size;
     }
   }
-  uploads.run(work.stream());
-  store_segments(work, slots, coded, places);
+  uploads.run(gpu.stream());
+  store_segments(gpu, slots, coded, places);
   return streams;
 }
 
-std::uint64_t ans_bytes(Work& work, const AnsParams& params, const LevelSymbols& level) {
-  const FrameLists frame(work, params, std::span(&level, 1));
+std::uint64_t ans_bytes(DeviceContext& gpu, const AnsParams& params, const LevelSymbols& level) {
+  const FrameLists frame(gpu, params, std::span(&level, 1));
   return ceil_div(frame.plans().front().cost >> cost_bits, 8);
 }
 

@@ -36,7 +36,7 @@ struct FoundGaps {
 };
 
 /// Finds the gaps of several tables and counts their tokens.
-FoundGaps find_gaps(Work& work, std::span<const SparseCodes> tables, std::uint32_t centre);
+FoundGaps find_gaps(DeviceContext& gpu, std::span<const SparseCodes> tables, std::uint32_t centre);
 
 /// The decoded gap lists of one table.
 struct CodedGaps {
@@ -53,7 +53,7 @@ struct PlacedOthers {
 
 /// Turns decoded gap lists of several tables into codes and positions. Sets a flaw if the larger
 /// codes are not among the others.
-std::vector<PlacedOthers> expand_gaps(Work& work, std::span<const CodedGaps> tables,
+std::vector<PlacedOthers> expand_gaps(DeviceContext& gpu, std::span<const CodedGaps> tables,
                                       std::uint32_t centre);
 
 }  // namespace cuszi::gpu

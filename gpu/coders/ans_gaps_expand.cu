@@ -3,6 +3,7 @@
 
 #include "gpu/coders/ans_gaps.cuh"
 #include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
 
 namespace cuszi::gpu {
@@ -111,22 +112,22 @@ __global__ void __launch_bounds__(threads)
 
 /// Runs a kernel that wants the lengths summed up to each tile.
 template <class List, class Kernel>
-void place(Work& work, Kernel* kernel, const char* name, const ExpandTask& task,
+void place(DeviceContext& gpu, Kernel* kernel, const char* name, const ExpandTask& task,
            std::span<const std::uint64_t> sizes) {
-  const TiledRanges tiles = tile_ranges(work, sizes, tile_numbers);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_numbers);
   if (tiles.tiles == 0) return;
-  auto* const sums = work.take<std::uint32_t>(tiles.tiles);
-  auto* const before = work.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
-  sum_lengths<List><<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles, sums);
+  auto* const sums = gpu.take<std::uint32_t>(tiles.tiles);
+  auto* const before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
+  sum_lengths<List><<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, sums);
   check_launch("sum_lengths");
-  exclusive_sums(work, sums, tiles.tiles, before);
-  kernel<<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles, before);
+  exclusive_sums(gpu, sums, tiles.tiles, before);
+  kernel<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, before);
   check_launch(name);
 }
 
 }  // namespace
 
-std::vector<PlacedOthers> expand_gaps(Work& work, std::span<const CodedGaps> tables,
+std::vector<PlacedOthers> expand_gaps(DeviceContext& gpu, std::span<const CodedGaps> tables,
                                       std::uint32_t centre) {
   std::vector<std::uint32_t> first_others;
   std::vector<std::uint64_t> others;
@@ -138,14 +139,14 @@ std::vector<PlacedOthers> expand_gaps(Work& work, std::span<const CodedGaps> tab
     larger.push_back(table.larger);
     all += table.others;
   }
-  const ExpandTask task{work.upload(tables.data(), tables.size()),
-                        work.upload(first_others.data(), first_others.size()),
+  const ExpandTask task{upload(gpu, tables.data(), tables.size()),
+                        upload(gpu, first_others.data(), first_others.size()),
                         centre,
-                        work.take<QuantCode>(all),
-                        work.take<std::uint32_t>(all),
-                        work.flaws()};
-  place<Gaps>(work, place_others, "place_others", task, others);
-  place<InnerGaps>(work, place_larger, "place_larger", task, larger);
+                        gpu.take<QuantCode>(all),
+                        gpu.take<std::uint32_t>(all),
+                        gpu.flaws()};
+  place<Gaps>(gpu, place_others, "place_others", task, others);
+  place<InnerGaps>(gpu, place_larger, "place_larger", task, larger);
   std::vector<PlacedOthers> placed;
   for (const std::uint32_t first : first_others) {
     placed.push_back({task.codes + first, task.positions + first});

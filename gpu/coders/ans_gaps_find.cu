@@ -1,5 +1,6 @@
 #include "gpu/coders/ans_gaps.cuh"
 #include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
 
 namespace cuszi::gpu {
@@ -200,18 +201,18 @@ __global__ void __launch_bounds__(threads) make_inner_gaps(FindTask task, TiledR
 }
 
 template <class Kernel>
-void run_on_tiles(Work& work, Kernel* kernel, const char* name, const FindTask& task,
+void run_on_tiles(DeviceContext& gpu, Kernel* kernel, const char* name, const FindTask& task,
                   std::span<const std::uint64_t> sizes) {
-  const TiledRanges tiles = tile_ranges(work, sizes, tile_numbers);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_numbers);
   if (tiles.tiles == 0) return;
-  kernel<<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles);
+  kernel<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles);
   check_launch(name);
 }
 
 }  // namespace
 
-FoundGaps find_gaps(Work& work, std::span<const SparseCodes> sparse, std::uint32_t centre) {
-  auto* const counts = work.take_zeroed<GapCounts>(sparse.size());
+FoundGaps find_gaps(DeviceContext& gpu, std::span<const SparseCodes> sparse, std::uint32_t centre) {
+  auto* const counts = gpu.take_zeroed<GapCounts>(sparse.size());
   std::vector<Table> tables;
   std::vector<std::uint64_t> sizes;
   std::vector<std::uint64_t> others;
@@ -231,30 +232,30 @@ FoundGaps find_gaps(Work& work, std::span<const SparseCodes> sparse, std::uint32
     all_others += tables.back().others;
     all_larger += tables.back().larger;
   }
-  const FindTask task{work.upload(tables.data(), tables.size()),
+  const FindTask task{upload(gpu, tables.data(), tables.size()),
                       centre,
-                      work.take<std::uint32_t>(all_others),
-                      work.take<std::uint32_t>(all_larger),
-                      {work.take<std::uint32_t>(all_others), work.take<std::uint32_t>(all_larger),
-                       work.take<std::uint32_t>(all_larger)}};
-  const TiledRanges tiles = tile_ranges(work, sizes, tile_codes);
+                      gpu.take<std::uint32_t>(all_others),
+                      gpu.take<std::uint32_t>(all_larger),
+                      {gpu.take<std::uint32_t>(all_others), gpu.take<std::uint32_t>(all_larger),
+                       gpu.take<std::uint32_t>(all_larger)}};
+  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_codes);
   if (tiles.tiles != 0) {
-    auto* const others_of_tiles = work.take<std::uint32_t>(tiles.tiles);
-    auto* const larger_of_tiles = work.take<std::uint32_t>(tiles.tiles);
-    auto* const others_before = work.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
-    auto* const larger_before = work.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
-    count_others<<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles, others_of_tiles,
-                                                             larger_of_tiles);
+    auto* const others_of_tiles = gpu.take<std::uint32_t>(tiles.tiles);
+    auto* const larger_of_tiles = gpu.take<std::uint32_t>(tiles.tiles);
+    auto* const others_before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
+    auto* const larger_before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
+    count_others<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, others_of_tiles,
+                                                            larger_of_tiles);
     check_launch("count_others");
-    exclusive_sums(work, others_of_tiles, tiles.tiles, others_before);
-    exclusive_sums(work, larger_of_tiles, tiles.tiles, larger_before);
-    list_others<<<tiles.tiles, threads, 0, work.stream()>>>(task, tiles, others_before,
-                                                            larger_before);
+    exclusive_sums(gpu, others_of_tiles, tiles.tiles, others_before);
+    exclusive_sums(gpu, larger_of_tiles, tiles.tiles, larger_before);
+    list_others<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, others_before,
+                                                           larger_before);
     check_launch("list_others");
-    run_on_tiles(work, make_gaps, "make_gaps", task, others);
-    run_on_tiles(work, make_inner_gaps, "make_inner_gaps", task, larger);
+    run_on_tiles(gpu, make_gaps, "make_gaps", task, others);
+    run_on_tiles(gpu, make_inner_gaps, "make_inner_gaps", task, larger);
   }
-  FoundGaps found{{}, work.download(counts, sparse.size())};
+  FoundGaps found{{}, download(gpu, counts, sparse.size())};
   for (const Table& table : tables) {
     found.lists.push_back({task.lists.gaps + table.first_other,
                            task.lists.inner_gaps + table.first_larger,

@@ -18,12 +18,12 @@ struct CodedSegments {
 
 /// Codes all segments under the tables of their lists; `raw_bits` is how many raw bits all tokens
 /// have. Sizes arrive with the next wait.
-CodedSegments encode_segments(Work& work, const FrameSlots& slots,
+CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
                               std::span<const FrequencyTable> tables, std::uint64_t raw_bits,
                               std::uint32_t centre);
 
 /// Copies the coded segments to their places in the sections, each at an even address.
-void store_segments(Work& work, const FrameSlots& slots, const CodedSegments& segments,
+void store_segments(DeviceContext& gpu, const FrameSlots& slots, const CodedSegments& segments,
                     std::span<std::byte* const> places);
 
 /// Segments to decode that stand one after the other in memory.
@@ -35,7 +35,8 @@ struct SegmentRun {
 };
 
 /// Decodes the segments into the values of their lists. Damage sets flaws.
-void decode_segments(Work& work, const FrameSlots& slots, std::span<const FrequencyTable> tables,
-                     std::span<const SegmentRun> runs, std::uint32_t centre);
+void decode_segments(DeviceContext& gpu, const FrameSlots& slots,
+                     std::span<const FrequencyTable> tables, std::span<const SegmentRun> runs,
+                     std::uint32_t centre);
 
 }  // namespace cuszi::gpu

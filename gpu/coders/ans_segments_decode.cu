@@ -1,5 +1,7 @@
 #include "gpu/coders/ans_segments.cuh"
 #include "gpu/runtime/bytes.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -417,19 +419,19 @@ __global__ void __launch_bounds__(threads) put_values(const __grid_constant__ De
   }
 }
 
-const std::uint32_t* upload_entries(Work& work, std::span<const FrequencyTable> tables) {
+const std::uint32_t* upload_entries(DeviceContext& gpu, std::span<const FrequencyTable> tables) {
   std::vector<std::uint16_t> frequencies;
   for (const FrequencyTable& table : tables) {
     frequencies.insert(frequencies.end(), table.frequencies.begin(), table.frequencies.end());
   }
-  auto* const entries = work.take<std::uint32_t>(tables.size() * probability_one);
-  fill_entries<<<grid_of(tables.size()), threads, 0, work.stream()>>>(
-      work.upload(frequencies.data(), frequencies.size()), entries);
+  auto* const entries = gpu.take<std::uint32_t>(tables.size() * probability_one);
+  fill_entries<<<grid_of(tables.size()), threads, 0, gpu.stream()>>>(
+      upload(gpu, frequencies.data(), frequencies.size()), entries);
   check_launch("fill_entries");
   return entries;
 }
 
-const std::uint8_t* upload_raw_bit_counts(Work& work) {
+const std::uint8_t* upload_raw_bit_counts(DeviceContext& gpu) {
   std::vector<std::uint8_t> counts;
   for (const SlotKind kind :
        {SlotKind::code, SlotKind::gap, SlotKind::inner_gap, SlotKind::magnitude}) {
@@ -438,30 +440,31 @@ const std::uint8_t* upload_raw_bit_counts(Work& work) {
           static_cast<std::uint8_t>(token < tokens_of(kind) ? raw_bits_of(kind, token) : 0));
     }
   }
-  return work.upload(counts.data(), counts.size());
+  return upload(gpu, counts.data(), counts.size());
 }
 
 }  // namespace
 
-void decode_segments(Work& work, const FrameSlots& slots, std::span<const FrequencyTable> tables,
-                     std::span<const SegmentRun> runs, std::uint32_t centre) {
+void decode_segments(DeviceContext& gpu, const FrameSlots& slots,
+                     std::span<const FrequencyTable> tables, std::span<const SegmentRun> runs,
+                     std::uint32_t centre) {
   if (slots.segment_count == 0) return;
   const std::uint64_t segments = slots.segment_count;
   DecodeTask task{};
   task.slots = slots;
   task.centre = centre;
-  task.entries = upload_entries(work, tables);
-  task.raw_bit_counts = upload_raw_bit_counts(work);
-  task.runs = work.upload(runs.data(), runs.size());
+  task.entries = upload_entries(gpu, tables);
+  task.raw_bit_counts = upload_raw_bit_counts(gpu);
+  task.runs = upload(gpu, runs.data(), runs.size());
   task.run_count = static_cast<std::uint32_t>(runs.size());
-  task.tokens = work.take<std::uint8_t>(slots.slots);
-  task.tile_bits = work.take<std::uint32_t>(segments * segment_tiles);
-  task.carried = work.take<std::uint16_t>(segments * most_lanes);
-  task.raw = work.take_zeroed<RawPlace>(segments);
-  task.flaws = work.flaws();
-  decode_runs<<<grid_of(runs.size()), decoder_threads, 0, work.stream()>>>(task);
+  task.tokens = gpu.take<std::uint8_t>(slots.slots);
+  task.tile_bits = gpu.take<std::uint32_t>(segments * segment_tiles);
+  task.carried = gpu.take<std::uint16_t>(segments * most_lanes);
+  task.raw = gpu.take_zeroed<RawPlace>(segments);
+  task.flaws = gpu.flaws();
+  decode_runs<<<grid_of(runs.size()), decoder_threads, 0, gpu.stream()>>>(task);
   check_launch("decode_runs");
-  put_values<<<blocks_for(segments * segment_tiles, warps), threads, 0, work.stream()>>>(task);
+  put_values<<<blocks_for(segments * segment_tiles, warps), threads, 0, gpu.stream()>>>(task);
   check_launch("put_values");
 }
 

@@ -1,5 +1,7 @@
 #include "gpu/coders/ans_segments.cuh"
 #include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -322,10 +324,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// The packed shares of all tokens of each table, as [table][token], on the device.
-const PackedShare* packed_shares(Work& work, std::span<const FrequencyTable> tables) {
+const PackedShare* packed_shares(DeviceContext& gpu, std::span<const FrequencyTable> tables) {
   const std::size_t count = tables.size() * token_count;
-  auto* const shares = work.take_pinned<PackedShare>(count);
-  work.host().for_each(tables.size(), [&](std::size_t i) {
+  auto* const shares = gpu.take_pinned<PackedShare>(count);
+  gpu.host().for_each(tables.size(), [&](std::size_t i) {
     PackedShare* next = shares + i * token_count;
     std::uint32_t sum = 0;
     for (const std::uint16_t frequency : tables[i].frequencies) {
@@ -333,43 +335,43 @@ const PackedShare* packed_shares(Work& work, std::span<const FrequencyTable> tab
       sum += frequency;
     }
   });
-  auto* const on_device = work.take<PackedShare>(count);
-  work.copy_pinned(on_device, shares, count);
+  auto* const on_device = gpu.take<PackedShare>(count);
+  copy_pinned(gpu, on_device, shares, count);
   return on_device;
 }
 
 }  // namespace
 
-CodedSegments encode_segments(Work& work, const FrameSlots& slots,
+CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
                               std::span<const FrequencyTable> tables, std::uint64_t raw_bits,
                               std::uint32_t centre) {
   const std::uint64_t segments = slots.segment_count;
   EncodeTask task{};
   task.slots = slots;
   task.centre = centre;
-  task.shares = packed_shares(work, tables);
-  task.tokens = work.take<std::uint8_t>(slots.slots);
-  task.tile_bits = work.take<std::uint32_t>(segments * segment_tiles);
-  task.raw_bits = work.take<std::uint32_t>(segments);
-  task.raw_sizes = work.take<std::uint32_t>(segments);
-  task.raw_starts = work.take<std::uint64_t>(segments + 1);
-  task.raw_words = work.take_zeroed<std::uint32_t>(raw_bits / 32 + segments);
-  task.states = work.take<std::uint32_t>(segments * most_lanes);
-  task.words = work.take<std::uint16_t>(slots.slots);
-  task.word_counts = work.take<std::uint32_t>(segments);
-  task.bytes = work.take<std::uint32_t>(segments);
+  task.shares = packed_shares(gpu, tables);
+  task.tokens = gpu.take<std::uint8_t>(slots.slots);
+  task.tile_bits = gpu.take<std::uint32_t>(segments * segment_tiles);
+  task.raw_bits = gpu.take<std::uint32_t>(segments);
+  task.raw_sizes = gpu.take<std::uint32_t>(segments);
+  task.raw_starts = gpu.take<std::uint64_t>(segments + 1);
+  task.raw_words = gpu.take_zeroed<std::uint32_t>(raw_bits / 32 + segments);
+  task.states = gpu.take<std::uint32_t>(segments * most_lanes);
+  task.words = gpu.take<std::uint16_t>(slots.slots);
+  task.word_counts = gpu.take<std::uint32_t>(segments);
+  task.bytes = gpu.take<std::uint32_t>(segments);
   const unsigned tile_blocks = blocks_for(segments * segment_tiles, warps);
-  find_tokens<<<tile_blocks, threads, 0, work.stream()>>>(task);
+  find_tokens<<<tile_blocks, threads, 0, gpu.stream()>>>(task);
   check_launch("find_tokens");
-  sum_raw_bits<<<blocks_for(segments, warps), threads, 0, work.stream()>>>(task);
+  sum_raw_bits<<<blocks_for(segments, warps), threads, 0, gpu.stream()>>>(task);
   check_launch("sum_raw_bits");
-  exclusive_sums(work, task.raw_sizes, segments, task.raw_starts);
-  write_raw_bits<<<tile_blocks, threads, 0, work.stream()>>>(task);
+  exclusive_sums(gpu, task.raw_sizes, segments, task.raw_starts);
+  write_raw_bits<<<tile_blocks, threads, 0, gpu.stream()>>>(task);
   check_launch("write_raw_bits");
-  put_tokens<<<blocks_for(segments, encoder_threads / 32), encoder_threads, 0, work.stream()>>>(
+  put_tokens<<<blocks_for(segments, encoder_threads / 32), encoder_threads, 0, gpu.stream()>>>(
       task);
   check_launch("put_tokens");
-  return {work.download(task.bytes, segments),
+  return {download(gpu, task.bytes, segments),
           task.states,
           task.words,
           task.word_counts,
@@ -378,10 +380,10 @@ CodedSegments encode_segments(Work& work, const FrameSlots& slots,
           task.raw_starts};
 }
 
-void store_segments(Work& work, const FrameSlots& slots, const CodedSegments& segments,
+void store_segments(DeviceContext& gpu, const FrameSlots& slots, const CodedSegments& segments,
                     std::span<std::byte* const> places) {
-  store_segment<<<slots.segment_count, threads, 0, work.stream()>>>(
-      slots, segments, work.upload(places.data(), places.size()));
+  store_segment<<<slots.segment_count, threads, 0, gpu.stream()>>>(
+      slots, segments, upload(gpu, places.data(), places.size()));
   check_launch("store_segment");
 }
 

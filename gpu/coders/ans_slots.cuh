@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/coders/ans_chain.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -134,9 +134,9 @@ class FrameSlotsBuilder {
   std::size_t segments() const { return segments_.size(); }
   std::size_t lists() const { return lists_.size(); }
 
-  FrameSlots upload(Work& work) const {
-    return {work.upload(lists_.data(), lists_.size()),
-            work.upload(segments_.data(), segments_.size()),
+  FrameSlots on_device(DeviceContext& gpu) const {
+    return {upload(gpu, lists_.data(), lists_.size()),
+            upload(gpu, segments_.data(), segments_.size()),
             static_cast<std::uint32_t>(lists_.size()), static_cast<std::uint32_t>(segments_.size()),
             slots_};
   }

@@ -4,6 +4,7 @@
 
 #include "gpu/coders/nvcomp.hpp"
 #include "gpu/field/hash.cuh"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -25,43 +26,43 @@ struct Packing {
   BitcompPlan plan;         ///< to outlive its work
 };
 
-Packing pack(Work& work, Bytes section, BitcompView view) {
+Packing pack(DeviceContext& gpu, Bytes section, BitcompView view) {
   const ByteCount padded = ceil_div(section.size(), view.integer) * view.integer;
   if (padded != section.size()) {
-    auto* const copy = work.take_zeroed<std::byte>(padded);
-    work.copy(copy, section.data(), section.size());
+    auto* const copy = gpu.take_zeroed<std::byte>(padded);
+    start_copy(gpu, copy, section.data(), section.size());
     section = {copy, padded};
   }
-  BitcompPlan plan(padded, view, work.stream());
-  auto* const stream = work.take<std::byte>(BitcompPlan::most_bytes(padded));
-  auto* const size = work.take<std::size_t>(1);
+  BitcompPlan plan(padded, view, gpu.stream());
+  auto* const stream = gpu.take<std::byte>(BitcompPlan::most_bytes(padded));
+  auto* const size = gpu.take<std::size_t>(1);
   plan.pack(section.data(), stream, size);
-  return {stream, work.download(size, 1), std::move(plan)};
+  return {stream, download(gpu, size, 1), std::move(plan)};
 }
 
 /// Starts to unpack a section whose stream begins with `header`, a copy in host memory.
-Bytes unpack(Work& work, const Section& section, const std::byte* header) {
+Bytes unpack(DeviceContext& gpu, const Section& section, const std::byte* header) {
   const ByteCount size = section.unpacked->size;
   const BitcompStream stated = read_bitcomp_header(header, section.bytes.size());
   if (stated.string_bytes != ceil_div(size, stated.integer) * stated.integer) {
     throw ArchiveError("a packed section is not of the size that it should have");
   }
-  auto* const stream = work.take<std::byte>(section.bytes.size());  // sections start at any byte
-  work.copy(stream, section.bytes.data(), section.bytes.size());
-  auto* const string = work.take<std::byte>(stated.string_bytes);
-  BitcompPlan(header, work.stream()).unpack(stream, string);
+  auto* const stream = gpu.take<std::byte>(section.bytes.size());  // sections start at any byte
+  start_copy(gpu, stream, section.bytes.data(), section.bytes.size());
+  auto* const string = gpu.take<std::byte>(stated.string_bytes);
+  BitcompPlan(header, gpu.stream()).unpack(stream, string);
   return {string, size};
 }
 
 }  // namespace
 
-void bitcomp_pack(Work& work, DType dtype, Sections& sections) {
+void bitcomp_pack(DeviceContext& gpu, DType dtype, Sections& sections) {
   std::vector<Packing> packings;
   for (const Section& section : sections.list()) {
     if (!is_packable(section.id)) continue;
-    packings.push_back(pack(work, section.bytes, view_of(section.id, dtype)));
+    packings.push_back(pack(gpu, section.bytes, view_of(section.id, dtype)));
   }
-  work.sync();
+  gpu.sync();
 
   std::vector<Section> packed;
   std::vector<Bytes> originals;
@@ -75,7 +76,7 @@ void bitcomp_pack(Work& work, DType dtype, Sections& sections) {
     packed.back() = {section.id, stream, Unpacked{section.bytes.size(), 0}};
     originals.push_back(section.bytes);
   }
-  const std::vector<std::uint64_t> hashes = block_hashes(work, originals);
+  const std::vector<std::uint64_t> hashes = block_hashes(gpu, originals);
   auto hash = hashes.begin();
   sections = {};
   for (Section& section : packed) {
@@ -84,21 +85,21 @@ void bitcomp_pack(Work& work, DType dtype, Sections& sections) {
   }
 }
 
-void bitcomp_unpack(Work& work, Sections& sections) {
+void bitcomp_unpack(DeviceContext& gpu, Sections& sections) {
   std::vector<const std::byte*> headers;
   for (const auto& [id, bytes, unpacked] : sections.list()) {
     if (!unpacked) continue;
     if (bytes.size() < bitcomp_header_bytes) throw ArchiveError("a packed section is truncated");
-    headers.push_back(work.download(bytes.data(), bitcomp_header_bytes));
+    headers.push_back(download(gpu, bytes.data(), bitcomp_header_bytes));
   }
   if (headers.empty()) return;
-  work.sync();
+  gpu.sync();
 
   std::vector<Bytes> strings;
   for (const Section& section : sections.list()) {
-    if (section.unpacked) strings.push_back(unpack(work, section, headers[strings.size()]));
+    if (section.unpacked) strings.push_back(unpack(gpu, section, headers[strings.size()]));
   }
-  const std::vector<std::uint64_t> hashes = block_hashes(work, strings);
+  const std::vector<std::uint64_t> hashes = block_hashes(gpu, strings);
   Sections result;
   std::size_t i = 0;
   for (const auto& [id, bytes, unpacked] : sections.list()) {

@@ -3,7 +3,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "gpu/coders/codebook.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -380,41 +380,44 @@ __global__ void __launch_bounds__(many_threads)
   make_code<many_threads>(task, tree, leaves);
 }
 
-std::uint64_t* sorted_keys(Work& work, const std::uint64_t* histogram, std::uint32_t symbols) {
-  auto* const keys = work.take<std::uint64_t>(symbols);
-  auto* const sorted = work.take<std::uint64_t>(symbols);
-  gather_keys<<<blocks_for(symbols, few_threads), few_threads, 0, work.stream()>>>(histogram,
-                                                                                   symbols, keys);
+std::uint64_t* sorted_keys(DeviceContext& gpu, const std::uint64_t* histogram,
+                           std::uint32_t symbols) {
+  auto* const keys = gpu.take<std::uint64_t>(symbols);
+  auto* const sorted = gpu.take<std::uint64_t>(symbols);
+  gather_keys<<<blocks_for(symbols, few_threads), few_threads, 0, gpu.stream()>>>(histogram,
+                                                                                  symbols, keys);
   check_launch("gather_keys");
   std::size_t size = 0;
   const auto sort = [&](void* room) {
-    check(cub::DeviceRadixSort::SortKeys(room, size, keys, sorted, symbols, 0, 64, work.stream()),
+    check(cub::DeviceRadixSort::SortKeys(room, size, keys, sorted, symbols, 0, 64, gpu.stream()),
           "sort symbols");
   };
   sort(nullptr);
-  sort(work.take<std::byte>(size));
+  sort(gpu.take<std::byte>(size));
   return sorted;
 }
 
 }  // namespace
 
-DeviceCodebook make_codebook(Work& work, const std::uint64_t* histogram, std::uint32_t symbols) {
+DeviceCodebook make_codebook(DeviceContext& gpu, const std::uint64_t* histogram,
+                             std::uint32_t symbols) {
   CodebookTask task{histogram,
                     symbols,
-                    work.take<std::uint64_t>(symbols),
-                    work.take<std::uint32_t>(symbols),
-                    work.take_pinned<std::uint8_t>(symbols),
-                    work.take_pinned<BitCount>(1),
-                    work.take_pinned<std::uint32_t>(1)};
+                    gpu.take<std::uint64_t>(symbols),
+                    gpu.take<std::uint32_t>(symbols),
+                    gpu.take_pinned<std::uint8_t>(symbols),
+                    gpu.take_pinned<BitCount>(1),
+                    gpu.take_pinned<std::uint32_t>(1)};
   const std::uint32_t room = std::bit_ceil(symbols);
-  if (symbols <= few_symbols && tree_bytes(room) <= raise_shared_limit(make_small_code)) {
-    make_small_code<<<1, few_threads, tree_bytes(room), work.stream()>>>(task, room);
+  if (symbols <= few_symbols &&
+      tree_bytes(room) <= raise_shared_limit(gpu.device(), make_small_code)) {
+    make_small_code<<<1, few_threads, tree_bytes(room), gpu.stream()>>>(task, room);
     check_launch("make_small_code");
   } else {
-    const Tree tree{sorted_keys(work, histogram, symbols), work.take<std::uint64_t>(symbols),
-                    work.take<std::uint64_t>(symbols),     work.take<std::uint32_t>(symbols),
-                    work.take<std::uint32_t>(symbols),     work.take<std::uint8_t>(symbols)};
-    make_large_code<<<1, many_threads, 0, work.stream()>>>(task, tree);
+    const Tree tree{sorted_keys(gpu, histogram, symbols), gpu.take<std::uint64_t>(symbols),
+                    gpu.take<std::uint64_t>(symbols),     gpu.take<std::uint32_t>(symbols),
+                    gpu.take<std::uint32_t>(symbols),     gpu.take<std::uint8_t>(symbols)};
+    make_large_code<<<1, many_threads, 0, gpu.stream()>>>(task, tree);
     check_launch("make_large_code");
   }
   return {symbols, task.units, task.short_units, task.lengths, task.total, task.longest};

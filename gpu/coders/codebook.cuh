@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/coders/huffman.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -41,6 +41,7 @@ struct DeviceCodebook {
 /// Makes the code of a histogram on the device, of at most 65536 symbols that occur less than 2^48
 /// times in all: the lengths of core's code_lengths(), by merging all nodes at once that are no
 /// heavier than the next inner node (parallel codebook construction: Tian et al., IPDPS'21, III).
-DeviceCodebook make_codebook(Work& work, const std::uint64_t* histogram, std::uint32_t symbols);
+DeviceCodebook make_codebook(DeviceContext& gpu, const std::uint64_t* histogram,
+                             std::uint32_t symbols);
 
 }  // namespace cuszi::gpu

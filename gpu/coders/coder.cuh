@@ -11,18 +11,18 @@ namespace cuszi::gpu {
 
 /// Starts to make the codebook of a coder that has one. `histogram`, on the device, counts the
 /// quant-codes. Returns nothing for other coders.
-std::optional<DeviceCodebook> start_codebook(Work& work, const CoderParams& params,
+std::optional<DeviceCodebook> start_codebook(DeviceContext& gpu, const CoderParams& params,
                                              std::span<const std::uint64_t> histogram);
 
 /// Codes the quant-codes of a pass of `points` points with a codebook that start_codebook() has
 /// begun; returns the coder's sections. Waits for the codebook. Throws UsageError if `tuning` does
 /// not fit.
-Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
+Sections encode_symbols(DeviceContext& gpu, const CoderParams& params, const HuffmanTuning& tuning,
                         std::span<QuantCode> symbols, const std::optional<DeviceCodebook>& book,
                         std::uint64_t points);
 /// Codes the quant-codes of a pass of `points` points; makes the codebook from their histogram,
 /// which is on the device. Waits. Throws UsageError if `tuning` does not fit.
-Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuning& tuning,
+Sections encode_symbols(DeviceContext& gpu, const CoderParams& params, const HuffmanTuning& tuning,
                         std::span<QuantCode> symbols, std::span<const std::uint64_t> histogram,
                         std::uint64_t points);
 
@@ -30,11 +30,11 @@ Sections encode_symbols(Work& work, const CoderParams& params, const HuffmanTuni
 using PendingSymbols = std::function<void(std::span<QuantCode> symbols)>;
 /// Starts to decode the quant-codes of a pass of `points` points: asks for what the host must know.
 /// Damage that kernels find becomes a flaw; throws ArchiveError for other damage.
-PendingSymbols start_decoding(Work& work, const CoderParams& params, const Sections& sections,
-                              std::uint64_t points);
+PendingSymbols start_decoding(DeviceContext& gpu, const CoderParams& params,
+                              const Sections& sections, std::uint64_t points);
 /// Decodes the quant-codes of a pass of `points` points; waits. Damage that kernels find becomes a
 /// flaw; throws ArchiveError for other damage.
-void decode_symbols(Work& work, const CoderParams& params, const Sections& sections,
+void decode_symbols(DeviceContext& gpu, const CoderParams& params, const Sections& sections,
                     std::span<QuantCode> symbols, std::uint64_t points);
 
 }  // namespace cuszi::gpu

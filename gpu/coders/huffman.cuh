@@ -16,9 +16,9 @@ struct HuffmanStream {
 /// Codes `count` symbols by a code, for which it waits: in-register reduction of a thread's
 /// codewords, shuffled prefix sums, and merging in shared memory (Tian et al., IPDPS'21, IV-C), in
 /// one pass. Throws UsageError if a codeword does not fit the width.
-HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
-                             const QuantCode* symbols, std::uint64_t count,
-                             const DeviceCodebook& book);
+HuffmanStream huffman_encode(DeviceContext& gpu, const HuffmanParams& params,
+                             const HuffmanTuning& tuning, const QuantCode* symbols,
+                             std::uint64_t count, const DeviceCodebook& book);
 
 /// A Huffman stream that is being decoded. Damage that kernels find becomes a flaw; throws
 /// ArchiveError for other damage.
@@ -26,13 +26,13 @@ class PendingHuffman {
  public:
   /// Starts to copy what the host must know of the stream. Throws ArchiveError if it has no
   /// codebook.
-  PendingHuffman(Work& work, const HuffmanParams& params, const Sections& sections);
+  PendingHuffman(DeviceContext& gpu, const HuffmanParams& params, const Sections& sections);
 
   /// After the next sync(): decodes all chunks at once.
   void decode(QuantCode* symbols, std::uint64_t count) const;
 
  private:
-  Work& work_;
+  DeviceContext& gpu_;
   HuffmanParams params_;
   HuffmanStream stream_;
   Bytes book_;                   ///< the codebook in page-locked memory

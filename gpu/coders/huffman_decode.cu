@@ -4,7 +4,8 @@
 #include "gpu/coders/huffman.cuh"
 #include "gpu/field/chunk_index.cuh"
 #include "gpu/runtime/async_copy.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -326,17 +327,17 @@ struct PackedCode {
   const QuantCode* symbols() const { return reinterpret_cast<const QuantCode*>(this + 1); }
 };
 
-CanonicalCodeView upload_code(Work& work, const CanonicalCode& code) {
+CanonicalCodeView upload_code(DeviceContext& gpu, const CanonicalCode& code) {
   const ByteCount size = sizeof(PackedCode) + code.symbols.size() * sizeof(QuantCode);
-  auto* const staged = work.take_pinned<std::byte>(size);
+  auto* const staged = gpu.take_pinned<std::byte>(size);
   PackedCode packed;
   std::copy(code.first_code.begin(), code.first_code.end(), packed.first_code);
   std::copy(code.first_index.begin(), code.first_index.end(), packed.first_index);
   std::copy(code.count.begin(), code.count.end(), packed.count);
   std::memcpy(staged, &packed, sizeof packed);
   std::memcpy(staged + sizeof packed, code.symbols.data(), size - sizeof packed);
-  auto* const there = work.take<std::byte>(size);
-  work.copy_pinned(there, staged, size);
+  auto* const there = gpu.take<std::byte>(size);
+  copy_pinned(gpu, there, staged, size);
   const auto* const on_device = reinterpret_cast<const PackedCode*>(there);
   return {on_device->first_code, on_device->first_index, on_device->count, on_device->symbols(),
           code.longest};
@@ -395,7 +396,8 @@ __global__ void __launch_bounds__(table_threads)
   }
 }
 
-DecodeTables start_tables(Work& work, const CanonicalCode& code, const CanonicalCodeView& view) {
+DecodeTables start_tables(DeviceContext& gpu, const CanonicalCode& code,
+                          const CanonicalCodeView& view) {
   constexpr std::uint32_t end = 1U << LongSymbols::window_bits;
   constexpr auto shorter = static_cast<std::size_t>(SymbolRun::window_bits);
   const std::uint64_t first_long = (code.first_code[shorter] + code.count[shorter])
@@ -404,10 +406,10 @@ DecodeTables start_tables(Work& work, const CanonicalCode& code, const Canonical
   tables.has_one_symbol = code.symbols.size() == 1;
   tables.first_long = tables.has_one_symbol ? end : static_cast<std::uint32_t>(first_long);
   tables.long_count = end - tables.first_long;
-  tables.runs = work.take<SymbolRun>(run_entries);
-  tables.long_symbols = work.take<DecodedSymbol>(tables.long_count);
+  tables.runs = gpu.take<SymbolRun>(run_entries);
+  tables.long_symbols = gpu.take<DecodedSymbol>(tables.long_count);
   const unsigned blocks = blocks_for(run_entries + tables.long_count, table_threads);
-  make_tables<<<blocks, table_threads, 0, work.stream()>>>(view, tables);
+  make_tables<<<blocks, table_threads, 0, gpu.stream()>>>(view, tables);
   check_launch("make_tables");
   return tables;
 }
@@ -420,16 +422,16 @@ unsigned threads_of_block(unsigned shared_bytes) {
 }
 
 /// Makes the tables of a code and decodes by them.
-void launch_decode(Work& work, const CanonicalCode& code, DecodeTask task) {
-  task.code = upload_code(work, code);
-  const DecodeTables tables = start_tables(work, code, task.code);
+void launch_decode(DeviceContext& gpu, const CanonicalCode& code, DecodeTask task) {
+  task.code = upload_code(gpu, code);
+  const DecodeTables tables = start_tables(gpu, code, task.code);
   task.runs = tables.runs;
   task.long_symbols = {tables.long_symbols, tables.first_long};
   auto* const kernel = code.longest > 32 ? decode_chunks<true> : decode_chunks<false>;
-  const unsigned threads = threads_of_block(raise_shared_limit(kernel));
+  const unsigned threads = threads_of_block(raise_shared_limit(gpu.device(), kernel));
   const unsigned bytes = decode_bytes(threads);
   const unsigned blocks = blocks_for(task.chunks, threads / 32 * task.warp_chunks);
-  kernel<<<blocks, threads, bytes, work.stream()>>>(task);
+  kernel<<<blocks, threads, bytes, gpu.stream()>>>(task);
   check_launch("decode_chunks");
 }
 
@@ -442,14 +444,15 @@ unsigned chunks_per_warp(std::uint64_t chunks) {
 
 }  // namespace
 
-PendingHuffman::PendingHuffman(Work& work, const HuffmanParams& params, const Sections& sections)
-    : work_(work),
+PendingHuffman::PendingHuffman(DeviceContext& gpu, const HuffmanParams& params,
+                               const Sections& sections)
+    : gpu_(gpu),
       params_(params),
       stream_{sections.at(SectionId::codebook), sections.find(SectionId::index),
               sections.find(SectionId::codes)},
-      book_{work.download(stream_.codebook.data(), stream_.codebook.size()),
+      book_{download(gpu, stream_.codebook.data(), stream_.codebook.size()),
             stream_.codebook.size()},
-      index_head_(work.download(stream_.index.data(), stream_.index.empty() ? 0 : 1)) {}
+      index_head_(download(gpu, stream_.index.data(), stream_.index.empty() ? 0 : 1)) {}
 
 void PendingHuffman::decode(QuantCode* symbols, std::uint64_t count) const {
   if (count == 0) return;
@@ -460,7 +463,7 @@ void PendingHuffman::decode(QuantCode* symbols, std::uint64_t count) const {
   const std::uint64_t chunks = ceil_div(count, params_.chunk);
   DecodeTask task{};
   task.starts =
-      decode_index(work_, params_.index, params_.partition, stream_.index,
+      decode_index(gpu_, params_.index, params_.partition, stream_.index,
                    stream_.index.empty() ? std::byte{} : *index_head_, chunks, stream_bits);
   const CanonicalCode code(read_lengths(book_));
   const std::uintptr_t misalignment =
@@ -473,8 +476,8 @@ void PendingHuffman::decode(QuantCode* symbols, std::uint64_t count) const {
   task.chunk = parallel ? params_.chunk : count;
   task.count = count;
   task.symbols = symbols;
-  task.flaws = work_.flaws();
-  launch_decode(work_, code, task);
+  task.flaws = gpu_.flaws();
+  launch_decode(gpu_, code, task);
 }
 
 }  // namespace cuszi::gpu

@@ -2,7 +2,7 @@
 
 #include "gpu/coders/huffman.cuh"
 #include "gpu/field/chunk_index.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -352,13 +352,13 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
 }
 
 template <bool SharedUnits, int merge>
-void launch(Work& work, const EncodeTask& task) {
+void launch(DeviceContext& gpu, const EncodeTask& task) {
   const ByteCount shared =
       (task.tile_words + (SharedUnits ? task.bins : 0)) * sizeof(std::uint32_t);
   auto* const kernel = encode_tiles<SharedUnits, merge>;
-  raise_shared_limit(kernel);
+  raise_shared_limit(gpu.device(), kernel);
   const unsigned blocks = std::min(task.tiles, 132 * blocks_per_multiprocessor);
-  kernel<<<blocks, threads, shared, work.stream()>>>(task);
+  kernel<<<blocks, threads, shared, gpu.stream()>>>(task);
   check_launch("encode_tiles");
 }
 
@@ -378,9 +378,9 @@ std::uint64_t tiles_of(std::uint64_t count, int merge) {
 
 /// Codewords of all chunks without gaps; sets coding.starts.
 template <int merge>
-Bytes encode_chunks(Work& work, const Coding& coding) {
+Bytes encode_chunks(DeviceContext& gpu, const Coding& coding) {
   const DeviceCodebook& book = coding.book;
-  auto* const stream = work.take<std::uint32_t>(ceil_div(*book.total, 32));
+  auto* const stream = gpu.take<std::uint32_t>(ceil_div(*book.total, 32));
   EncodeTask task{};
   task.tiles = grid_of(tiles_of(coding.count, merge));
   task.symbols = coding.symbols;
@@ -396,19 +396,19 @@ Bytes encode_chunks(Work& work, const Coding& coding) {
   task.next_tile = coding.tile_states;
   task.tile_states = coding.tile_states + 1;
   if (task.bins <= most_shared_units)
-    launch<true, merge>(work, task);
+    launch<true, merge>(gpu, task);
   else
-    launch<false, merge>(work, task);
+    launch<false, merge>(gpu, task);
   return {reinterpret_cast<const std::byte*>(stream), ceil_div(*book.total, 8)};
 }
 
-Bytes encode_chunks(Work& work, int merge, const Coding& coding) {
+Bytes encode_chunks(DeviceContext& gpu, int merge, const Coding& coding) {
   switch (merge) {
-    case 0: return encode_chunks<0>(work, coding);
-    case 1: return encode_chunks<1>(work, coding);
-    case 2: return encode_chunks<2>(work, coding);
-    case 4: return encode_chunks<4>(work, coding);
-    default: return encode_chunks<usual_merge>(work, coding);
+    case 0: return encode_chunks<0>(gpu, coding);
+    case 1: return encode_chunks<1>(gpu, coding);
+    case 2: return encode_chunks<2>(gpu, coding);
+    case 4: return encode_chunks<4>(gpu, coding);
+    default: return encode_chunks<usual_merge>(gpu, coding);
   }
 }
 
@@ -423,26 +423,26 @@ void check_longest(const DeviceCodebook& book, HuffmanWidth width) {
 
 }  // namespace
 
-HuffmanStream huffman_encode(Work& work, const HuffmanParams& params, const HuffmanTuning& tuning,
-                             const QuantCode* symbols, std::uint64_t count,
-                             const DeviceCodebook& book) {
+HuffmanStream huffman_encode(DeviceContext& gpu, const HuffmanParams& params,
+                             const HuffmanTuning& tuning, const QuantCode* symbols,
+                             std::uint64_t count, const DeviceCodebook& book) {
   const int merge = tuning.merge.value_or(usual_merge);
-  auto* const tile_states = work.take_zeroed<unsigned long long>(tiles_of(count, merge) + 1);
-  work.sync();  // for the codebook
+  auto* const tile_states = gpu.take_zeroed<unsigned long long>(tiles_of(count, merge) + 1);
+  gpu.sync();  // for the codebook
   HuffmanStream result;
   const auto codebook = count == 0 ? empty_codebook() : write_lengths({book.lengths, book.symbols});
-  auto* const kept = work.take_pinned<std::byte>(codebook.size());
+  auto* const kept = gpu.take_pinned<std::byte>(codebook.size());
   std::copy(codebook.begin(), codebook.end(), kept);
   result.codebook = {kept, codebook.size()};
   if (count == 0) return result;
 
   check_longest(book, tuning.width);
   const std::uint64_t chunks = ceil_div(count, params.chunk);
-  auto* const starts = work.take<BitCount>(chunks + 1);
+  auto* const starts = gpu.take<BitCount>(chunks + 1);
   const Coding coding{symbols, count, params.chunk, book, starts, tile_states};
-  result.codes = encode_chunks(work, merge, coding);
+  result.codes = encode_chunks(gpu, merge, coding);
   const std::uint64_t most_bits = std::uint64_t{params.chunk} * *book.longest;
-  result.index = encode_index(work, params.index, params.partition, starts, chunks, most_bits);
+  result.index = encode_index(gpu, params.index, params.partition, starts, chunks, most_bits);
   return result;
 }
 

@@ -3,6 +3,8 @@
 #include "gpu/field/chunk_index.cuh"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/bytes.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -84,30 +86,30 @@ __global__ void close_starts(std::uint64_t chunks, BitCount stream_bits, BitCoun
 
 }  // namespace
 
-Bytes encode_index(Work& work, IndexKind kind, std::uint32_t partition, const BitCount* starts,
-                   std::uint64_t chunks, std::uint64_t most_bits) {
+Bytes encode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t partition,
+                   const BitCount* starts, std::uint64_t chunks, std::uint64_t most_bits) {
   if (kind == IndexKind::none || chunks < 2) return {};
   if (bytes_per_length(most_bits) != 2 && kind != IndexKind::offset) {
-    auto* const most = work.take_zeroed<std::uint64_t>(1);
-    find_most_bits<<<blocks_for(chunks, threads), threads, 0, work.stream()>>>(starts, chunks,
-                                                                               most);
+    auto* const most = gpu.take_zeroed<std::uint64_t>(1);
+    find_most_bits<<<blocks_for(chunks, threads), threads, 0, gpu.stream()>>>(starts, chunks, most);
     check_launch("find_most_bits");
-    const std::uint64_t& found = *work.download(most, 1);
-    work.sync();
+    const std::uint64_t& found = *download(gpu, most, 1);
+    gpu.sync();
     most_bits = found;
   }
   const unsigned length_bytes = bytes_per_length(most_bits);
   const IndexLayout layout = index_layout(kind, partition, chunks, length_bytes);
-  auto* const index = work.take<std::byte>(layout.size);
-  write_index<<<blocks_for(chunks, threads), threads, 0, work.stream()>>>(
+  auto* const index = gpu.take<std::byte>(layout.size);
+  write_index<<<blocks_for(chunks, threads), threads, 0, gpu.stream()>>>(
       layout, kind == IndexKind::offset ? 0 : 1, length_bytes, starts, chunks, index);
   check_launch("write_index");
   return {index, layout.size};
 }
 
-const BitCount* decode_index(Work& work, IndexKind kind, std::uint32_t partition, Bytes index,
-                             std::byte first_byte, std::uint64_t chunks, BitCount stream_bits) {
-  auto* const starts = work.take<BitCount>(chunks + 1);
+const BitCount* decode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t partition,
+                             Bytes index, std::byte first_byte, std::uint64_t chunks,
+                             BitCount stream_bits) {
+  auto* const starts = gpu.take<BitCount>(chunks + 1);
   const bool has_lengths = kind == IndexKind::length || kind == IndexKind::hybrid;
   const bool present = kind != IndexKind::none && chunks > 1;
   const auto length_bytes = present && has_lengths ? static_cast<unsigned>(first_byte) : 2;
@@ -119,21 +121,21 @@ const BitCount* decode_index(Work& work, IndexKind kind, std::uint32_t partition
   if (index.size() > layout.size)
     throw ArchiveError("the chunk index holds unknown bytes at its end");
   if (!present) {
-    check(cudaMemsetAsync(starts, 0, sizeof *starts, work.stream()), "clear memory");
-    close_starts<<<1, threads, 0, work.stream()>>>(1, stream_bits, starts, work.flaws());
+    check(cudaMemsetAsync(starts, 0, sizeof *starts, gpu.stream()), "clear memory");
+    close_starts<<<1, threads, 0, gpu.stream()>>>(1, stream_bits, starts, gpu.flaws());
   } else if (layout.has_offsets) {
     const std::uint64_t runs = ceil_div(chunks, layout.chunks_per_offset);
-    read_offsets<<<blocks_for(32 * runs, threads), threads, 0, work.stream()>>>(
+    read_offsets<<<blocks_for(32 * runs, threads), threads, 0, gpu.stream()>>>(
         layout, has_lengths ? 1 : 0, length_bytes, index.data(), chunks, stream_bits, starts,
-        work.flaws());
+        gpu.flaws());
   } else {
-    auto* const lengths = work.take<std::uint32_t>(chunks);
-    read_lengths<<<blocks_for(chunks - 1, threads), threads, 0, work.stream()>>>(
+    auto* const lengths = gpu.take<std::uint32_t>(chunks);
+    read_lengths<<<blocks_for(chunks - 1, threads), threads, 0, gpu.stream()>>>(
         index.data() + layout.lengths_at, length_bytes, chunks - 1, lengths);
     check_launch("read_lengths");
-    exclusive_sums(work, lengths, chunks - 1, starts);
-    close_starts<<<blocks_for(chunks + 1, threads), threads, 0, work.stream()>>>(
-        chunks, stream_bits, starts, work.flaws());
+    exclusive_sums(gpu, lengths, chunks - 1, starts);
+    close_starts<<<blocks_for(chunks + 1, threads), threads, 0, gpu.stream()>>>(
+        chunks, stream_bits, starts, gpu.flaws());
   }
   check_launch("read_offsets");
   return starts;

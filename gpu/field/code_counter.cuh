@@ -3,7 +3,7 @@
 #include <span>
 
 #include "core/field/quantizer.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -16,8 +16,8 @@ struct CodeBins {
   unsigned long long* total;
 
   /// Bins that are all zero.
-  static CodeBins make(Work& work, std::uint32_t bins) {
-    return {bins, work.take_zeroed<unsigned long long>(bins)};
+  static CodeBins make(DeviceContext& gpu, std::uint32_t bins) {
+    return {bins, gpu.take_zeroed<unsigned long long>(bins)};
   }
 
   unsigned shared_bytes() const { return count * static_cast<unsigned>(sizeof(std::uint32_t)); }

@@ -5,14 +5,13 @@
 namespace cuszi::gpu {
 
 /// Empty sets of outliers and patches for a frame of `points` points, cleared together.
-inline ExceptionSets make_exceptions(Work& work, std::uint64_t points, bool has_patches) {
+inline ExceptionSets make_exceptions(DeviceContext& gpu, std::uint64_t points, bool has_patches) {
   const std::uint64_t blocks = ceil_div(points, RankedBits::block_points);
   const std::uint64_t words = blocks * RankedBits::block_words;
   constexpr std::uint64_t count_words = sizeof(PassCounts) / sizeof(std::uint64_t);
-  auto* const cleared =
-      work.take_zeroed<std::uint64_t>((has_patches ? 2 : 1) * words + count_words);
+  auto* const cleared = gpu.take_zeroed<std::uint64_t>((has_patches ? 2 : 1) * words + count_words);
   const auto make = [&](std::uint64_t* set) {
-    return RankedBits{set, work.take<std::uint16_t>(words), work.take<std::uint64_t>(blocks + 1),
+    return RankedBits{set, gpu.take<std::uint16_t>(words), gpu.take<std::uint64_t>(blocks + 1),
                       blocks};
   };
   std::uint64_t* const sets = cleared + count_words;

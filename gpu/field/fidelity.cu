@@ -2,7 +2,9 @@
 
 #include "core/field/fidelity_points.hpp"
 #include "gpu/field/fidelity.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -228,48 +230,48 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-int find_exponent(Work& work, const ComparedValues<T>& values, std::uint64_t points) {
-  auto* const largest = work.take_zeroed<unsigned long long>(1);
+int find_exponent(DeviceContext& gpu, const ComparedValues<T>& values, std::uint64_t points) {
+  auto* const largest = gpu.take_zeroed<unsigned long long>(1);
   const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_in_turn);
-  find_largest_error<<<static_cast<unsigned>(blocks), threads, 0, work.stream()>>>(values, points,
-                                                                                   largest);
+  find_largest_error<<<static_cast<unsigned>(blocks), threads, 0, gpu.stream()>>>(values, points,
+                                                                                  largest);
   check_launch("find_largest_error");
-  const auto& found = *work.download(largest, 1);
-  work.sync();
+  const auto& found = *download(gpu, largest, 1);
+  gpu.sync();
   return fidelity_exponent(std::bit_cast<double>(found));
 }
 
 /// The sums of all parts, on their way to the host.
 template <class T>
-std::span<const Sums> start_parts(Work& work, const FidelityCuts& cuts,
+std::span<const Sums> start_parts(DeviceContext& gpu, const FidelityCuts& cuts,
                                   const ComparedValues<T>& values) {
   const std::uint64_t count = ceil_div(cuts.segments, fidelity_part_segments);
-  auto* const parts = work.take<Sums>(count);
-  sum_parts<<<grid_of(count), part_threads, 0, work.stream()>>>(cuts, values, parts);
+  auto* const parts = gpu.take<Sums>(count);
+  sum_parts<<<grid_of(count), part_threads, 0, gpu.stream()>>>(cuts, values, parts);
   check_launch("sum_parts");
-  return {work.download(parts, count), count};
+  return {download(gpu, parts, count), count};
 }
 
 /// The sums of structural similarity of all planes, on their way to the host.
 template <class T>
-std::span<const PlaneSum> start_planes(Work& work, const FidelityCuts& cuts,
+std::span<const PlaneSum> start_planes(DeviceContext& gpu, const FidelityCuts& cuts,
                                        const ComparedValues<T>& values) {
   if (cuts.planes == 0) return {};
   const std::uint64_t pieces = ceil_div(cuts.plane_points(), plane_piece);
   const std::uint64_t windows = cuts.planes * cuts.windows_per_plane();
-  auto* const ranges = work.take_zeroed<SharedExtremes>(cuts.planes);
-  find_plane_ranges<<<grid_of(cuts.planes * pieces), threads, 0, work.stream()>>>(cuts, values,
-                                                                                  pieces, ranges);
+  auto* const ranges = gpu.take_zeroed<SharedExtremes>(cuts.planes);
+  find_plane_ranges<<<grid_of(cuts.planes * pieces), threads, 0, gpu.stream()>>>(cuts, values,
+                                                                                 pieces, ranges);
   check_launch("find_plane_ranges");
-  auto* const measured = work.take<Window>(windows);
-  measure_windows<<<blocks_for(windows, window_threads), window_threads, 0, work.stream()>>>(
+  auto* const measured = gpu.take<Window>(windows);
+  measure_windows<<<blocks_for(windows, window_threads), window_threads, 0, gpu.stream()>>>(
       cuts, values, ranges, measured);
   check_launch("measure_windows");
-  auto* const sums = work.take<PlaneSum>(cuts.planes);
-  sum_windows<<<blocks_for(cuts.planes * 32, threads), threads, 0, work.stream()>>>(cuts, measured,
-                                                                                    sums);
+  auto* const sums = gpu.take<PlaneSum>(cuts.planes);
+  sum_windows<<<blocks_for(cuts.planes * 32, threads), threads, 0, gpu.stream()>>>(cuts, measured,
+                                                                                   sums);
   check_launch("sum_windows");
-  return {work.download(sums, cuts.planes), cuts.planes};
+  return {download(gpu, sums, cuts.planes), cuts.planes};
 }
 
 Fidelity fidelity_of(const Sums& sums, int rank) {
@@ -304,13 +306,13 @@ Fidelity merged(const Parts& parts, int exponent, const Make& make) {
 }
 
 template <class T>
-Fidelity measure(Work& work, const Dims& dims, ComparedValues<T> values) {
+Fidelity measure(DeviceContext& gpu, const Dims& dims, ComparedValues<T> values) {
   const FidelityCuts cuts(dims);
-  const int exponent = find_exponent(work, values, cuts.points);
+  const int exponent = find_exponent(gpu, values, cuts.points);
   values.set_exponent(exponent);
-  const std::span<const Sums> parts = start_parts(work, cuts, values);
-  const std::span<const PlaneSum> planes = start_planes(work, cuts, values);
-  work.sync();
+  const std::span<const Sums> parts = start_parts(gpu, cuts, values);
+  const std::span<const PlaneSum> planes = start_planes(gpu, cuts, values);
+  gpu.sync();
   Fidelity whole =
       merged(parts, exponent, [&](const Sums& sums) { return fidelity_of(sums, cuts.rank); });
   if (!planes.empty()) {
@@ -321,13 +323,12 @@ Fidelity measure(Work& work, const Dims& dims, ComparedValues<T> values) {
 
 }  // namespace
 
-Fidelity measure_fidelity(Work& work, const FrameShape& shape, Bytes original, Bytes restored,
-                          const FillValues& fills) {
+Fidelity measure_fidelity(DeviceContext& gpu, const FrameShape& shape, Bytes original,
+                          Bytes restored, const FillValues& fills) {
   return with_type_of(shape.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = [](Bytes bytes) { return reinterpret_cast<const T*>(bytes.data()); };
-    return measure<T>(work, shape.dims,
-                      {values(original), values(restored), MissingTest<T>(fills)});
+    return measure<T>(gpu, shape.dims, {values(original), values(restored), MissingTest<T>(fills)});
   });
 }
 

@@ -3,13 +3,13 @@
 #include "core/field/fidelity.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/field/mask.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
 /// Measures the fidelity of `restored` to `original`, both in the device's memory. Equals the CPU's
 /// measure_fidelity() bit for bit. Waits.
-Fidelity measure_fidelity(Work& work, const FrameShape& shape, Bytes original, Bytes restored,
-                          const FillValues& fills);
+Fidelity measure_fidelity(DeviceContext& gpu, const FrameShape& shape, Bytes original,
+                          Bytes restored, const FillValues& fills);
 
 }  // namespace cuszi::gpu

@@ -3,6 +3,7 @@
 
 #include "gpu/field/hash.cuh"
 #include "gpu/runtime/bytes.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -158,7 +159,8 @@ __global__ void __launch_bounds__(threads) hash_blocks(const __grid_constant__ H
 std::uint64_t blocks_of(Bytes string) { return ceil_div(string.size(), hash_block_bytes); }
 
 /// Hashes the blocks of at most most_strings strings; returns where the next hashes go.
-std::uint64_t* start_to_hash(Work& work, std::span<const Bytes> strings, std::uint64_t* hashes) {
+std::uint64_t* start_to_hash(DeviceContext& gpu, std::span<const Bytes> strings,
+                             std::uint64_t* hashes) {
   HashTask task{};
   std::uint64_t most_blocks = 1;
   for (std::size_t i = 0; i < strings.size(); ++i) {
@@ -167,27 +169,27 @@ std::uint64_t* start_to_hash(Work& work, std::span<const Bytes> strings, std::ui
     hashes += blocks_of(strings[i]);
   }
   const dim3 grid(blocks_for(most_blocks * lanes, threads), static_cast<unsigned>(strings.size()));
-  hash_blocks<<<grid, threads, 0, work.stream()>>>(task);
+  hash_blocks<<<grid, threads, 0, gpu.stream()>>>(task);
   check_launch("hash_blocks");
   return hashes;
 }
 
 }  // namespace
 
-std::uint64_t block_hash(Work& work, Bytes bytes) {
-  return block_hashes(work, std::span(&bytes, 1)).front();
+std::uint64_t block_hash(DeviceContext& gpu, Bytes bytes) {
+  return block_hashes(gpu, std::span(&bytes, 1)).front();
 }
 
-std::function<std::vector<std::uint64_t>()> start_block_hashes(Work& work,
+std::function<std::vector<std::uint64_t>()> start_block_hashes(DeviceContext& gpu,
                                                                std::span<const Bytes> strings) {
   std::vector<std::uint64_t> counts;
   for (const Bytes string : strings) counts.push_back(blocks_of(string));
   const std::uint64_t blocks = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  auto* const hashes = work.take_pinned<std::uint64_t>(blocks);  // which the device reaches too
+  auto* const hashes = gpu.take_pinned<std::uint64_t>(blocks);  // which the device reaches too
   std::uint64_t* next = hashes;
   for (std::size_t i = 0; i < strings.size(); i += most_strings) {
     const std::size_t count = std::min<std::size_t>(strings.size() - i, most_strings);
-    next = start_to_hash(work, strings.subspan(i, count), next);
+    next = start_to_hash(gpu, strings.subspan(i, count), next);
   }
   return [hashes, counts] {
     std::vector<std::uint64_t> result;
@@ -200,9 +202,9 @@ std::function<std::vector<std::uint64_t>()> start_block_hashes(Work& work,
   };
 }
 
-std::vector<std::uint64_t> block_hashes(Work& work, std::span<const Bytes> strings) {
-  const auto pending = start_block_hashes(work, strings);
-  work.sync();
+std::vector<std::uint64_t> block_hashes(DeviceContext& gpu, std::span<const Bytes> strings) {
+  const auto pending = start_block_hashes(gpu, strings);
+  gpu.sync();
   return pending();
 }
 

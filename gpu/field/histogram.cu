@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "gpu/field/histogram.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -99,7 +99,7 @@ __global__ void count_packs(const QuantCode* symbols, std::uint64_t count, std::
 
 }  // namespace
 
-std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbols,
+std::span<const std::uint64_t> count_symbols(DeviceContext& gpu, const QuantCode* symbols,
                                              std::uint64_t count, std::uint32_t bins) {
   constexpr std::uint32_t most_shared = 32768;
   constexpr std::uint32_t few_bins = 4096;
@@ -110,12 +110,12 @@ std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbol
   if (few) window.copies = std::min(few_bins / window.size, 8U);
   const unsigned threads = few ? 256 : 1024;
   const unsigned shared = window.size * window.copies * sizeof(std::uint32_t);
-  raise_shared_limit(count_packs);
-  auto* const total = work.take_zeroed<std::uint64_t>(bins);
+  raise_shared_limit(gpu.device(), count_packs);
+  auto* const total = gpu.take_zeroed<std::uint64_t>(bins);
   const unsigned most_blocks = few ? 132 * 8 : 132;
   const unsigned blocks =
       std::min(most_blocks, std::max(1U, blocks_for(count / pack_symbols, threads)));
-  count_packs<<<blocks, threads, shared, work.stream()>>>(
+  count_packs<<<blocks, threads, shared, gpu.stream()>>>(
       symbols, count, bins, window, reinterpret_cast<unsigned long long*>(total));
   check_launch("count_packs");
   return {total, bins};

@@ -3,12 +3,12 @@
 #include <span>
 
 #include "core/field/quantizer.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
 /// Counts how often each of `bins` symbols occurs; the counts stay on the device.
-std::span<const std::uint64_t> count_symbols(Work& work, const QuantCode* symbols,
+std::span<const std::uint64_t> count_symbols(DeviceContext& gpu, const QuantCode* symbols,
                                              std::uint64_t count, std::uint32_t bins);
 
 }  // namespace cuszi::gpu

@@ -5,6 +5,8 @@
 
 #include "core/base/lane_sums.hpp"
 #include "gpu/field/metrics.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -75,23 +77,24 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-std::span<const Seen> see(Work& work, const T* original, const T* restored, std::uint64_t points,
-                          const FillValues& fills, const double* scales, double bound) {
+std::span<const Seen> see(DeviceContext& gpu, const T* original, const T* restored,
+                          std::uint64_t points, const FillValues& fills, const double* scales,
+                          double bound) {
   const std::uint64_t blocks = ceil_div(points, quality_block_points);
-  auto* const seen = work.take<Seen>(blocks);
-  measure_blocks<<<blocks_for(blocks, warps), threads, 0, work.stream()>>>(
+  auto* const seen = gpu.take<Seen>(blocks);
+  measure_blocks<<<blocks_for(blocks, warps), threads, 0, gpu.stream()>>>(
       original, restored, points, MissingTest<T>(fills), scales, bound, seen);
   check_launch("measure_blocks");
-  const Seen* const found = work.download(seen, blocks);
-  work.sync();
+  const Seen* const found = download(gpu, seen, blocks);
+  gpu.sync();
   return {found, blocks};
 }
 
 template <class T>
-Quality measure(Work& work, std::span<const T> original, std::span<const T> restored,
+Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const T> restored,
                 const FillValues& fills, double bound) {
   const auto look = [&](const double* scales) {
-    return see(work, original.data(), restored.data(), original.size(), fills, scales, bound);
+    return see(gpu, original.data(), restored.data(), original.size(), fills, scales, bound);
   };
   std::span<const Seen> blocks = look(nullptr);
   std::vector<int> exponents;
@@ -101,7 +104,7 @@ Quality measure(Work& work, std::span<const T> original, std::span<const T> rest
     scales.push_back(std::ldexp(1.0, -exponents.back()));
   }
   if (std::any_of(exponents.begin(), exponents.end(), [](int exponent) { return exponent != 0; }))
-    blocks = look(work.upload(scales.data(), scales.size()));
+    blocks = look(upload(gpu, scales.data(), scales.size()));
   Quality whole;
   for (std::size_t i = 0; i < blocks.size(); ++i)
     whole.merge(blocks[i].points.quality({blocks[i].squares, exponents[i]}));
@@ -110,14 +113,14 @@ Quality measure(Work& work, std::span<const T> original, std::span<const T> rest
 
 }  // namespace
 
-Quality measure_quality(Work& work, DType dtype, Bytes original, Bytes restored,
+Quality measure_quality(DeviceContext& gpu, DType dtype, Bytes original, Bytes restored,
                         const FillValues& fills, double bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = [](Bytes bytes) {
       return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
     };
-    return measure<T>(work, values(original), values(restored), fills, bound);
+    return measure<T>(gpu, values(original), values(restored), fills, bound);
   });
 }
 

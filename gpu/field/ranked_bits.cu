@@ -2,6 +2,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -90,46 +91,46 @@ __global__ void __launch_bounds__(sum_threads)
 
 }  // namespace
 
-RankedBits take_bits(Work& work, std::uint64_t points) {
+RankedBits take_bits(DeviceContext& gpu, std::uint64_t points) {
   RankedBits bits;
   bits.blocks = ceil_div(points, RankedBits::block_points);
-  bits.words = work.take<std::uint64_t>(bits.blocks * RankedBits::block_words);
-  bits.rank_in_block = work.take<std::uint16_t>(bits.blocks * RankedBits::block_words);
-  bits.rank_of_block = work.take<std::uint64_t>(bits.blocks + 1);
+  bits.words = gpu.take<std::uint64_t>(bits.blocks * RankedBits::block_words);
+  bits.rank_in_block = gpu.take<std::uint16_t>(bits.blocks * RankedBits::block_words);
+  bits.rank_of_block = gpu.take<std::uint64_t>(bits.blocks + 1);
   return bits;
 }
 
-RankedBits make_bits(Work& work, std::uint64_t points) {
-  const RankedBits bits = take_bits(work, points);
+RankedBits make_bits(DeviceContext& gpu, std::uint64_t points) {
+  const RankedBits bits = take_bits(gpu, points);
   check(cudaMemsetAsync(bits.words, 0, bits.blocks * RankedBits::block_words * sizeof *bits.words,
-                        work.stream()),
+                        gpu.stream()),
         "clear memory");
   return bits;
 }
 
-void rank_bits(Work& work, const RankedBits& bits) {
-  auto* const counts = work.take<std::uint32_t>(bits.blocks);
-  rank_words<<<grid_of(bits.blocks), rank_threads, 0, work.stream()>>>(bits, counts);
+void rank_bits(DeviceContext& gpu, const RankedBits& bits) {
+  auto* const counts = gpu.take<std::uint32_t>(bits.blocks);
+  rank_words<<<grid_of(bits.blocks), rank_threads, 0, gpu.stream()>>>(bits, counts);
   check_launch("rank_words");
-  exclusive_sums(work, counts, bits.blocks, bits.rank_of_block);
+  exclusive_sums(gpu, counts, bits.blocks, bits.rank_of_block);
 }
 
-void exclusive_sums(Work& work, const std::uint32_t* counts, std::uint64_t count,
+void exclusive_sums(DeviceContext& gpu, const std::uint32_t* counts, std::uint64_t count,
                     std::uint64_t* out) {
   constexpr std::uint64_t few = 2 * sum_tile;
   if (count <= few) {
-    sum_counts<<<1, sum_threads, 0, work.stream()>>>(counts, count, out);
+    sum_counts<<<1, sum_threads, 0, gpu.stream()>>>(counts, count, out);
     check_launch("sum_counts");
     return;
   }
   const std::uint64_t tiles = ceil_div(count, sum_tile);
-  auto* const sums = work.take<std::uint64_t>(tiles);
-  auto* const before = work.take<std::uint64_t>(tiles + 1);
-  sum_tiles<<<grid_of(tiles), sum_threads, 0, work.stream()>>>(counts, count, sums);
+  auto* const sums = gpu.take<std::uint64_t>(tiles);
+  auto* const before = gpu.take<std::uint64_t>(tiles + 1);
+  sum_tiles<<<grid_of(tiles), sum_threads, 0, gpu.stream()>>>(counts, count, sums);
   check_launch("sum_tiles");
-  sum_counts<<<1, sum_threads, 0, work.stream()>>>(sums, tiles, before);
+  sum_counts<<<1, sum_threads, 0, gpu.stream()>>>(sums, tiles, before);
   check_launch("sum_counts");
-  scan_tiles<<<grid_of(tiles), sum_threads, 0, work.stream()>>>(counts, count, before, out);
+  scan_tiles<<<grid_of(tiles), sum_threads, 0, gpu.stream()>>>(counts, count, before, out);
   check_launch("scan_tiles");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -37,14 +37,14 @@ struct RankedBits {
 };
 
 /// An empty set; test() and set() may be used, ranks not yet.
-RankedBits make_bits(Work& work, std::uint64_t points);
+RankedBits make_bits(DeviceContext& gpu, std::uint64_t points);
 /// Room for a set whose words and ranks will be written by others.
-RankedBits take_bits(Work& work, std::uint64_t points);
+RankedBits take_bits(DeviceContext& gpu, std::uint64_t points);
 /// Computes the ranks of a set whose bits are written.
-void rank_bits(Work& work, const RankedBits& bits);
+void rank_bits(DeviceContext& gpu, const RankedBits& bits);
 
 /// out[i] = sum of counts[0 .. i-1], i = 0 .. count.
-void exclusive_sums(Work& work, const std::uint32_t* counts, std::uint64_t count,
+void exclusive_sums(DeviceContext& gpu, const std::uint32_t* counts, std::uint64_t count,
                     std::uint64_t* out);
 
 /// Calls each(point, rank) for all points of a ranked set.
@@ -60,10 +60,10 @@ __global__ void for_each_bit_kernel(RankedBits bits, Each each) {
 }
 
 template <class Each>
-void for_each_bit(Work& work, const RankedBits& bits, const Each& each) {
+void for_each_bit(DeviceContext& gpu, const RankedBits& bits, const Each& each) {
   constexpr unsigned threads = 256;
   const std::uint64_t words = bits.blocks * RankedBits::block_words;
-  for_each_bit_kernel<<<blocks_for(words, threads), threads, 0, work.stream()>>>(bits, each);
+  for_each_bit_kernel<<<blocks_for(words, threads), threads, 0, gpu.stream()>>>(bits, each);
   check_launch("for_each_bit");
 }
 

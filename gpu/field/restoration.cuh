@@ -2,7 +2,7 @@
 
 #include "core/backend/decode_session.hpp"
 #include "gpu/field/frame_work.cuh"
-#include "gpu/runtime/device_memory.hpp"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -25,17 +25,17 @@ struct PutMissing {
 template <class T>
 class Restoration {
  public:
-  Restoration(Work& work, const FrameTarget& target) : work_(work), target_(target) {
+  Restoration(DeviceContext& gpu, const FrameTarget& target) : gpu_(gpu), target_(target) {
     const MutableBytes out = target.out;
     values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
-                                                            : work.take<std::byte>(out.size()));
+                                                            : gpu.take<std::byte>(out.size()));
     const Mask& mask = target.mask;
     if (!mask.any()) return;
-    missing_ = make_bits(work, target.shape.points());
-    work.copy(missing_.words, mask.words.data(), mask.words.size());
-    rank_bits(work, missing_);
+    missing_ = make_bits(gpu, target.shape.points());
+    start_copy(gpu, missing_.words, mask.words.data(), mask.words.size());
+    rank_bits(gpu, missing_);
     missing_values_ =
-        reinterpret_cast<const BitsOf<T>*>(work.upload(mask.values.data(), mask.values.size()));
+        reinterpret_cast<const BitsOf<T>*>(upload(gpu, mask.values.data(), mask.values.size()));
   }
 
   std::uint64_t points() const { return target_.shape.points(); }
@@ -49,20 +49,20 @@ class Restoration {
   /// Puts the missing values back and waits. Throws ArchiveError if kernels found anything wrong.
   void finish() {
     if (missing_.words != nullptr) {
-      for_each_bit(work_, missing_,
+      for_each_bit(gpu_, missing_,
                    PutMissing<BitsOf<T>>{missing_values_, reinterpret_cast<BitsOf<T>*>(values_)});
     }
-    const std::uint32_t& flaws = *work_.download(work_.flaws(), 1);
+    const std::uint32_t& flaws = *download(gpu_, gpu_.flaws(), 1);
     auto* const bytes = reinterpret_cast<const std::byte*>(values_);
     if (bytes != target_.out.data()) {
-      work_.copy(target_.out.data(), bytes, target_.out.size());
+      start_copy(gpu_, target_.out.data(), bytes, target_.out.size());
     }
-    work_.sync();
+    gpu_.sync();
     refuse_flaws(flaws);
   }
 
  private:
-  Work& work_;
+  DeviceContext& gpu_;
   FrameTarget target_;
   T* values_ = nullptr;
   RankedBits missing_;

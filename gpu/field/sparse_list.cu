@@ -2,6 +2,8 @@
 #include <cub/block/block_scan.cuh>
 
 #include "gpu/field/sparse_list.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -68,54 +70,56 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-SparseView unpack(Work& work, Bytes list, const SparseList::Layout& layout, std::uint64_t points) {
-  SparseView view{take_bits(work, points), list.data() + layout.values_at, layout.value_bytes};
-  auto* const counts = work.take<std::uint32_t>(view.bits.blocks);
-  unpack_counts<<<blocks_for(view.bits.blocks, threads), threads, 0, work.stream()>>>(
+SparseView unpack(DeviceContext& gpu, Bytes list, const SparseList::Layout& layout,
+                  std::uint64_t points) {
+  SparseView view{take_bits(gpu, points), list.data() + layout.values_at, layout.value_bytes};
+  auto* const counts = gpu.take<std::uint32_t>(view.bits.blocks);
+  unpack_counts<<<blocks_for(view.bits.blocks, threads), threads, 0, gpu.stream()>>>(
       list.data() + layout.counts_at, view.bits.blocks, counts);
   check_launch("unpack_counts");
-  exclusive_sums(work, counts, view.bits.blocks, view.bits.rank_of_block);
-  unpack_positions<<<grid_of(view.bits.blocks), threads, 0, work.stream()>>>(
-      list.data() + layout.positions_at, layout.count, points, view.bits, work.flaws());
+  exclusive_sums(gpu, counts, view.bits.blocks, view.bits.rank_of_block);
+  unpack_positions<<<grid_of(view.bits.blocks), threads, 0, gpu.stream()>>>(
+      list.data() + layout.positions_at, layout.count, points, view.bits, gpu.flaws());
   check_launch("unpack_positions");
   return view;
 }
 
 }  // namespace
 
-SparseEntries take_entries(Work& work, const RankedBits& bits, std::uint64_t count) {
-  rank_bits(work, bits);
-  return {bits, work.take<std::uint16_t>(count), work.take<std::uint64_t>(count),
-          work.take_zeroed<std::uint64_t>(1)};
+SparseEntries take_entries(DeviceContext& gpu, const RankedBits& bits, std::uint64_t count) {
+  rank_bits(gpu, bits);
+  return {bits, gpu.take<std::uint16_t>(count), gpu.take<std::uint64_t>(count),
+          gpu.take_zeroed<std::uint64_t>(1)};
 }
 
-Bytes encode_entries(Work& work, const SparseEntries& entries, std::uint64_t count) {
-  const std::uint64_t& largest = *work.download(entries.largest, 1);
-  work.sync();
+Bytes encode_entries(DeviceContext& gpu, const SparseEntries& entries, std::uint64_t count) {
+  const std::uint64_t& largest = *download(gpu, entries.largest, 1);
+  gpu.sync();
   const std::uint8_t value_bytes = SparseList::value_bytes(largest);
   const auto head = SparseList::encode_head(count, value_bytes);
   const ByteCount positions_at = head.size() + 4 * entries.bits.blocks;
   const ByteCount values_at = positions_at + 2 * count;
   const ByteCount size = values_at + value_bytes * count;
 
-  auto* const list = work.take<std::byte>(size);
-  auto* const staged = work.take_pinned<std::byte>(head.size());
+  auto* const list = gpu.take<std::byte>(size);
+  auto* const staged = gpu.take_pinned<std::byte>(head.size());
   std::copy(head.begin(), head.end(), staged);
-  work.copy_pinned(list, staged, head.size());
-  pack_counts<<<blocks_for(entries.bits.blocks, threads), threads, 0, work.stream()>>>(
+  copy_pinned(gpu, list, staged, head.size());
+  pack_counts<<<blocks_for(entries.bits.blocks, threads), threads, 0, gpu.stream()>>>(
       entries.bits, list + head.size());
   check_launch("pack_counts");
-  pack_entries<<<blocks_for(count, threads), threads, 0, work.stream()>>>(
+  pack_entries<<<blocks_for(count, threads), threads, 0, gpu.stream()>>>(
       entries, count, value_bytes, list + positions_at, list + values_at);
   check_launch("pack_entries");
   return {list, size};
 }
 
-PendingSparse::PendingSparse(Work& work, std::initializer_list<Bytes> lists, std::uint64_t points)
-    : work_(work), points_(points) {
+PendingSparse::PendingSparse(DeviceContext& gpu, std::initializer_list<Bytes> lists,
+                             std::uint64_t points)
+    : gpu_(gpu), points_(points) {
   for (const Bytes list : lists) {
     const ByteCount size = std::min<ByteCount>(list.size(), SparseList::max_head_bytes);
-    lists_.push_back({list, {work.download(list.data(), size), size}});
+    lists_.push_back({list, {download(gpu, list.data(), size), size}});
   }
 }
 
@@ -130,15 +134,15 @@ std::vector<SparseView> PendingSparse::unpack() const {
     views.push_back(
         bytes.empty()
             ? SparseView{}
-            : gpu::unpack(work_, bytes, SparseList::layout(head, bytes.size(), points_), points_));
+            : gpu::unpack(gpu_, bytes, SparseList::layout(head, bytes.size(), points_), points_));
   }
   return views;
 }
 
-std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> lists,
+std::vector<SparseView> decode_sparse(DeviceContext& gpu, std::initializer_list<Bytes> lists,
                                       std::uint64_t points) {
-  const PendingSparse pending(work, lists, points);
-  if (pending.any()) work.sync();
+  const PendingSparse pending(gpu, lists, points);
+  if (pending.any()) gpu.sync();
   return pending.unpack();
 }
 

@@ -23,20 +23,20 @@ struct SparseEntries {
 };
 
 /// Ranks a set of `count` points and makes room for their entries.
-SparseEntries take_entries(Work& work, const RankedBits& bits, std::uint64_t count);
+SparseEntries take_entries(DeviceContext& gpu, const RankedBits& bits, std::uint64_t count);
 /// The bytes of SparseList::encode. Waits for the largest value.
-Bytes encode_entries(Work& work, const SparseEntries& entries, std::uint64_t count);
+Bytes encode_entries(DeviceContext& gpu, const SparseEntries& entries, std::uint64_t count);
 
 /// The sparse list of a set of points (nothing for an empty set); value_at(point) gives the values.
 template <class ValueAt>
-Bytes encode_sparse(Work& work, const RankedBits& bits, std::uint64_t count,
+Bytes encode_sparse(DeviceContext& gpu, const RankedBits& bits, std::uint64_t count,
                     const ValueAt& value_at) {
   if (count == 0) return {};
-  const SparseEntries entries = take_entries(work, bits, count);
-  for_each_bit(work, bits, [entries, value_at] __device__(std::uint64_t point, std::uint64_t rank) {
+  const SparseEntries entries = take_entries(gpu, bits, count);
+  for_each_bit(gpu, bits, [entries, value_at] __device__(std::uint64_t point, std::uint64_t rank) {
     entries.put(point, rank, value_at(point));
   });
-  return encode_entries(work, entries, count);
+  return encode_entries(gpu, entries, count);
 }
 
 /// A sparse list as kernels read it.
@@ -61,7 +61,7 @@ struct SparseView {
 class PendingSparse {
  public:
   /// Starts to copy the heads of the lists to the host.
-  PendingSparse(Work& work, std::initializer_list<Bytes> lists, std::uint64_t points);
+  PendingSparse(DeviceContext& gpu, std::initializer_list<Bytes> lists, std::uint64_t points);
 
   /// Whether there is any list.
   bool any() const;
@@ -75,14 +75,14 @@ class PendingSparse {
     Bytes head;  ///< in page-locked memory
   };
 
-  Work& work_;
+  DeviceContext& gpu_;
   std::vector<List> lists_;
   std::uint64_t points_;
 };
 
 /// Unpacks sparse lists in the device's memory, of a frame of `points` points. The host waits once.
 /// Throws ArchiveError, or sets a flaw, if the lists are damaged.
-std::vector<SparseView> decode_sparse(Work& work, std::initializer_list<Bytes> lists,
+std::vector<SparseView> decode_sparse(DeviceContext& gpu, std::initializer_list<Bytes> lists,
                                       std::uint64_t points);
 
 /// The bits of a value as sparse lists hold them, and back.

@@ -5,7 +5,8 @@
 #include "gpu/interp/interp.cuh"
 #include "gpu/interp/interp_cube_decode.cuh"
 #include "gpu/interp/interp_cube_encode.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -270,36 +271,37 @@ __global__ void complete_anchors(std::uint64_t rows, std::uint64_t row_anchors, 
 constexpr unsigned anchor_threads = 128;
 
 /// The missing anchors of a frame that has missing points, ranked.
-RankedBits missing_anchors(Work& work, const AnchorGrid& anchors,
+RankedBits missing_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
                            const RankedBits& missing_points) {
   if (missing_points.words == nullptr) return {};
   const std::uint64_t count = count_of(anchors.grid);
-  const RankedBits missing = make_bits(work, count);
-  mark_missing_anchors<<<blocks_for(count, anchor_threads), anchor_threads, 0, work.stream()>>>(
+  const RankedBits missing = make_bits(gpu, count);
+  mark_missing_anchors<<<blocks_for(count, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
       anchors, missing_points, missing);
   check_launch("mark_missing_anchors");
-  rank_bits(work, missing);
+  rank_bits(gpu, missing);
   return missing;
 }
 
 template <class T>
-void complete(Work& work, const AnchorGrid& anchors, const RankedBits& missing, double min,
+void complete(DeviceContext& gpu, const AnchorGrid& anchors, const RankedBits& missing, double min,
               double max, T* all) {
   if (missing.words == nullptr) return;
   const std::uint64_t count = count_of(anchors.grid);
   const std::uint64_t rows = anchors.grid[0] * anchors.grid[1];
   const T low = static_cast<T>(min);
   const T middle = low + (static_cast<T>(max) - low) * static_cast<T>(0.5);
-  complete_anchors<<<blocks_for(rows, anchor_threads), anchor_threads, 0, work.stream()>>>(
-      rows, anchors.grid[2], missing, work.take<std::uint8_t>(count), middle, all);
+  complete_anchors<<<blocks_for(rows, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
+      rows, anchors.grid[2], missing, gpu.take<std::uint8_t>(count), middle, all);
   check_launch("complete_anchors");
 }
 
-std::uint64_t present_anchors(Work& work, const AnchorGrid& anchors, const RankedBits& missing) {
+std::uint64_t present_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
+                              const RankedBits& missing) {
   const std::uint64_t count = count_of(anchors.grid);
   if (missing.words == nullptr) return count;
-  const std::uint64_t& absent = *work.download(missing.rank_of_block + missing.blocks, 1);
-  work.sync();
+  const std::uint64_t& absent = *download(gpu, missing.rank_of_block + missing.blocks, 1);
+  gpu.sync();
   return count - absent;
 }
 
@@ -336,8 +338,8 @@ InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Exte
 }
 
 template <class T>
-void add_plan(Work& work, InterpFrame<T>& frame) {
-  frame.plan = make_plan(work, frame.params);
+void add_plan(DeviceContext& gpu, InterpFrame<T>& frame) {
+  frame.plan = make_plan(gpu, frame.params);
   const std::uint64_t height = frame.plan.size[1];
   const std::uint64_t whole = std::uint64_t{1} << 32;
   const bool exact = height > 1 && frame.plan.size[0] * height * height < whole;
@@ -346,20 +348,20 @@ void add_plan(Work& work, InterpFrame<T>& frame) {
 
 /// Runs a kernel over all tiles: rows of threads for rows of points.
 template <class T, class Mode, class Kernel, class... Args>
-void launch_tiles(Work& work, Kernel* kernel, InterpFrame<T> frame, const Args&... args) {
+void launch_tiles(DeviceContext& gpu, Kernel* kernel, InterpFrame<T> frame, const Args&... args) {
   constexpr std::uint32_t most_large = 1024;
   const std::uint32_t blocks = Mode::shared ? frame.tiles : std::min(frame.tiles, most_large);
   const auto bytes = static_cast<unsigned>(Box<T, Mode>::bytes(frame.plan));
   if constexpr (Mode::shared) {
-    raise_shared_limit(kernel);
+    raise_shared_limit(gpu.device(), kernel);
   } else {
     frame.box_bytes = ceil_div(bytes, 256) * 256;
-    frame.boxes = work.take<std::byte>(blocks * frame.box_bytes);
+    frame.boxes = gpu.take<std::byte>(blocks * frame.box_bytes);
   }
   unsigned row_threads = 16;
   while (row_threads < max_threads && row_threads < frame.params.tile[2]) row_threads *= 2;
   kernel<<<blocks, dim3(row_threads, max_threads / row_threads), Mode::shared ? bytes : 0,
-           work.stream()>>>(frame, args...);
+           gpu.stream()>>>(frame, args...);
 }
 
 /// Calls launch with the turn of x, if the tiles are those of InterpCube.
@@ -376,8 +378,8 @@ bool with_cube(const InterpFrame<T>& frame, const Launch& launch) {
 
 /// Calls launch with the mode that any other frame needs.
 template <class T, class Launch>
-void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
-  if (Box<T, Masked>::bytes(frame.plan) > shared_bytes_of_device())
+void with_mode(const Device& device, const InterpFrame<T>& frame, const Launch& launch) {
+  if (Box<T, Masked>::bytes(frame.plan) > device.shared_bytes)
     launch(Large{});
   else if (frame.missing.words != nullptr)
     launch(Masked{});
@@ -388,66 +390,66 @@ void with_mode(const InterpFrame<T>& frame, const Launch& launch) {
 }  // namespace
 
 template <class T>
-StartedPrediction start_prediction(Work& work, const InterpParams& params, double bound,
+StartedPrediction start_prediction(DeviceContext& gpu, const InterpParams& params, double bound,
                                    const FrameInput<T>& frame, QuantCode* codes) {
   const AnchorGrid anchors{frame.extents, anchor_grid(params, frame.extents), params.anchor};
   const std::uint64_t anchor_count = count_of(anchors.grid);
-  const RankedBits missing = missing_anchors(work, anchors, frame.missing);
-  T* const all = work.take<T>(anchor_count);
-  T* const stored = missing.words == nullptr ? all : work.take<T>(anchor_count);
-  read_anchors<<<blocks_for(anchor_count, anchor_threads), anchor_threads, 0, work.stream()>>>(
+  const RankedBits missing = missing_anchors(gpu, anchors, frame.missing);
+  T* const all = gpu.take<T>(anchor_count);
+  T* const stored = missing.words == nullptr ? all : gpu.take<T>(anchor_count);
+  read_anchors<<<blocks_for(anchor_count, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
       anchors, frame.values, missing, all, stored);
   check_launch("read_anchors");
-  complete(work, anchors, missing, frame.min, frame.max, all);
+  complete(gpu, anchors, missing, frame.min, frame.max, all);
 
   const std::uint64_t points = count_of(frame.extents);
-  const ExceptionSets exceptions = make_exceptions(work, points, false);
+  const ExceptionSets exceptions = make_exceptions(gpu, points, false);
   auto interp = interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max,
                                 all, frame.fills);
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
     encode_cubes<T, turn.value>
-        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, work.stream()>>>(
+        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, gpu.stream()>>>(
             interp, frame.values, codes, exceptions);
   });
   if (!cubes) {
-    add_plan(work, interp);
-    with_mode(interp, [&](auto mode) {
+    add_plan(gpu, interp);
+    with_mode(gpu.device(), interp, [&](auto mode) {
       using Mode = decltype(mode);
-      launch_tiles<T, Mode>(work, encode_tiles<T, Mode>, interp, frame.values, codes, exceptions);
+      launch_tiles<T, Mode>(gpu, encode_tiles<T, Mode>, interp, frame.values, codes, exceptions);
     });
   }
   check_launch("encode_tiles");
-  const auto histogram = count_symbols(work, codes, points, 2 * params.radius);
-  const PassCounts* const counts = work.download(exceptions.counts, 1);
-  const std::uint64_t present = present_anchors(work, anchors, missing);
-  return {histogram, [=, &work, values = frame.values] {
+  const auto histogram = count_symbols(gpu, codes, points, 2 * params.radius);
+  const PassCounts* const counts = download(gpu, exceptions.counts, 1);
+  const std::uint64_t present = present_anchors(gpu, anchors, missing);
+  return {histogram, [=, &gpu, values = frame.values] {
             Predicted result;
             result.histogram = histogram;
             result.counts = *counts;
             result.anchors = {reinterpret_cast<const std::byte*>(stored), present * sizeof(T)};
             result.outliers =
-                encode_sparse(work, exceptions.outliers, counts->outliers, BitsAt<T>{values});
+                encode_sparse(gpu, exceptions.outliers, counts->outliers, BitsAt<T>{values});
             return result;
           }};
 }
 
 template <class T>
-void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
+void reconstruct(DeviceContext& gpu, const InterpParams& params, const QuantCode* codes,
                  const Sections& sections, const ExceptionLists& exceptions,
                  const FrameOutput<T>& frame) {
   const AnchorGrid anchors{frame.extents, anchor_grid(params, frame.extents), params.anchor};
   const std::uint64_t anchor_count = count_of(anchors.grid);
-  const RankedBits missing = missing_anchors(work, anchors, frame.missing);
+  const RankedBits missing = missing_anchors(gpu, anchors, frame.missing);
   const Bytes stored = sections.find(SectionId::anchors);
-  const ByteCount expected = present_anchors(work, anchors, missing) * sizeof(T);
+  const ByteCount expected = present_anchors(gpu, anchors, missing) * sizeof(T);
   if (stored.size() < expected) throw ArchiveError("the anchors are truncated");
   if (stored.size() > expected) throw ArchiveError("the anchors hold unknown bytes at their end");
-  T* const all = work.take<T>(anchor_count);
-  restore_anchors<<<blocks_for(anchor_count, anchor_threads), anchor_threads, 0, work.stream()>>>(
+  T* const all = gpu.take<T>(anchor_count);
+  restore_anchors<<<blocks_for(anchor_count, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
       anchor_count, stored.data(), missing, all);
   check_launch("restore_anchors");
-  complete(work, anchors, missing, frame.min, frame.max, all);
+  complete(gpu, anchors, missing, frame.min, frame.max, all);
 
   constexpr double no_bound = 0;
   const SparseView& outliers = exceptions.outliers;
@@ -456,26 +458,26 @@ void reconstruct(Work& work, const InterpParams& params, const QuantCode* codes,
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
     decode_cubes<T, turn.value>
-        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, work.stream()>>>(
+        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, gpu.stream()>>>(
             interp, codes, outliers, frame.values);
   });
   if (!cubes) {
-    add_plan(work, interp);
-    with_mode(interp, [&](auto mode) {
+    add_plan(gpu, interp);
+    with_mode(gpu.device(), interp, [&](auto mode) {
       using Mode = decltype(mode);
-      launch_tiles<T, Mode>(work, decode_tiles<T, Mode>, interp, codes, outliers, frame.values);
+      launch_tiles<T, Mode>(gpu, decode_tiles<T, Mode>, interp, codes, outliers, frame.values);
     });
   }
   check_launch("decode_tiles");
 }
 
-template StartedPrediction start_prediction(Work&, const InterpParams&, double,
+template StartedPrediction start_prediction(DeviceContext&, const InterpParams&, double,
                                             const FrameInput<float>&, QuantCode*);
-template StartedPrediction start_prediction(Work&, const InterpParams&, double,
+template StartedPrediction start_prediction(DeviceContext&, const InterpParams&, double,
                                             const FrameInput<double>&, QuantCode*);
-template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,
+template void reconstruct(DeviceContext&, const InterpParams&, const QuantCode*, const Sections&,
                           const ExceptionLists&, const FrameOutput<float>&);
-template void reconstruct(Work&, const InterpParams&, const QuantCode*, const Sections&,
+template void reconstruct(DeviceContext&, const InterpParams&, const QuantCode*, const Sections&,
                           const ExceptionLists&, const FrameOutput<double>&);
 
 }  // namespace cuszi::gpu

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "gpu/interp/interp_plan.cuh"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -39,7 +40,7 @@ void set_size(const InterpParams& params, InterpPlan& plan) {
 
 }  // namespace
 
-InterpPlan make_plan(Work& work, const InterpParams& params) {
+InterpPlan make_plan(DeviceContext& gpu, const InterpParams& params) {
   InterpPlan plan;
   set_size(params, plan);
   std::vector<std::uint32_t> points;
@@ -70,7 +71,7 @@ InterpPlan make_plan(Work& work, const InterpParams& params) {
           static_cast<std::uint8_t>(stage.axis), static_cast<std::uint8_t>(level)};
     }
   }
-  plan.points = work.upload(points.data(), points.size());
+  plan.points = upload(gpu, points.data(), points.size());
   return plan;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/interp/interp.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -37,6 +37,6 @@ struct InterpPlan {
   CUSZI_HD std::uint32_t box_points() const { return size[0] * size[1] * size[2]; }
 };
 
-InterpPlan make_plan(Work& work, const InterpParams& params);
+InterpPlan make_plan(DeviceContext& gpu, const InterpParams& params);
 
 }  // namespace cuszi::gpu

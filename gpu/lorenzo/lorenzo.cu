@@ -4,6 +4,8 @@
 #include "gpu/field/histogram.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/lorenzo/lorenzo_runs.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -164,13 +166,13 @@ std::uint32_t tiles_per_warp(std::uint64_t tiles) {
 
 /// Codes a frame by runs and counts its codes. Nothing if the frame does not allow it.
 template <class T>
-std::span<const std::uint64_t> launch_runs(Work& work, const LorenzoFrame<T>& frame,
+std::span<const std::uint64_t> launch_runs(DeviceContext& gpu, const LorenzoFrame<T>& frame,
                                            const T* values, QuantCode* codes,
                                            const ExceptionSets& exceptions) {
   const auto codes_made = 2 * static_cast<std::uint32_t>(frame.radius);
   const bool plain = frame.missing.words == nullptr && frame.fits_32_bits();
   if (!plain || frame.certain_fraction < 0.49 || codes_made > CodeBins::most) return {};
-  const CodeBins bins = CodeBins::make(work, codes_made);
+  const CodeBins bins = CodeBins::make(gpu, codes_made);
   const bool known = with_shape<run_points<T>>(frame.chunk, [&](auto shape) {
     with_flag(allows_runs(frame.extents, values, codes), [&](auto vector) {
       using Shape = decltype(shape);
@@ -178,7 +180,7 @@ std::span<const std::uint64_t> launch_runs(Work& work, const LorenzoFrame<T>& fr
       const std::uint32_t each = tiles_per_warp<Shape>(tiles);
       encode_runs<T, Shape, vector.value>
           <<<blocks_for(tiles, lorenzo_warps * each), lorenzo_threads, bins.shared_bytes(),
-             work.stream()>>>(frame, each, values, codes, exceptions, bins);
+             gpu.stream()>>>(frame, each, values, codes, exceptions, bins);
     });
   });
   if (!known) refuse_chunks();
@@ -187,8 +189,8 @@ std::span<const std::uint64_t> launch_runs(Work& work, const LorenzoFrame<T>& fr
 }
 
 template <class T>
-void launch_encode(Work& work, const LorenzoFrame<T>& frame, const T* values, QuantCode* codes,
-                   const ExceptionSets& exceptions) {
+void launch_encode(DeviceContext& gpu, const LorenzoFrame<T>& frame, const T* values,
+                   QuantCode* codes, const ExceptionSets& exceptions) {
   const bool known = with_shape<1>(frame.chunk, [&](auto shape) {
     with_flag(frame.fits_32_bits(), [&](auto narrow) {
       with_flag(frame.missing.words != nullptr, [&](auto masked) {
@@ -196,7 +198,7 @@ void launch_encode(Work& work, const LorenzoFrame<T>& frame, const T* values, Qu
         using Int = std::conditional_t<narrow.value, std::int32_t, std::int64_t>;
         encode_chunks<T, Int, Shape, masked.value>
             <<<blocks_for(warp_tiles<Shape>(frame.extents), lorenzo_warps), lorenzo_threads, 0,
-               work.stream()>>>(frame, values, codes, exceptions);
+               gpu.stream()>>>(frame, values, codes, exceptions);
       });
     });
   });
@@ -205,7 +207,7 @@ void launch_encode(Work& work, const LorenzoFrame<T>& frame, const T* values, Qu
 }
 
 template <class T>
-void launch_decode(Work& work, const LorenzoFrame<T>& frame, const QuantCode* codes,
+void launch_decode(DeviceContext& gpu, const LorenzoFrame<T>& frame, const QuantCode* codes,
                    const SparseView& outliers, T* values) {
   const bool known = with_shape<run_points<T>>(frame.chunk, [&](auto shape) {
     with_flag(frame.fits_32_bits(), [&](auto narrow) {
@@ -214,7 +216,7 @@ void launch_decode(Work& work, const LorenzoFrame<T>& frame, const QuantCode* co
         using UInt = std::conditional_t<narrow.value, std::uint32_t, std::uint64_t>;
         decode_runs<T, UInt, Shape, vector.value>
             <<<blocks_for(warp_tiles<Shape>(frame.extents), lorenzo_warps), lorenzo_threads, 0,
-               work.stream()>>>(frame, codes, outliers, values);
+               gpu.stream()>>>(frame, codes, outliers, values);
       });
     });
   });
@@ -222,9 +224,9 @@ void launch_decode(Work& work, const LorenzoFrame<T>& frame, const QuantCode* co
     Extents3 grid{};
     for (unsigned axis = 0; axis < 3; ++axis)
       grid[axis] = ceil_div(frame.extents[axis], frame.chunk[axis]);
-    auto* const sums = work.take<std::uint64_t>(count_of(frame.extents));
-    decode_any_chunk<<<grid_of(count_of(grid)), 256, 0, work.stream()>>>(frame, grid, codes,
-                                                                         outliers, sums, values);
+    auto* const sums = gpu.take<std::uint64_t>(count_of(frame.extents));
+    decode_any_chunk<<<grid_of(count_of(grid)), 256, 0, gpu.stream()>>>(frame, grid, codes,
+                                                                        outliers, sums, values);
   }
   check_launch("decode_runs");
 }
@@ -232,53 +234,53 @@ void launch_decode(Work& work, const LorenzoFrame<T>& frame, const QuantCode* co
 }  // namespace
 
 template <class T>
-StartedPrediction start_prediction(Work& work, const LorenzoParams& params, double bound,
+StartedPrediction start_prediction(DeviceContext& gpu, const LorenzoParams& params, double bound,
                                    const FrameInput<T>& frame, QuantCode* codes) {
   const std::uint64_t points = count_of(frame.extents);
   const LorenzoFrame<T> lorenzo(params, bound, frame.extents, frame.min, frame.max, frame.missing,
                                 frame.fills);
-  const ExceptionSets exceptions = make_exceptions(work, points, true);
-  auto histogram = launch_runs(work, lorenzo, frame.values, codes, exceptions);
+  const ExceptionSets exceptions = make_exceptions(gpu, points, true);
+  auto histogram = launch_runs(gpu, lorenzo, frame.values, codes, exceptions);
   if (histogram.empty()) {
-    launch_encode(work, lorenzo, frame.values, codes, exceptions);
-    histogram = count_symbols(work, codes, points, 2 * params.radius);
+    launch_encode(gpu, lorenzo, frame.values, codes, exceptions);
+    histogram = count_symbols(gpu, codes, points, 2 * params.radius);
   }
-  const PassCounts* const counts = work.download(exceptions.counts, 1);
-  return {histogram, [=, &work, values = frame.values] {
+  const PassCounts* const counts = download(gpu, exceptions.counts, 1);
+  return {histogram, [=, &gpu, values = frame.values] {
             Predicted result;
             result.histogram = histogram;
             result.counts = *counts;
-            result.outliers = encode_sparse(work, exceptions.outliers, counts->outliers,
+            result.outliers = encode_sparse(gpu, exceptions.outliers, counts->outliers,
                                             DeltaAt<T>{lorenzo, values});
             result.patches =
-                encode_sparse(work, exceptions.patches, counts->patches, BitsAt<T>{values});
+                encode_sparse(gpu, exceptions.patches, counts->patches, BitsAt<T>{values});
             return result;
           }};
 }
 
 template <class T>
-void reconstruct(Work& work, const LorenzoParams& params, const QuantCode* codes,
+void reconstruct(DeviceContext& gpu, const LorenzoParams& params, const QuantCode* codes,
                  const Sections& /*sections*/, const ExceptionLists& exceptions,
                  const FrameOutput<T>& frame) {
   constexpr double no_bound = 0;
   const LorenzoFrame<T> lorenzo(params, no_bound, frame.extents, frame.min, frame.max,
                                 frame.missing);
-  launch_decode(work, lorenzo, codes, exceptions.outliers, frame.values);
+  launch_decode(gpu, lorenzo, codes, exceptions.outliers, frame.values);
   if (exceptions.patches.bits.words == nullptr) return;
-  for_each_bit(work, exceptions.patches.bits,
+  for_each_bit(gpu, exceptions.patches.bits,
                [list = exceptions.patches, values = frame.values] __device__(std::uint64_t point,
                                                                              std::uint64_t rank) {
                  values[point] = value_of<T>(list.value(rank));
                });
 }
 
-template StartedPrediction start_prediction(Work&, const LorenzoParams&, double,
+template StartedPrediction start_prediction(DeviceContext&, const LorenzoParams&, double,
                                             const FrameInput<float>&, QuantCode*);
-template StartedPrediction start_prediction(Work&, const LorenzoParams&, double,
+template StartedPrediction start_prediction(DeviceContext&, const LorenzoParams&, double,
                                             const FrameInput<double>&, QuantCode*);
-template void reconstruct(Work&, const LorenzoParams&, const QuantCode*, const Sections&,
+template void reconstruct(DeviceContext&, const LorenzoParams&, const QuantCode*, const Sections&,
                           const ExceptionLists&, const FrameOutput<float>&);
-template void reconstruct(Work&, const LorenzoParams&, const QuantCode*, const Sections&,
+template void reconstruct(DeviceContext&, const LorenzoParams&, const QuantCode*, const Sections&,
                           const ExceptionLists&, const FrameOutput<double>&);
 
 }  // namespace cuszi::gpu

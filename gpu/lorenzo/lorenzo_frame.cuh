@@ -2,6 +2,7 @@
 
 #include "core/lorenzo/lorenzo_rounding.hpp"
 #include "gpu/field/frame_work.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 

@@ -5,6 +5,7 @@
 
 #include "gpu/multilevel/cube_point.cuh"
 #include "gpu/multilevel/device_class.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,7 @@
 #include "gpu/multilevel/energy.cuh"
 #include "gpu/multilevel/energy_cube.cuh"
 #include "gpu/multilevel/spots.cuh"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -158,18 +159,18 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 template <class T>
-void fill_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
+void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts) {
   if (pass.geometry != Geometry::any) {
-    fill_cube_contexts(work, pass, weights, contexts);
+    fill_cube_contexts(gpu, pass, weights, contexts);
     return;
   }
-  contexts_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, weights, contexts);
+  contexts_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, weights, contexts);
   check_launch("fill_contexts");
 }
 
 template <class T>
-void fill_contexts(Work& work, std::span<const SmallPassContexts<T>> passes) {
+void fill_contexts(DeviceContext& gpu, std::span<const SmallPassContexts<T>> passes) {
   if (passes.empty()) return;
   std::uint32_t classes = 0;
   for (const SmallPassContexts<T>& small : passes) {
@@ -177,13 +178,15 @@ void fill_contexts(Work& work, std::span<const SmallPassContexts<T>> passes) {
   }
   const dim3 grid(small_pass_blocks, static_cast<unsigned>(passes.size()), classes);
   small_contexts_kernel<T>
-      <<<grid, threads, 0, work.stream()>>>(work.upload(passes.data(), passes.size()));
+      <<<grid, threads, 0, gpu.stream()>>>(upload(gpu, passes.data(), passes.size()));
   check_launch("fill_contexts");
 }
 
-template void fill_contexts(Work&, std::span<const SmallPassContexts<float>>);
-template void fill_contexts(Work&, std::span<const SmallPassContexts<double>>);
-template void fill_contexts(Work&, const PassView<float>&, const ContextWeights*, std::uint8_t*);
-template void fill_contexts(Work&, const PassView<double>&, const ContextWeights*, std::uint8_t*);
+template void fill_contexts(DeviceContext&, std::span<const SmallPassContexts<float>>);
+template void fill_contexts(DeviceContext&, std::span<const SmallPassContexts<double>>);
+template void fill_contexts(DeviceContext&, const PassView<float>&, const ContextWeights*,
+                            std::uint8_t*);
+template void fill_contexts(DeviceContext&, const PassView<double>&, const ContextWeights*,
+                            std::uint8_t*);
 
 }  // namespace cuszi::gpu

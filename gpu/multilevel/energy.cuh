@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 /// Fills the contexts of a pass, by place, from what earlier passes restored. `weights` are those
 /// of its groups, on the device.
 template <class T>
-void fill_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
+void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts);
 
 /// The most points of a pass whose contexts are filled together with those of other small passes in
@@ -24,6 +24,6 @@ struct SmallPassContexts {
   std::uint8_t* contexts;
 };
 template <class T>
-void fill_contexts(Work& work, std::span<const SmallPassContexts<T>> passes);
+void fill_contexts(DeviceContext& gpu, std::span<const SmallPassContexts<T>> passes);
 
 }  // namespace cuszi::gpu

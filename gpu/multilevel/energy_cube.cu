@@ -78,17 +78,17 @@ __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
 }  // namespace
 
 template <class T>
-void fill_cube_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
+void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts) {
   with_cube_pass(pass, [&](const auto& cube) {
-    cube_contexts_kernel<<<cube.grid.blocks, threads, 0, work.stream()>>>(cube, weights, contexts);
+    cube_contexts_kernel<<<cube.grid.blocks, threads, 0, gpu.stream()>>>(cube, weights, contexts);
   });
   check_launch("fill_cube_contexts");
 }
 
-template void fill_cube_contexts(Work&, const PassView<float>&, const ContextWeights*,
+template void fill_cube_contexts(DeviceContext&, const PassView<float>&, const ContextWeights*,
                                  std::uint8_t*);
-template void fill_cube_contexts(Work&, const PassView<double>&, const ContextWeights*,
+template void fill_cube_contexts(DeviceContext&, const PassView<double>&, const ContextWeights*,
                                  std::uint8_t*);
 
 }  // namespace cuszi::gpu

@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 
 /// fill_contexts() for the passes of cubes and slices (see cube_point.cuh).
 template <class T>
-void fill_cube_contexts(Work& work, const PassView<T>& pass, const ContextWeights* weights,
+void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts);
 
 }  // namespace cuszi::gpu

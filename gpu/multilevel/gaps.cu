@@ -1,4 +1,6 @@
 #include "gpu/multilevel/gaps.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -38,52 +40,52 @@ __global__ void open_gaps(RankedBits missing, std::uint64_t first, std::uint64_t
 }  // namespace
 
 template <class T>
-Gaps::Gaps(Work& work, const LevelFrame<T>& frame, const RankedBits& missing) {
+Gaps::Gaps(DeviceContext& gpu, const LevelFrame<T>& frame, const RankedBits& missing) {
   if (missing.words == nullptr) return;
   const std::uint64_t points = frame.points();
-  auto* const flags = work.take<std::uint8_t>(points);
+  auto* const flags = gpu.take<std::uint8_t>(points);
   for (int pass = 0; pass <= frame.passes(); ++pass) places_.push_back(frame.start(pass));
   for (int pass = 0; pass < frame.passes(); ++pass) {
-    find_missing_places(work, frame.view(pass), missing, flags + frame.start(pass));
+    find_missing_places(gpu, frame.view(pass), missing, flags + frame.start(pass));
   }
-  missing_ = make_bits(work, points);
-  pack_flags<<<blocks_for(points, threads), threads, 0, work.stream()>>>(flags, points, missing_);
+  missing_ = make_bits(gpu, points);
+  pack_flags<<<blocks_for(points, threads), threads, 0, gpu.stream()>>>(flags, points, missing_);
   check_launch("pack_flags");
-  rank_bits(work, missing_);
+  rank_bits(gpu, missing_);
   const auto count = static_cast<std::uint32_t>(places_.size());
-  auto* const ranks = work.take<std::uint64_t>(count);
-  find_ranks<<<blocks_for(count, threads), threads, 0, work.stream()>>>(
-      missing_, work.upload(places_.data(), count), count, points, ranks);
+  auto* const ranks = gpu.take<std::uint64_t>(count);
+  find_ranks<<<blocks_for(count, threads), threads, 0, gpu.stream()>>>(
+      missing_, upload(gpu, places_.data(), count), count, points, ranks);
   check_launch("find_ranks");
-  const std::uint64_t* const on_host = work.download(ranks, count);
-  work.sync();
+  const std::uint64_t* const on_host = download(gpu, ranks, count);
+  gpu.sync();
   for (std::uint32_t i = 0; i < count; ++i) starts_.push_back(places_[i] - on_host[i]);
 }
 
 template <class V>
-void Gaps::close(Work& work, PassRange passes, const V* by_place, V* closed) const {
+void Gaps::close(DeviceContext& gpu, PassRange passes, const V* by_place, V* closed) const {
   const std::uint64_t first = place(passes.first);
   const std::uint64_t end = place(passes.end);
   if (first == end) return;
-  close_gaps<<<blocks_for(end - first, threads), threads, 0, work.stream()>>>(missing_, first, end,
-                                                                              by_place, closed);
+  close_gaps<<<blocks_for(end - first, threads), threads, 0, gpu.stream()>>>(missing_, first, end,
+                                                                             by_place, closed);
   check_launch("close_gaps");
 }
 
 template <class V>
-void Gaps::open(Work& work, PassRange passes, const V* closed, V* by_place) const {
+void Gaps::open(DeviceContext& gpu, PassRange passes, const V* closed, V* by_place) const {
   const std::uint64_t first = place(passes.first);
   const std::uint64_t end = place(passes.end);
   if (first == end) return;
-  open_gaps<<<blocks_for(end - first, threads), threads, 0, work.stream()>>>(missing_, first, end,
-                                                                             closed, by_place);
+  open_gaps<<<blocks_for(end - first, threads), threads, 0, gpu.stream()>>>(missing_, first, end,
+                                                                            closed, by_place);
   check_launch("open_gaps");
 }
 
-template Gaps::Gaps(Work&, const LevelFrame<float>&, const RankedBits&);
-template Gaps::Gaps(Work&, const LevelFrame<double>&, const RankedBits&);
-template void Gaps::close(Work&, PassRange, const QuantCode*, QuantCode*) const;
-template void Gaps::close(Work&, PassRange, const std::uint8_t*, std::uint8_t*) const;
-template void Gaps::open(Work&, PassRange, const QuantCode*, QuantCode*) const;
+template Gaps::Gaps(DeviceContext&, const LevelFrame<float>&, const RankedBits&);
+template Gaps::Gaps(DeviceContext&, const LevelFrame<double>&, const RankedBits&);
+template void Gaps::close(DeviceContext&, PassRange, const QuantCode*, QuantCode*) const;
+template void Gaps::close(DeviceContext&, PassRange, const std::uint8_t*, std::uint8_t*) const;
+template void Gaps::open(DeviceContext&, PassRange, const QuantCode*, QuantCode*) const;
 
 }  // namespace cuszi::gpu

@@ -15,7 +15,7 @@ class Gaps {
   /// Finds the gaps of a frame's passes; there are none if no point is missing. The host waits
   /// once.
   template <class T>
-  Gaps(Work& work, const LevelFrame<T>& frame, const RankedBits& missing);
+  Gaps(DeviceContext& gpu, const LevelFrame<T>& frame, const RankedBits& missing);
 
   bool any() const { return !starts_.empty(); }
   /// How many codes of passes before one stand in streams, and of the pass itself.
@@ -24,10 +24,10 @@ class Gaps {
 
   /// Moves what stands at the other places of these passes together; both arrays are of all passes.
   template <class V>
-  void close(Work& work, PassRange passes, const V* by_place, V* closed) const;
+  void close(DeviceContext& gpu, PassRange passes, const V* by_place, V* closed) const;
   /// The inverse; what stands at places of missing points is not touched.
   template <class V>
-  void open(Work& work, PassRange passes, const V* closed, V* by_place) const;
+  void open(DeviceContext& gpu, PassRange passes, const V* closed, V* by_place) const;
 
  private:
   std::uint64_t place(int pass) const { return places_[static_cast<std::size_t>(pass)]; }

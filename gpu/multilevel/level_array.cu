@@ -1,4 +1,5 @@
 #include "gpu/multilevel/level_array.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -73,7 +74,7 @@ LevelLayout level_layout(const Lattice& lattice, int level, ByteCount value_size
 }
 
 template <class T>
-void refine(Work& work, const Lattice& lattice, const LevelArray<T>& from,
+void refine(DeviceContext& gpu, const Lattice& lattice, const LevelArray<T>& from,
             const LevelArray<T>& to) {
   Index4 factors{1, 1, 1, 1};
   for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -84,12 +85,12 @@ void refine(Work& work, const Lattice& lattice, const LevelArray<T>& from,
   const dim3 grid(blocks_for(extents[2], block.y),
                   static_cast<unsigned>(std::min(extents[0] * extents[1], most_blocks_of_axis)),
                   parts_of_row(extents[3]));
-  refine_kernel<T><<<grid, block, 0, work.stream()>>>(from, to, factors);
+  refine_kernel<T><<<grid, block, 0, gpu.stream()>>>(from, to, factors);
   check_launch("refine");
 }
 
 template <class T>
-void join_rows(Work& work, const LevelLayout& layout, T* values) {
+void join_rows(DeviceContext& gpu, const LevelLayout& layout, T* values) {
   if (layout.odd == 0) return;
   const std::uint64_t rows = layout.extents[0] * layout.extents[1] * layout.extents[2];
   const ByteCount row_bytes = layout.extents[3] * sizeof(T);
@@ -99,14 +100,16 @@ void join_rows(Work& work, const LevelLayout& layout, T* values) {
   }
   const dim3 block(threads / rows_of_block, rows_of_block);
   join_rows_kernel<T>
-      <<<blocks_for(rows, rows_of_block), block, rows_of_block * row_bytes, work.stream()>>>(
+      <<<blocks_for(rows, rows_of_block), block, rows_of_block * row_bytes, gpu.stream()>>>(
           layout, rows, values);
   check_launch("join_rows");
 }
 
-template void refine(Work&, const Lattice&, const LevelArray<float>&, const LevelArray<float>&);
-template void refine(Work&, const Lattice&, const LevelArray<double>&, const LevelArray<double>&);
-template void join_rows(Work&, const LevelLayout&, float*);
-template void join_rows(Work&, const LevelLayout&, double*);
+template void refine(DeviceContext&, const Lattice&, const LevelArray<float>&,
+                     const LevelArray<float>&);
+template void refine(DeviceContext&, const Lattice&, const LevelArray<double>&,
+                     const LevelArray<double>&);
+template void join_rows(DeviceContext&, const LevelLayout&, float*);
+template void join_rows(DeviceContext&, const LevelLayout&, double*);
 
 }  // namespace cuszi::gpu

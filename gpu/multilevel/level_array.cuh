@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/multilevel/schedule.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -103,10 +103,11 @@ LevelLayout level_layout(const Lattice& lattice, int level, ByteCount value_size
 
 /// Copies the values and magnitudes of a level into the next finer one.
 template <class T>
-void refine(Work& work, const Lattice& lattice, const LevelArray<T>& from, const LevelArray<T>& to);
+void refine(DeviceContext& gpu, const Lattice& lattice, const LevelArray<T>& from,
+            const LevelArray<T>& to);
 
 /// Puts the rows of an array of all points in order.
 template <class T>
-void join_rows(Work& work, const LevelLayout& layout, T* values);
+void join_rows(DeviceContext& gpu, const LevelLayout& layout, T* values);
 
 }  // namespace cuszi::gpu

@@ -1,11 +1,12 @@
 #include "gpu/multilevel/multilevel.cuh"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
 template <class T>
-LevelFrame<T>::LevelFrame(Work& work, FrameMemory& memory, const MultilevelParams& params,
+LevelFrame<T>::LevelFrame(DeviceContext& gpu, FrameMemory& memory, const MultilevelParams& params,
                           double min, double max, T* finest)
-    : work_(work), lattice_(params.lattice), plan_(plan_frame<T>(params, min, max)) {
+    : gpu_(gpu), lattice_(params.lattice), plan_(plan_frame<T>(params, min, max)) {
   make_arrays(memory, finest);
   make_views(params.reach);
   starts_.push_back(0);
@@ -29,13 +30,13 @@ template <class T>
 void LevelFrame<T>::make_views(int reach) {
   const RegionShape shape = RegionShape::of(plan_.grid);
   const std::size_t count = plan_.classes.size();
-  classes_ = {work_.take_pinned<DeviceClass<T>>(count), count};
+  classes_ = {gpu_.take_pinned<DeviceClass<T>>(count), count};
   std::transform(plan_.classes.begin(), plan_.classes.end(), classes_.begin(),
                  [&](const ClassPlan<T>& c) {
                    return view_of(c, lattice_, array(c.points.level).layout, shape);
                  });
-  auto* const on_device = work_.take<DeviceClass<T>>(count);
-  work_.copy_pinned(on_device, classes_.data(), count);
+  auto* const on_device = gpu_.take<DeviceClass<T>>(count);
+  copy_pinned(gpu_, on_device, classes_.data(), count);
   views_.reserve(plan_.passes.size());
   for (const Pass& pass : plan_.passes) {
     PassView<T> view =
@@ -52,12 +53,12 @@ template <class T>
 void LevelFrame<T>::enter(int number) {
   const int level = pass(number).level;
   if (number == 0 || pass(number - 1).level == level) return;
-  refine(work_, lattice_, array(level + 1), array(level));
+  refine(gpu_, lattice_, array(level + 1), array(level));
 }
 
 template <class T>
 void LevelFrame<T>::leave() {
-  join_rows(work_, arrays_.front().layout, arrays_.front().values);
+  join_rows(gpu_, arrays_.front().layout, arrays_.front().values);
 }
 
 template <class T>

@@ -5,7 +5,7 @@
 
 #include "gpu/field/frame_work.cuh"
 #include "gpu/multilevel/device_class.cuh"
-#include "gpu/runtime/frame_memory.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -15,7 +15,7 @@ template <class T>
 class LevelFrame {
  public:
   /// `finest` has room for all points of the frame. `min` and `max` are its range.
-  LevelFrame(Work& work, FrameMemory& memory, const MultilevelParams& params, double min,
+  LevelFrame(DeviceContext& gpu, FrameMemory& memory, const MultilevelParams& params, double min,
              double max, T* finest);
   LevelFrame(const LevelFrame&) = delete;
   LevelFrame& operator=(const LevelFrame&) = delete;
@@ -58,7 +58,7 @@ class LevelFrame {
   void make_arrays(FrameMemory& memory, T* finest);
   void make_views(int reach);
 
-  Work& work_;
+  DeviceContext& gpu_;
   Lattice lattice_;
   FramePlan<T> plan_;
   std::vector<LevelArray<T>> arrays_;  ///< the finest first
@@ -87,11 +87,11 @@ struct QuantiseTask {
 
 /// Predicts, quantises and restores the points of a pass.
 template <class T>
-void quantise_pass(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task);
+void quantise_pass(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task);
 
 /// The list of a pass's outliers: their original values by place. Waits.
 template <class T>
-Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
+Bytes list_outliers(DeviceContext& gpu, const PassView<T>& pass, const T* original,
                     const RankedBits& outliers, std::uint64_t count);
 
 /// What restoring a pass takes beside the pass itself.
@@ -107,11 +107,11 @@ struct RestoreTask {
 
 /// Restores the points of a pass from their codes.
 template <class T>
-void restore_pass(Work& work, const PassView<T>& pass, const RestoreTask<T>& task);
+void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task);
 
 /// For each place of a pass whether its point is missing.
 template <class T>
-void find_missing_places(Work& work, const PassView<T>& pass, const RankedBits& missing,
+void find_missing_places(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
                          std::uint8_t* places);
 
 }  // namespace cuszi::gpu

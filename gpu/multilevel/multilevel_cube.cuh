@@ -8,8 +8,8 @@ namespace cuszi::gpu {
 // hold nearly all points of frames of two and three dimensions.
 
 template <class T>
-void quantise_cube(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task);
+void quantise_cube(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task);
 template <class T>
-void restore_cube(Work& work, const PassView<T>& pass, const RestoreTask<T>& task);
+void restore_cube(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task);
 
 }  // namespace cuszi::gpu

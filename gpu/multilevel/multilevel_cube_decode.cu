@@ -58,14 +58,14 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 }  // namespace
 
 template <class T>
-void restore_cube(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
+void restore_cube(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
   with_cube_pass(pass, [&](const auto& cube) {
-    restore_cube_kernel<<<cube.grid.blocks, cube_threads, 0, work.stream()>>>(cube, task);
+    restore_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(cube, task);
   });
   check_launch("restore_cube");
 }
 
-template void restore_cube(Work&, const PassView<float>&, const RestoreTask<float>&);
-template void restore_cube(Work&, const PassView<double>&, const RestoreTask<double>&);
+template void restore_cube(DeviceContext&, const PassView<float>&, const RestoreTask<float>&);
+template void restore_cube(DeviceContext&, const PassView<double>&, const RestoreTask<double>&);
 
 }  // namespace cuszi::gpu

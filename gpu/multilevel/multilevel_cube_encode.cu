@@ -71,14 +71,14 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 }  // namespace
 
 template <class T>
-void quantise_cube(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
+void quantise_cube(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task) {
   with_cube_pass(pass, [&](const auto& cube) {
-    quantise_cube_kernel<<<cube.grid.blocks, cube_threads, 0, work.stream()>>>(cube, task);
+    quantise_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(cube, task);
   });
   check_launch("quantise_cube");
 }
 
-template void quantise_cube(Work&, const PassView<float>&, const QuantiseTask<float>&);
-template void quantise_cube(Work&, const PassView<double>&, const QuantiseTask<double>&);
+template void quantise_cube(DeviceContext&, const PassView<float>&, const QuantiseTask<float>&);
+template void quantise_cube(DeviceContext&, const PassView<double>&, const QuantiseTask<double>&);
 
 }  // namespace cuszi::gpu

@@ -84,46 +84,47 @@ struct OriginalAt {
 }  // namespace
 
 template <class T>
-void quantise_pass(Work& work, const PassView<T>& pass, const QuantiseTask<T>& task) {
+void quantise_pass(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task) {
   if (pass.geometry != Geometry::any) {
-    quantise_cube(work, pass, task);
+    quantise_cube(gpu, pass, task);
     return;
   }
-  quantise_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, task);
+  quantise_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, task);
   check_launch("quantise_pass");
 }
 
 template <class T>
-Bytes list_outliers(Work& work, const PassView<T>& pass, const T* original,
+Bytes list_outliers(DeviceContext& gpu, const PassView<T>& pass, const T* original,
                     const RankedBits& outliers, std::uint64_t count) {
   Grid grid;
   grid.tile = {1, pass.shape.tile1(), pass.shape.tile2(), pass.shape.tile3()};
-  return encode_sparse(work, outliers, count, OriginalAt<T>{pass, grid, original});
+  return encode_sparse(gpu, outliers, count, OriginalAt<T>{pass, grid, original});
 }
 
 template <class T>
-void restore_pass(Work& work, const PassView<T>& pass, const RestoreTask<T>& task) {
+void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
   if (pass.geometry != Geometry::any) {
-    restore_cube(work, pass, task);
+    restore_cube(gpu, pass, task);
     return;
   }
-  restore_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, task);
+  restore_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, task);
   check_launch("restore_pass");
 }
 
 template <class T>
-void find_missing_places(Work& work, const PassView<T>& pass, const RankedBits& missing,
+void find_missing_places(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
                          std::uint8_t* places) {
-  missing_places_kernel<T><<<pass.grid, threads, 0, work.stream()>>>(pass, missing, places);
+  missing_places_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, missing, places);
   check_launch("find_missing_places");
 }
 
-#define CUSZI_INSTANTIATE(T)                                                           \
-  template void quantise_pass(Work&, const PassView<T>&, const QuantiseTask<T>&);      \
-  template Bytes list_outliers(Work&, const PassView<T>&, const T*, const RankedBits&, \
-                               std::uint64_t);                                         \
-  template void restore_pass(Work&, const PassView<T>&, const RestoreTask<T>&);        \
-  template void find_missing_places(Work&, const PassView<T>&, const RankedBits&, std::uint8_t*);
+#define CUSZI_INSTANTIATE(T)                                                                    \
+  template void quantise_pass(DeviceContext&, const PassView<T>&, const QuantiseTask<T>&);      \
+  template Bytes list_outliers(DeviceContext&, const PassView<T>&, const T*, const RankedBits&, \
+                               std::uint64_t);                                                  \
+  template void restore_pass(DeviceContext&, const PassView<T>&, const RestoreTask<T>&);        \
+  template void find_missing_places(DeviceContext&, const PassView<T>&, const RankedBits&,      \
+                                    std::uint8_t*);
 CUSZI_INSTANTIATE(float)
 CUSZI_INSTANTIATE(double)
 #undef CUSZI_INSTANTIATE

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/multilevel/cube_point.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 

@@ -3,7 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -31,7 +33,7 @@ struct TiledRanges {
 
 /// Cuts ranges of these sizes into tiles of `tile_items` items each, the last one of a range
 /// perhaps smaller.
-inline TiledRanges tile_ranges(Work& work, std::span<const std::uint64_t> sizes,
+inline TiledRanges tile_ranges(DeviceContext& gpu, std::span<const std::uint64_t> sizes,
                                std::uint32_t tile_items) {
   std::vector<std::uint32_t> first_tiles;
   std::uint64_t tiles = 0;
@@ -39,7 +41,7 @@ inline TiledRanges tile_ranges(Work& work, std::span<const std::uint64_t> sizes,
     first_tiles.push_back(static_cast<std::uint32_t>(tiles));
     tiles += ceil_div(size, tile_items);
   }
-  return {work.upload(first_tiles.data(), first_tiles.size()),
+  return {upload(gpu, first_tiles.data(), first_tiles.size()),
           static_cast<std::uint32_t>(sizes.size()), grid_of(tiles)};
 }
 

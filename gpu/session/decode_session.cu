@@ -4,6 +4,8 @@
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/session/predictors.hpp"
 #include "gpu/session/sessions.hpp"
 #include "gpu/tiles/tiles.cuh"
@@ -37,9 +39,9 @@ __global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
 template <class T>
 class GpuPassDecoder final : public PassDecoder {
  public:
-  GpuPassDecoder(Work& work, const FrameTarget& target, const PredictorParams& predictor,
+  GpuPassDecoder(DeviceContext& gpu, const FrameTarget& target, const PredictorParams& predictor,
                  const CoderParams& coder)
-      : work_(work), predictor_(predictor), coder_(coder), restoration_(work, target) {}
+      : gpu_(gpu), predictor_(predictor), coder_(coder), restoration_(gpu, target) {}
 
   void decode(std::span<const CodedLevel> levels) override {
     const Sections& sections = levels.front().sections.front();
@@ -50,16 +52,16 @@ class GpuPassDecoder final : public PassDecoder {
       if (!params.codes_missing_points) left_out = frame.missing_points;
     });
     const std::uint64_t count = points - left_out;
-    codes_ = work_.take<QuantCode>(count);
-    work_.flaws();  // before what sets them beside
+    codes_ = gpu_.take<QuantCode>(count);
+    gpu_.flaws();  // before what sets them beside
     const bool has_patches = std::holds_alternative<LorenzoParams>(predictor_);
-    const PendingSparse lists(work_,
+    const PendingSparse lists(gpu_,
                               {sections.find(SectionId::outliers),
                                has_patches ? sections.find(SectionId::patches) : Bytes{}},
                               points);
-    const PendingSymbols symbols = start_decoding(work_, coder_, sections, points);
-    work_.sync();
-    if (lists.any()) work_.fork([&] { exceptions_ = unpack(lists); });
+    const PendingSymbols symbols = start_decoding(gpu_, coder_, sections, points);
+    gpu_.sync();
+    if (lists.any()) gpu_.streams().fork([&] { exceptions_ = unpack(lists); });
     symbols({codes_, count});
     if (left_out != 0) insert_missing_codes(points);
   }
@@ -69,9 +71,9 @@ class GpuPassDecoder final : public PassDecoder {
   void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
-    work_.join();
+    gpu_.streams().join();
     visit_one_pass(predictor_, [&](const auto& params) {
-      gpu::reconstruct(work_, params, codes_, sections, exceptions_, restoration_.output());
+      gpu::reconstruct(gpu_, params, codes_, sections, exceptions_, restoration_.output());
     });
   }
 
@@ -85,13 +87,13 @@ class GpuPassDecoder final : public PassDecoder {
 
   void insert_missing_codes(std::uint64_t points) {
     const QuantCode* const symbols = codes_;
-    codes_ = work_.take<QuantCode>(points);
-    insert_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
+    codes_ = gpu_.take<QuantCode>(points);
+    insert_missing<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(
         symbols, points, restoration_.output().missing, codes_);
     check_launch("insert_missing");
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   const PredictorParams& predictor_;
   const CoderParams& coder_;
   Restoration<T> restoration_;
@@ -100,10 +102,10 @@ class GpuPassDecoder final : public PassDecoder {
 };
 
 template <class Params, class T>
-void decode_values_by(Work& work, const Params& params, const Sections& sections,
+void decode_values_by(DeviceContext& gpu, const Params& params, const Sections& sections,
                       const FrameOutput<T>& frame) {
   if constexpr (Params::has_own_coder) {
-    decode_values(work, params, sections, frame);
+    decode_values(gpu, params, sections, frame);
   } else {
     throw std::logic_error(std::string(Params::name) + " does not code itself");
   }
@@ -111,33 +113,34 @@ void decode_values_by(Work& work, const Params& params, const Sections& sections
 
 class GpuDecodeSession final : public DecodeSession {
  public:
-  GpuDecodeSession(FrameSlot& slot, Work& work, Bytes payload) : DecodeSession(slot), work_(work) {
-    work_.reset();
-    payload_ = bring(work_, payload);
+  GpuDecodeSession(FrameSlot& slot, DeviceContext& gpu, Bytes payload)
+      : DecodeSession(slot), gpu_(gpu) {
+    gpu_.reset();
+    payload_ = bring(gpu_, payload);
   }
 
   Bytes payload() const override { return payload_; }
 
-  void unpack(Sections& sections) override { bitcomp_unpack(work_, sections); }
+  void unpack(Sections& sections) override { bitcomp_unpack(gpu_, sections); }
 
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
                                       const CoderParams& coder) override {
     return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
       using T = decltype(zero);
       if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
-        return make_multilevel_decoder<T>(work_, target, *multilevel, coder);
+        return make_multilevel_decoder<T>(gpu_, target, *multilevel, coder);
       }
-      return std::make_unique<GpuPassDecoder<T>>(work_, target, predictor, coder);
+      return std::make_unique<GpuPassDecoder<T>>(gpu_, target, predictor, coder);
     });
   }
 
   void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                      const Sections& sections) override {
     with_type_of(target.shape.dtype, [&](auto zero) {
-      Restoration<decltype(zero)> restoration(work_, target);
+      Restoration<decltype(zero)> restoration(gpu_, target);
       std::visit(
           [&](const auto& params) {
-            decode_values_by(work_, params, sections, restoration.output());
+            decode_values_by(gpu_, params, sections, restoration.output());
           },
           predictor);
       restoration.finish();
@@ -147,10 +150,10 @@ class GpuDecodeSession final : public DecodeSession {
   void fill(const FrameTarget& target, std::uint64_t bits) override {
     with_type_of(target.shape.dtype, [&](auto zero) {
       using Bits = BitsOf<decltype(zero)>;
-      Restoration<decltype(zero)> restoration(work_, target);
+      Restoration<decltype(zero)> restoration(gpu_, target);
       const std::uint64_t points = restoration.points();
       const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
-      fill_values<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+      fill_values<<<static_cast<unsigned>(blocks), threads, 0, gpu_.stream()>>>(
           reinterpret_cast<Bits*>(restoration.values()), points, static_cast<Bits>(bits));
       check_launch("fill_values");
       restoration.finish();
@@ -158,14 +161,15 @@ class GpuDecodeSession final : public DecodeSession {
   }
 
  private:
-  Work& work_;
+  DeviceContext& gpu_;
   Bytes payload_;
 };
 
 }  // namespace
 
-std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload) {
-  return std::make_unique<GpuDecodeSession>(slot, work, payload);
+std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, DeviceContext& gpu,
+                                                   Bytes payload) {
+  return std::make_unique<GpuDecodeSession>(slot, gpu, payload);
 }
 
 }  // namespace cuszi::gpu

@@ -10,7 +10,8 @@
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
-#include "gpu/runtime/device_memory.hpp"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/session/predictors.hpp"
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
@@ -42,16 +43,16 @@ __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t
 
 /// See EncodeSession::values_at. Waits.
 template <class T>
-std::vector<double> pick_values(Work& work, const T* values,
+std::vector<double> pick_values(DeviceContext& gpu, const T* values,
                                 std::span<const std::uint64_t> points) {
   const std::uint64_t count = points.size();
   if (count == 0) return {};
-  const auto* const at = work.upload(points.data(), count);
-  auto* const picked = work.take<double>(count);
-  pick<<<blocks_for(count, threads), threads, 0, work.stream()>>>(values, at, count, picked);
+  const auto* const at = upload(gpu, points.data(), count);
+  auto* const picked = gpu.take<double>(count);
+  pick<<<blocks_for(count, threads), threads, 0, gpu.stream()>>>(values, at, count, picked);
   check_launch("pick");
-  const double* const host = work.download(picked, count);
-  work.sync();
+  const double* const host = download(gpu, picked, count);
+  gpu.sync();
   return {host, host + count};
 }
 
@@ -83,33 +84,34 @@ __global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
 template <class T>
 class GpuPassEncoder final : public PassEncoder {
  public:
-  GpuPassEncoder(Work& work, const FrameCoding& coding, const FrameInput<T>& frame)
-      : work_(work), coding_(coding), frame_(frame) {}
+  GpuPassEncoder(DeviceContext& gpu, const FrameCoding& coding, const FrameInput<T>& frame)
+      : gpu_(gpu), coding_(coding), frame_(frame) {}
 
   void predict(PassRange /*passes*/) override {
     const std::uint64_t points = count_of(frame_.extents);
-    codes_ = {work_.take<QuantCode>(points), points};
+    codes_ = {gpu_.take<QuantCode>(points), points};
     visit_one_pass(coding_.predictor, [&](const auto& params) {
-      started_ = start_prediction(work_, params, coding_.room.bound, frame_, codes_.data());
-      work_.mark();
+      started_ = start_prediction(gpu_, params, coding_.room.bound, frame_, codes_.data());
+      gpu_.streams().mark();
       if (frame_.missing_points != 0 && !params.codes_missing_points) leave_out_missing();
     });
-    book_ = start_codebook(work_, coding_.coder, started_.histogram);
+    book_ = start_codebook(gpu_, coding_.coder, started_.histogram);
   }
 
   void fit_contexts(PassRange /*passes*/) override {}
 
   void encode() override {
     Predicted predicted;
-    work_.wait_for_mark();
-    work_.fork_since_mark([&] { predicted = started_.finish(); });  // while the codebook is made
+    gpu_.streams().wait_for_mark();
+    gpu_.streams().fork_since_mark(
+        [&] { predicted = started_.finish(); });  // while the codebook is made
     pass_.counts = predicted.counts;
     add_section(SectionId::anchors, predicted.anchors, pass_.sections);
     add_section(SectionId::outliers, predicted.outliers, pass_.sections);
     add_section(SectionId::patches, predicted.patches, pass_.sections);
-    const Sections coded = encode_symbols(work_, coding_.coder, coding_.tuning, codes_, book_,
+    const Sections coded = encode_symbols(gpu_, coding_.coder, coding_.tuning, codes_, book_,
                                           count_of(frame_.extents));
-    work_.join();
+    gpu_.streams().join();
     for (const Section& section : coded.list()) pass_.sections.add(section);
   }
 
@@ -119,16 +121,16 @@ class GpuPassEncoder final : public PassEncoder {
   void leave_out_missing() {
     const std::uint64_t points = codes_.size();
     const std::uint64_t symbols = points - frame_.missing_points;
-    auto* const kept = work_.take<QuantCode>(symbols);
-    remove_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(
+    auto* const kept = gpu_.take<QuantCode>(symbols);
+    remove_missing<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(
         codes_.data(), points, frame_.missing, kept);
     check_launch("remove_missing");
     codes_ = {kept, symbols};
     const auto bins = static_cast<std::uint32_t>(started_.histogram.size());
-    started_.histogram = count_symbols(work_, kept, symbols, bins);
+    started_.histogram = count_symbols(gpu_, kept, symbols, bins);
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   FrameCoding coding_;
   FrameInput<T> frame_;
   std::span<QuantCode> codes_;  ///< that are coded
@@ -138,10 +140,10 @@ class GpuPassEncoder final : public PassEncoder {
 };
 
 template <class Params, class T>
-OwnCoded encode_values_by(Work& work, const Params& params, double bound,
+OwnCoded encode_values_by(DeviceContext& gpu, const Params& params, double bound,
                           const FrameInput<T>& frame) {
   if constexpr (Params::has_own_coder) {
-    return encode_values(work, params, bound, frame);
+    return encode_values(gpu, params, bound, frame);
   } else {
     throw std::logic_error(std::string(Params::name) + " does not code itself");
   }
@@ -152,15 +154,15 @@ class GpuEncodeSession final : public EncodeSession {
  public:
   /// `scan` tells what there is to see, from the frame's values.
   template <class Scan>
-  GpuEncodeSession(FrameSlot& slot, Work& work, const FrameShape& shape, Bytes values,
+  GpuEncodeSession(FrameSlot& slot, DeviceContext& gpu, const FrameShape& shape, Bytes values,
                    const FillValues& fills, const Scan& scan)
-      : EncodeSession(slot), work_(work), shape_(shape), memory_(work) {
-    work_.reset();
-    values_ = reinterpret_cast<const T*>(bring(work_, values).data());
+      : EncodeSession(slot), gpu_(gpu), shape_(shape), memory_(gpu) {
+    gpu_.reset();
+    values_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
     scan_ = scan(values_);
     near_fills_ = MissingTest<T>(fills).within(scan_.min, scan_.max);
     if (scan_.missing == 0) return;
-    missing_ = find_missing(work_, values_, shape.points(), fills, scan_.missing);
+    missing_ = find_missing(gpu_, values_, shape.points(), fills, scan_.missing);
   }
 
   const FieldScan& scan() const override { return scan_; }
@@ -171,25 +173,25 @@ class GpuEncodeSession final : public EncodeSession {
     if (mask.count == 0) return mask;
     mask.words.resize(ceil_div(shape_.points(), 64));
     mask.values.resize(mask.count * sizeof(T));
-    work_.copy(mask.words.data(), missing_.bits.words, mask.words.size());
-    work_.copy(mask.values.data(), reinterpret_cast<const std::byte*>(missing_.values),
+    start_copy(gpu_, mask.words.data(), missing_.bits.words, mask.words.size());
+    start_copy(gpu_, mask.values.data(), reinterpret_cast<const std::byte*>(missing_.values),
                mask.values.size());
-    work_.sync();
+    gpu_.sync();
     return mask;
   }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return pick_values(work_, values_, points);
+    return pick_values(gpu_, values_, points);
   }
 
   std::vector<double> sampled_values() override {
     const std::uint64_t wanted = sample_size(shape_.points());
-    auto* const picked = work_.take<double>(wanted);
-    pick_sample<<<blocks_for(wanted, threads), threads, 0, work_.stream()>>>(
+    auto* const picked = gpu_.take<double>(wanted);
+    pick_sample<<<blocks_for(wanted, threads), threads, 0, gpu_.stream()>>>(
         values_, shape_.points(), missing_.bits, wanted, picked);
     check_launch("pick_sample");
-    const double* const host = work_.download(picked, wanted);
-    work_.sync();
+    const double* const host = download(gpu_, picked, wanted);
+    gpu_.sync();
     std::vector<double> sampled;
     sampled.reserve(wanted);
     std::copy_if(host, host + wanted, std::back_inserter(sampled),
@@ -200,17 +202,17 @@ class GpuEncodeSession final : public EncodeSession {
   bool contains_bits(std::uint64_t bits) override {
     const std::uint64_t points = shape_.points();
     const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
-    auto* const found = work_.take_zeroed<std::uint32_t>(1);
-    find_bits<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+    auto* const found = gpu_.take_zeroed<std::uint32_t>(1);
+    find_bits<<<static_cast<unsigned>(blocks), threads, 0, gpu_.stream()>>>(
         reinterpret_cast<const BitsOf<T>*>(values_), points, static_cast<BitsOf<T>>(bits), found);
     check_launch("find_bits");
-    const std::uint32_t& answer = *work_.download(found, 1);
-    work_.sync();
+    const std::uint32_t& answer = *download(gpu_, found, 1);
+    gpu_.sync();
     return answer != 0;
   }
 
   std::unique_ptr<TrialSession> trials(const Selection& box) override {
-    return make_trial_session(work_, box, input(), present_values(), frame_fit());
+    return make_trial_session(gpu_, box, input(), present_values(), frame_fit());
   }
 
   void fit(PredictorParams& params) override {
@@ -221,17 +223,17 @@ class GpuEncodeSession final : public EncodeSession {
 
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
     if (std::holds_alternative<MultilevelParams>(coding.predictor)) {
-      return make_multilevel_encoder<T>(work_, memory_, coding, input());
+      return make_multilevel_encoder<T>(gpu_, memory_, coding, input());
     }
-    return std::make_unique<GpuPassEncoder<T>>(work_, coding, input());
+    return std::make_unique<GpuPassEncoder<T>>(gpu_, coding, input());
   }
 
   CodedPass encode_values(const PredictorParams& params, double bound) override {
-    return std::visit([&](const auto& p) { return encode_values_by(work_, p, bound, input()); },
+    return std::visit([&](const auto& p) { return encode_values_by(gpu_, p, bound, input()); },
                       params);
   }
 
-  void pack(Sections& sections) override { bitcomp_pack(work_, shape_.dtype, sections); }
+  void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
   FrameInput<T> input() const {
@@ -241,16 +243,16 @@ class GpuEncodeSession final : public EncodeSession {
 
   /// The values without those that are missing.
   const T* present_values() {
-    if (present_values_ == nullptr) present_values_ = without_missing(work_, input());
+    if (present_values_ == nullptr) present_values_ = without_missing(gpu_, input());
     return present_values_;
   }
 
   FitAhead<T>& frame_fit() {
-    if (!frame_fit_) frame_fit_.emplace(work_, memory_, input(), present_values());
+    if (!frame_fit_) frame_fit_.emplace(gpu_, memory_, input(), present_values());
     return *frame_fit_;
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   FrameShape shape_;
   const T* values_ = nullptr;
   FrameMemory memory_;
@@ -265,18 +267,18 @@ class GpuEncodeSession final : public EncodeSession {
 template <class T>
 class GpuOnePassSession final : public OnePassSession {
  public:
-  GpuOnePassSession(FrameSlot& slot, Work& work, const FrameShape& shape, Bytes values)
-      : OnePassSession(slot), work_(work), shape_(shape) {
-    work_.reset();
-    values_ = reinterpret_cast<const T*>(bring(work_, values).data());
-    sampled_ = sample_range(work_, values_, shape.points());
+  GpuOnePassSession(FrameSlot& slot, DeviceContext& gpu, const FrameShape& shape, Bytes values)
+      : OnePassSession(slot), gpu_(gpu), shape_(shape) {
+    gpu_.reset();
+    values_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
+    sampled_ = sample_range(gpu_, values_, shape.points());
     sample_.sampled = sampled_.magnitude;
   }
 
   const FieldScan& sample() const override { return sample_; }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return pick_values(work_, values_, points);
+    return pick_values(gpu_, values_, points);
   }
 
   std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
@@ -284,11 +286,11 @@ class GpuOnePassSession final : public OnePassSession {
     scan = sample_;
     const FrameInput<T> frame{shape_.extents(), values_,      {},         0,
                               sampled_.min,     sampled_.max, shape_.dims};
-    return encode_unscanned(work_, std::get<TilesParams>(params), bound, frame, scan);
+    return encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame, scan);
   }
 
  private:
-  Work& work_;
+  DeviceContext& gpu_;
   FrameShape shape_;
   const T* values_ = nullptr;
   SampledRange sampled_;
@@ -297,33 +299,33 @@ class GpuOnePassSession final : public OnePassSession {
 
 }  // namespace
 
-std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
+std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, DeviceContext& gpu,
                                                       const FrameShape& shape, Bytes values,
                                                       const PredictorParams& draft) {
   if (!std::holds_alternative<TilesParams>(draft)) return nullptr;
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<OnePassSession> {
-    return std::make_unique<GpuOnePassSession<decltype(zero)>>(slot, work, shape, values);
+    return std::make_unique<GpuOnePassSession<decltype(zero)>>(slot, gpu, shape, values);
   });
 }
 
-std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
                                                    const PredictorParams& draft) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
     using T = decltype(zero);
     return std::make_unique<GpuEncodeSession<T>>(
-        slot, work, shape, values, fills,
-        [&](const T* there) { return scan_frame(work, shape.extents(), there, fills, draft); });
+        slot, gpu, shape, values, fills,
+        [&](const T* there) { return scan_frame(gpu, shape.extents(), there, fills, draft); });
   });
 }
 
-std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills, const FieldScan& scan) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
     using T = decltype(zero);
-    return std::make_unique<GpuEncodeSession<T>>(slot, work, shape, values, fills,
+    return std::make_unique<GpuEncodeSession<T>>(slot, gpu, shape, values, fills,
                                                  [&](const T* /*there*/) { return scan; });
   });
 }

@@ -2,7 +2,7 @@
 #include "gpu/field/fidelity.cuh"
 #include "gpu/field/hash.cuh"
 #include "gpu/field/metrics.cuh"
-#include "gpu/runtime/device_memory.hpp"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/session/sessions.hpp"
 #include "gpu/session/transfer.hpp"
 
@@ -12,26 +12,13 @@ namespace {
 
 class GpuBackend final : public Backend {
  public:
-  explicit GpuBackend(int device) : device_(device) {
-    if (device < 0 || device >= device_count()) {
-      throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
-                        std::to_string(device_count()));
-    }
-    use_device();
-    cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, device), "tell its name");
-    name_ = properties.name;
-    work_ = std::make_unique<Work>();
-    transfer_ = make_transfer(device);
-  }
+  /// On the device in use.
+  explicit GpuBackend(const Device& device) : GpuBackend(device, make_transfer(device.number)) {}
   /// Beside another one, on the device in use.
-  GpuBackend(int device, std::string name, std::shared_ptr<Transfer> transfer)
-      : device_(device),
-        name_(std::move(name)),
-        work_(std::make_unique<Work>()),
-        transfer_(std::move(transfer)) {}
+  GpuBackend(const Device& device, std::shared_ptr<Transfer> transfer)
+      : gpu_(device), transfer_(std::move(transfer)) {}
 
-  std::string name() const override { return name_; }
+  std::string name() const override { return gpu_.device().name; }
 
   Transfer* transfer() override { return transfer_.get(); }
 
@@ -40,73 +27,72 @@ class GpuBackend final : public Backend {
     if (frame_bytes > most_sibling_bytes_) {
       if (transfer_->room() / frames_of_work < frame_bytes) return nullptr;
       use_device();
-      if (!sibling_) sibling_ = std::make_unique<GpuBackend>(device_, name_, transfer_);
+      if (!sibling_) sibling_ = std::make_unique<GpuBackend>(gpu_.device(), transfer_);
       most_sibling_bytes_ = frame_bytes;
     }
     return sibling_.get();
   }
 
   void synchronize() noexcept override {
-    cudaSetDevice(device_);
-    cudaStreamSynchronize(work_->stream());
+    cudaSetDevice(gpu_.device().number);
+    cudaStreamSynchronize(gpu_.stream());
   }
 
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                         const FillValues& fills,
                                         const PredictorParams& draft) override {
     use_device();
-    return make_encode_session(slot_, *work_, shape, values, fills, draft);
+    return make_encode_session(slot_, gpu_, shape, values, fills, draft);
   }
 
   std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
                                                 const FillValues& fills,
                                                 const FieldScan& scan) override {
     use_device();
-    return make_encode_session(slot_, *work_, shape, values, fills, scan);
+    return make_encode_session(slot_, gpu_, shape, values, fills, scan);
   }
 
   std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
                                                  const PredictorParams& draft) override {
     use_device();
-    return make_one_pass_session(slot_, *work_, shape, values, draft);
+    return make_one_pass_session(slot_, gpu_, shape, values, draft);
   }
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {
     use_device();
-    return make_decode_session(slot_, *work_, payload);
+    return make_decode_session(slot_, gpu_, payload);
   }
 
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
                           double bound) override {
     const FrameInSlot frame(slot_);
     use_device();
-    work_->reset();
-    return gpu::measure_quality(*work_, dtype, bring(*work_, original), bring(*work_, restored),
-                                fills, bound);
+    gpu_.reset();
+    return gpu::measure_quality(gpu_, dtype, bring(gpu_, original), bring(gpu_, restored), fills,
+                                bound);
   }
 
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                             const FillValues& fills) override {
     const FrameInSlot frame(slot_);
     use_device();
-    work_->reset();
-    return gpu::measure_fidelity(*work_, shape, bring(*work_, original), bring(*work_, restored),
-                                 fills);
+    gpu_.reset();
+    return gpu::measure_fidelity(gpu_, shape, bring(gpu_, original), bring(gpu_, restored), fills);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
     use_device();
-    return are_on_host(strings) ? host_hashes(strings) : block_hashes(*work_, strings);
+    return are_on_host(strings) ? host_hashes(strings) : block_hashes(gpu_, strings);
   }
 
   PendingHashes start_hashes(std::span<const Bytes> strings) override {
     use_device();
     if (are_on_host(strings)) return {};
     PendingHashes hashes;
-    work_->fork([&] { hashes = start_block_hashes(*work_, strings); });
+    gpu_.streams().fork([&] { hashes = start_block_hashes(gpu_, strings); });
     return [this, hashes] {
       use_device();
-      work_->sync_all();
+      gpu_.streams().sync_all();
       return hashes();
     };
   }
@@ -117,8 +103,8 @@ class GpuBackend final : public Backend {
       copy_by_staging(from, to);
       return;
     }
-    work_->copy(to.data(), from.data(), from.size());
-    work_->sync();
+    start_copy(gpu_, to.data(), from.data(), from.size());
+    gpu_.sync();
   }
 
   void gather(std::span<const Sections> passes, MutableBytes out) override {
@@ -129,19 +115,19 @@ class GpuBackend final : public Backend {
       for (const Section& section : sections.list()) {
         const Bytes bytes = section.bytes;
         const bool by_kernel = !to_host && bytes.size() <= most_kernel_copy;
-        if (by_kernel && work_->device().holds(bytes.data())) {
-          work_->add_copy(out.data(), bytes.data(), bytes.size(), small);
+        if (by_kernel && gpu_.memory().holds(bytes.data())) {
+          small.add({out.data(), bytes.data(), bytes.size()});
         } else {
-          work_->copy(out.data(), bytes.data(), bytes.size());
+          start_copy(gpu_, out.data(), bytes.data(), bytes.size());
         }
         out = out.subspan(bytes.size());
       }
     }
-    small.run(work_->stream());
-    if (to_host) work_->sync();
+    small.run(gpu_.stream());
+    if (to_host) gpu_.sync();
   }
 
-  ByteCount peak_bytes() const { return work_->device().peak(); }
+  ByteCount peak_bytes() const { return gpu_.memory().peak(); }
 
  private:
   static constexpr ByteCount small_copy = 4096;
@@ -158,20 +144,18 @@ class GpuBackend final : public Backend {
     const bool to_device = !to.empty() && is_on_device(to.data());
     if (!from_device) std::copy(from.begin(), from.end(), to_device ? staging_ : to.data());
     if (from_device || to_device) {
-      work_->copy_pinned(to_device ? to.data() : staging_, from_device ? from.data() : staging_,
-                         from.size());
-      work_->sync();
+      copy_pinned(gpu_, to_device ? to.data() : staging_, from_device ? from.data() : staging_,
+                  from.size());
+      gpu_.sync();
     }
     if (from_device && !to_device) std::copy_n(staging_, from.size(), to.begin());
   }
 
   /// Threads that have not made the backend have another device, or none, at first.
-  void use_device() const { check(cudaSetDevice(device_), "select a device"); }
+  void use_device() const { check(cudaSetDevice(gpu_.device().number), "select a device"); }
 
-  int device_;
-  std::string name_;
   FrameSlot slot_;
-  std::unique_ptr<Work> work_;
+  DeviceContext gpu_;
   Arena<PinnedMemory> pinned_;
   std::byte* staging_ = nullptr;
   std::shared_ptr<Transfer> transfer_;
@@ -194,7 +178,14 @@ int device_count() {
   return count;
 }
 
-std::unique_ptr<Backend> make_backend(int device) { return std::make_unique<GpuBackend>(device); }
+std::unique_ptr<Backend> make_backend(int device) {
+  if (device < 0 || device >= device_count()) {
+    throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
+                      std::to_string(device_count()));
+  }
+  use_device(device);
+  return std::make_unique<GpuBackend>(Device::in_use());
+}
 
 ByteCount peak_device_bytes(const Backend& backend) {
   return dynamic_cast<const GpuBackend&>(backend).peak_bytes();

@@ -8,6 +8,7 @@
 #include "gpu/multilevel/energy.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
@@ -16,17 +17,17 @@ namespace {
 template <class T>
 class MultilevelDecoder final : public PassDecoder {
  public:
-  MultilevelDecoder(Work& work, const FrameTarget& target, const MultilevelParams& params,
+  MultilevelDecoder(DeviceContext& gpu, const FrameTarget& target, const MultilevelParams& params,
                     const CoderParams& coder)
-      : work_(work),
+      : gpu_(gpu),
         params_(params),
         coder_(coder),
-        restoration_(work, target),
+        restoration_(gpu, target),
         output_(restoration_.output()),
-        memory_(work),
-        frame_(work, memory_, params, target.min, target.max, output_.values),
-        codes_(work.take<QuantCode>(frame_.points())),
-        contexts_(uses_contexts(coder) ? work.take<std::uint8_t>(frame_.points()) : nullptr) {}
+        memory_(gpu),
+        frame_(gpu, memory_, params, target.min, target.max, output_.values),
+        codes_(gpu.take<QuantCode>(frame_.points())),
+        contexts_(uses_contexts(coder) ? gpu.take<std::uint8_t>(frame_.points()) : nullptr) {}
 
   void decode(std::span<const CodedLevel> levels) override {
     CopyList downloads;
@@ -38,25 +39,25 @@ class MultilevelDecoder final : public PassDecoder {
           const Bytes bytes = sections.find(id);
           if (bytes.empty()) continue;
           on_host.add(id,
-                      Bytes(work_.download(bytes.data(), bytes.size(), downloads), bytes.size()));
+                      Bytes(download(gpu_, bytes.data(), bytes.size(), downloads), bytes.size()));
         }
       }
     }
-    downloads.run(work_.stream());
-    gaps_ = Gaps(work_, frame_, output_.missing);
+    downloads.run(gpu_.stream());
+    gaps_ = Gaps(gpu_, frame_, output_.missing);
     if (gaps_.any()) {
-      closed_codes_ = work_.take<QuantCode>(gaps_.start(frame_.passes()));
-      closed_contexts_ = work_.take<std::uint8_t>(gaps_.start(frame_.passes()));
+      closed_codes_ = gpu_.take<QuantCode>(gaps_.start(frame_.passes()));
+      closed_contexts_ = gpu_.take<std::uint8_t>(gaps_.start(frame_.passes()));
     }
-    work_.sync();
+    gpu_.sync();
     if (contexts_ != nullptr) upload_weights();
     const auto* const ans = std::get_if<AnsParams>(&coder_);
-    if (ans != nullptr) ans_.emplace(work_, *ans, levels);
+    if (ans != nullptr) ans_.emplace(gpu_, *ans, levels);
   }
 
   void contexts(int pass, const Sections& /*sections*/) override {
     enter(pass);
-    fill_contexts(work_, frame_.view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
+    fill_contexts(gpu_, frame_.view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
                   contexts_ + frame_.start(pass));
   }
 
@@ -69,10 +70,10 @@ class MultilevelDecoder final : public PassDecoder {
       return;
     }
     const PassRange range{pass, pass + 1};
-    if (contexts != nullptr) gaps_.close(work_, range, contexts_, closed_contexts_);
+    if (contexts != nullptr) gaps_.close(gpu_, range, contexts_, closed_contexts_);
     decode_codes(pass, contexts == nullptr ? nullptr : closed_contexts_ + gaps_.start(pass),
                  gaps_.count(pass), closed_codes_ + gaps_.start(pass));
-    gaps_.open(work_, range, closed_codes_, codes_);
+    gaps_.open(gpu_, range, closed_codes_, codes_);
   }
 
   void reconstruct(int pass, const Sections& sections) override {
@@ -83,10 +84,10 @@ class MultilevelDecoder final : public PassDecoder {
                                  output_.max, params_.radius);
     const Bytes list = sections.find(SectionId::outliers);
     const SparseView outliers =
-        list.empty() ? SparseView{} : decode_sparse(work_, {list}, points).front();
-    restore_pass(work_, frame_.view(pass),
+        list.empty() ? SparseView{} : decode_sparse(gpu_, {list}, points).front();
+    restore_pass(gpu_, frame_.view(pass),
                  RestoreTask<T>{output_.missing, quantizer, codes_ + frame_.start(pass), outliers,
-                                work_.flaws(), frame_.listed(pass)});
+                                gpu_.flaws(), frame_.listed(pass)});
   }
 
   void finish() override {
@@ -112,7 +113,7 @@ class MultilevelDecoder final : public PassDecoder {
                                         frame_.pass(pass), remembered);
       all.insert(all.end(), weights.begin(), weights.end());
     }
-    weights_ = work_.upload(all.data(), all.size());
+    weights_ = upload(gpu_, all.data(), all.size());
   }
 
   /// The codes of a pass that stand in its stream, each under its context.
@@ -122,9 +123,9 @@ class MultilevelDecoder final : public PassDecoder {
     if (ans_) {
       ans_->place(number, contexts, count, codes);
     } else if (count != 0) {
-      auto* const aligned = work_.take<QuantCode>(count);  // decoders write whole words
-      decode_symbols(work_, coder_, coded_[number], {aligned, count}, frame_.pass(pass).points);
-      work_.copy(codes, static_cast<const QuantCode*>(aligned), count);
+      auto* const aligned = gpu_.take<QuantCode>(count);  // decoders write whole words
+      decode_symbols(gpu_, coder_, coded_[number], {aligned, count}, frame_.pass(pass).points);
+      start_copy(gpu_, codes, static_cast<const QuantCode*>(aligned), count);
     }
   }
 
@@ -132,12 +133,12 @@ class MultilevelDecoder final : public PassDecoder {
 
   void check_coarse_lattice(const Sections& sections) {
     ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
-    if (in.get<std::uint64_t>() != block_hash(work_, frame_.coarse_values())) {
+    if (in.get<std::uint64_t>() != block_hash(gpu_, frame_.coarse_values())) {
       throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
     }
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   const MultilevelParams& params_;
   const CoderParams& coder_;
   Restoration<T> restoration_;
@@ -160,16 +161,18 @@ class MultilevelDecoder final : public PassDecoder {
 }  // namespace
 
 template <class T>
-std::unique_ptr<PassDecoder> make_multilevel_decoder(Work& work, const FrameTarget& target,
+std::unique_ptr<PassDecoder> make_multilevel_decoder(DeviceContext& gpu, const FrameTarget& target,
                                                      const MultilevelParams& predictor,
                                                      const CoderParams& coder) {
-  return std::make_unique<MultilevelDecoder<T>>(work, target, predictor, coder);
+  return std::make_unique<MultilevelDecoder<T>>(gpu, target, predictor, coder);
 }
 
-template std::unique_ptr<PassDecoder> make_multilevel_decoder<float>(Work&, const FrameTarget&,
+template std::unique_ptr<PassDecoder> make_multilevel_decoder<float>(DeviceContext&,
+                                                                     const FrameTarget&,
                                                                      const MultilevelParams&,
                                                                      const CoderParams&);
-template std::unique_ptr<PassDecoder> make_multilevel_decoder<double>(Work&, const FrameTarget&,
+template std::unique_ptr<PassDecoder> make_multilevel_decoder<double>(DeviceContext&,
+                                                                      const FrameTarget&,
                                                                       const MultilevelParams&,
                                                                       const CoderParams&);
 

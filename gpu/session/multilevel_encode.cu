@@ -7,6 +7,7 @@
 #include "gpu/field/histogram.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/tuning/energy_fit.cuh"
 #include "gpu/tuning/trial_subsample.cuh"
 
@@ -31,22 +32,21 @@ __global__ void count_rare_codes(const QuantCode* codes, const std::uint8_t* con
 template <class T>
 class MultilevelEncoder final : public PassEncoder {
  public:
-  MultilevelEncoder(Work& work, FrameMemory& memory, const FrameCoding& coding,
+  MultilevelEncoder(DeviceContext& gpu, FrameMemory& memory, const FrameCoding& coding,
                     const FrameInput<T>& frame, FitSample size)
-      : work_(work),
-        memory_(taken_back(work, memory)),
+      : gpu_(gpu),
+        memory_(taken_back(gpu, memory)),
         coding_(coding),
         params_(std::get<MultilevelParams>(coding_.predictor)),
         size_(size),
         input_(frame),
-        frame_(work, memory, params_, frame.min, frame.max,
-               memory.take<T>(count_of(frame.extents))),
+        frame_(gpu, memory, params_, frame.min, frame.max, memory.take<T>(count_of(frame.extents))),
         codes_(memory.take<QuantCode>(frame_.points())),
         contexts_(uses_contexts(coding.coder) || coding.predicts_by_contexts()
                       ? memory.take<std::uint8_t>(frame_.points())
                       : nullptr),
-        outlier_counts_(work.take_zeroed<std::uint64_t>(passes())),
-        error_sums_(work.take_zeroed<std::int64_t>(passes())),
+        outlier_counts_(gpu.take_zeroed<std::uint64_t>(passes())),
+        error_sums_(gpu.take_zeroed<std::int64_t>(passes())),
         outliers_(make_outlier_sets()),
         coded_(passes()) {}
 
@@ -59,35 +59,35 @@ class MultilevelEncoder final : public PassEncoder {
 
   void fit_contexts(PassRange range) override {
     const PassRange passes = within(range);
-    const auto weights = choose_weights(work_, frame_, passes, input_.missing, size_, remembered_);
+    const auto weights = choose_weights(gpu_, frame_, passes, input_.missing, size_, remembered_);
     std::vector<ContextWeights> all;
     std::vector<std::vector<std::byte>> sections;
     for (const std::vector<ContextWeights>& own : weights) {
       all.insert(all.end(), own.begin(), own.end());
       sections.push_back(write_weights(own));
     }
-    const ContextWeights* on_device = work_.upload(all.data(), all.size());
+    const ContextWeights* on_device = upload(gpu_, all.data(), all.size());
     std::vector<SmallPassContexts<T>> small;
     for (int number = passes.first; number < passes.end; ++number) {
       if (frame_.pass(number).points <= small_pass) {
         small.push_back({frame_.view(number), on_device, contexts(number)});
       } else {
-        fill_contexts(work_, frame_.view(number), on_device, contexts(number));
+        fill_contexts(gpu_, frame_.view(number), on_device, contexts(number));
       }
       on_device += weights[static_cast<std::size_t>(number - passes.first)].size();
     }
-    fill_contexts<T>(work_, small);
+    fill_contexts<T>(gpu_, small);
     add(passes, SectionId::weights, sections);
   }
 
   std::int64_t error_sum() override {
-    const std::int64_t* const sums = work_.download(error_sums_, passes());
-    work_.sync();
+    const std::int64_t* const sums = download(gpu_, error_sums_, passes());
+    gpu_.sync();
     return std::accumulate(sums, sums + passes(), std::int64_t{0});
   }
 
   void encode() override {
-    work_.lend(frame_.finest_values());  // contexts were the last to read them
+    gpu_.lend(frame_.finest_values());  // contexts were the last to read them
     close_gaps();
     const auto* const ans = std::get_if<AnsParams>(&coding_.coder);
     if (ans != nullptr) {
@@ -118,14 +118,14 @@ class MultilevelEncoder final : public PassEncoder {
     std::uint64_t bytes = head.size();
     for (const CodedPass& pass : coded_) bytes += pass.sections.size();
     return bytes +
-           ans_bytes(work_, params, trial_subsamples(work_, symbols_of(all), frame_.points()));
+           ans_bytes(gpu_, params, trial_subsamples(gpu_, symbols_of(all), frame_.points()));
   }
 
  private:
   void quantise(PassRange passes) {
     for (int number = passes.first; number < passes.end; ++number) {
       frame_.enter(number);
-      quantise_pass(work_, frame_.view(number), task_of(number));
+      quantise_pass(gpu_, frame_.view(number), task_of(number));
       if (coding_.predicts_by_contexts()) quantise_with_dead_zone(number);
     }
   }
@@ -149,7 +149,7 @@ class MultilevelEncoder final : public PassEncoder {
     }
     auto* words = memory_.take<std::uint64_t>(blocks * RankedBits::block_words);
     check(
-        cudaMemsetAsync(words, 0, blocks * RankedBits::block_words * sizeof *words, work_.stream()),
+        cudaMemsetAsync(words, 0, blocks * RankedBits::block_words * sizeof *words, gpu_.stream()),
         "clear memory");
     auto* ranks = memory_.take<std::uint16_t>(blocks * RankedBits::block_words);
     auto* ranks_of_blocks = memory_.take<std::uint64_t>(blocks + sets.size());
@@ -185,33 +185,33 @@ class MultilevelEncoder final : public PassEncoder {
     const PassRange pass{number, number + 1};
     RememberedWeights remembered = remembered_;
     const std::vector<ContextWeights> weights =
-        choose_weights(work_, frame_, pass, input_.missing, size_, remembered).front();
-    fill_contexts(work_, frame_.view(number), work_.upload(weights.data(), weights.size()),
+        choose_weights(gpu_, frame_, pass, input_.missing, size_, remembered).front();
+    fill_contexts(gpu_, frame_.view(number), upload(gpu_, weights.data(), weights.size()),
                   contexts(number));
     QuantiseTask<T> task = task_of(number);
     const std::vector<T> zones = zones_of(number);
     task.contexts = contexts(number);
-    task.zones = work_.upload(zones.data(), zones.size());
+    task.zones = upload(gpu_, zones.data(), zones.size());
     check(cudaMemsetAsync(task.outliers.words, 0,
                           task.outliers.blocks * RankedBits::block_words * sizeof(std::uint64_t),
-                          work_.stream()),
+                          gpu_.stream()),
           "clear memory");
-    check(cudaMemsetAsync(task.outlier_count, 0, sizeof(std::uint64_t), work_.stream()),
+    check(cudaMemsetAsync(task.outlier_count, 0, sizeof(std::uint64_t), gpu_.stream()),
           "clear memory");
-    check(cudaMemsetAsync(task.error_sum, 0, sizeof(std::int64_t), work_.stream()), "clear memory");
-    quantise_pass(work_, frame_.view(number), task);
+    check(cudaMemsetAsync(task.error_sum, 0, sizeof(std::int64_t), gpu_.stream()), "clear memory");
+    quantise_pass(gpu_, frame_.view(number), task);
   }
 
   /// Per context, how far from the prediction, in steps, nothing is coded.
   std::vector<T> zones_of(int number) {
     const std::uint64_t points = frame_.pass(number).points;
-    auto* const counts = work_.take_zeroed<RareCodes>(all_contexts);
+    auto* const counts = gpu_.take_zeroed<RareCodes>(all_contexts);
     const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), 132 * 8);
-    count_rare_codes<<<static_cast<unsigned>(blocks), threads, 0, work_.stream()>>>(
+    count_rare_codes<<<static_cast<unsigned>(blocks), threads, 0, gpu_.stream()>>>(
         codes(number), contexts(number), points, params_.radius, counts);
     check_launch("count_rare_codes");
-    const RareCodes* const on_host = work_.download(counts, all_contexts);
-    work_.sync();
+    const RareCodes* const on_host = download(gpu_, counts, all_contexts);
+    gpu_.sync();
     std::vector<T> zones;
     for (std::size_t i = 0; i < all_contexts; ++i) {
       zones.push_back(static_cast<T>(dead_zone_for(on_host[i], coding_.room.bound_over_half_step)));
@@ -222,7 +222,7 @@ class MultilevelEncoder final : public PassEncoder {
   void add_lattice_hash(PassRange range) {
     for (int number = range.first; number < range.end; ++number) {
       if (!frame_.follows_coarse_lattice(number)) continue;
-      const std::uint64_t hash = block_hash(work_, frame_.coarse_values());
+      const std::uint64_t hash = block_hash(gpu_, frame_.coarse_values());
       ByteWriter bytes;
       bytes.put(hash);
       add({number, number + 1}, SectionId::lattice_hash, {bytes.take()});
@@ -231,13 +231,13 @@ class MultilevelEncoder final : public PassEncoder {
 
   void add_outliers(PassRange range) {
     const auto count = static_cast<std::size_t>(range.end - range.first);
-    const std::uint64_t* const counts = work_.download(outlier_counts_ + range.first, count);
-    work_.sync();
+    const std::uint64_t* const counts = download(gpu_, outlier_counts_ + range.first, count);
+    gpu_.sync();
     for (int number = range.first; number < range.end; ++number) {
       PassCounts& result = coded(number).counts;
       result.outliers = counts[number - range.first];
       add_section(SectionId::outliers,
-                  list_outliers(work_, frame_.view(number), input_.values,
+                  list_outliers(gpu_, frame_.view(number), input_.values,
                                 outliers_[static_cast<std::size_t>(number)], result.outliers),
                   coded(number).sections);
     }
@@ -247,7 +247,7 @@ class MultilevelEncoder final : public PassEncoder {
   void add(PassRange range, SectionId id, const std::vector<std::vector<std::byte>>& sections) {
     std::vector<std::byte> all;
     for (const auto& bytes : sections) all.insert(all.end(), bytes.begin(), bytes.end());
-    Bytes rest(work_.upload(all.data(), all.size()), all.size());
+    Bytes rest(upload(gpu_, all.data(), all.size()), all.size());
     for (int number = range.first; number < range.end; ++number) {
       const std::size_t size = sections[static_cast<std::size_t>(number - range.first)].size();
       if (size != 0) coded(number).sections.add(id, rest.first(size));
@@ -276,16 +276,16 @@ class MultilevelEncoder final : public PassEncoder {
 
   /// From here on codes and contexts are those of points that are not missing.
   void close_gaps() {
-    gaps_ = Gaps(work_, frame_, input_.missing);
+    gaps_ = Gaps(gpu_, frame_, input_.missing);
     if (!gaps_.any()) return;
     const PassRange all{0, frame_.passes()};
     const std::uint64_t points = gaps_.start(all.end);
-    auto* const codes = work_.take<QuantCode>(points);
-    gaps_.close(work_, all, codes_, codes);
+    auto* const codes = gpu_.take<QuantCode>(points);
+    gaps_.close(gpu_, all, codes_, codes);
     codes_ = codes;
     if (contexts_ == nullptr) return;
-    auto* const contexts = work_.take<std::uint8_t>(points);
-    gaps_.close(work_, all, contexts_, contexts);
+    auto* const contexts = gpu_.take<std::uint8_t>(points);
+    gaps_.close(gpu_, all, contexts_, contexts);
     contexts_ = contexts;
   }
 
@@ -293,7 +293,7 @@ class MultilevelEncoder final : public PassEncoder {
   void encode_levels(const AnsParams& params) {
     std::vector<LevelSymbols> symbols;
     for (const PassRange& level : levels()) symbols.push_back(symbols_of(level));
-    const std::vector<AnsStream> streams = ans_encode(work_, params, symbols);
+    const std::vector<AnsStream> streams = ans_encode(gpu_, params, symbols);
     auto stream = streams.begin();
     for (const PassRange& level : levels()) {
       Sections& sections = coded(level.first).sections;
@@ -306,23 +306,22 @@ class MultilevelEncoder final : public PassEncoder {
   /// By a coder that knows no contexts. It reads whole words.
   void encode_pass(int number) {
     const PassSymbols pass = symbols_of(number);
-    auto* const codes = work_.take<QuantCode>(pass.count);
-    work_.copy(codes, pass.codes, pass.count);
-    const auto histogram =
-        count_symbols(work_, codes, pass.count, 2 * centre_of(coding_.predictor));
-    work_.sync();
-    const Sections sections = encode_symbols(work_, coding_.coder, coding_.tuning,
+    auto* const codes = gpu_.take<QuantCode>(pass.count);
+    start_copy(gpu_, codes, pass.codes, pass.count);
+    const auto histogram = count_symbols(gpu_, codes, pass.count, 2 * centre_of(coding_.predictor));
+    gpu_.sync();
+    const Sections sections = encode_symbols(gpu_, coding_.coder, coding_.tuning,
                                              {codes, pass.count}, histogram, pass.shape.points);
     for (const Section& section : sections.list()) coded(number).sections.add(section);
   }
 
-  static FrameMemory& taken_back(Work& work, FrameMemory& memory) {
-    work.lend({});
+  static FrameMemory& taken_back(DeviceContext& gpu, FrameMemory& memory) {
+    gpu.lend({});
     memory.reset();
     return memory;
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   FrameMemory& memory_;
   FrameCoding coding_;
   const MultilevelParams& params_;
@@ -342,28 +341,28 @@ class MultilevelEncoder final : public PassEncoder {
 }  // namespace
 
 template <class T>
-std::unique_ptr<PassEncoder> make_multilevel_encoder(Work& work, FrameMemory& memory,
+std::unique_ptr<PassEncoder> make_multilevel_encoder(DeviceContext& gpu, FrameMemory& memory,
                                                      const FrameCoding& coding,
                                                      const FrameInput<T>& frame) {
-  return std::make_unique<MultilevelEncoder<T>>(work, memory, coding, frame, FitSample::full);
+  return std::make_unique<MultilevelEncoder<T>>(gpu, memory, coding, frame, FitSample::full);
 }
 
 template <class T>
-std::uint64_t multilevel_cost(Work& work, FrameMemory& memory, const FrameCoding& coding,
+std::uint64_t multilevel_cost(DeviceContext& gpu, FrameMemory& memory, const FrameCoding& coding,
                               const FrameInput<T>& frame) {
-  MultilevelEncoder<T> encoder(work, memory, coding, frame, FitSample::trial);
+  MultilevelEncoder<T> encoder(gpu, memory, coding, frame, FitSample::trial);
   return encoder.cost(std::get<AnsParams>(coding.coder));
 }
 
-template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory&,
+template std::unique_ptr<PassEncoder> make_multilevel_encoder(DeviceContext&, FrameMemory&,
                                                               const FrameCoding&,
                                                               const FrameInput<float>&);
-template std::unique_ptr<PassEncoder> make_multilevel_encoder(Work&, FrameMemory&,
+template std::unique_ptr<PassEncoder> make_multilevel_encoder(DeviceContext&, FrameMemory&,
                                                               const FrameCoding&,
                                                               const FrameInput<double>&);
-template std::uint64_t multilevel_cost(Work&, FrameMemory&, const FrameCoding&,
+template std::uint64_t multilevel_cost(DeviceContext&, FrameMemory&, const FrameCoding&,
                                        const FrameInput<float>&);
-template std::uint64_t multilevel_cost(Work&, FrameMemory&, const FrameCoding&,
+template std::uint64_t multilevel_cost(DeviceContext&, FrameMemory&, const FrameCoding&,
                                        const FrameInput<double>&);
 
 }  // namespace cuszi::gpu

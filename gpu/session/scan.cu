@@ -2,7 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/session/predictors.hpp"
 #include "gpu/session/scan.cuh"
 
@@ -193,21 +195,21 @@ double largest_magnitude(const SharedExtremes& sampled) {
 }
 
 template <class T>
-void launch_samples(Work& work, const Extents3& extents, const T* values,
+void launch_samples(DeviceContext& gpu, const Extents3& extents, const T* values,
                     const MissingTest<T>& missing, const PredictorParams& draft,
                     ScanResult<T>* result) {
   std::visit(
       [&]<class Params>(const Params& d) {
         if constexpr (has_one_pass<Params>) {
           static_assert(sample_points % threads == 0);
-          sample_errors<T><<<sample_points / threads, threads, 0, work.stream()>>>(
+          sample_errors<T><<<sample_points / threads, threads, 0, gpu.stream()>>>(
               d, extents, values, missing, result);
           check_launch("sample_errors");
         }
       },
       draft);
   if (!std::holds_alternative<InterpParams>(draft)) return;
-  sample_splines<<<3, spline_sample_points, 0, work.stream()>>>(extents, values, missing, result);
+  sample_splines<<<3, spline_sample_points, 0, gpu.stream()>>>(extents, values, missing, result);
   check_launch("sample_splines");
 }
 
@@ -229,20 +231,20 @@ __global__ void mark_missing(const T* values, std::uint64_t points, MissingTest<
 }  // namespace
 
 template <class T>
-FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
-                     const PredictorParams& draft) {
+FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* values,
+                     const FillValues& fills, const PredictorParams& draft) {
   const MissingTest<T> missing(fills);
   const std::uint64_t points = count_of(extents);
   const unsigned blocks = std::min(range_blocks, blocks_for(points, threads));
-  auto* const ranges = work.take<Range<T>>(blocks);
-  auto* const result = work.take_zeroed<ScanResult<T>>(1);
+  auto* const ranges = gpu.take<Range<T>>(blocks);
+  auto* const result = gpu.take_zeroed<ScanResult<T>>(1);
   const bool samples = std::holds_alternative<TilesParams>(draft);
-  find_ranges<<<blocks, threads, 0, work.stream()>>>(values, points, missing, samples, ranges,
-                                                     result);
+  find_ranges<<<blocks, threads, 0, gpu.stream()>>>(values, points, missing, samples, ranges,
+                                                    result);
   check_launch("find_ranges");
-  launch_samples(work, extents, values, missing, draft, result);
-  const ScanResult<T>& found = *work.download(result, 1);
-  work.sync();
+  launch_samples(gpu, extents, values, missing, draft, result);
+  const ScanResult<T>& found = *download(gpu, result, 1);
+  gpu.sync();
 
   FieldScan scan;
   scan.missing = found.range.missing;
@@ -259,12 +261,12 @@ FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const
 }
 
 template <class T>
-SampledRange sample_range(Work& work, const T* values, std::uint64_t points) {
+SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points) {
   const unsigned blocks = blocks_for(sample_size(points), threads);
-  auto* const parts = work.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
-  sample_extremes<<<blocks, threads, 0, work.stream()>>>(values, points, MissingTest<T>{}, parts);
+  auto* const parts = gpu.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
+  sample_extremes<<<blocks, threads, 0, gpu.stream()>>>(values, points, MissingTest<T>{}, parts);
   check_launch("sample_extremes");
-  work.sync();
+  gpu.sync();
   SharedExtremes all{};
   for (const SharedExtremes& part : std::span(parts, blocks)) all.include(part);
   if (!all.any()) return {};
@@ -272,30 +274,30 @@ SampledRange sample_range(Work& work, const T* values, std::uint64_t points) {
 }
 
 template <class T>
-MissingPoints<T> find_missing(Work& work, const T* values, std::uint64_t points,
+MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, std::uint64_t points,
                               const FillValues& fills, std::uint64_t count) {
-  MissingPoints<T> missing{take_bits(work, points), work.take<T>(count)};
+  MissingPoints<T> missing{take_bits(gpu, points), gpu.take<T>(count)};
   const std::uint64_t words = missing.bits.blocks * RankedBits::block_words;
-  mark_missing<<<blocks_for(words * 32, threads), threads, 0, work.stream()>>>(
+  mark_missing<<<blocks_for(words * 32, threads), threads, 0, gpu.stream()>>>(
       values, points, MissingTest<T>(fills), missing.bits);
   check_launch("mark_missing");
-  rank_bits(work, missing.bits);
-  for_each_bit(work, missing.bits,
+  rank_bits(gpu, missing.bits);
+  for_each_bit(gpu, missing.bits,
                [values, kept = missing.values] __device__(std::uint64_t point, std::uint64_t rank) {
                  kept[rank] = values[point];
                });
   return missing;
 }
 
-template FieldScan scan_frame(Work&, const Extents3&, const float*, const FillValues&,
+template FieldScan scan_frame(DeviceContext&, const Extents3&, const float*, const FillValues&,
                               const PredictorParams&);
-template FieldScan scan_frame(Work&, const Extents3&, const double*, const FillValues&,
+template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*, const FillValues&,
                               const PredictorParams&);
-template SampledRange sample_range(Work&, const float*, std::uint64_t);
-template SampledRange sample_range(Work&, const double*, std::uint64_t);
-template MissingPoints<float> find_missing(Work&, const float*, std::uint64_t, const FillValues&,
-                                           std::uint64_t);
-template MissingPoints<double> find_missing(Work&, const double*, std::uint64_t, const FillValues&,
-                                            std::uint64_t);
+template SampledRange sample_range(DeviceContext&, const float*, std::uint64_t);
+template SampledRange sample_range(DeviceContext&, const double*, std::uint64_t);
+template MissingPoints<float> find_missing(DeviceContext&, const float*, std::uint64_t,
+                                           const FillValues&, std::uint64_t);
+template MissingPoints<double> find_missing(DeviceContext&, const double*, std::uint64_t,
+                                            const FillValues&, std::uint64_t);
 
 }  // namespace cuszi::gpu

@@ -8,8 +8,8 @@ namespace cuszi::gpu {
 /// Range, missing points and samples of a frame on the device (see EncodeSession::scan): one pass
 /// over the values, one wait of the host.
 template <class T>
-FieldScan scan_frame(Work& work, const Extents3& extents, const T* values, const FillValues& fills,
-                     const PredictorParams& draft);
+FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* values,
+                     const FillValues& fills, const PredictorParams& draft);
 
 /// The range of the finite points of a sample.
 struct SampledRange {
@@ -19,7 +19,7 @@ struct SampledRange {
 };
 /// Looks at a sample of a frame's values, one wait of the host.
 template <class T>
-SampledRange sample_range(Work& work, const T* values, std::uint64_t points);
+SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points);
 
 /// The missing points of a frame, ranked, and their values in raster order.
 template <class T>
@@ -28,7 +28,7 @@ struct MissingPoints {
   T* values = nullptr;
 };
 template <class T>
-MissingPoints<T> find_missing(Work& work, const T* values, std::uint64_t points,
+MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, std::uint64_t points,
                               const FillValues& fills, std::uint64_t missing);
 
 }  // namespace cuszi::gpu

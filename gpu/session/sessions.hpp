@@ -3,23 +3,24 @@
 #include <memory>
 
 #include "core/backend/backend.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
-/// See Backend; memory is taken from `work`, which forgets the last frame.
-std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+/// See Backend; memory is taken from `gpu`, which forgets the last frame.
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
                                                    const PredictorParams& draft);
 /// An EncodeSession for a frame whose scan is known from an earlier session.
-std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, Work& work,
+std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills, const FieldScan& scan);
 /// A OnePassSession on the device; nullptr for predictors that cannot code a frame in one pass.
-std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, Work& work,
+std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, DeviceContext& gpu,
                                                       const FrameShape& shape, Bytes values,
                                                       const PredictorParams& draft);
-std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, Work& work, Bytes payload);
+std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, DeviceContext& gpu,
+                                                   Bytes payload);
 
 }  // namespace cuszi::gpu

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/tiles/tiles.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 

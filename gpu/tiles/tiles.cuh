@@ -9,20 +9,20 @@ namespace cuszi::gpu {
 
 /// Codes a frame as tiles: where each chunk begins, and the chunks. Waits.
 template <class T>
-OwnCoded encode_values(Work& work, const TilesParams& params, double bound,
+OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bound,
                        const FrameInput<T>& frame);
 
 /// Codes a frame without fill values as tiles, after no more than a sample of it has been seen:
 /// `frame` has the sample's range, and `scan` gets the range of all values. Returns nothing if the
 /// frame needs a scan first: points are missing, or the range is too wide for the bound.
 template <class T>
-std::optional<OwnCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
-                                         const FrameInput<T>& frame, FieldScan& scan);
+std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& params,
+                                         double bound, const FrameInput<T>& frame, FieldScan& scan);
 
 /// Starts to restore it. Throws ArchiveError, or sets a flaw, if the sections are not those of such
 /// a frame.
 template <class T>
-void decode_values(Work& work, const TilesParams& params, const Sections& sections,
+void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections& sections,
                    const FrameOutput<T>& frame);
 
 }  // namespace cuszi::gpu

@@ -1,4 +1,5 @@
 #include "gpu/runtime/bytes.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tiles/tile_pairs.cuh"
 #include "gpu/tiles/tiles.cuh"
 
@@ -349,7 +350,7 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, decode_blocks<T, Integers
 }  // namespace
 
 template <class T>
-void decode_values(Work& work, const TilesParams& params, const Sections& sections,
+void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections& sections,
                    const FrameOutput<T>& frame) {
   const Bytes index = sections.at(SectionId::index);
   const Bytes codes = sections.at(SectionId::codes);
@@ -368,20 +369,22 @@ void decode_values(Work& work, const TilesParams& params, const Sections& sectio
                                      codes.data(),
                                      codes.size() / 4,
                                      frame.values,
-                                     work.flaws()};
+                                     gpu.flaws()};
     const unsigned blocks = grid_of(grid.chunks);
     constexpr unsigned threads = 32 * chunk_tiles<T>;
     with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
       with_flag(fits_pairs(task.quantizer, frame.min, frame.max), [&](auto narrow) {
         using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
-        decode_chunks<T, Shape, v(), Integers><<<blocks, threads, 0, work.stream()>>>(task);
+        decode_chunks<T, Shape, v(), Integers><<<blocks, threads, 0, gpu.stream()>>>(task);
       });
     });
     check_launch("decode_chunks");
   });
 }
 
-template void decode_values(Work&, const TilesParams&, const Sections&, const FrameOutput<float>&);
-template void decode_values(Work&, const TilesParams&, const Sections&, const FrameOutput<double>&);
+template void decode_values(DeviceContext&, const TilesParams&, const Sections&,
+                            const FrameOutput<float>&);
+template void decode_values(DeviceContext&, const TilesParams&, const Sections&,
+                            const FrameOutput<double>&);
 
 }  // namespace cuszi::gpu

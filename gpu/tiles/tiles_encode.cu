@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tiles/chunk_offsets.cuh"
 #include "gpu/tiles/tile_numbers.cuh"
 #include "gpu/tiles/tiles.cuh"
@@ -461,13 +463,13 @@ struct TileWay {
 };
 
 template <class T, class Shape>
-void start_to_encode(Work& work, const TileTask<T, Shape>& task, const TileWay& way) {
+void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape>& task, const TileWay& way) {
   const unsigned blocks = grid_of(task.grid.chunks);
   constexpr unsigned threads = 32 * chunk_tiles<T>;
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
     const auto launch = [&]<class Numbers, bool seeking>() {
       encode_chunks<T, Shape, vector(), Numbers, seeking>
-          <<<blocks, threads, 0, work.stream()>>>(task);
+          <<<blocks, threads, 0, gpu.stream()>>>(task);
       check_launch("encode_chunks");
     };
     if (!way.narrow)
@@ -481,11 +483,11 @@ void start_to_encode(Work& work, const TileTask<T, Shape>& task, const TileWay& 
 
 /// Codes a frame into at most `room_words` words. Waits.
 template <class T, class Shape>
-CodedTiles code_tiles(Work& work, const TileQuantizer<T>& quantizer, const FrameInput<T>& frame,
-                      const TileWay& way, std::uint64_t room_words) {
+CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
+                      const FrameInput<T>& frame, const TileWay& way, std::uint64_t room_words) {
   const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
-  auto* const index = work.take<std::uint32_t>(grid.chunks + room_words);
-  auto* const totals = reinterpret_cast<TileTotals*>(work.take_zeroed<std::byte>(
+  auto* const index = gpu.take<std::uint32_t>(grid.chunks + room_words);
+  auto* const totals = reinterpret_cast<TileTotals*>(gpu.take_zeroed<std::byte>(
       sizeof(TileTotals) + grid.chunks * sizeof(std::uint64_t)));  // the chunks' states follow
   const TileTask<T, Shape> task{grid,
                                 TileMap<Shape>(grid),
@@ -499,22 +501,22 @@ CodedTiles code_tiles(Work& work, const TileQuantizer<T>& quantizer, const Frame
                                 room_words,
                                 reinterpret_cast<std::uint64_t*>(totals + 1),
                                 totals};
-  start_to_encode(work, task, way);
-  const auto* const found = work.download(task.totals, 1);
-  work.sync();
+  start_to_encode(gpu, task, way);
+  const auto* const found = download(gpu, task.totals, 1);
+  gpu.sync();
   return {{task.index, grid.chunks}, task.codes, *found};
 }
 
 /// There is room for a fifth of the values at first: frames that take more are rare, and coded a
 /// second time.
 template <class T, class Shape>
-CodedTiles code_tiles(Work& work, const TileQuantizer<T>& quantizer, const FrameInput<T>& frame,
-                      const TileWay& way) {
+CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
+                      const FrameInput<T>& frame, const TileWay& way) {
   const std::uint64_t room = std::max<std::uint64_t>(count_of(frame.extents) * (sizeof(T) / 4) / 5,
                                                      2 * max_chunk_words<T>);
-  const CodedTiles coded = code_tiles<T, Shape>(work, quantizer, frame, way, room);
+  const CodedTiles coded = code_tiles<T, Shape>(gpu, quantizer, frame, way, room);
   if (coded.totals.words <= room || coded.totals.strange != 0) return coded;
-  return code_tiles<T, Shape>(work, quantizer, frame, way, coded.totals.words);
+  return code_tiles<T, Shape>(gpu, quantizer, frame, way, coded.totals.words);
 }
 
 OwnCoded sections_of(const CodedTiles& coded) {
@@ -529,7 +531,7 @@ OwnCoded sections_of(const CodedTiles& coded) {
 }  // namespace
 
 template <class T>
-OwnCoded encode_values(Work& work, const TilesParams& params, double bound,
+OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bound,
                        const FrameInput<T>& frame) {
   const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
   const bool narrow = frame.missing_points == 0 && fits_pairs(quantizer, frame.min, frame.max);
@@ -537,17 +539,18 @@ OwnCoded encode_values(Work& work, const TilesParams& params, double bound,
   const bool all_certain = largest <= static_cast<double>(quantizer.certain_magnitude());
   return with_tile_shape(frame.extents, [&](auto shape) {
     return sections_of(
-        code_tiles<T, decltype(shape)>(work, quantizer, frame, TileWay{narrow, !all_certain}));
+        code_tiles<T, decltype(shape)>(gpu, quantizer, frame, TileWay{narrow, !all_certain}));
   });
 }
 
 template <class T>
-std::optional<OwnCoded> encode_unscanned(Work& work, const TilesParams& params, double bound,
-                                         const FrameInput<T>& frame, FieldScan& scan) {
+std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& params,
+                                         double bound, const FrameInput<T>& frame,
+                                         FieldScan& scan) {
   const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
   if (!fits_pairs(quantizer, frame.min, frame.max)) return std::nullopt;
   const CodedTiles coded = with_tile_shape(frame.extents, [&](auto shape) {
-    return code_tiles<T, decltype(shape)>(work, quantizer, frame, TileWay{true, true});
+    return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, TileWay{true, true});
   });
   const SharedExtremes& extremes = coded.totals.extremes;
   if (coded.totals.strange != 0 || !fits_pairs(quantizer, extremes.min(), extremes.max())) {
@@ -558,11 +561,13 @@ std::optional<OwnCoded> encode_unscanned(Work& work, const TilesParams& params, 
   return sections_of(coded);
 }
 
-template OwnCoded encode_values(Work&, const TilesParams&, double, const FrameInput<float>&);
-template OwnCoded encode_values(Work&, const TilesParams&, double, const FrameInput<double>&);
-template std::optional<OwnCoded> encode_unscanned(Work&, const TilesParams&, double,
+template OwnCoded encode_values(DeviceContext&, const TilesParams&, double,
+                                const FrameInput<float>&);
+template OwnCoded encode_values(DeviceContext&, const TilesParams&, double,
+                                const FrameInput<double>&);
+template std::optional<OwnCoded> encode_unscanned(DeviceContext&, const TilesParams&, double,
                                                   const FrameInput<float>&, FieldScan&);
-template std::optional<OwnCoded> encode_unscanned(Work&, const TilesParams&, double,
+template std::optional<OwnCoded> encode_unscanned(DeviceContext&, const TilesParams&, double,
                                                   const FrameInput<double>&, FieldScan&);
 
 }  // namespace cuszi::gpu

@@ -1,4 +1,6 @@
 #include "gpu/multilevel/multilevel_point.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/approximate_reconstruction.cuh"
 #include "gpu/tuning/approximate_reconstruction_cube.cuh"
 
@@ -55,16 +57,17 @@ __global__ void __launch_bounds__(threads)
 
 /// The arrays of the levels that are made, with their originals, the finest first.
 template <class T>
-std::vector<LevelArray<T>> gather_levels(Work& work, const Lattice& lattice, const T* values) {
+std::vector<LevelArray<T>> gather_levels(DeviceContext& gpu, const Lattice& lattice,
+                                         const T* values) {
   std::vector<LevelArray<T>> levels;
   for (int level = made_from; level <= lattice.levels + 1; ++level) {
     LevelArray<T>& array = levels.emplace_back();
     array.layout = level_layout(lattice, level, sizeof(T));
-    array.values = work.take<T>(array.layout.points());
+    array.values = gpu.take<T>(array.layout.points());
     const dim3 block(32, threads / 32);
     const std::uint64_t rows = array.layout.points() / array.layout.extents[3];
     const dim3 grid(blocks_for(rows, block.y), 1, parts_of_row(array.layout.extents[3]));
-    gather_level<<<grid, block, 0, work.stream()>>>(values, array);
+    gather_level<<<grid, block, 0, gpu.stream()>>>(values, array);
     check_launch("gather_level");
   }
   return levels;
@@ -73,7 +76,7 @@ std::vector<LevelArray<T>> gather_levels(Work& work, const Lattice& lattice, con
 }  // namespace
 
 template <class T>
-ApproximateReconstruction<T> approximate(Work& work, FrameMemory& memory,
+ApproximateReconstruction<T> approximate(DeviceContext& gpu, FrameMemory& memory,
                                          const MultilevelParams& params,
                                          const FramePlan<T>& frame_plan, ClassPlan<T>* plans,
                                          const FittedClass* fits, const FrameInput<T>& frame,
@@ -87,14 +90,14 @@ ApproximateReconstruction<T> approximate(Work& work, FrameMemory& memory,
   const ApproximateReconstruction<T> approximation{
       frame_plan.grid,
       finder,
-      work.upload(class_at.data(), class_at.size()),
+      upload(gpu, class_at.data(), class_at.size()),
       plans,
-      work.upload(quantizers.data(), quantizers.size()),
+      upload(gpu, quantizers.data(), quantizers.size()),
       values,
       made,
       made_from};
 
-  const std::vector<LevelArray<T>> levels = gather_levels(work, lattice, values);
+  const std::vector<LevelArray<T>> levels = gather_levels(gpu, lattice, values);
   const auto array_of = [&](int level) {
     return levels[static_cast<std::size_t>(level - made_from)];
   };
@@ -105,9 +108,9 @@ ApproximateReconstruction<T> approximate(Work& work, FrameMemory& memory,
     if (c.points.level < made_from) break;
     views.push_back(view_of(c, lattice, array_of(c.points.level).layout, shape));
   }
-  DeviceClass<T>* const on_device = work.upload(views.data(), views.size());
+  DeviceClass<T>* const on_device = upload(gpu, views.data(), views.size());
   const auto classes = static_cast<std::uint32_t>(frame_plan.classes.size());
-  use_fits<<<blocks_for(classes, threads), threads, 0, work.stream()>>>(
+  use_fits<<<blocks_for(classes, threads), threads, 0, gpu.stream()>>>(
       fits, classes, plans, static_cast<std::uint32_t>(views.size()), on_device);
   check_launch("use_fits");
   for (const Pass& pass : frame_plan.passes) {
@@ -119,20 +122,22 @@ ApproximateReconstruction<T> approximate(Work& work, FrameMemory& memory,
     view.geometry = geometry_of(lattice, views[pass.first_class], view.array.layout);
     view.layered_axis = static_cast<unsigned>(std::max(lattice.layered_axis(), 0));
     if (view.geometry != Geometry::any) {
-      approximate_cube(work, view, approximation, made);
+      approximate_cube(gpu, view, approximation, made);
       continue;
     }
-    approximate_kernel<<<view.grid, threads, 0, work.stream()>>>(view, approximation, made);
+    approximate_kernel<<<view.grid, threads, 0, gpu.stream()>>>(view, approximation, made);
     check_launch("approximate");
   }
   return approximation;
 }
 
-template ApproximateReconstruction<float> approximate(Work&, FrameMemory&, const MultilevelParams&,
+template ApproximateReconstruction<float> approximate(DeviceContext&, FrameMemory&,
+                                                      const MultilevelParams&,
                                                       const FramePlan<float>&, ClassPlan<float>*,
                                                       const FittedClass*, const FrameInput<float>&,
                                                       const float*);
-template ApproximateReconstruction<double> approximate(Work&, FrameMemory&, const MultilevelParams&,
+template ApproximateReconstruction<double> approximate(DeviceContext&, FrameMemory&,
+                                                       const MultilevelParams&,
                                                        const FramePlan<double>&, ClassPlan<double>*,
                                                        const FittedClass*,
                                                        const FrameInput<double>&, const double*);

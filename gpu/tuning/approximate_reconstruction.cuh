@@ -4,7 +4,7 @@
 
 #include "core/tuning/approximate_reconstruction.hpp"
 #include "gpu/field/frame_work.cuh"
-#include "gpu/runtime/frame_memory.hpp"
+#include "gpu/runtime/context.hpp"
 #include "gpu/tuning/stencil_fit.cuh"
 
 namespace cuszi::gpu {
@@ -14,7 +14,7 @@ namespace cuszi::gpu {
 /// need few points. `plans` are those of all classes on the device, which get the weights of the
 /// fits; `values` those of without_missing(); `memory` that of the encoder that comes next.
 template <class T>
-ApproximateReconstruction<T> approximate(Work& work, FrameMemory& memory,
+ApproximateReconstruction<T> approximate(DeviceContext& gpu, FrameMemory& memory,
                                          const MultilevelParams& params,
                                          const FramePlan<T>& frame_plan, ClassPlan<T>* plans,
                                          const FittedClass* fits, const FrameInput<T>& frame,

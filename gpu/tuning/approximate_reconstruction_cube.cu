@@ -40,18 +40,18 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 }  // namespace
 
 template <class T>
-void approximate_cube(Work& work, const PassView<T>& pass,
+void approximate_cube(DeviceContext& gpu, const PassView<T>& pass,
                       const ApproximateReconstruction<T>& approximation, T* made) {
   with_cube_pass(pass, [&](const auto& cube) {
-    approximate_cube_kernel<<<cube.grid.blocks, cube_threads, 0, work.stream()>>>(
+    approximate_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(
         cube, pass.classes, approximation, made);
   });
   check_launch("approximate_cube");
 }
 
-template void approximate_cube(Work&, const PassView<float>&,
+template void approximate_cube(DeviceContext&, const PassView<float>&,
                                const ApproximateReconstruction<float>&, float*);
-template void approximate_cube(Work&, const PassView<double>&,
+template void approximate_cube(DeviceContext&, const PassView<double>&,
                                const ApproximateReconstruction<double>&, double*);
 
 }  // namespace cuszi::gpu

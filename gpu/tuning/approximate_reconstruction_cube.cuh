@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 /// What is restored of the points of a pass of cubes or slices (see cube_point.cuh), whose level's
 /// array has originals; `made` is an array of the frame. The weights are those on the device.
 template <class T>
-void approximate_cube(Work& work, const PassView<T>& pass,
+void approximate_cube(DeviceContext& gpu, const PassView<T>& pass,
                       const ApproximateReconstruction<T>& approximation, T* made);
 
 }  // namespace cuszi::gpu

@@ -1,4 +1,6 @@
 #include "core/multilevel/place.hpp"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/class_samples.cuh"
 
 namespace cuszi::gpu {
@@ -192,11 +194,11 @@ void ClassSamples<T>::take() {
     keys_ += blocks_of(sample) * sum_lanes;
     most_samples_ = std::max(most_samples_, sample.samples);
   }
-  plans_on_device_ = work_.take<ClassPlan<T>>(samples_.size());
-  work_.copy(plans_on_device_, plans_, samples_.size());
-  const Grid* const grids = work_.upload(grids_.data(), grids_.size());
-  auto* value = work_.take<double>(values);
-  auto* key = work_.take<std::uint8_t>(keys_);
+  plans_on_device_ = gpu_.take<ClassPlan<T>>(samples_.size());
+  start_copy(gpu_, plans_on_device_, plans_, samples_.size());
+  const Grid* const grids = upload(gpu_, grids_.data(), grids_.size());
+  auto* value = gpu_.take<double>(values);
+  auto* key = gpu_.take<std::uint8_t>(keys_);
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     ClassSample<T>& sample = samples_[i];
     sample.plan = plans_on_device_ + i;
@@ -206,7 +208,7 @@ void ClassSamples<T>::take() {
     value += blocks_of(sample) * (sample.unknowns + sample.own_rows) * sum_lanes;
     key += blocks_of(sample) * sum_lanes;
   }
-  on_device_ = work_.upload(samples_.data(), samples_.size());
+  on_device_ = upload(gpu_, samples_.data(), samples_.size());
 }
 
 template <class T>
@@ -214,7 +216,7 @@ void ClassSamples<T>::observe(const T* values) {
   if (most_samples_ == 0) return;
   const dim3 grid(blocks_for(most_samples_ + sum_lanes, threads),
                   static_cast<unsigned>(samples_.size()));
-  observe_kernel<<<grid, threads, 0, work_.stream()>>>(on_device_, values);
+  observe_kernel<<<grid, threads, 0, gpu_.stream()>>>(on_device_, values);
   check_launch("observe");
 }
 
@@ -222,16 +224,16 @@ template <class T>
 void ClassSamples<T>::observe(const ApproximateReconstruction<T>& approximate) {
   if (most_samples_ == 0) return;
   const auto classes = static_cast<unsigned>(samples_.size());
-  auto* const lists = work_.take<std::uint32_t>(keys_);
-  auto* const counts = work_.take_zeroed<SampleCounts>(classes);
+  auto* const lists = gpu_.take<std::uint32_t>(keys_);
+  auto* const counts = gpu_.take_zeroed<SampleCounts>(classes);
   const dim3 by_sample(blocks_for(most_samples_ + sum_lanes, threads), classes);
-  list_samples<<<by_sample, threads, 0, work_.stream()>>>(on_device_, approximate, counts, lists);
+  list_samples<<<by_sample, threads, 0, gpu_.stream()>>>(on_device_, approximate, counts, lists);
   check_launch("list_samples");
   const dim3 by_group(blocks_for(most_samples_, sum_lanes), classes);
-  approximate_groups<<<by_group, approximating_threads, 0, work_.stream()>>>(on_device_, lists,
-                                                                             approximate);
+  approximate_groups<<<by_group, approximating_threads, 0, gpu_.stream()>>>(on_device_, lists,
+                                                                            approximate);
   check_launch("approximate_groups");
-  observe_approximate_kernel<<<by_sample, threads, 0, work_.stream()>>>(on_device_, approximate);
+  observe_approximate_kernel<<<by_sample, threads, 0, gpu_.stream()>>>(on_device_, approximate);
   check_launch("observe_approximate");
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/tuning/approximate_reconstruction.hpp"
 #include "core/tuning/stencil_fit.hpp"
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -66,13 +66,13 @@ class ClassSamples {
  public:
   /// Room for what `wanted(points of a class, its stencil)` says of each class.
   template <class Wanted>
-  ClassSamples(Work& work, const PlannedFrames<T>& planned, const Wanted& wanted)
-      : work_(work),
+  ClassSamples(DeviceContext& gpu, const PlannedFrames<T>& planned, const Wanted& wanted)
+      : gpu_(gpu),
         plans_(planned.plans),
         grids_(planned.grids),
         grid_of_(planned.classes()),
         samples_(planned.classes()) {
-    work.host().for_each(planned.frames(), [&](std::size_t i) {
+    gpu.host().for_each(planned.frames(), [&](std::size_t i) {
       std::size_t c = planned.firsts[i];
       for (const ClassPlan<T>& plan : planned.classes_of(i)) {
         samples_[c] = sample_of(planned.params[i], plan,
@@ -110,7 +110,7 @@ class ClassSamples {
 
   void take();
 
-  Work& work_;
+  DeviceContext& gpu_;
   const ClassPlan<T>* plans_;  ///< of all classes of all frames, page-locked
   std::vector<Grid> grids_;
   std::vector<std::size_t> grid_of_;  ///< a class

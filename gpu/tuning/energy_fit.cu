@@ -2,7 +2,9 @@
 #include <numeric>
 
 #include "core/multilevel/place.hpp"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/lanes.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/energy_fit.cuh"
 
 namespace cuszi::gpu {
@@ -160,18 +162,19 @@ __global__ void __launch_bounds__(32) solve_kernel(GroupFit* fits, EnergyWeights
 
 /// The own weights of each group, from those that stand there on; groups with too few samples get
 /// some that nobody reads.
-void fit_groups(Work& work, const SampledPoint* points, std::span<const SampledGroup> groups,
-                const SampledGroup* on_device, EnergyWeights* own) {
+void fit_groups(DeviceContext& gpu, const SampledPoint* points,
+                std::span<const SampledGroup> groups, const SampledGroup* on_device,
+                EnergyWeights* own) {
   std::uint32_t most = 0;
   for (const SampledGroup& group : groups) most = std::max(most, group.count);
   if (most == 0) return;
-  auto* const fits = work.take_zeroed<GroupFit>(groups.size());
+  auto* const fits = gpu.take_zeroed<GroupFit>(groups.size());
   const auto count = static_cast<unsigned>(groups.size());
   const dim3 grid(blocks_for(most, part_size), count);
   for (int round = 0; round < energy_fit_rounds; ++round) {
-    sum_kernel<<<grid, fit_threads, 0, work.stream()>>>(points, on_device, own, fits);
+    sum_kernel<<<grid, fit_threads, 0, gpu.stream()>>>(points, on_device, own, fits);
     check_launch("sum_energies");
-    solve_kernel<<<count, 32, 0, work.stream()>>>(fits, own);
+    solve_kernel<<<count, 32, 0, gpu.stream()>>>(fits, own);
     check_launch("solve_energies");
   }
 }
@@ -220,42 +223,42 @@ struct HostGroup {
 template <class T>
 class EnergyChoice {
  public:
-  EnergyChoice(Work& work, const LevelFrame<T>& frame, PassRange passes, FitSample size)
-      : work_(work), frame_(frame), passes_(passes) {
+  EnergyChoice(DeviceContext& gpu, const LevelFrame<T>& frame, PassRange passes, FitSample size)
+      : gpu_(gpu), frame_(frame), passes_(passes) {
     for (int number = passes.first; number < passes.end; ++number) add_pass(number, size);
     list_pairs();
   }
 
   void measure(const RankedBits& missing, const RememberedWeights& remembered) {
     const std::size_t groups = groups_.size();
-    auto* const points = work_.take<SampledPoint>(samples_);
-    sample_kernel<T><<<blocks_for(samples_, threads), threads, 0, work_.stream()>>>(
-        work_.upload(classes_.data(), classes_.size()), static_cast<std::uint32_t>(classes_.size()),
+    auto* const points = gpu_.take<SampledPoint>(samples_);
+    sample_kernel<T><<<blocks_for(samples_, threads), threads, 0, gpu_.stream()>>>(
+        upload(gpu_, classes_.data(), classes_.size()), static_cast<std::uint32_t>(classes_.size()),
         samples_, missing, points);
     check_launch("sample_energies");
-    const auto* const sampled = work_.upload(sampled_.data(), sampled_.size());
+    const auto* const sampled = upload(gpu_, sampled_.data(), sampled_.size());
     std::vector<EnergyWeights> entry(remembered.all().begin(), remembered.all().end());
     entry.resize(RememberedWeights::kinds + groups, default_weights);
-    EnergyWeights* const weights = work_.upload(entry.data(), entry.size());
+    EnergyWeights* const weights = upload(gpu_, entry.data(), entry.size());
     EnergyWeights* const own = weights + RememberedWeights::kinds;
-    fit_groups(work_, points, sampled_, sampled, own);
-    auto* const counts = work_.take<SampleCount>(pairs_.size() * energy_counts);
-    count_kernel<<<static_cast<unsigned>(pairs_.size()), threads, 0, work_.stream()>>>(
-        points, sampled, work_.upload(pairs_.data(), pairs_.size()), weights, counts);
+    fit_groups(gpu_, points, sampled_, sampled, own);
+    auto* const counts = gpu_.take<SampleCount>(pairs_.size() * energy_counts);
+    count_kernel<<<static_cast<unsigned>(pairs_.size()), threads, 0, gpu_.stream()>>>(
+        points, sampled, upload(gpu_, pairs_.data(), pairs_.size()), weights, counts);
     check_launch("count_energies");
-    own_ = work_.download(own, groups);
-    counts_ = work_.download(counts, pairs_.size() * energy_counts);
-    work_.sync();
+    own_ = download(gpu_, own, groups);
+    counts_ = download(gpu_, counts, pairs_.size() * energy_counts);
+    gpu_.sync();
   }
 
   std::vector<std::vector<ContextWeights>> choose(RememberedWeights& remembered) const {
     std::vector<WeightCosts> costs(groups_.size());
     constexpr std::size_t parts = 3;
-    work_.host().for_each(parts * groups_.size(),
-                          [&](std::size_t i) { price(i / parts, i % parts, costs[i / parts]); });
+    gpu_.host().for_each(parts * groups_.size(),
+                         [&](std::size_t i) { price(i / parts, i % parts, costs[i / parts]); });
     std::vector<ContextWeights> chosen(groups_.size());
-    work_.host().for_each(RememberedWeights::kinds,
-                          [&](std::size_t kind) { choose_kind(kind, costs, remembered, chosen); });
+    gpu_.host().for_each(RememberedWeights::kinds,
+                         [&](std::size_t kind) { choose_kind(kind, costs, remembered, chosen); });
     std::vector<std::vector<ContextWeights>> result(
         static_cast<std::size_t>(passes_.end - passes_.first));
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -375,7 +378,7 @@ class EnergyChoice {
     return pair;
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   const LevelFrame<T>& frame_;
   PassRange passes_;
   std::vector<SampledClass<T>> classes_;
@@ -391,19 +394,22 @@ class EnergyChoice {
 }  // namespace
 
 template <class T>
-std::vector<std::vector<ContextWeights>> choose_weights(Work& work, const LevelFrame<T>& frame,
+std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext& gpu,
+                                                        const LevelFrame<T>& frame,
                                                         PassRange passes, const RankedBits& missing,
                                                         FitSample size,
                                                         RememberedWeights& remembered) {
-  EnergyChoice<T> choice(work, frame, passes, size);
+  EnergyChoice<T> choice(gpu, frame, passes, size);
   choice.measure(missing, remembered);
   return choice.choose(remembered);
 }
 
-template std::vector<std::vector<ContextWeights>> choose_weights(Work&, const LevelFrame<float>&,
+template std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext&,
+                                                                 const LevelFrame<float>&,
                                                                  PassRange, const RankedBits&,
                                                                  FitSample, RememberedWeights&);
-template std::vector<std::vector<ContextWeights>> choose_weights(Work&, const LevelFrame<double>&,
+template std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext&,
+                                                                 const LevelFrame<double>&,
                                                                  PassRange, const RankedBits&,
                                                                  FitSample, RememberedWeights&);
 

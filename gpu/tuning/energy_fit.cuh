@@ -8,7 +8,8 @@ namespace cuszi::gpu {
 /// choose_weights(). Own weights of a group are kept in `remembered`. The host waits once for all
 /// passes.
 template <class T>
-std::vector<std::vector<ContextWeights>> choose_weights(Work& work, const LevelFrame<T>& frame,
+std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext& gpu,
+                                                        const LevelFrame<T>& frame,
                                                         PassRange passes, const RankedBits& missing,
                                                         FitSample size,
                                                         RememberedWeights& remembered);

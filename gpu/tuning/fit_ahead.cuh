@@ -12,8 +12,8 @@ template <class T>
 class FitAhead {
  public:
   /// `values` are the frame's, without those that are missing.
-  FitAhead(Work& work, FrameMemory& memory, const FrameInput<T>& frame, const T* values)
-      : work_(work), memory_(memory), frame_(frame), values_(values) {}
+  FitAhead(DeviceContext& gpu, FrameMemory& memory, const FrameInput<T>& frame, const T* values)
+      : gpu_(gpu), memory_(memory), frame_(frame), values_(values) {}
 
   void expect(const MultilevelParams& likely) {
     params_ = likely;
@@ -22,7 +22,7 @@ class FitAhead {
   bool is_due() const { return params_ && !is_made_; }
 
   void make() {
-    fit_coefficients(work_, memory_, *params_, frame_, values_, FitSample::full);
+    fit_coefficients(gpu_, memory_, *params_, frame_, values_, FitSample::full);
     is_made_ = true;
   }
 
@@ -37,11 +37,11 @@ class FitAhead {
         return;
       }
     }
-    fit_coefficients(work_, memory_, params, frame_, values_, FitSample::full);
+    fit_coefficients(gpu_, memory_, params, frame_, values_, FitSample::full);
   }
 
  private:
-  Work& work_;
+  DeviceContext& gpu_;
   FrameMemory& memory_;
   FrameInput<T> frame_;
   const T* values_;

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "gpu/runtime/copies.hpp"
 #include "gpu/tuning/sampled_cost.cuh"
 #include "gpu/tuning/stencil_fit.cuh"
 
@@ -20,7 +21,7 @@ ClassErrors errors_from(const SampledErrors& found, const PointClass& points,
 
 /// Plans all classes of all candidates.
 template <class T>
-PlannedFrames<T> plan_candidates(Work& work, std::span<const MultilevelParams> candidates,
+PlannedFrames<T> plan_candidates(DeviceContext& gpu, std::span<const MultilevelParams> candidates,
                                  const FrameInput<T>& frame) {
   PlannedFrames<T> planned{candidates, {}, {0}};
   std::vector<Schedule> schedules;
@@ -32,8 +33,8 @@ PlannedFrames<T> plan_candidates(Work& work, std::span<const MultilevelParams> c
     planned.grids.push_back(schedules.back().grid);
     planned.firsts.push_back(planned.firsts.back() + schedules.back().classes.size());
   }
-  planned.plans = work.take_pinned<ClassPlan<T>>(planned.classes());
-  work.host().for_each(candidates.size(), [&](std::size_t i) {
+  planned.plans = gpu.take_pinned<ClassPlan<T>>(planned.classes());
+  gpu.host().for_each(candidates.size(), [&](std::size_t i) {
     const std::span<ClassPlan<T>> plans = planned.classes_of(i);
     std::uninitialized_value_construct(plans.begin(), plans.end());
     plan_classes(candidates[i], schedules[i], frame.min, frame.max, plans);
@@ -45,21 +46,21 @@ PlannedFrames<T> plan_candidates(Work& work, std::span<const MultilevelParams> c
 
 template <class T>
 std::vector<std::vector<ClassErrors>> sampled_errors_of(
-    Work& work, std::span<const MultilevelParams> candidates, const FrameInput<T>& frame,
+    DeviceContext& gpu, std::span<const MultilevelParams> candidates, const FrameInput<T>& frame,
     const T* values) {
   if (candidates.empty()) return {};
   const std::uint64_t all_points = count_of(frame.extents);
-  const PlannedFrames<T> planned = plan_candidates(work, candidates, frame);
-  ClassSamples<T> samples(work, planned, [&](const PointClass& points, const Stencil&) {
+  const PlannedFrames<T> planned = plan_candidates(gpu, candidates, frame);
+  ClassSamples<T> samples(gpu, planned, [&](const PointClass& points, const Stencil&) {
     return sampled_cost_points(points.points(), all_points);
   });
   samples.observe(values);
-  auto* const found = work.take_zeroed<SampledErrors>(samples.classes());
-  sum_sampled_errors(work, samples, candidates.front().half_step, found);
-  const SampledErrors* const sums = work.download(found, samples.classes());
+  auto* const found = gpu.take_zeroed<SampledErrors>(samples.classes());
+  sum_sampled_errors(gpu, samples, candidates.front().half_step, found);
+  const SampledErrors* const sums = download(gpu, found, samples.classes());
   std::vector<std::vector<ClassErrors>> all(candidates.size());
-  work.sync();
-  work.host().for_each(all.size(), [&](std::size_t i) {
+  gpu.sync();
+  gpu.host().for_each(all.size(), [&](std::size_t i) {
     const SampledErrors* next = sums + planned.firsts[i];
     all[i].reserve(planned.classes_of(i).size());
     for (const ClassPlan<T>& c : planned.classes_of(i)) {
@@ -69,11 +70,11 @@ std::vector<std::vector<ClassErrors>> sampled_errors_of(
   return all;
 }
 
-template std::vector<std::vector<ClassErrors>> sampled_errors_of(Work&,
+template std::vector<std::vector<ClassErrors>> sampled_errors_of(DeviceContext&,
                                                                  std::span<const MultilevelParams>,
                                                                  const FrameInput<float>&,
                                                                  const float*);
-template std::vector<std::vector<ClassErrors>> sampled_errors_of(Work&,
+template std::vector<std::vector<ClassErrors>> sampled_errors_of(DeviceContext&,
                                                                  std::span<const MultilevelParams>,
                                                                  const FrameInput<double>&,
                                                                  const double*);

@@ -9,7 +9,7 @@ namespace cuszi::gpu {
 /// `values` come from without_missing(). The host waits once.
 template <class T>
 std::vector<std::vector<ClassErrors>> sampled_errors_of(
-    Work& work, std::span<const MultilevelParams> candidates, const FrameInput<T>& frame,
+    DeviceContext& gpu, std::span<const MultilevelParams> candidates, const FrameInput<T>& frame,
     const T* values);
 
 }  // namespace cuszi::gpu

@@ -1,4 +1,5 @@
 #include "gpu/runtime/lanes.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/stencil_fit.cuh"
 
 namespace cuszi::gpu {
@@ -381,24 +382,24 @@ __global__ void __launch_bounds__(threads)
 /// The fits of all classes, with core's solve_stencil() done. Classes with fewer samples than
 /// `fewest` are not fitted.
 template <class T>
-ClassFit* solve(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
-                std::uint32_t fewest) {
+ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
+                const FittedClass* start, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());
-  auto* const fits = work.take<ClassFit>(classes);
+  auto* const fits = gpu.take<ClassFit>(classes);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads), classes);
   const unsigned most_sums = EquationTile::count(most_unknowns) + 1;
   const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, sum_warps)), classes);
   const ClassSample<T>* const on_device = samples.on_device();
-  begin_fits<<<classes, threads, 0, work.stream()>>>(on_device, start, fewest, fits);
+  begin_fits<<<classes, threads, 0, gpu.stream()>>>(on_device, start, fewest, fits);
   check_launch("begin_fits");
   for (int round = 0; round < fit_rounds(to); ++round) {
-    find_scales<<<by_sample, threads, 0, work.stream()>>>(on_device, fits);
+    find_scales<<<by_sample, threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("find_scales");
-    make_weights<<<by_sample, threads, 0, work.stream()>>>(on_device, fits);
+    make_weights<<<by_sample, threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("make_weights");
-    sum_equations<<<by_tile, 32 * sum_warps, 0, work.stream()>>>(on_device, fits);
+    sum_equations<<<by_tile, 32 * sum_warps, 0, gpu.stream()>>>(on_device, fits);
     check_launch("sum_equations");
-    solve_round<<<classes, 32, 0, work.stream()>>>(on_device, to, fits);
+    solve_round<<<classes, 32, 0, gpu.stream()>>>(on_device, to, fits);
     check_launch("solve_round");
   }
   return fits;
@@ -407,37 +408,39 @@ ClassFit* solve(Work& work, const ClassSamples<T>& samples, FitTo to, const Fitt
 }  // namespace
 
 template <class T>
-void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
-                  FittedClass* fits) {
+void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
+                  const FittedClass* start, FittedClass* fits) {
   const auto classes = static_cast<std::uint32_t>(samples.classes());
   if (classes == 0) return;
-  ClassFit* const solved = solve(work, samples, to, start, fewest_fit_points);
+  ClassFit* const solved = solve(gpu, samples, to, start, fewest_fit_points);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads), classes);
-  compare_with_preset<<<by_sample, threads, 0, work.stream()>>>(samples.on_device(), solved);
+  compare_with_preset<<<by_sample, threads, 0, gpu.stream()>>>(samples.on_device(), solved);
   check_launch("compare_with_preset");
-  keep_fits<<<blocks_for(classes, threads), threads, 0, work.stream()>>>(samples.on_device(),
-                                                                         solved, classes, fits);
+  keep_fits<<<blocks_for(classes, threads), threads, 0, gpu.stream()>>>(samples.on_device(), solved,
+                                                                        classes, fits);
   check_launch("keep_fits");
 }
 
 template <class T>
-void sum_sampled_errors(Work& work, const ClassSamples<T>& samples, double half_step,
+void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, double half_step,
                         SampledErrors* classes) {
   if (samples.classes() == 0) return;
   const ClassFit* const solved =
-      solve<T>(work, samples, FitTo::originals, nullptr, least_sampled_fit);
+      solve<T>(gpu, samples, FitTo::originals, nullptr, least_sampled_fit);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads),
                        static_cast<unsigned>(samples.classes()));
-  sum_errors<<<by_sample, threads, 0, work.stream()>>>(samples.on_device(), solved, half_step,
-                                                       classes);
+  sum_errors<<<by_sample, threads, 0, gpu.stream()>>>(samples.on_device(), solved, half_step,
+                                                      classes);
   check_launch("sum_errors");
 }
 
-template void fit_stencils(Work&, const ClassSamples<float>&, FitTo, const FittedClass*,
+template void fit_stencils(DeviceContext&, const ClassSamples<float>&, FitTo, const FittedClass*,
                            FittedClass*);
-template void fit_stencils(Work&, const ClassSamples<double>&, FitTo, const FittedClass*,
+template void fit_stencils(DeviceContext&, const ClassSamples<double>&, FitTo, const FittedClass*,
                            FittedClass*);
-template void sum_sampled_errors(Work&, const ClassSamples<float>&, double, SampledErrors*);
-template void sum_sampled_errors(Work&, const ClassSamples<double>&, double, SampledErrors*);
+template void sum_sampled_errors(DeviceContext&, const ClassSamples<float>&, double,
+                                 SampledErrors*);
+template void sum_sampled_errors(DeviceContext&, const ClassSamples<double>&, double,
+                                 SampledErrors*);
 
 }  // namespace cuszi::gpu

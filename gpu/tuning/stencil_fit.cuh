@@ -16,8 +16,8 @@ struct FittedClass {
 /// Fits the coefficients of all classes to their samples, as core's fit_stencil() does, starting
 /// from the coefficients in `start` unless it is nullptr. `fits` may be `start`.
 template <class T>
-void fit_stencils(Work& work, const ClassSamples<T>& samples, FitTo to, const FittedClass* start,
-                  FittedClass* fits);
+void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
+                  const FittedClass* start, FittedClass* fits);
 
 /// The errors of a class's sample, from which sampled costs are made.
 struct SampledErrors {
@@ -29,7 +29,7 @@ struct SampledErrors {
 /// Adds the errors of all classes' samples to `classes`, as core's errors_of() defines them.
 /// `half_step` is that of level 1.
 template <class T>
-void sum_sampled_errors(Work& work, const ClassSamples<T>& samples, double half_step,
+void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, double half_step,
                         SampledErrors* classes);
 
 }  // namespace cuszi::gpu

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "core/tuning/trial_subsample.hpp"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/trial_subsample.cuh"
 
 namespace cuszi::gpu {
@@ -31,7 +33,8 @@ __global__ void take_counted(const PartOfPass* passes) {
 
 }  // namespace
 
-LevelSymbols trial_subsamples(Work& work, const LevelSymbols& passes, std::uint64_t box_points) {
+LevelSymbols trial_subsamples(DeviceContext& gpu, const LevelSymbols& passes,
+                              std::uint64_t box_points) {
   LevelSymbols counted = passes;
   std::vector<PartOfPass> parts;
   std::uint64_t most = 0;
@@ -39,15 +42,15 @@ LevelSymbols trial_subsamples(Work& work, const LevelSymbols& passes, std::uint6
     const TrialSubsample part = TrialSubsample::of_trial(pass.count, box_points);
     if (part.all()) continue;
     const std::uint64_t count = part.size(pass.count);
-    auto* const codes = work.take<QuantCode>(count);
-    auto* const contexts = work.take<std::uint8_t>(count);
+    auto* const codes = gpu.take<QuantCode>(count);
+    auto* const contexts = gpu.take<std::uint8_t>(count);
     parts.push_back({part, pass.codes, pass.contexts, count, codes, contexts});
     pass = {codes, contexts, count, pass.shape, part.times};
     most = std::max(most, count);
   }
   if (parts.empty()) return counted;
   const dim3 blocks(blocks_for(most, threads), static_cast<unsigned>(parts.size()));
-  take_counted<<<blocks, threads, 0, work.stream()>>>(work.upload(parts.data(), parts.size()));
+  take_counted<<<blocks, threads, 0, gpu.stream()>>>(upload(gpu, parts.data(), parts.size()));
   check_launch("take_counted");
   return counted;
 }

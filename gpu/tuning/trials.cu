@@ -3,6 +3,8 @@
 #include "gpu/coders/coder.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
 #include "gpu/tuning/sampled_cost.cuh"
 #include "gpu/tuning/trials.cuh"
@@ -58,37 +60,38 @@ __global__ void crop_missing(RankedBits missing, BoxInArray box, std::uint64_t p
 template <class T>
 class GpuTrialSession final : public TrialSession {
  public:
-  GpuTrialSession(Work& work, const Selection& box, const FrameInput<T>& frame, const T* values,
-                  FitAhead<T>& ahead)
-      : work_(work),
+  GpuTrialSession(DeviceContext& gpu, const Selection& box, const FrameInput<T>& frame,
+                  const T* values, FitAhead<T>& ahead)
+      : gpu_(gpu),
         whole_(frame),
         values_(values),
         ahead_(ahead),
         box_(box.all() ? frame : crop_to(box)),
-        box_values_(box.all() ? values_ : without_missing(work, box_)) {}
+        box_values_(box.all() ? values_ : without_missing(gpu, box_)) {}
 
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
-    return sampled_errors_of(work_, candidates, whole_, values_);
+    return sampled_errors_of(gpu_, candidates, whole_, values_);
   }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
     std::vector<std::uint64_t> bytes(candidates.size());
     const std::size_t tracks = std::min(candidates.size(), most_tracks);
     while (tracks_.size() < tracks) {
-      Work& work = work_.other(tracks_.size());  // this one's threads are those of all tracks
-      tracks_.push_back({&work, FrameMemory(work)});
+      DeviceContext& gpu =
+          gpu_.other(tracks_.size());  // this one's threads are those of all tracks
+      tracks_.push_back({&gpu, FrameMemory(gpu)});
     }
     int device = 0;
     check(cudaGetDevice(&device), "tell the device in use");
-    work_.sync();
+    gpu_.sync();
     const auto cost_on = [&](std::size_t track) {
       for (std::size_t i = track; i < candidates.size(); i += tracks) {
         bytes[i] = cost(tracks_[track], candidates[i]);
       }
     };
     const std::size_t first = ahead_.is_due() ? 1 : 0;
-    work_.host().for_each(first + tracks, [&](std::size_t i) {
+    gpu_.host().for_each(first + tracks, [&](std::size_t i) {
       check(cudaSetDevice(device), "select a device");
       i < first ? ahead_.make() : cost_on(i - first);
     });
@@ -100,7 +103,7 @@ class GpuTrialSession final : public TrialSession {
   }
 
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
-    work_.host().for_each(count, each);
+    gpu_.host().for_each(count, each);
   }
 
   void expect(const MultilevelParams& likely) override {
@@ -114,9 +117,9 @@ class GpuTrialSession final : public TrialSession {
     FrameInput<T> input = whole_;
     input.extents = selected.dims().as_3d();
     input.dims = selected.dims();
-    auto* const crop = work_.take<T>(points);
-    crop_values<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(whole_.values, box,
-                                                                             points, crop);
+    auto* const crop = gpu_.take<T>(points);
+    crop_values<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(whole_.values, box,
+                                                                            points, crop);
     check_launch("crop_values");
     input.values = crop;
     if (whole_.missing_points != 0) crop_mask(box, points, input);
@@ -124,27 +127,27 @@ class GpuTrialSession final : public TrialSession {
   }
 
   void crop_mask(const BoxInArray& box, std::uint64_t points, FrameInput<T>& input) {
-    const RankedBits missing = make_bits(work_, points);
-    crop_missing<<<blocks_for(points, threads), threads, 0, work_.stream()>>>(whole_.missing, box,
-                                                                              points, missing);
+    const RankedBits missing = make_bits(gpu_, points);
+    crop_missing<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(whole_.missing, box,
+                                                                             points, missing);
     check_launch("crop_missing");
-    rank_bits(work_, missing);
-    const std::uint64_t* const count = work_.download(missing.rank_of_block + missing.blocks, 1);
-    work_.sync();
+    rank_bits(gpu_, missing);
+    const std::uint64_t* const count = download(gpu_, missing.rank_of_block + missing.blocks, 1);
+    gpu_.sync();
     input.missing_points = *count;
     input.missing = *count != 0 ? missing : RankedBits{};
   }
 
   /// Where trials are made one after the other, beside those of other tracks.
   struct Track {
-    Work* work;
+    DeviceContext* gpu;
     FrameMemory memory;
   };
   static constexpr std::size_t most_tracks = 8;
 
   std::uint64_t cost(Track& track, const FrameCoding& coding) const {
     if (const auto* const lorenzo = std::get_if<LorenzoParams>(&coding.predictor)) {
-      return lorenzo_bytes(*track.work, *lorenzo, coding);
+      return lorenzo_bytes(*track.gpu, *lorenzo, coding);
     }
     return multilevel_bytes(track, coding);
   }
@@ -152,27 +155,27 @@ class GpuTrialSession final : public TrialSession {
   std::uint64_t multilevel_bytes(Track& track, FrameCoding coding) const {
     auto& params = std::get<MultilevelParams>(coding.predictor);
     if (params.coefficients.empty()) {
-      fit_coefficients(*track.work, track.memory, params, box_, box_values_, FitSample::full);
+      fit_coefficients(*track.gpu, track.memory, params, box_, box_values_, FitSample::full);
     }
-    return multilevel_cost(*track.work, track.memory, coding, box_);
+    return multilevel_cost(*track.gpu, track.memory, coding, box_);
   }
 
-  std::uint64_t lorenzo_bytes(Work& work, const LorenzoParams& params,
+  std::uint64_t lorenzo_bytes(DeviceContext& gpu, const LorenzoParams& params,
                               const FrameCoding& coding) const {
     const std::uint64_t points = count_of(box_.extents);
-    const std::span<QuantCode> codes(work.take<QuantCode>(points), points);
+    const std::span<QuantCode> codes(gpu.take<QuantCode>(points), points);
     const Predicted predicted =
-        predict_quantise(work, params, coding.room.bound, box_, codes.data());
+        predict_quantise(gpu, params, coding.room.bound, box_, codes.data());
     const std::uint64_t lists = predicted.outliers.size() + predicted.patches.size();
     if (const auto* const ans = std::get_if<AnsParams>(&coding.coder)) {
-      return lists + ans_bytes(work, *ans, {{codes.data(), nullptr, points, {points, 1}}});
+      return lists + ans_bytes(gpu, *ans, {{codes.data(), nullptr, points, {points, 1}}});
     }
     return lists +
-           encode_symbols(work, coding.coder, coding.tuning, codes, predicted.histogram, points)
+           encode_symbols(gpu, coding.coder, coding.tuning, codes, predicted.histogram, points)
                .size();
   }
 
-  Work& work_;
+  DeviceContext& gpu_;
   FrameInput<T> whole_;
   const T* values_;  ///< without those that are missing
   FitAhead<T>& ahead_;
@@ -184,16 +187,16 @@ class GpuTrialSession final : public TrialSession {
 }  // namespace
 
 template <class T>
-std::unique_ptr<TrialSession> make_trial_session(Work& work, const Selection& box,
+std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const Selection& box,
                                                  const FrameInput<T>& frame, const T* values,
                                                  FitAhead<T>& ahead) {
-  return std::make_unique<GpuTrialSession<T>>(work, box, frame, values, ahead);
+  return std::make_unique<GpuTrialSession<T>>(gpu, box, frame, values, ahead);
 }
 
-template std::unique_ptr<TrialSession> make_trial_session(Work&, const Selection&,
+template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const Selection&,
                                                           const FrameInput<float>&, const float*,
                                                           FitAhead<float>&);
-template std::unique_ptr<TrialSession> make_trial_session(Work&, const Selection&,
+template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const Selection&,
                                                           const FrameInput<double>&, const double*,
                                                           FitAhead<double>&);
 

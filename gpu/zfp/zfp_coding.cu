@@ -2,6 +2,8 @@
 
 #include "core/zfp/zfp_grid.hpp"
 #include "gpu/field/chunk_index.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/zfp/zfp.cuh"
 #include "gpu/zfp/zfp_coding.cuh"
 #include "gpu/zfp/zfp_patches.cuh"
@@ -27,18 +29,18 @@ struct Larger {
 };
 
 /// One more than the last point that is not missing, up to the end of each 64.
-const std::uint64_t* last_present(Work& work, const RankedBits& missing) {
+const std::uint64_t* last_present(DeviceContext& gpu, const RankedBits& missing) {
   const std::uint64_t words = missing.blocks * RankedBits::block_words;
-  auto* const last = work.take<std::uint64_t>(words);
-  find_present<<<blocks_for(words, threads), threads, 0, work.stream()>>>(missing, words, last);
+  auto* const last = gpu.take<std::uint64_t>(words);
+  find_present<<<blocks_for(words, threads), threads, 0, gpu.stream()>>>(missing, words, last);
   check_launch("find_present");
   std::size_t bytes = 0;
   const auto scan = [&](void* memory) {
-    check(cub::DeviceScan::InclusiveScan(memory, bytes, last, last, Larger{}, words, work.stream()),
+    check(cub::DeviceScan::InclusiveScan(memory, bytes, last, last, Larger{}, words, gpu.stream()),
           "find the values that are not missing");
   };
   scan(nullptr);
-  scan(work.take<std::byte>(bytes));
+  scan(gpu.take<std::byte>(bytes));
   return last;
 }
 
@@ -62,61 +64,62 @@ struct CloseGap {
 };
 
 template <class T>
-const T* without_gaps(Work& work, const FrameInput<T>& frame) {
+const T* without_gaps(DeviceContext& gpu, const FrameInput<T>& frame) {
   if (frame.missing_points == 0) return frame.values;
   const std::uint64_t points = count_of(frame.extents);
-  auto* const values = work.take<T>(points);
-  work.copy(values, frame.values, points);
-  for_each_bit(work, frame.missing,
-               CloseGap<T>{frame.missing, last_present(work, frame.missing),
+  auto* const values = gpu.take<T>(points);
+  start_copy(gpu, values, frame.values, points);
+  for_each_bit(gpu, frame.missing,
+               CloseGap<T>{frame.missing, last_present(gpu, frame.missing),
                            static_cast<T>(frame.min), values});
   return values;
 }
 
 /// The index of a stream; a fixed rate needs none.
-Bytes index_of(Work& work, const ZfpCoding& coding, const ZfpStream& stream, BitCount most_bits) {
+Bytes index_of(DeviceContext& gpu, const ZfpCoding& coding, const ZfpStream& stream,
+               BitCount most_bits) {
   if (coding.index_kind() == IndexKind::none) return {};
   const std::uint64_t chunks = ceil_div(stream.blocks, coding.chunk);
-  return encode_index(work, coding.index, coding.partition,
-                      zfp_chunk_starts(work, stream, coding.chunk), chunks,
+  return encode_index(gpu, coding.index, coding.partition,
+                      zfp_chunk_starts(gpu, stream, coding.chunk), chunks,
                       coding.chunk * most_bits);
 }
 
 }  // namespace
 
 template <class T>
-OwnCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
+OwnCoded encode_values(DeviceContext& gpu, const ZfpCoding& coding, double bound,
                        const FrameInput<T>& frame) {
   const Dims dims = zfp_dims(frame.dims);
-  const T* const values = without_gaps(work, frame);
+  const T* const values = without_gaps(gpu, frame);
   const bool checks = coding.needs_check(bound, frame.fills.count);
   ZfpPatches<T> patches;
   patches.check = ZfpCheck<T>(bound, frame.min, frame.max, frame.fills);
   patches.missing = frame.missing;
   const ZfpStream stream =
-      zfp_encode<T>(work, coding.zfp, dims, values, checks ? &patches : nullptr);
+      zfp_encode<T>(gpu, coding.zfp, dims, values, checks ? &patches : nullptr);
 
   const ZfpCoding final_params = coding.with_chosen_chunk(stream.bits, stream.blocks);
   OwnCoded coded;
   coded.final_params = final_params;
   add_section(SectionId::index,
-              index_of(work, final_params, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
+              index_of(gpu, final_params, stream, zfp_most_block_bits<T>(coding.zfp, dims.rank())),
               coded.sections);
   add_section(SectionId::codes,
               {reinterpret_cast<const std::byte*>(stream.words), zfp_stream_bytes(stream.bits)},
               coded.sections);
   if (!patches.any) return coded;
-  const PassCounts& counts = *work.download(patches.exceptions.counts, 1);
-  work.sync();
+  const PassCounts& counts = *download(gpu, patches.exceptions.counts, 1);
+  gpu.sync();
   coded.counts = counts;
   add_section(SectionId::patches,
-              encode_sparse(work, patches.exceptions.patches, counts.patches, BitsAt<T>{values}),
+              encode_sparse(gpu, patches.exceptions.patches, counts.patches, BitsAt<T>{values}),
               coded.sections);
   return coded;
 }
 
 template <class T>
-void decode_values(Work& work, const ZfpCoding& coding, const Sections& sections,
+void decode_values(DeviceContext& gpu, const ZfpCoding& coding, const Sections& sections,
                    const FrameOutput<T>& frame) {
   const Dims dims = zfp_dims(frame.dims);
   const std::uint64_t blocks = zfp_blocks(dims);
@@ -124,30 +127,33 @@ void decode_values(Work& work, const ZfpCoding& coding, const Sections& sections
   const Bytes index = sections.find(SectionId::index);
   coding.check_stream(stream.size(), blocks);
   const std::uint64_t points = count_of(frame.extents);
-  const PendingSparse lists(work, {sections.find(SectionId::patches)}, points);
-  const std::byte* const first = work.download(index.data(), index.empty() ? 0 : 1);
-  work.sync();
+  const PendingSparse lists(gpu, {sections.find(SectionId::patches)}, points);
+  const std::byte* const first = download(gpu, index.data(), index.empty() ? 0 : 1);
+  gpu.sync();
   const BitCount* const starts = decode_index(
-      work, coding.index_kind(), coding.partition, index, index.empty() ? std::byte{} : *first,
+      gpu, coding.index_kind(), coding.partition, index, index.empty() ? std::byte{} : *first,
       ceil_div(blocks, coding.chunk), BitCount{stream.size()} * 8);
   const ZfpLimits<T> limits = coding.zfp.is_reversible() ? ZfpLimits<T>{}
                                                          : ZfpLimits<T>{static_cast<T>(frame.min),
                                                                         static_cast<T>(frame.max)};
   const bool has_index = coding.index_kind() != IndexKind::none;
-  zfp_decode<T>(work, coding.zfp, dims, stream, starts, has_index ? coding.chunk : blocks, limits,
+  zfp_decode<T>(gpu, coding.zfp, dims, stream, starts, has_index ? coding.chunk : blocks, limits,
                 frame.values);
   const SparseView patches = lists.unpack().front();
   if (patches.bits.words == nullptr) return;
   for_each_bit(
-      work, patches.bits,
+      gpu, patches.bits,
       [patches, values = frame.values] __device__(std::uint64_t point, std::uint64_t rank) {
         values[point] = value_of<T>(patches.value(rank));
       });
 }
 
-template OwnCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<float>&);
-template OwnCoded encode_values(Work&, const ZfpCoding&, double, const FrameInput<double>&);
-template void decode_values(Work&, const ZfpCoding&, const Sections&, const FrameOutput<float>&);
-template void decode_values(Work&, const ZfpCoding&, const Sections&, const FrameOutput<double>&);
+template OwnCoded encode_values(DeviceContext&, const ZfpCoding&, double, const FrameInput<float>&);
+template OwnCoded encode_values(DeviceContext&, const ZfpCoding&, double,
+                                const FrameInput<double>&);
+template void decode_values(DeviceContext&, const ZfpCoding&, const Sections&,
+                            const FrameOutput<float>&);
+template void decode_values(DeviceContext&, const ZfpCoding&, const Sections&,
+                            const FrameOutput<double>&);
 
 }  // namespace cuszi::gpu

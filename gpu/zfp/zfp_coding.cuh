@@ -9,13 +9,13 @@ namespace cuszi::gpu {
 /// fill value become patches. A missing value is coded as the last value before it that is not
 /// missing, else as the smallest value. Waits.
 template <class T>
-OwnCoded encode_values(Work& work, const ZfpCoding& coding, double bound,
+OwnCoded encode_values(DeviceContext& gpu, const ZfpCoding& coding, double bound,
                        const FrameInput<T>& frame);
 
 /// Starts to restore a frame that encode_values() has coded. Throws ArchiveError, or sets a flaw,
 /// if the sections are not those of such a frame.
 template <class T>
-void decode_values(Work& work, const ZfpCoding& coding, const Sections& sections,
+void decode_values(DeviceContext& gpu, const ZfpCoding& coding, const Sections& sections,
                    const FrameOutput<T>& frame);
 
 }  // namespace cuszi::gpu

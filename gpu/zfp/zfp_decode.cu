@@ -1,6 +1,6 @@
 #include "core/zfp/zfp_codec.hpp"
 #include "gpu/field/exception_sets.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/zfp/zfp.cuh"
 #include "gpu/zfp/zfp_block.cuh"
 #include "gpu/zfp/zfp_patches.cuh"
@@ -31,14 +31,14 @@ __global__ void align_words(const std::uint64_t* from, unsigned shift, std::uint
 }
 
 /// The words of a stream at any address: kernels read them several times.
-const std::uint64_t* aligned_words(Work& work, Bytes stream) {
+const std::uint64_t* aligned_words(DeviceContext& gpu, Bytes stream) {
   constexpr std::uintptr_t word_bytes = sizeof(std::uint64_t);
   const auto off = reinterpret_cast<std::uintptr_t>(stream.data()) % word_bytes;
   const auto* const from = reinterpret_cast<const std::uint64_t*>(stream.data() - off);
   const std::uint64_t count = stream.size() / word_bytes;
   if (off == 0 || count == 0) return from;
-  auto* const to = work.take<std::uint64_t>(count);
-  align_words<<<blocks_for(count, 256), 256, 0, work.stream()>>>(
+  auto* const to = gpu.take<std::uint64_t>(count);
+  align_words<<<blocks_for(count, 256), 256, 0, gpu.stream()>>>(
       from, static_cast<unsigned>(8 * off), count, to);
   check_launch("align_words");
   return to;
@@ -131,27 +131,27 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
 
 /// Lets a kernel that decodes blocks have its shared memory; returns how much that is.
 template <class T, int rank, class Kernel>
-int take_slots(Kernel* kernel) {
+int take_slots(const Device& device, Kernel* kernel) {
   using Layout = ZfpPlanes<T, rank>;
   constexpr int shared = zfp_threads<rank> * Layout::words * sizeof(typename Layout::Word);
-  raise_shared_limit(kernel);
+  raise_shared_limit(device, kernel);
   return shared;
 }
 
 template <class T, int rank>
-void launch(Work& work, DecodeTask<T>& task, std::uint64_t chunk) {
+void launch(DeviceContext& gpu, DecodeTask<T>& task, std::uint64_t chunk) {
   if (task.source.starts != nullptr && chunk > 1) {
     const std::uint64_t chunks = ceil_div(task.blocks, chunk);
-    auto* const starts = work.take<BitCount>(task.blocks + 1);
-    find_blocks<T, rank><<<blocks_for(chunks, 128), 128, 0, work.stream()>>>(
+    auto* const starts = gpu.take<BitCount>(task.blocks + 1);
+    find_blocks<T, rank><<<blocks_for(chunks, 128), 128, 0, gpu.stream()>>>(
         task.source, chunk, chunks, task.blocks, starts);
     check_launch("find_blocks");
     task.source.starts = starts;
   }
   constexpr unsigned threads = zfp_threads<rank>;
   auto* const kernel = decode_blocks<T, rank>;
-  const int shared = take_slots<T, rank>(kernel);
-  kernel<<<blocks_for(task.blocks, threads), threads, shared, work.stream()>>>(task);
+  const int shared = take_slots<T, rank>(gpu.device(), kernel);
+  kernel<<<blocks_for(task.blocks, threads), threads, shared, gpu.stream()>>>(task);
   check_launch("decode_blocks");
 }
 
@@ -187,26 +187,27 @@ __global__ void __launch_bounds__(zfp_threads<rank>)
 }  // namespace
 
 template <class T>
-void zfp_decode(Work& work, const ZfpParams& params, const Dims& dims, Bytes stream,
+void zfp_decode(DeviceContext& gpu, const ZfpParams& params, const Dims& dims, Bytes stream,
                 const BitCount* starts, std::uint64_t chunk, const ZfpLimits<T>& limits,
                 T* values) {
   const ZfpGrid grid(dims);
-  DecodeTask<T> task{{params, aligned_words(work, stream), stream.size() / sizeof(std::uint64_t),
+  DecodeTask<T> task{{params, aligned_words(gpu, stream), stream.size() / sizeof(std::uint64_t),
                       params.has_fixed_rate() ? nullptr : starts},
                      grid,
                      has_aligned_rows(grid, values),
                      grid.count(),
                      limits,
                      values,
-                     work.flaws()};
-  with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(work, task, chunk); });
+                     gpu.flaws()};
+  with_zfp_rank(grid.rank, [&](auto rank) { launch<T, rank>(gpu, task, chunk); });
 }
 
 template <class T>
-void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
-                 const std::uint8_t* suspects, const T* values, ZfpPatches<T>& patches) {
+void zfp_look_at(DeviceContext& gpu, const ZfpParams& params, const Dims& dims,
+                 const ZfpStream& stream, const std::uint8_t* suspects, const T* values,
+                 ZfpPatches<T>& patches) {
   patches.any = true;
-  patches.exceptions = make_exceptions(work, dims.count(), true);
+  patches.exceptions = make_exceptions(gpu, dims.count(), true);
   const ZfpGrid grid(dims);
   const LookTask<T> task{{params, stream.words, ceil_div(stream.bits, 64), stream.starts},
                          grid,
@@ -217,19 +218,19 @@ void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const Zf
   with_zfp_rank(grid.rank, [&](auto rank) {
     constexpr unsigned threads = zfp_threads<rank>;
     auto* const kernel = look_at_blocks<T, rank>;
-    const int shared = take_slots<T, rank>(kernel);
-    kernel<<<blocks_for(task.blocks, threads), threads, shared, work.stream()>>>(task);
+    const int shared = take_slots<T, rank>(gpu.device(), kernel);
+    kernel<<<blocks_for(task.blocks, threads), threads, shared, gpu.stream()>>>(task);
     check_launch("look_at_blocks");
   });
 }
 
-template void zfp_look_at(Work&, const ZfpParams&, const Dims&, const ZfpStream&,
+template void zfp_look_at(DeviceContext&, const ZfpParams&, const Dims&, const ZfpStream&,
                           const std::uint8_t*, const float*, ZfpPatches<float>&);
-template void zfp_look_at(Work&, const ZfpParams&, const Dims&, const ZfpStream&,
+template void zfp_look_at(DeviceContext&, const ZfpParams&, const Dims&, const ZfpStream&,
                           const std::uint8_t*, const double*, ZfpPatches<double>&);
-template void zfp_decode(Work&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
+template void zfp_decode(DeviceContext&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
                          std::uint64_t, const ZfpLimits<float>&, float*);
-template void zfp_decode(Work&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
+template void zfp_decode(DeviceContext&, const ZfpParams&, const Dims&, Bytes, const BitCount*,
                          std::uint64_t, const ZfpLimits<double>&, double*);
 
 }  // namespace cuszi::gpu

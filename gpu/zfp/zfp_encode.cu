@@ -1,6 +1,7 @@
 #include "core/zfp/zfp_codec.hpp"
 #include "gpu/field/ranked_bits.cuh"
-#include "gpu/runtime/shared_memory.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/zfp/zfp.cuh"
 #include "gpu/zfp/zfp_block.cuh"
 #include "gpu/zfp/zfp_patches.cuh"
@@ -232,39 +233,39 @@ __global__ void pick_starts(const BitCount* starts, std::uint64_t blocks, std::u
 }
 
 template <class T, int rank, bool checks>
-void launch(Work& work, EncodeTask<T>& task) {
+void launch(DeviceContext& gpu, EncodeTask<T>& task) {
   constexpr unsigned threads = zfp_threads<rank>;
   constexpr unsigned words = Slot<T, rank>::words;
   const unsigned tiles = blocks_for(task.blocks, threads);
   if (task.stream == nullptr) {
-    task.scratch = work.take<std::uint64_t>(std::uint64_t{tiles} * threads * words);
-    task.unpadded = work.take<std::uint32_t>(task.blocks);
+    task.scratch = gpu.take<std::uint64_t>(std::uint64_t{tiles} * threads * words);
+    task.unpadded = gpu.take<std::uint32_t>(task.blocks);
   }
   auto* const kernel = encode_blocks<T, rank, checks>;
   constexpr int shared = threads * words * 8;
-  raise_shared_limit(kernel);
-  kernel<<<tiles, threads, shared, work.stream()>>>(task);
+  raise_shared_limit(gpu.device(), kernel);
+  kernel<<<tiles, threads, shared, gpu.stream()>>>(task);
   check_launch("encode_blocks");
 }
 
 /// Puts the slots of all threads one after the other.
-ZfpStream join(Work& work, JoinTask task, unsigned threads) {
+ZfpStream join(DeviceContext& gpu, JoinTask task, unsigned threads) {
   const unsigned tiles = blocks_for(task.blocks, threads);
-  auto* const sums = work.take<std::uint32_t>(tiles);
-  sum_tiles<<<blocks_for(std::uint64_t{tiles} * 32, 256), 256, 0, work.stream()>>>(
+  auto* const sums = gpu.take<std::uint32_t>(tiles);
+  sum_tiles<<<blocks_for(std::uint64_t{tiles} * 32, 256), 256, 0, gpu.stream()>>>(
       task.unpadded, task.blocks, task.min_bits, threads, tiles, sums);
   check_launch("sum_tiles");
-  auto* const tile_starts = work.take<BitCount>(tiles + 1);
-  exclusive_sums(work, sums, tiles, tile_starts);
-  const BitCount& bits = *work.download(tile_starts + tiles, 1);
-  work.sync();
+  auto* const tile_starts = gpu.take<BitCount>(tiles + 1);
+  exclusive_sums(gpu, sums, tiles, tile_starts);
+  const BitCount& bits = *download(gpu, tile_starts + tiles, 1);
+  gpu.sync();
 
   task.tile_starts = tile_starts;
-  task.starts = work.take<BitCount>(task.blocks + 1);
-  task.stream = work.take<std::uint64_t>(ceil_div(bits, 64));
-  clear_words<<<1024, 256, 0, work.stream()>>>(tile_starts + tiles, task.stream);
+  task.starts = gpu.take<BitCount>(task.blocks + 1);
+  task.stream = gpu.take<std::uint64_t>(ceil_div(bits, 64));
+  clear_words<<<1024, 256, 0, gpu.stream()>>>(tile_starts + tiles, task.stream);
   check_launch("clear_words");
-  join_blocks<<<tiles, threads, 0, work.stream()>>>(task);
+  join_blocks<<<tiles, threads, 0, gpu.stream()>>>(task);
   check_launch("join_blocks");
   return {task.stream, bits, task.starts, task.blocks};
 }
@@ -272,7 +273,7 @@ ZfpStream join(Work& work, JoinTask task, unsigned threads) {
 }  // namespace
 
 template <class T>
-ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, const T* values,
+ZfpStream zfp_encode(DeviceContext& gpu, const ZfpParams& params, const Dims& dims, const T* values,
                      ZfpPatches<T>* patches) {
   const ZfpGrid grid(dims);
   EncodeTask<T> task{};
@@ -285,49 +286,49 @@ ZfpStream zfp_encode(Work& work, const ZfpParams& params, const Dims& dims, cons
   const bool checks = patches != nullptr && !is_cut;
   if (checks) {
     task.check = patches->check;
-    task.suspects = work.take_zeroed<std::uint8_t>(task.blocks);
-    task.any = work.take_zeroed<std::uint32_t>(1);
+    task.suspects = gpu.take_zeroed<std::uint8_t>(task.blocks);
+    task.any = gpu.take_zeroed<std::uint32_t>(1);
   }
   const BitCount fixed_bits = params.has_fixed_rate() ? task.blocks * params.max_bits : 0;
-  if (fixed_bits > 0) task.stream = work.take_zeroed<std::uint64_t>(ceil_div(fixed_bits, 64));
+  if (fixed_bits > 0) task.stream = gpu.take_zeroed<std::uint64_t>(ceil_div(fixed_bits, 64));
 
   JoinTask joined{};
   unsigned threads = 0;
   with_zfp_rank(grid.rank, [&](auto rank) {
-    with_flag(checks, [&](auto checking) { launch<T, rank, checking>(work, task); });
+    with_flag(checks, [&](auto checking) { launch<T, rank, checking>(gpu, task); });
     threads = zfp_threads<rank>;
     joined.slot_words = Slot<T, rank>::words;
   });
-  const std::uint32_t* const any = checks ? work.download(task.any, 1) : nullptr;
+  const std::uint32_t* const any = checks ? download(gpu, task.any, 1) : nullptr;
   ZfpStream stream{task.stream, fixed_bits, nullptr, task.blocks};
   if (fixed_bits == 0) {
     joined.scratch = task.scratch;
     joined.unpadded = task.unpadded;
     joined.min_bits = params.min_bits;
     joined.blocks = task.blocks;
-    stream = join(work, joined, threads);
+    stream = join(gpu, joined, threads);
   } else if (checks) {
-    work.sync();
+    gpu.sync();
   }
   if (patches != nullptr && (is_cut || *any != 0)) {
-    zfp_look_at(work, params, dims, stream, task.suspects, values, *patches);
+    zfp_look_at(gpu, params, dims, stream, task.suspects, values, *patches);
   }
   return stream;
 }
 
-const BitCount* zfp_chunk_starts(Work& work, const ZfpStream& stream, std::uint32_t chunk) {
+const BitCount* zfp_chunk_starts(DeviceContext& gpu, const ZfpStream& stream, std::uint32_t chunk) {
   if (chunk == 1) return stream.starts;
   const std::uint64_t chunks = ceil_div(stream.blocks, chunk);
-  auto* const starts = work.take<BitCount>(chunks + 1);
-  pick_starts<<<blocks_for(chunks + 1, 256), 256, 0, work.stream()>>>(stream.starts, stream.blocks,
-                                                                      chunk, chunks, starts);
+  auto* const starts = gpu.take<BitCount>(chunks + 1);
+  pick_starts<<<blocks_for(chunks + 1, 256), 256, 0, gpu.stream()>>>(stream.starts, stream.blocks,
+                                                                     chunk, chunks, starts);
   check_launch("pick_starts");
   return starts;
 }
 
-template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const float*,
+template ZfpStream zfp_encode(DeviceContext&, const ZfpParams&, const Dims&, const float*,
                               ZfpPatches<float>*);
-template ZfpStream zfp_encode(Work&, const ZfpParams&, const Dims&, const double*,
+template ZfpStream zfp_encode(DeviceContext&, const ZfpParams&, const Dims&, const double*,
                               ZfpPatches<double>*);
 
 }  // namespace cuszi::gpu

@@ -25,7 +25,8 @@ struct ZfpPatches {
 /// Decodes blocks of a stream and finds the patches among their points. `suspects` marks these
 /// blocks by bytes other than 0; nullptr means all blocks.
 template <class T>
-void zfp_look_at(Work& work, const ZfpParams& params, const Dims& dims, const ZfpStream& stream,
-                 const std::uint8_t* suspects, const T* values, ZfpPatches<T>& patches);
+void zfp_look_at(DeviceContext& gpu, const ZfpParams& params, const Dims& dims,
+                 const ZfpStream& stream, const std::uint8_t* suspects, const T* values,
+                 ZfpPatches<T>& patches);
 
 }  // namespace cuszi::gpu

@@ -5,6 +5,7 @@
 #include "cpu_ref/coders/ans.hpp"
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/packed_share.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/catch.hpp"
@@ -98,76 +99,76 @@ std::vector<cpu::AnsStream> encode_on_cpu(const AnsParams& params,
   return streams;
 }
 
-std::vector<gpu::LevelSymbols> upload(gpu::Work& work, const std::vector<Level>& levels) {
+std::vector<gpu::LevelSymbols> upload(gpu::DeviceContext& gpu, const std::vector<Level>& levels) {
   std::vector<gpu::LevelSymbols> on_device;
   for (const Level& level : levels) {
     gpu::LevelSymbols& symbols = on_device.emplace_back();
     for (const Pass& pass : level) {
-      symbols.push_back({work.upload(pass.codes.data(), pass.codes.size()),
+      symbols.push_back({upload(gpu, pass.codes.data(), pass.codes.size()),
                          pass.contexts.empty()
                              ? nullptr
-                             : work.upload(pass.contexts.data(), pass.contexts.size()),
+                             : upload(gpu, pass.contexts.data(), pass.contexts.size()),
                          pass.codes.size(), pass.shape});
     }
   }
   return on_device;
 }
 
-std::vector<std::byte> to_host(gpu::Work& work, Bytes bytes) {
-  const std::byte* const host = work.download(bytes.data(), bytes.size());
-  work.sync();
+std::vector<std::byte> to_host(gpu::DeviceContext& gpu, Bytes bytes) {
+  const std::byte* const host = download(gpu, bytes.data(), bytes.size());
+  gpu.sync();
   return {host, host + bytes.size()};
 }
 
 /// A copy on the device at an address of any alignment.
-Bytes upload(gpu::Work& work, Random& random, const std::vector<std::byte>& bytes) {
+Bytes upload(gpu::DeviceContext& gpu, Random& random, const std::vector<std::byte>& bytes) {
   if (bytes.empty()) return {};
   std::vector<std::byte> shifted(random.below(8));
   const std::size_t shift = shifted.size();
   shifted.insert(shifted.end(), bytes.begin(), bytes.end());
-  return Bytes(work.upload(shifted.data(), shifted.size()), shifted.size()).subspan(shift);
+  return Bytes(upload(gpu, shifted.data(), shifted.size()), shifted.size()).subspan(shift);
 }
 
 using Codes = std::vector<std::vector<QuantCode>>;  ///< [pass of all levels]
 
 /// What the device decodes; none if it refuses.
-std::optional<Codes> decode_on_gpu(gpu::Work& work, Random& random, const AnsParams& params,
+std::optional<Codes> decode_on_gpu(gpu::DeviceContext& gpu, Random& random, const AnsParams& params,
                                    const std::vector<Level>& levels,
                                    const std::vector<cpu::AnsStream>& streams) {
-  work.reset();
+  gpu.reset();
   std::vector<std::vector<PassShape>> shapes;
   std::vector<std::vector<Sections>> sections;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     shapes.push_back(shapes_of(levels[i]));
     sections.emplace_back(levels[i].size());
-    const Bytes index = upload(work, random, streams[i].index);
-    const Bytes codes = upload(work, random, streams[i].codes);
+    const Bytes index = upload(gpu, random, streams[i].index);
+    const Bytes codes = upload(gpu, random, streams[i].codes);
     if (!index.empty()) sections.back().front().add(SectionId::index, index);
     if (!codes.empty()) sections.back().front().add(SectionId::codes, codes);
   }
   std::vector<CodedLevel> coded;
   for (std::size_t i = 0; i < levels.size(); ++i) coded.push_back({shapes[i], sections[i]});
   try {
-    const gpu::AnsCodes decoded(work, params, coded);
+    const gpu::AnsCodes decoded(gpu, params, coded);
     Codes all;
     for (const Level& level : levels) {
       for (const Pass& pass : level) {
         const std::uint64_t count = pass.codes.size();
-        auto* const codes = work.take<QuantCode>(count);
+        auto* const codes = gpu.take<QuantCode>(count);
         const auto* const contexts =
-            pass.contexts.empty() ? nullptr : work.upload(pass.contexts.data(), count);
+            pass.contexts.empty() ? nullptr : upload(gpu, pass.contexts.data(), count);
         decoded.place(all.size(), contexts, count, codes);
-        const QuantCode* const host = work.download(codes, count);
-        work.sync();
+        const QuantCode* const host = download(gpu, codes, count);
+        gpu.sync();
         all.emplace_back(host, host + count);
       }
     }
-    const std::uint32_t& flaws = *work.download(work.flaws(), 1);
-    work.sync();
+    const std::uint32_t& flaws = *download(gpu, gpu.flaws(), 1);
+    gpu.sync();
     if (flaws != 0) return std::nullopt;
     return all;
   } catch (const ArchiveError&) {
-    work.sync();
+    gpu.sync();
     return std::nullopt;
   }
 }
@@ -193,24 +194,24 @@ std::optional<Codes> decode_on_cpu(const AnsParams& params, const std::vector<Le
 
 void check_frames(std::uint64_t seed, int frames, std::uint64_t most_codes) {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(seed);
   for (int i = 0; i < frames; ++i) {
     INFO("frame " << i << " of seed " << seed);
     const AnsParams params = random_params(random);
     const std::vector<Level> levels = random_levels(random, most_codes, params.centre);
     const auto expected = encode_on_cpu(params, levels);
-    work.reset();
-    const auto symbols = upload(work, levels);
-    const auto made = gpu::ans_encode(work, params, symbols);
+    gpu.reset();
+    const auto symbols = upload(gpu, levels);
+    const auto made = gpu::ans_encode(gpu, params, symbols);
     REQUIRE(made.size() == expected.size());
     for (std::size_t k = 0; k < made.size(); ++k) {
       INFO("level " << k);
-      REQUIRE(to_host(work, made[k].index) == expected[k].index);
+      REQUIRE(to_host(gpu, made[k].index) == expected[k].index);
       REQUIRE(made[k].codes.size() == expected[k].codes.size());
-      REQUIRE(to_host(work, made[k].codes) == expected[k].codes);
+      REQUIRE(to_host(gpu, made[k].codes) == expected[k].codes);
     }
-    const std::optional<Codes> decoded = decode_on_gpu(work, random, params, levels, expected);
+    const std::optional<Codes> decoded = decode_on_gpu(gpu, random, params, levels, expected);
     REQUIRE(decoded);
     std::size_t pass = 0;
     for (const Level& level : levels) {
@@ -224,7 +225,7 @@ void check_frames(std::uint64_t seed, int frames, std::uint64_t most_codes) {
 
 void check_damaged(std::uint64_t seed, int frames, std::uint64_t most_codes) {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(seed);
   for (int i = 0; i < frames; ++i) {
     INFO("frame " << i << " of seed " << seed);
@@ -252,7 +253,7 @@ void check_damaged(std::uint64_t seed, int frames, std::uint64_t most_codes) {
       }
     }
     const std::optional<Codes> expected = decode_on_cpu(params, levels, streams);
-    const std::optional<Codes> decoded = decode_on_gpu(work, random, params, levels, streams);
+    const std::optional<Codes> decoded = decode_on_gpu(gpu, random, params, levels, streams);
     REQUIRE(decoded.has_value() == expected.has_value());
     if (expected) REQUIRE(*decoded == *expected);
   }

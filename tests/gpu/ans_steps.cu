@@ -1,4 +1,4 @@
-#include "gpu/runtime/work.hpp"
+#include "gpu/runtime/copies.hpp"
 #include "tests/gpu/ans_steps.hpp"
 
 namespace cuszi::test {
@@ -15,12 +15,12 @@ __global__ void run_ans_steps(std::uint32_t centre, AnsSteps* steps) {
 }  // namespace
 
 std::vector<AnsSteps> ans_steps_on_device(std::uint32_t centre) {
-  gpu::Work work;
-  auto* const steps = work.take<AnsSteps>(all_codes);
-  run_ans_steps<<<all_codes / 256, 256, 0, work.stream()>>>(centre, steps);
+  gpu::DeviceContext gpu;
+  auto* const steps = gpu.take<AnsSteps>(all_codes);
+  run_ans_steps<<<all_codes / 256, 256, 0, gpu.stream()>>>(centre, steps);
   gpu::check_launch("run_ans_steps");
-  const AnsSteps* const host = work.download(steps, all_codes);
-  work.sync();
+  const AnsSteps* const host = download(gpu, steps, all_codes);
+  gpu.sync();
   return {host, host + all_codes};
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/coders/huffman.hpp"
+#include "gpu/runtime/copies.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
@@ -14,14 +15,14 @@ namespace {
 using Histogram = std::vector<std::uint64_t>;
 
 /// Makes the codebook there and compares all of it with core's.
-void check_codebook(gpu::Work& work, const Histogram& histogram) {
-  work.reset();
+void check_codebook(gpu::DeviceContext& gpu, const Histogram& histogram) {
+  gpu.reset();
   const auto symbols = static_cast<std::uint32_t>(histogram.size());
   const gpu::DeviceCodebook book =
-      gpu::make_codebook(work, work.upload(histogram.data(), symbols), symbols);
-  const std::uint64_t* const units = work.download(book.units, symbols);
-  const std::uint32_t* const short_units = work.download(book.short_units, symbols);
-  work.sync();
+      gpu::make_codebook(gpu, upload(gpu, histogram.data(), symbols), symbols);
+  const std::uint64_t* const units = download(gpu, book.units, symbols);
+  const std::uint32_t* const short_units = download(gpu, book.short_units, symbols);
+  gpu.sync();
 
   const std::vector<std::uint8_t> expected = code_lengths(histogram);
   REQUIRE(std::vector(book.lengths, book.lengths + symbols) == expected);
@@ -67,41 +68,41 @@ Histogram random_counts(Random& random, std::size_t symbols) {
 
 TEST_CASE("codebooks made on the device are core's", "[gpu][codebook]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   for (const std::size_t symbols : {2, 1000, 1024, 4096, 4097, 65536}) {
     CAPTURE(symbols);
     Histogram one(symbols, 0);
-    check_codebook(work, one);
+    check_codebook(gpu, one);
     one[symbols / 2] = 5;
-    check_codebook(work, one);
+    check_codebook(gpu, one);
     one[0] = 5;
-    check_codebook(work, one);
-    check_codebook(work, Histogram(symbols, 1));
-    check_codebook(work, Histogram(symbols, 123'456'789));
+    check_codebook(gpu, one);
+    check_codebook(gpu, Histogram(symbols, 1));
+    check_codebook(gpu, Histogram(symbols, 123'456'789));
     Histogram rising(symbols);
     std::iota(rising.begin(), rising.end(), 1);
-    check_codebook(work, rising);
-    if (symbols > 100) check_codebook(work, fibonacci_counts(symbols, 56));
+    check_codebook(gpu, rising);
+    if (symbols > 100) check_codebook(gpu, fibonacci_counts(symbols, 56));
   }
 }
 
 TEST_CASE("codebooks of random histograms are core's", "[gpu][codebook]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(17);
   for (int i = 0; i < 400; ++i) {
     const std::size_t symbols = 2 + random.below(i % 20 == 0 ? 65535 : i % 4 == 0 ? 5000 : 1024);
     CAPTURE(i, symbols);
-    check_codebook(work, random_counts(random, symbols));
+    check_codebook(gpu, random_counts(random, symbols));
   }
 }
 
 TEST_CASE("a codebook for memory and race checkers", "[gpu][.checker]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(18);
   for (const std::size_t symbols : {64, 1024, 5000}) {
-    check_codebook(work, random_counts(random, symbols));
+    check_codebook(gpu, random_counts(random, symbols));
   }
 }
 

@@ -1,4 +1,5 @@
 #include "gpu/runtime/check.hpp"
+#include "gpu/runtime/launch.cuh"
 #include "tests/gpu/core_steps.hpp"
 
 namespace cuszi::test {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu_ref/field/fidelity.hpp"
+#include "gpu/runtime/copies.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/bytes.hpp"
@@ -41,19 +42,19 @@ void require_same(const PairSums& found, const PairSums& expected) {
 }
 
 template <class T>
-void compare(gpu::Work& work, Random& random, const Dims& dims, double scale, bool holes) {
+void compare(gpu::DeviceContext& gpu, Random& random, const Dims& dims, double scale, bool holes) {
   INFO(dims.to_string() << " of about " << scale);
   FillValues fills;
   if (random.one_in(2)) fills.add(7);
   const Compared<T> frame(random, dims.count(), scale, holes);
   const Fidelity expected = cpu::measure_fidelity(dtype_of<T>, dims, bytes_of(frame.original),
                                                   bytes_of(frame.restored), fills);
-  work.reset();
+  gpu.reset();
   const auto there = [&](const std::vector<T>& values) {
-    return Bytes(reinterpret_cast<const std::byte*>(work.upload(values.data(), values.size())),
+    return Bytes(reinterpret_cast<const std::byte*>(upload(gpu, values.data(), values.size())),
                  values.size() * sizeof(T));
   };
-  const Fidelity found = gpu::measure_fidelity(work, {dtype_of<T>, dims}, there(frame.original),
+  const Fidelity found = gpu::measure_fidelity(gpu, {dtype_of<T>, dims}, there(frame.original),
                                                there(frame.restored), fills);
   CHECK(found.points == expected.points);
   CHECK(found.missing == expected.missing);
@@ -75,16 +76,15 @@ void compare(gpu::Work& work, Random& random, const Dims& dims, double scale, bo
 
 TEST_CASE("fidelity measured on the device is the host's", "[gpu][metrics]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(19);
   for (const Dims& dims :
        {Dims{1}, Dims{5}, Dims{100'000}, Dims{9, 8193}, Dims{300, 8}, Dims{200, 313},
         Dims{20, 1, 70}, Dims{17, 33, 65}, Dims{40, 64, 100}, Dims{3, 4, 30, 40}}) {
     for (const bool holes : {false, true}) {
-      for (const double scale : {1.0, 1e-30, 1e30})
-        compare<float>(work, random, dims, scale, holes);
+      for (const double scale : {1.0, 1e-30, 1e30}) compare<float>(gpu, random, dims, scale, holes);
       for (const double scale : {1.0, 1e-200, 1e300}) {
-        compare<double>(work, random, dims, scale, holes);
+        compare<double>(gpu, random, dims, scale, holes);
       }
     }
   }
@@ -92,10 +92,10 @@ TEST_CASE("fidelity measured on the device is the host's", "[gpu][metrics]") {
 
 TEST_CASE("fidelity of a few values, for memory and race checkers", "[gpu][.checker]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(20);
-  compare<float>(work, random, Dims{9, 20, 30}, 1, true);
-  compare<double>(work, random, Dims{50, 60}, 1, true);
+  compare<float>(gpu, random, Dims{9, 20, 30}, 1, true);
+  compare<double>(gpu, random, Dims{50, 60}, 1, true);
 }
 
 }  // namespace cuszi::test

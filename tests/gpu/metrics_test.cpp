@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu_ref/field/metrics.hpp"
+#include "gpu/runtime/copies.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/catch.hpp"
@@ -45,7 +46,7 @@ Bytes view_of(const std::vector<T>& values) {
 }
 
 template <class T>
-void compare(gpu::Work& work, Random& random, std::size_t count, double scale) {
+void compare(gpu::DeviceContext& gpu, Random& random, std::size_t count, double scale) {
   FillValues fills;
   if (random.one_in(2)) fills.add(7);
   const double bound = random.one_in(2) ? scale / 3 : scale / 1e3;
@@ -54,13 +55,13 @@ void compare(gpu::Work& work, Random& random, std::size_t count, double scale) {
   INFO(count << " values of about " << scale);
   const Quality expected =
       cpu::measure_quality(dtype_of<T>, view_of(original), view_of(restored), fills, bound);
-  work.reset();
+  gpu.reset();
   const auto there = [&](const std::vector<T>& values) {
-    return Bytes(reinterpret_cast<const std::byte*>(work.upload(values.data(), count)),
+    return Bytes(reinterpret_cast<const std::byte*>(upload(gpu, values.data(), count)),
                  count * sizeof(T));
   };
   const Quality found =
-      gpu::measure_quality(work, dtype_of<T>, there(original), there(restored), fills, bound);
+      gpu::measure_quality(gpu, dtype_of<T>, there(original), there(restored), fills, bound);
   CHECK(found.points == expected.points);
   CHECK(found.missing == expected.missing);
   CHECK(found.min == expected.min);
@@ -77,20 +78,20 @@ void compare(gpu::Work& work, Random& random, std::size_t count, double scale) {
 
 TEST_CASE("errors measured on the device are the host's", "[gpu][metrics]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(17);
   for (const std::size_t count : {1U, 31U, 32U, 1000U, 65'535U, 65'536U, 65'537U, 300'001U}) {
-    for (const double scale : {1.0, 1e-30, 1e30}) compare<float>(work, random, count, scale);
-    for (const double scale : {1.0, 1e-200, 1e200}) compare<double>(work, random, count, scale);
+    for (const double scale : {1.0, 1e-30, 1e30}) compare<float>(gpu, random, count, scale);
+    for (const double scale : {1.0, 1e-200, 1e200}) compare<double>(gpu, random, count, scale);
   }
 }
 
 TEST_CASE("errors of a few values, for memory and race checkers", "[gpu][.checker]") {
   if (device() == nullptr) return;
-  gpu::Work work;
+  gpu::DeviceContext gpu;
   Random random(18);
-  compare<float>(work, random, 70'000, 1);
-  compare<double>(work, random, 333, 1e200);
+  compare<float>(gpu, random, 70'000, 1);
+  compare<double>(gpu, random, 333, 1e200);
 }
 
 }  // namespace cuszi::test

@@ -1,14 +1,18 @@
 #include <algorithm>
 
-#include "gpu/runtime/check.hpp"
-#include "gpu/runtime/copy_list.hpp"
+#include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned copy_threads = 256;
-constexpr std::size_t pieces_of_launch = 64;  ///< that fit into its arguments
+struct CopyPolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned threads_of_small = 32;
+  static constexpr ByteCount bytes_of_block = 4096;
+  static constexpr ByteCount most_blocks = 64;  ///< of a piece
+  static constexpr std::size_t pieces = 64;     ///< that fit into a launch's arguments
+};
 
 template <std::size_t count>
 struct CopyPieces {
@@ -17,7 +21,7 @@ struct CopyPieces {
 
 /// By 8 bytes at a time where both sides are aligned; a row of thread blocks per piece.
 template <std::size_t count>
-__global__ void __launch_bounds__(copy_threads)
+__global__ void __launch_bounds__(CopyPolicy::threads)
     copy_pieces(__grid_constant__ const CopyPieces<count> pieces) {
   using Word = std::uint64_t;
   const CopyPiece& piece = pieces.of[blockIdx.y];
@@ -35,26 +39,40 @@ __global__ void __launch_bounds__(copy_threads)
 }  // namespace
 
 void copy_by_kernel(const CopyPiece& piece, cudaStream_t stream) {
-  const unsigned threads = piece.size <= 32 * sizeof(std::uint64_t) ? 32 : copy_threads;
+  using Policy = CopyPolicy;
+  const bool is_small = piece.size <= Policy::threads_of_small * sizeof(std::uint64_t);
+  const unsigned threads = is_small ? Policy::threads_of_small : Policy::threads;
   copy_pieces<<<1, threads, 0, stream>>>(CopyPieces<1>{{piece}});
   check_launch("copy_pieces");
 }
 
 void CopyList::run(cudaStream_t stream) {
-  constexpr ByteCount bytes_of_block = 4096;
-  constexpr ByteCount most_blocks = 64;
-  for (std::size_t first = 0; first < pieces_.size(); first += pieces_of_launch) {
-    const std::size_t count = std::min(pieces_of_launch, pieces_.size() - first);
-    CopyPieces<pieces_of_launch> pieces{};
+  using Policy = CopyPolicy;
+  for (std::size_t first = 0; first < pieces_.size(); first += Policy::pieces) {
+    const std::size_t count = std::min(Policy::pieces, pieces_.size() - first);
+    CopyPieces<Policy::pieces> pieces{};
     std::copy_n(pieces_.begin() + static_cast<std::ptrdiff_t>(first), count, pieces.of);
     ByteCount largest = 0;
     for (const CopyPiece& piece : pieces.of) largest = std::max(largest, piece.size);
-    const ByteCount blocks = std::min(ceil_div(largest, bytes_of_block), most_blocks);
+    const auto blocks = std::min(ceil_div(largest, Policy::bytes_of_block), Policy::most_blocks);
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(count));
-    copy_pieces<<<grid, copy_threads, 0, stream>>>(pieces);
+    copy_pieces<<<grid, Policy::threads, 0, stream>>>(pieces);
     check_launch("copy_pieces");
   }
   pieces_.clear();
+}
+
+bool is_on_device(const void* memory) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, memory), "tell whose memory this is");
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+Bytes bring(DeviceContext& gpu, Bytes bytes) {
+  if (bytes.empty() || is_on_device(bytes.data())) return bytes;
+  auto* const memory = gpu.take<std::byte>(bytes.size());
+  start_copy(gpu, memory, bytes.data(), bytes.size());
+  return {memory, bytes.size()};
 }
 
 }  // namespace cuszi::gpu

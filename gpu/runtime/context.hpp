@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gpu/runtime/arena.hpp"
+#include "gpu/runtime/device.hpp"
+#include "gpu/runtime/host_threads.hpp"
+#include "gpu/runtime/stream.hpp"
+
+namespace cuszi::gpu {
+
+/// What kernels may find wrong with an archive, as bits of one word.
+enum Flaw : std::uint32_t {
+  codes_leave_chunk = 1,
+  bad_chunk_index = 2,
+  bad_sparse_list = 4,
+  bad_tiles = 8,
+  unlisted_outlier = 16,
+  bad_ans_segment = 32,
+  wrong_code_counts = 64,
+};
+
+/// Where the steps of a frame run and take their memory from: a device, its streams, an arena of
+/// its memory, one of page-locked memory for what travels, threads of the host.
+class DeviceContext {
+ public:
+  explicit DeviceContext(Device device = Device::in_use()) : device_(std::move(device)) {}
+  /// For short steps that are to be made soon, beside those of another context.
+  DeviceContext(Device device, unsigned host_threads)
+      : device_(std::move(device)), streams_(true), host_(host_threads) {}
+
+  const Device& device() const { return device_; }
+
+  StreamFork& streams() { return streams_; }
+  cudaStream_t stream() const { return streams_.current(); }
+  void sync() const { streams_.sync(); }
+
+  /// For what the host decides between kernels.
+  HostThreads& host() { return host_; }
+
+  /// Forgets the last frame.
+  void reset() {
+    for (std::size_t i = 0; i < others_in_use_; ++i) others_[i]->reset();
+    others_in_use_ = 0;
+    streams_.sync_all();
+    memory_.reset();
+    pinned_.reset();
+    flaws_ = nullptr;
+  }
+
+  const Arena<DeviceMemory>& memory() const { return memory_; }
+
+  /// Room on the device for `count` values, not initialised, valid until the next reset().
+  template <class T>
+  T* take(ByteCount count) {
+    return memory_.take<T>(count);
+  }
+  template <class T>
+  T* take_zeroed(ByteCount count) {
+    T* const memory = take<T>(count);
+    check(cudaMemsetAsync(memory, 0, count * sizeof(T), stream()), "clear memory");
+    return memory;
+  }
+  /// Room in page-locked memory.
+  template <class T>
+  T* take_pinned(ByteCount count) {
+    return pinned_.take<T>(count);
+  }
+
+  /// A piece of what was taken that nothing given to the main stream from here on needs.
+  void lend(MutableBytes piece) { memory_.lend(piece); }
+
+  /// Others of the same device, for what goes on side by side; reset with this one.
+  DeviceContext& other(std::size_t number) {
+    constexpr unsigned host_threads = 3;  // there are several
+    while (others_.size() <= number)
+      others_.push_back(std::make_unique<DeviceContext>(device_, host_threads));
+    others_in_use_ = std::max(others_in_use_, number + 1);
+    return *others_[number];
+  }
+
+  /// The word in which kernels set Flaw bits.
+  std::uint32_t* flaws() {
+    if (flaws_ == nullptr) flaws_ = take_zeroed<std::uint32_t>(1);
+    return flaws_;
+  }
+
+ private:
+  Device device_;
+  StreamFork streams_;
+  Arena<DeviceMemory> memory_;
+  Arena<PinnedMemory> pinned_;
+  std::uint32_t* flaws_ = nullptr;
+  HostThreads host_;
+  std::vector<std::unique_ptr<DeviceContext>> others_;
+  std::size_t others_in_use_ = 0;  ///< since the last reset()
+};
+
+/// Device memory for several attempts at a frame, one after the other, which take about the same.
+class FrameMemory {
+ public:
+  /// Keeps `gpu`.
+  explicit FrameMemory(DeviceContext& gpu) : gpu_(gpu) {}
+
+  /// Takes everything back.
+  void reset() { next_ = 0; }
+
+  /// Room for `count` values, not initialised, valid until the next reset() and as long as the
+  /// frame.
+  template <class T>
+  T* take(ByteCount count) {
+    if (next_ == pieces_.size()) pieces_.emplace_back();
+    MutableBytes& piece = pieces_[next_++];
+    const ByteCount size = count * sizeof(T);
+    if (piece.data() == nullptr || piece.size() < size) piece = {gpu_.take<std::byte>(size), size};
+    return reinterpret_cast<T*>(piece.data());
+  }
+
+ private:
+  DeviceContext& gpu_;
+  std::vector<MutableBytes> pieces_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+#include "gpu/runtime/check.hpp"
+
+namespace cuszi::gpu {
+
+/// What steps know of a device, asked of it once. What an archive holds must not depend on it.
+struct Device {
+  int number = 0;
+  std::string name;
+  unsigned multiprocessors = 0;
+  unsigned shared_bytes = 0;  ///< of a thread block at most, static and dynamic together
+
+  /// The device in use. Throws DeviceError.
+  static Device in_use() {
+    Device device;
+    check(cudaGetDevice(&device.number), "tell the device in use");
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device.number), "tell its properties");
+    device.name = properties.name;
+    device.multiprocessors = static_cast<unsigned>(properties.multiProcessorCount);
+    device.shared_bytes = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
+    return device;
+  }
+};
+
+/// Raises a kernel's limit of dynamic shared memory to all that the device has beside the kernel's
+/// static one, and returns it in bytes. The limit belongs to the process: one that follows from a
+/// launch would refuse what another thread launches. Throws DeviceError.
+template <class... Params>
+unsigned raise_shared_limit(const Device& device, void (*kernel)(Params...)) {
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, function), "tell a kernel's shared memory");
+  const unsigned most = device.shared_bytes - static_cast<unsigned>(attributes.sharedSizeBytes);
+  if (attributes.maxDynamicSharedSizeBytes != static_cast<int>(most)) {
+    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(most)),
+          "set aside shared memory");
+  }
+  return most;
+}
+
+}  // namespace cuszi::gpu
