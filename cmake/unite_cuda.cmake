@@ -1,7 +1,7 @@
-# unite_cuda(RESULT NAME NAMES SOURCE...): in a unity build one CUDA file NAME.cu that includes the
+# unite_cuda(RESULT NAME SOURCE...): in a unity build one CUDA file NAME.cu that includes the
 # sources, whose headers take most of the time; else the sources themselves. CMake unites CUDA code
-# only from 3.31 on. Constants that several sources name alike (a list, NAMES) get names of their own.
-function(unite_cuda result name names)
+# only from 3.31 on.
+function(unite_cuda result name)
   if(NOT CMAKE_UNITY_BUILD)
     set(${result} ${ARGN} PARENT_SCOPE)
     return()
@@ -13,14 +13,7 @@ function(unite_cuda result name names)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(STRINGS ${path} lines REGEX "^#include")
     list(APPEND headers ${lines})
-    get_filename_component(stem ${source} NAME_WE)
-    foreach(constant ${names})
-      string(APPEND parts "#define ${constant} ${stem}_${constant}\n")
-    endforeach()
     string(APPEND parts "#include \"${path}\"\n")
-    foreach(constant ${names})
-      string(APPEND parts "#undef ${constant}\n")
-    endforeach()
   endforeach()
   list(REMOVE_DUPLICATES headers)
   list(JOIN headers "\n" headers)

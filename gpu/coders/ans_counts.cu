@@ -8,10 +8,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 512;
-constexpr unsigned tile_codes = 1U << 16;
+struct AnsCountPolicy {
+  static constexpr unsigned threads = 512;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned tile_codes = 1U << 16;
+  static constexpr unsigned most_bins = 48 * 1024 / sizeof(std::uint32_t);  ///< in shared memory
+};
 constexpr unsigned row = outlier_token + 1;  ///< counts of a context in shared memory
-constexpr unsigned most_bins = 48 * 1024 / sizeof(std::uint32_t);
 
 static_assert(sizeof(Counts) == token_count * sizeof(unsigned long long));
 
@@ -23,31 +26,32 @@ struct CountedPass {
   unsigned long long* totals;  ///< [context][token]
 };
 
-extern __shared__ std::uint32_t bins[];
+extern __shared__ std::uint32_t token_bins[];
 
 /// Warps share copies of the bins, as many as there is room for.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(AnsCountPolicy::threads)
     count_tokens_of_tiles(const CountedPass* passes, TiledRanges tiles, std::uint32_t centre,
                           std::uint32_t room) {
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const CountedPass pass = passes[number];
   const std::uint32_t size = pass.context_count * row;
-  const std::uint32_t copies = min(room / size, threads / 32);
-  for (std::uint32_t i = threadIdx.x; i < copies * size; i += threads) bins[i] = 0;
+  const std::uint32_t copies = min(room / size, AnsCountPolicy::warps);
+  for (std::uint32_t i = threadIdx.x; i < copies * size; i += AnsCountPolicy::threads)
+    token_bins[i] = 0;
   __syncthreads();
-  std::uint32_t* const own = bins + threadIdx.x / 32 % copies * size;
-  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * tile_codes;
-  const std::uint32_t end = min(pass.count - first, tile_codes);
+  std::uint32_t* const own = token_bins + threadIdx.x / 32 % copies * size;
+  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * AnsCountPolicy::tile_codes;
+  const std::uint32_t end = min(pass.count - first, AnsCountPolicy::tile_codes);
 #pragma unroll 8
-  for (std::uint32_t i = threadIdx.x; i < end; i += threads) {
+  for (std::uint32_t i = threadIdx.x; i < end; i += AnsCountPolicy::threads) {
     const std::uint32_t context = pass.contexts == nullptr ? 0 : pass.contexts[first + i];
     const Token token = token_of(SlotKind::code, pass.codes[first + i], centre);
     atomicAdd(own + context * row + token.token, 1U);
   }
   __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < size; i += threads) {
+  for (std::uint32_t i = threadIdx.x; i < size; i += AnsCountPolicy::threads) {
     std::uint32_t sum = 0;
-    for (std::uint32_t copy = 0; copy < copies; ++copy) sum += bins[copy * size + i];
+    for (std::uint32_t copy = 0; copy < copies; ++copy) sum += token_bins[copy * size + i];
     if (sum != 0) atomicAdd(pass.totals + i / row * token_count + i % row, sum);
   }
 }
@@ -74,12 +78,13 @@ std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;
   }
-  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_codes);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, AnsCountPolicy::tile_codes);
   if (tiles.tiles != 0) {
-    const auto room =
-        std::min(most_bins, static_cast<unsigned>(most_contexts * row) * (threads / 32));
-    count_tokens_of_tiles<<<tiles.tiles, threads, room * sizeof(std::uint32_t), gpu.stream()>>>(
-        upload(gpu, counted.data(), counted.size()), tiles, centre, room);
+    const auto room = std::min(AnsCountPolicy::most_bins,
+                               static_cast<unsigned>(most_contexts * row) * AnsCountPolicy::warps);
+    count_tokens_of_tiles<<<tiles.tiles, AnsCountPolicy::threads, room * sizeof(std::uint32_t),
+                            gpu.stream()>>>(upload(gpu, counted.data(), counted.size()), tiles,
+                                            centre, room);
     check_launch("count_tokens_of_tiles");
   }
   const Counts* const found = download(gpu, totals, rows);

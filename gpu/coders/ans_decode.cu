@@ -12,7 +12,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned most_spread_blocks = 1024;               ///< of a table
 constexpr ByteCount usual_head_bytes = ByteCount{1} << 16;  ///< more than a head mostly has
 
 [[noreturn]] void refuse_counts() {
@@ -155,13 +155,13 @@ TablePlaces places_of(const TableLists& table, const SlotList* lists, const Fram
 // Placing.
 
 __global__ void fill_codes(QuantCode* codes, std::uint64_t count, QuantCode code) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < count) codes[i] = code;
 }
 
 /// Puts codes that differ from the centre in their places among those of their table, and checks
 /// how many codes tables have; a row of thread blocks per table.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(ItemPolicy::threads)
     spread_others(const TablePlaces* tables, TableStarts starts, QuantCode* sorted,
                   std::uint32_t* flaws) {
   const TablePlaces table = tables[blockIdx.y];
@@ -171,8 +171,7 @@ __global__ void __launch_bounds__(threads)
     if (table.count != count) atomicOr(flaws, wrong_code_counts);
     return;
   }
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < table.count;
-       i += std::uint64_t{gridDim.x} * threads) {
+  for (std::uint64_t i = ItemPolicy::first(); i < table.count; i += ItemPolicy::step()) {
     if (table.positions[i] < count) {
       sorted[start + table.positions[i]] = table.codes[i];
     } else {
@@ -275,14 +274,14 @@ void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint
       start_copy(gpu_, codes, table.codes, count);
       return;
     }
-    fill_codes<<<blocks_for(count, threads), threads, 0, gpu_.stream()>>>(codes, count, centre_);
-    check_launch("fill_codes");
+    launch_items(gpu_, "fill_codes", count, fill_codes, codes, count, centre_);
     if (table.count != 0) spread(pass, {nullptr, 0, count}, codes);
     return;
   }
-  OrderedPass order{contexts, static_cast<std::uint32_t>(count),
-                    tables,   static_cast<std::uint32_t>(ceil_div(count, order_tile)),
-                    0,        {}};
+  OrderedPass order{
+      contexts, static_cast<std::uint32_t>(count),
+      tables,   static_cast<std::uint32_t>(ceil_div(count, TableOrderPolicy::tile_codes)),
+      0,        {}};
   for (std::uint32_t t = 1; t < tables; ++t) {
     std::fill(order.table_of + pass.first_contexts[t], order.table_of + most_tables,
               static_cast<std::uint8_t>(t));
@@ -292,13 +291,13 @@ void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint
   QuantCode* const sorted = any_by_gaps ? gpu_.take<QuantCode>(count) : nullptr;
   auto* const of_tiles = gpu_.take<std::uint32_t>(order.counts());
   auto* const places = gpu_.take<std::uint64_t>(order.counts() + 1);
-  count_tables<<<order.tiles, order_threads, 0, gpu_.stream()>>>(SinglePass{order}, of_tiles,
-                                                                 sorted, centre_);
+  count_tables<<<order.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
+      SinglePass{order}, of_tiles, sorted, centre_);
   check_launch("count_tables");
   exclusive_sums(gpu_, of_tiles, order.counts(), places);
   const TableStarts starts{places, order.tiles, count};
   spread(pass, starts, sorted);
-  move_codes<<<order.tiles, order_threads, 0, gpu_.stream()>>>(
+  move_codes<<<order.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
       SinglePass{order}, places, GatherCodes{pass.on_device, starts, sorted, codes});
   check_launch("move_codes");
 }
@@ -308,10 +307,10 @@ void AnsCodes::spread(const PassPlaces& pass, const TableStarts& starts, QuantCo
   for (const TablePlaces& table : pass.tables) {
     if (table.by_gaps) most = std::max<std::uint64_t>(most, table.count);
   }
-  const dim3 blocks(static_cast<unsigned>(std::min<std::uint64_t>(ceil_div(most, threads), 1024)),
+  const dim3 blocks(std::min(blocks_for(most, ItemPolicy::threads), most_spread_blocks),
                     static_cast<unsigned>(pass.tables.size()));
-  spread_others<<<blocks, threads, 0, gpu_.stream()>>>(pass.on_device, starts, sorted,
-                                                       gpu_.flaws());
+  spread_others<<<blocks, ItemPolicy::threads, 0, gpu_.stream()>>>(pass.on_device, starts, sorted,
+                                                                   gpu_.flaws());
   check_launch("spread_others");
 }
 

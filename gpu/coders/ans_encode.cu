@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gpu/coders/ans.cuh"
 #include "gpu/coders/ans_counts.cuh"
 #include "gpu/coders/ans_gaps.cuh"
 #include "gpu/coders/ans_segments.cuh"
@@ -103,12 +104,13 @@ class FrameLists {
       const ContextTables& contexts = fits[i];
       if (pass.counts.size() == 1 || pass.symbols.contexts == nullptr || are_silent(pass.counts))
         continue;
-      OrderedPass order{pass.symbols.contexts,
-                        static_cast<std::uint32_t>(pass.symbols.count),
-                        static_cast<std::uint32_t>(pass.counts.size()),
-                        static_cast<std::uint32_t>(ceil_div(pass.symbols.count, order_tile)),
-                        all_counts,
-                        {}};
+      OrderedPass order{
+          pass.symbols.contexts,
+          static_cast<std::uint32_t>(pass.symbols.count),
+          static_cast<std::uint32_t>(pass.counts.size()),
+          static_cast<std::uint32_t>(ceil_div(pass.symbols.count, TableOrderPolicy::tile_codes)),
+          all_counts,
+          {}};
       std::copy(contexts.table_of.begin(), contexts.table_of.end(), order.table_of);
       all_counts += order.counts();
       all_codes += pass.symbols.count;
@@ -120,13 +122,13 @@ class FrameLists {
     if (moved.empty()) return;
     auto* const sorted = gpu_.take<QuantCode>(all_codes);
     const ManyPasses all{upload(gpu_, ordered.data(), ordered.size()),
-                         tile_ranges(gpu_, sizes, order_tile)};
+                         tile_ranges(gpu_, sizes, TableOrderPolicy::tile_codes)};
     auto* const of_tiles = gpu_.take<std::uint32_t>(all_counts);
     auto* const places = gpu_.take<std::uint64_t>(all_counts + 1);
-    count_tables<<<all.tiles.tiles, order_threads, 0, gpu_.stream()>>>(all, of_tiles);
+    count_tables<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(all, of_tiles);
     check_launch("count_tables");
     exclusive_sums(gpu_, of_tiles, all_counts, places);
-    move_codes<<<all.tiles.tiles, order_threads, 0, gpu_.stream()>>>(
+    move_codes<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
         all, places, SortCodes{upload(gpu_, codes.data(), codes.size()), sorted});
     check_launch("move_codes");
     std::uint64_t first = 0;

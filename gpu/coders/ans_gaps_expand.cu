@@ -10,9 +10,11 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned per_thread = 4;
-constexpr unsigned tile_numbers = threads * per_thread;
+struct ExpandPolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned numbers = 4;  ///< of a thread
+  static constexpr unsigned tile_numbers = threads * numbers;
+};
 constexpr std::uint64_t beyond = ~std::uint32_t{0};  ///< any position that can be
 
 struct ExpandTask {
@@ -40,23 +42,24 @@ struct InnerGaps {
 
 template <class List>
 __device__ void load_lengths(const CodedGaps& table, std::uint32_t first,
-                             std::uint64_t (&lengths)[per_thread]) {
+                             std::uint64_t (&lengths)[ExpandPolicy::numbers]) {
 #pragma unroll
-  for (unsigned k = 0; k < per_thread; ++k) {
+  for (unsigned k = 0; k < ExpandPolicy::numbers; ++k) {
     lengths[k] = first + k < List::count(table) ? List::length(List::list(table)[first + k]) : 0;
   }
 }
 
 /// Sums that no valid list has are cut off.
 template <class List>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(ExpandPolicy::threads)
     sum_lengths(ExpandTask task, TiledRanges tiles, std::uint32_t* sums) {
-  using Reduce = cub::BlockReduce<std::uint64_t, threads>;
+  using Reduce = cub::BlockReduce<std::uint64_t, ExpandPolicy::threads>;
   __shared__ typename Reduce::TempStorage storage;
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const std::uint32_t first =
-      (blockIdx.x - tiles.first_tiles[number]) * tile_numbers + threadIdx.x * per_thread;
-  std::uint64_t lengths[per_thread];
+      (blockIdx.x - tiles.first_tiles[number]) * ExpandPolicy::tile_numbers +
+      threadIdx.x * ExpandPolicy::numbers;
+  std::uint64_t lengths[ExpandPolicy::numbers];
   load_lengths<List>(task.tables[number], first, lengths);
   const std::uint64_t sum = Reduce(storage).Sum(lengths);
   if (threadIdx.x == 0) sums[blockIdx.x] = static_cast<std::uint32_t>(min(sum, beyond));
@@ -66,23 +69,24 @@ __global__ void __launch_bounds__(threads)
 template <class List, class Visit>
 __device__ void visit_places(const CodedGaps& table, const TiledRanges& tiles, std::uint32_t number,
                              const std::uint64_t* before, const Visit& visit) {
-  using Scan = cub::BlockScan<std::uint64_t, threads>;
+  using Scan = cub::BlockScan<std::uint64_t, ExpandPolicy::threads>;
   __shared__ typename Scan::TempStorage storage;
   const std::uint32_t first =
-      (blockIdx.x - tiles.first_tiles[number]) * tile_numbers + threadIdx.x * per_thread;
-  std::uint64_t lengths[per_thread];
+      (blockIdx.x - tiles.first_tiles[number]) * ExpandPolicy::tile_numbers +
+      threadIdx.x * ExpandPolicy::numbers;
+  std::uint64_t lengths[ExpandPolicy::numbers];
   load_lengths<List>(table, first, lengths);
   Scan(storage).InclusiveSum(lengths, lengths);
   const std::uint64_t start = before[blockIdx.x] - before[tiles.first_tiles[number]];
 #pragma unroll
-  for (unsigned k = 0; k < per_thread; ++k) {
+  for (unsigned k = 0; k < ExpandPolicy::numbers; ++k) {
     if (first + k < List::count(table)) {
       visit(first + k, static_cast<std::uint32_t>(min(start + lengths[k] - 1, beyond)));
     }
   }
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(ExpandPolicy::threads)
     place_others(ExpandTask task, TiledRanges tiles, const std::uint64_t* before) {
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const CodedGaps table = task.tables[number];
@@ -93,7 +97,7 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(ExpandPolicy::threads)
     place_larger(ExpandTask task, TiledRanges tiles, const std::uint64_t* before) {
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const CodedGaps table = task.tables[number];
@@ -114,14 +118,14 @@ __global__ void __launch_bounds__(threads)
 template <class List, class Kernel>
 void place(DeviceContext& gpu, Kernel* kernel, const char* name, const ExpandTask& task,
            std::span<const std::uint64_t> sizes) {
-  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_numbers);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, ExpandPolicy::tile_numbers);
   if (tiles.tiles == 0) return;
   auto* const sums = gpu.take<std::uint32_t>(tiles.tiles);
   auto* const before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
-  sum_lengths<List><<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, sums);
+  sum_lengths<List><<<tiles.tiles, ExpandPolicy::threads, 0, gpu.stream()>>>(task, tiles, sums);
   check_launch("sum_lengths");
   exclusive_sums(gpu, sums, tiles.tiles, before);
-  kernel<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, before);
+  kernel<<<tiles.tiles, ExpandPolicy::threads, 0, gpu.stream()>>>(task, tiles, before);
   check_launch(name);
 }
 

@@ -7,11 +7,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned warps = threads / 32;
-constexpr unsigned lane_codes = 16;
-constexpr unsigned tile_codes = threads * lane_codes;
-constexpr unsigned tile_numbers = 4096;
+struct FindPolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned lane_codes = 16;
+  static constexpr unsigned tile_codes = threads * lane_codes;
+  static constexpr unsigned tile_numbers = 4096;
+};
 
 /// A table's codes and where what is found of them goes.
 struct Table {
@@ -37,15 +39,16 @@ struct FindTask {
 class LaneCodes {
  public:
   __device__ LaneCodes(const Table& table, std::uint32_t tile, std::uint32_t centre)
-      : first_(std::int64_t{tile} * tile_codes + threadIdx.x * lane_codes - table.lead) {
+      : first_(std::int64_t{tile} * FindPolicy::tile_codes + threadIdx.x * FindPolicy::lane_codes -
+               table.lead) {
     const std::int64_t count = table.count;
-    if (first_ >= 0 && first_ + lane_codes <= count) {
+    if (first_ >= 0 && first_ + FindPolicy::lane_codes <= count) {
       const auto* const vectors = reinterpret_cast<const uint4*>(table.codes + first_);
       add(0, vectors[0], centre);
-      add(lane_codes / 2, vectors[1], centre);
+      add(FindPolicy::lane_codes / 2, vectors[1], centre);
       return;
     }
-    for (unsigned i = 0; i < lane_codes; ++i) {
+    for (unsigned i = 0; i < FindPolicy::lane_codes; ++i) {
       const std::int64_t at = first_ + i;
       if (at >= 0 && at < count) add(i, table.codes[at], centre);
     }
@@ -86,9 +89,9 @@ class LaneCodes {
   std::uint32_t others_ = 0;
   std::uint32_t larger_ = 0;
 };
-static_assert(sizeof(QuantCode) * lane_codes == 2 * sizeof(uint4));
+static_assert(sizeof(QuantCode) * FindPolicy::lane_codes == 2 * sizeof(uint4));
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(FindPolicy::threads)
     count_others(FindTask task, TiledRanges tiles, std::uint32_t* others, std::uint32_t* larger) {
   __shared__ std::uint32_t sums[2];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
@@ -107,10 +110,10 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x == 1) larger[blockIdx.x] = sums[1];
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(FindPolicy::threads)
     list_others(FindTask task, TiledRanges tiles, const std::uint64_t* others_before,
                 const std::uint64_t* larger_before) {
-  __shared__ std::uint32_t of_warp[warps];
+  __shared__ std::uint32_t of_warp[FindPolicy::warps];
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const Table table = task.tables[number];
   const LaneCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
@@ -133,7 +136,7 @@ __global__ void __launch_bounds__(threads)
 class TokenCounts {
  public:
   __device__ explicit TokenCounts(std::uint32_t* bins) : bins_(bins) {
-    for (unsigned i = threadIdx.x; i < token_count; i += threads) bins_[i] = 0;
+    for (unsigned i = threadIdx.x; i < token_count; i += FindPolicy::threads) bins_[i] = 0;
     __syncthreads();
   }
   __device__ void add(SlotKind kind, std::uint32_t value) {
@@ -142,7 +145,7 @@ class TokenCounts {
   __device__ void finish(Counts& total) {
     __syncthreads();
     auto* const sums = reinterpret_cast<unsigned long long*>(&total);
-    for (unsigned i = threadIdx.x; i < token_count; i += threads) {
+    for (unsigned i = threadIdx.x; i < token_count; i += FindPolicy::threads) {
       if (bins_[i] != 0) atomicAdd(sums + i, bins_[i]);
     }
   }
@@ -155,15 +158,15 @@ __device__ void count_too_long(const Table& table) {
   atomicAdd(reinterpret_cast<unsigned long long*>(&table.counts->too_long), 1ULL);
 }
 
-__global__ void __launch_bounds__(threads) make_gaps(FindTask task, TiledRanges tiles) {
+__global__ void __launch_bounds__(FindPolicy::threads) make_gaps(FindTask task, TiledRanges tiles) {
   __shared__ std::uint32_t bins[token_count];
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const Table table = task.tables[number];
-  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * tile_numbers;
-  const std::uint32_t end = min(table.others, first + tile_numbers);
+  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * FindPolicy::tile_numbers;
+  const std::uint32_t end = min(table.others, first + FindPolicy::tile_numbers);
   const std::uint32_t* const positions = task.positions + table.first_other;
   TokenCounts counts(bins);
-  for (std::uint32_t i = first + threadIdx.x; i < end; i += threads) {
+  for (std::uint32_t i = first + threadIdx.x; i < end; i += FindPolicy::threads) {
     const std::uint32_t position = positions[i];
     const std::uint32_t zeros = i == 0 ? position : position - positions[i - 1] - 1;
     if (zeros > most_gap) {
@@ -177,15 +180,16 @@ __global__ void __launch_bounds__(threads) make_gaps(FindTask task, TiledRanges 
   counts.finish(table.counts->gaps);
 }
 
-__global__ void __launch_bounds__(threads) make_inner_gaps(FindTask task, TiledRanges tiles) {
+__global__ void __launch_bounds__(FindPolicy::threads)
+    make_inner_gaps(FindTask task, TiledRanges tiles) {
   __shared__ std::uint32_t bins[token_count];
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const Table table = task.tables[number];
-  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * tile_numbers;
-  const std::uint32_t end = min(table.larger, first + tile_numbers);
+  const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * FindPolicy::tile_numbers;
+  const std::uint32_t end = min(table.larger, first + FindPolicy::tile_numbers);
   const std::uint32_t* const ranks = task.larger_ranks + table.first_larger;
   TokenCounts counts(bins);
-  for (std::uint32_t i = first + threadIdx.x; i < end; i += threads) {
+  for (std::uint32_t i = first + threadIdx.x; i < end; i += FindPolicy::threads) {
     const std::uint32_t rank = ranks[i];
     const std::uint32_t ones = rank - (i == 0 ? table.first_other : ranks[i - 1] + 1);
     if (ones > most_gap) {
@@ -203,9 +207,9 @@ __global__ void __launch_bounds__(threads) make_inner_gaps(FindTask task, TiledR
 template <class Kernel>
 void run_on_tiles(DeviceContext& gpu, Kernel* kernel, const char* name, const FindTask& task,
                   std::span<const std::uint64_t> sizes) {
-  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_numbers);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, FindPolicy::tile_numbers);
   if (tiles.tiles == 0) return;
-  kernel<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles);
+  kernel<<<tiles.tiles, FindPolicy::threads, 0, gpu.stream()>>>(task, tiles);
   check_launch(name);
 }
 
@@ -238,19 +242,19 @@ FoundGaps find_gaps(DeviceContext& gpu, std::span<const SparseCodes> sparse, std
                       gpu.take<std::uint32_t>(all_larger),
                       {gpu.take<std::uint32_t>(all_others), gpu.take<std::uint32_t>(all_larger),
                        gpu.take<std::uint32_t>(all_larger)}};
-  const TiledRanges tiles = tile_ranges(gpu, sizes, tile_codes);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, FindPolicy::tile_codes);
   if (tiles.tiles != 0) {
     auto* const others_of_tiles = gpu.take<std::uint32_t>(tiles.tiles);
     auto* const larger_of_tiles = gpu.take<std::uint32_t>(tiles.tiles);
     auto* const others_before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
     auto* const larger_before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
-    count_others<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, others_of_tiles,
-                                                            larger_of_tiles);
+    count_others<<<tiles.tiles, FindPolicy::threads, 0, gpu.stream()>>>(
+        task, tiles, others_of_tiles, larger_of_tiles);
     check_launch("count_others");
     exclusive_sums(gpu, others_of_tiles, tiles.tiles, others_before);
     exclusive_sums(gpu, larger_of_tiles, tiles.tiles, larger_before);
-    list_others<<<tiles.tiles, threads, 0, gpu.stream()>>>(task, tiles, others_before,
-                                                           larger_before);
+    list_others<<<tiles.tiles, FindPolicy::threads, 0, gpu.stream()>>>(task, tiles, others_before,
+                                                                       larger_before);
     check_launch("list_others");
     run_on_tiles(gpu, make_gaps, "make_gaps", task, others);
     run_on_tiles(gpu, make_inner_gaps, "make_inner_gaps", task, larger);

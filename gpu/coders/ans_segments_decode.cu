@@ -7,11 +7,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned warps = threads / 32;
-constexpr unsigned decoder_threads = 32;  ///< a table in shared memory each
-constexpr unsigned rounds = 4;
-
 /// Where a segment's raw bits are; plain data.
 struct RawPlace {
   const std::byte* rest;  ///< 16-bit words behind those that the states carry
@@ -35,7 +30,7 @@ struct DecodeTask {
 };
 
 /// A thread block per table.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(SegmentPolicy::threads)
     fill_entries(const std::uint16_t* frequencies, std::uint32_t* entries) {
   __shared__ std::uint32_t sums[token_count + 1];
   const std::uint16_t* const own = frequencies + blockIdx.x * token_count;
@@ -48,7 +43,7 @@ __global__ void __launch_bounds__(threads)
     sums[token_count] = sum;
   }
   __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < probability_one; i += threads) {
+  for (std::uint32_t i = threadIdx.x; i < probability_one; i += SegmentPolicy::threads) {
     std::uint32_t token = 0;
     for (std::uint32_t step = token_count / 2; step > 0; step /= 2) {
       if (sums[token + step] <= i) token += step;
@@ -248,11 +243,12 @@ __device__ const std::byte* take_tokens(const DecodeTask& task, std::uint32_t nu
   LaneDecoder decoder(task, segment, state, words, shared);
   const std::uint32_t steps = segment.steps();
   for (std::uint32_t step = 0; step < steps;) {
-    if (step % tile_steps == 0) {
+    if (step % SegmentPolicy::tile_steps == 0) {
       const std::uint32_t before = __reduce_add_sync(~0U, decoder.raw_bits());
-      if (lane == 0) task.tile_bits[number * segment_tiles + step / tile_steps] = before;
+      if (lane == 0)
+        task.tile_bits[number * segment_tiles + step / SegmentPolicy::tile_steps] = before;
     }
-    step += decoder.take(step, tile_steps - step % tile_steps);
+    step += decoder.take(step, SegmentPolicy::tile_steps - step % SegmentPolicy::tile_steps);
   }
 
   state = decoder.state();
@@ -274,7 +270,7 @@ __device__ const std::byte* take_tokens(const DecodeTask& task, std::uint32_t nu
   return rest_end;
 }
 
-__global__ void __launch_bounds__(decoder_threads)
+__global__ void __launch_bounds__(SegmentPolicy::decoder_threads)
     decode_runs(const __grid_constant__ DecodeTask task) {
   __shared__ SharedTable shared;
   const SegmentRun run = task.runs[blockIdx.x];
@@ -338,15 +334,15 @@ class RawString {
 template <SlotKind kind, class Value>
 __device__ std::uint32_t put_alike(const DecodeTask& task, std::uint32_t slot, Value* values,
                                    const RawString& raw, std::uint32_t raw_at) {
-  std::uint32_t tokens[rounds];
-  std::uint32_t bits[rounds];
+  std::uint32_t tokens[SegmentPolicy::rounds];
+  std::uint32_t bits[SegmentPolicy::rounds];
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) tokens[k] = task.tokens[slot + 32 * k];
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) tokens[k] = task.tokens[slot + 32 * k];
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) bits[k] = raw_bits_of(kind, tokens[k]);
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) bits[k] = raw_bits_of(kind, tokens[k]);
   const FourSums sums(bits);
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) {
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) {
     values[32 * k] = static_cast<Value>(
         value_of_slot(kind, tokens[k], raw.get(raw_at + sums.before[k], bits[k]), task.centre));
   }
@@ -370,10 +366,10 @@ __device__ std::uint32_t put_alike(const DecodeTask& task, const FrameList& list
 __device__ std::uint32_t put_mixed(const DecodeTask& task, const ListCursor& first,
                                    std::uint32_t slot, std::uint32_t end, const RawString& raw,
                                    std::uint32_t raw_at) {
-  std::uint32_t tokens[rounds];
-  std::uint32_t bits[rounds];
+  std::uint32_t tokens[SegmentPolicy::rounds];
+  std::uint32_t bits[SegmentPolicy::rounds];
   ListCursor cursor = first;
-  for (unsigned k = 0; k < rounds; ++k) {
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) {
     const std::uint32_t i = slot + 32 * k;
     tokens[k] = 0;
     bits[k] = 0;
@@ -384,7 +380,7 @@ __device__ std::uint32_t put_mixed(const DecodeTask& task, const ListCursor& fir
   }
   const FourSums sums(bits);
   cursor = first;
-  for (unsigned k = 0; k < rounds; ++k) {
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) {
     const std::uint32_t i = slot + 32 * k;
     if (i >= end) continue;
     cursor.move_to(i);
@@ -395,7 +391,8 @@ __device__ std::uint32_t put_mixed(const DecodeTask& task, const ListCursor& fir
   return sums.total;
 }
 
-__global__ void __launch_bounds__(threads) put_values(const __grid_constant__ DecodeTask task) {
+__global__ void __launch_bounds__(SegmentPolicy::threads)
+    put_values(const __grid_constant__ DecodeTask task) {
   const std::uint32_t number = warp_number();
   const std::uint32_t segment_number = number / segment_tiles;
   if (segment_number >= task.slots.segment_count) return;
@@ -408,10 +405,11 @@ __global__ void __launch_bounds__(threads) put_values(const __grid_constant__ De
   const std::uint32_t end = segment.first + tile.end;
   std::uint32_t raw_at = task.tile_bits[number];
   ListCursor cursor(task.slots, segment.list, segment.first + tile.begin);
-  for (std::uint32_t start = segment.first + tile.begin; start < end; start += 32 * rounds) {
+  for (std::uint32_t start = segment.first + tile.begin; start < end;
+       start += 32 * SegmentPolicy::rounds) {
     cursor.move_to(start);
     const std::uint32_t slot = start + threadIdx.x % 32;
-    if (start + 32 * rounds <= min(cursor.end(), end)) {
+    if (start + 32 * SegmentPolicy::rounds <= min(cursor.end(), end)) {
       raw_at += put_alike(task, cursor.list(), slot, raw, raw_at);
     } else {
       raw_at += put_mixed(task, cursor, slot, end, raw, raw_at);
@@ -425,7 +423,7 @@ const std::uint32_t* upload_entries(DeviceContext& gpu, std::span<const Frequenc
     frequencies.insert(frequencies.end(), table.frequencies.begin(), table.frequencies.end());
   }
   auto* const entries = gpu.take<std::uint32_t>(tables.size() * probability_one);
-  fill_entries<<<grid_of(tables.size()), threads, 0, gpu.stream()>>>(
+  fill_entries<<<grid_of(tables.size()), SegmentPolicy::threads, 0, gpu.stream()>>>(
       upload(gpu, frequencies.data(), frequencies.size()), entries);
   check_launch("fill_entries");
   return entries;
@@ -462,9 +460,10 @@ void decode_segments(DeviceContext& gpu, const FrameSlots& slots,
   task.carried = gpu.take<std::uint16_t>(segments * most_lanes);
   task.raw = gpu.take_zeroed<RawPlace>(segments);
   task.flaws = gpu.flaws();
-  decode_runs<<<grid_of(runs.size()), decoder_threads, 0, gpu.stream()>>>(task);
+  decode_runs<<<grid_of(runs.size()), SegmentPolicy::decoder_threads, 0, gpu.stream()>>>(task);
   check_launch("decode_runs");
-  put_values<<<blocks_for(segments * segment_tiles, warps), threads, 0, gpu.stream()>>>(task);
+  put_values<<<blocks_for(segments * segment_tiles, SegmentPolicy::warps), SegmentPolicy::threads,
+               0, gpu.stream()>>>(task);
   check_launch("put_values");
 }
 

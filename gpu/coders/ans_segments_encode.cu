@@ -7,12 +7,8 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned warps = threads / 32;
-constexpr unsigned encoder_threads = 64;
 constexpr std::uint32_t most_raw_bits = 28;  ///< of a token
-constexpr unsigned rounds = 4;               ///< of 32 slots whose raw bits are put together
-constexpr unsigned buffer_words = rounds * most_raw_bits + 2;
+constexpr unsigned buffer_words = SegmentPolicy::rounds * most_raw_bits + 2;
 
 struct EncodeTask {
   FrameSlots slots;
@@ -30,7 +26,8 @@ struct EncodeTask {
   std::uint32_t* bytes;
 };
 
-__global__ void __launch_bounds__(threads) find_tokens(const __grid_constant__ EncodeTask task) {
+__global__ void __launch_bounds__(SegmentPolicy::threads)
+    find_tokens(const __grid_constant__ EncodeTask task) {
   const std::uint32_t number = warp_number();
   if (number >= task.slots.segment_count * segment_tiles) return;
   const FrameSegment segment = task.slots.segments[number / segment_tiles];
@@ -53,7 +50,8 @@ __global__ void __launch_bounds__(threads) find_tokens(const __grid_constant__ E
 }
 
 /// A warp per segment, a lane per tile.
-__global__ void __launch_bounds__(threads) sum_raw_bits(const __grid_constant__ EncodeTask task) {
+__global__ void __launch_bounds__(SegmentPolicy::threads)
+    sum_raw_bits(const __grid_constant__ EncodeTask task) {
   static_assert(segment_tiles <= 32);
   const std::uint32_t number = warp_number();
   if (number >= task.slots.segment_count) return;
@@ -122,25 +120,26 @@ class RawBits {
   bool is_shared_ = true;
 };
 
-__device__ void put_raw(const Token (&tokens)[rounds], RawBits& out) {
-  std::uint32_t bits[rounds];
+__device__ void put_raw(const Token (&tokens)[SegmentPolicy::rounds], RawBits& out) {
+  std::uint32_t bits[SegmentPolicy::rounds];
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) bits[k] = tokens[k].raw_bits;
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) bits[k] = tokens[k].raw_bits;
   const FourSums sums(bits);
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) out.put(sums.before[k], tokens[k]);
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) out.put(sums.before[k], tokens[k]);
   out.advance(sums.total);
 }
 
 /// Puts the raw bits of slots that are all of one list.
 template <SlotKind kind, class Value>
 __device__ void put_alike(const Value* values, std::uint32_t centre, RawBits& out) {
-  Value loaded[rounds];
-  Token tokens[rounds];
+  Value loaded[SegmentPolicy::rounds];
+  Token tokens[SegmentPolicy::rounds];
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) loaded[k] = values[32 * k];
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) loaded[k] = values[32 * k];
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) tokens[k] = token_of(kind, loaded[k], centre);
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k)
+    tokens[k] = token_of(kind, loaded[k], centre);
   put_raw(tokens, out);
 }
 __device__ void put_alike(const EncodeTask& task, const FrameList& list, std::uint32_t slot,
@@ -158,9 +157,9 @@ __device__ void put_alike(const EncodeTask& task, const FrameList& list, std::ui
 /// Puts the raw bits of slots that belong to several lists, or are fewer than `rounds` per lane.
 __device__ void put_mixed(const EncodeTask& task, ListCursor cursor, std::uint32_t slot,
                           std::uint32_t end, RawBits& out) {
-  Token tokens[rounds];
+  Token tokens[SegmentPolicy::rounds];
 #pragma unroll
-  for (unsigned k = 0; k < rounds; ++k) {
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) {
     tokens[k] = {0, 0, 0};
     const std::uint32_t i = slot + 32 * k;
     if (i >= end) continue;
@@ -171,8 +170,9 @@ __device__ void put_mixed(const EncodeTask& task, ListCursor cursor, std::uint32
   put_raw(tokens, out);
 }
 
-__global__ void __launch_bounds__(threads) write_raw_bits(const __grid_constant__ EncodeTask task) {
-  __shared__ std::uint32_t buffers[warps][buffer_words];
+__global__ void __launch_bounds__(SegmentPolicy::threads)
+    write_raw_bits(const __grid_constant__ EncodeTask task) {
+  __shared__ std::uint32_t buffers[SegmentPolicy::warps][buffer_words];
   const std::uint32_t number = warp_number();
   if (number >= task.slots.segment_count * segment_tiles) return;
   const std::uint32_t segment_number = number / segment_tiles;
@@ -183,10 +183,11 @@ __global__ void __launch_bounds__(threads) write_raw_bits(const __grid_constant_
               task.tile_bits[number]);
   const std::uint32_t end = segment.first + tile.end;
   ListCursor cursor(task.slots, segment.list, segment.first + tile.begin);
-  for (std::uint32_t start = segment.first + tile.begin; start < end; start += 32 * rounds) {
+  for (std::uint32_t start = segment.first + tile.begin; start < end;
+       start += 32 * SegmentPolicy::rounds) {
     cursor.move_to(start);
     const std::uint32_t slot = start + threadIdx.x % 32;
-    if (start + 32 * rounds <= min(cursor.end(), end)) {
+    if (start + 32 * SegmentPolicy::rounds <= min(cursor.end(), end)) {
       put_alike(task, cursor.list(), slot, out);
     } else {
       put_mixed(task, cursor, slot, end, out);
@@ -282,7 +283,7 @@ class LaneEncoder {
 };
 
 /// A warp per segment.
-__global__ void __launch_bounds__(encoder_threads)
+__global__ void __launch_bounds__(SegmentPolicy::encoder_threads)
     put_tokens(const __grid_constant__ EncodeTask task) {
   const std::uint32_t number = warp_number();
   if (number >= task.slots.segment_count) return;
@@ -303,7 +304,7 @@ __global__ void __launch_bounds__(encoder_threads)
 }
 
 /// A thread block per segment.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(SegmentPolicy::threads)
     store_segment(FrameSlots slots, CodedSegments segments, std::byte* const* places) {
   const std::uint32_t number = blockIdx.x;
   const FrameSegment segment = slots.segments[number];
@@ -312,7 +313,7 @@ __global__ void __launch_bounds__(threads)
   auto* out = reinterpret_cast<std::uint16_t*>(places[number]);
   const auto append = [&](const std::uint16_t* words, std::uint32_t count) {
 #pragma unroll 4
-    for (std::uint32_t i = threadIdx.x; i < count; i += threads) out[i] = words[i];
+    for (std::uint32_t i = threadIdx.x; i < count; i += SegmentPolicy::threads) out[i] = words[i];
     out += count;
   };
   append(reinterpret_cast<const std::uint16_t*>(segments.states + number * most_lanes), 2 * lanes);
@@ -360,16 +361,17 @@ CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
   task.words = gpu.take<std::uint16_t>(slots.slots);
   task.word_counts = gpu.take<std::uint32_t>(segments);
   task.bytes = gpu.take<std::uint32_t>(segments);
-  const unsigned tile_blocks = blocks_for(segments * segment_tiles, warps);
-  find_tokens<<<tile_blocks, threads, 0, gpu.stream()>>>(task);
+  const unsigned tile_blocks = blocks_for(segments * segment_tiles, SegmentPolicy::warps);
+  find_tokens<<<tile_blocks, SegmentPolicy::threads, 0, gpu.stream()>>>(task);
   check_launch("find_tokens");
-  sum_raw_bits<<<blocks_for(segments, warps), threads, 0, gpu.stream()>>>(task);
+  sum_raw_bits<<<blocks_for(segments, SegmentPolicy::warps), SegmentPolicy::threads, 0,
+                 gpu.stream()>>>(task);
   check_launch("sum_raw_bits");
   exclusive_sums(gpu, task.raw_sizes, segments, task.raw_starts);
-  write_raw_bits<<<tile_blocks, threads, 0, gpu.stream()>>>(task);
+  write_raw_bits<<<tile_blocks, SegmentPolicy::threads, 0, gpu.stream()>>>(task);
   check_launch("write_raw_bits");
-  put_tokens<<<blocks_for(segments, encoder_threads / 32), encoder_threads, 0, gpu.stream()>>>(
-      task);
+  put_tokens<<<blocks_for(segments, SegmentPolicy::encoder_threads / 32),
+               SegmentPolicy::encoder_threads, 0, gpu.stream()>>>(task);
   check_launch("put_tokens");
   return {download(gpu, task.bytes, segments),
           task.states,
@@ -382,7 +384,7 @@ CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
 
 void store_segments(DeviceContext& gpu, const FrameSlots& slots, const CodedSegments& segments,
                     std::span<std::byte* const> places) {
-  store_segment<<<slots.segment_count, threads, 0, gpu.stream()>>>(
+  store_segment<<<slots.segment_count, SegmentPolicy::threads, 0, gpu.stream()>>>(
       slots, segments, upload(gpu, places.data(), places.size()));
   check_launch("store_segment");
 }

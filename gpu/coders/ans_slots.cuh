@@ -48,10 +48,17 @@ struct FrameSlots {
   std::uint32_t slots = 0;
 };
 
-// Work that need not go step by step is cut into tiles, a warp each.
-
-inline constexpr std::uint32_t tile_steps = 64;  ///< of a segment's lanes
-inline constexpr std::uint32_t segment_tiles = slots_of_lane / tile_steps;
+/// How segments are coded and decoded: step by step by a warp each; what need not go step by step
+/// is cut into tiles, a warp each.
+struct SegmentPolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned encoder_threads = 64;
+  static constexpr unsigned decoder_threads = 32;  ///< a table in shared memory each
+  static constexpr unsigned rounds = 4;            ///< of 32 slots whose raw bits are put together
+  static constexpr std::uint32_t tile_steps = 64;  ///< of a segment's lanes
+};
+inline constexpr std::uint32_t segment_tiles = slots_of_lane / SegmentPolicy::tile_steps;
 
 /// The slots of a tile, counted within its segment.
 struct SlotTile {
@@ -59,7 +66,7 @@ struct SlotTile {
   std::uint32_t end;
 
   __device__ SlotTile(const FrameSegment& segment, std::uint32_t number) {
-    const std::uint32_t size = tile_steps * segment.lanes();
+    const std::uint32_t size = SegmentPolicy::tile_steps * segment.lanes();
     begin = min(number * size, segment.slots);
     end = min(begin + size, segment.slots);
   }

@@ -9,9 +9,11 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr std::uint32_t few_symbols = 4096;  ///< which shared memory may hold
-constexpr unsigned few_threads = 256;        ///< more make barriers slow
-constexpr unsigned many_threads = 1024;
+struct CodebookPolicy {
+  static constexpr std::uint32_t few_symbols = 4096;  ///< which shared memory may hold
+  static constexpr unsigned few_threads = 256;        ///< more make barriers slow
+  static constexpr unsigned many_threads = 1024;
+};
 
 /// A leaf as it is sorted: by its count, then by its symbol. Those of symbols that do not occur
 /// come last.
@@ -346,47 +348,45 @@ __device__ Tree make_shared_tree(std::uint32_t room) {
 
 /// One thread block: keys are gathered, sorted and merged in shared memory, which has room for a
 /// power of two of leaves.
-__global__ void __launch_bounds__(few_threads)
+__global__ void __launch_bounds__(CodebookPolicy::few_threads)
     make_small_code(const __grid_constant__ CodebookTask task, std::uint32_t room) {
   __shared__ std::uint32_t leaves;
   const Tree tree = make_shared_tree(room);
   if (threadIdx.x == 0) leaves = 0;
   __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < task.symbols; i += few_threads) {
+  for (std::uint32_t i = threadIdx.x; i < task.symbols; i += CodebookPolicy::few_threads) {
     const std::uint64_t count = task.histogram[i];
     if (count != 0) tree.keys[atomicAdd(&leaves, 1U)] = Leaf::key(count, i);
   }
   __syncthreads();
   std::uint32_t sorted = 1;
   while (sorted < leaves) sorted *= 2;
-  for (std::uint32_t i = leaves + threadIdx.x; i < sorted; i += few_threads)
+  for (std::uint32_t i = leaves + threadIdx.x; i < sorted; i += CodebookPolicy::few_threads)
     tree.keys[i] = Leaf::none;
   __syncthreads();
   sort_keys(tree.keys, sorted);
-  make_code<few_threads>(task, tree, leaves);
+  make_code<CodebookPolicy::few_threads>(task, tree, leaves);
 }
 
 __global__ void gather_keys(const std::uint64_t* histogram, std::uint32_t symbols,
                             std::uint64_t* keys) {
-  const std::uint32_t symbol = blockIdx.x * blockDim.x + threadIdx.x;
+  const auto symbol = static_cast<std::uint32_t>(ItemPolicy::first());
   if (symbol < symbols) keys[symbol] = Leaf::key(histogram[symbol], symbol);
 }
 
 /// One thread block, in global memory, which its caches mostly hold.
-__global__ void __launch_bounds__(many_threads)
+__global__ void __launch_bounds__(CodebookPolicy::many_threads)
     make_large_code(const __grid_constant__ CodebookTask task, const __grid_constant__ Tree tree) {
   const std::uint32_t leaves =
       count_below<false>(Leaf::none, task.symbols, [&](std::uint32_t i) { return tree.keys[i]; });
-  make_code<many_threads>(task, tree, leaves);
+  make_code<CodebookPolicy::many_threads>(task, tree, leaves);
 }
 
 std::uint64_t* sorted_keys(DeviceContext& gpu, const std::uint64_t* histogram,
                            std::uint32_t symbols) {
   auto* const keys = gpu.take<std::uint64_t>(symbols);
   auto* const sorted = gpu.take<std::uint64_t>(symbols);
-  gather_keys<<<blocks_for(symbols, few_threads), few_threads, 0, gpu.stream()>>>(histogram,
-                                                                                  symbols, keys);
-  check_launch("gather_keys");
+  launch_items(gpu, "gather_keys", symbols, gather_keys, histogram, symbols, keys);
   std::size_t size = 0;
   const auto sort = [&](void* room) {
     check(cub::DeviceRadixSort::SortKeys(room, size, keys, sorted, symbols, 0, 64, gpu.stream()),
@@ -409,15 +409,15 @@ DeviceCodebook make_codebook(DeviceContext& gpu, const std::uint64_t* histogram,
                     gpu.take_pinned<BitCount>(1),
                     gpu.take_pinned<std::uint32_t>(1)};
   const std::uint32_t room = std::bit_ceil(symbols);
-  if (symbols <= few_symbols &&
+  if (symbols <= CodebookPolicy::few_symbols &&
       tree_bytes(room) <= raise_shared_limit(gpu.device(), make_small_code)) {
-    make_small_code<<<1, few_threads, tree_bytes(room), gpu.stream()>>>(task, room);
+    make_small_code<<<1, CodebookPolicy::few_threads, tree_bytes(room), gpu.stream()>>>(task, room);
     check_launch("make_small_code");
   } else {
     const Tree tree{sorted_keys(gpu, histogram, symbols), gpu.take<std::uint64_t>(symbols),
                     gpu.take<std::uint64_t>(symbols),     gpu.take<std::uint32_t>(symbols),
                     gpu.take<std::uint32_t>(symbols),     gpu.take<std::uint8_t>(symbols)};
-    make_large_code<<<1, many_threads, 0, gpu.stream()>>>(task, tree);
+    make_large_code<<<1, CodebookPolicy::many_threads, 0, gpu.stream()>>>(task, tree);
     check_launch("make_large_code");
   }
   return {symbols, task.units, task.short_units, task.lengths, task.total, task.longest};

@@ -11,7 +11,15 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned most_threads = 512;  ///< of a block, twice on a multiprocessor
+struct HuffmanDecodePolicy {
+  static constexpr unsigned most_threads = 512;  ///< of a block
+  static constexpr unsigned blocks_of_multiprocessor = 2;
+  static constexpr unsigned group_threads = 128;  ///< that share out their chunks
+  /// A warp goes on as slowly as the slowest of its lanes, and through the branches of all, so that
+  /// chunks are few per warp as long as multiprocessors have less than these to do.
+  static constexpr unsigned warps_of_multiprocessor = 16;
+  static constexpr unsigned table_threads = 128;
+};
 
 /// The first symbols of a window of the stream's next bits: all whose codewords lie in it, as far
 /// as there is room. One word: symbols from the lowest bits on, then lengths.
@@ -254,26 +262,25 @@ __device__ void decode_chunk(const DecodeTask& task, const SharedCode& code, std
   if (start / 32 * 32 + reader.position() > end) atomicOr(task.flaws, codes_leave_chunk);
 }
 
-constexpr unsigned group_threads = 128;  ///< that share out their chunks
-
 /// Which of a group's chunks a thread takes, beyond them if none: sorted by length, so that the
 /// threads of a warp have about as much to do. `lengths` and `order` have a place per thread.
 __device__ unsigned chunk_by_length(const BitCount* starts, unsigned chunks, unsigned warp_chunks,
                                     std::uint32_t* lengths, std::uint32_t* order) {
-  const unsigned self = threadIdx.x % group_threads;
+  const unsigned self = threadIdx.x % HuffmanDecodePolicy::group_threads;
   lengths += threadIdx.x - self;
   order += threadIdx.x - self;
   lengths[self] = self < chunks ? static_cast<std::uint32_t>(starts[self + 1] - starts[self]) : ~0U;
   __syncthreads();
   unsigned rank = 0;
-  for (unsigned i = 0; i < group_threads; ++i) {
+  for (unsigned i = 0; i < HuffmanDecodePolicy::group_threads; ++i) {
     const bool before = lengths[i] < lengths[self] || (lengths[i] == lengths[self] && i < self);
     rank += before ? 1 : 0;
   }
   order[rank] = self;
   __syncthreads();
   const unsigned lane = self % 32;
-  return lane < warp_chunks ? order[self / 32 * warp_chunks + lane] : group_threads;
+  return lane < warp_chunks ? order[self / 32 * warp_chunks + lane]
+                            : HuffmanDecodePolicy::group_threads;
 }
 
 /// A thread's ring and its line.
@@ -287,7 +294,8 @@ extern __shared__ __align__(8) std::byte decode_memory[];
 
 /// A thread per chunk; of warps that take few chunks most threads have none.
 template <bool Long>
-__global__ void __launch_bounds__(most_threads, 2)
+__global__ void __launch_bounds__(HuffmanDecodePolicy::most_threads,
+                                  HuffmanDecodePolicy::blocks_of_multiprocessor)
     decode_chunks(const __grid_constant__ DecodeTask task) {
   const unsigned threads = blockDim.x;
   auto* const runs = reinterpret_cast<SymbolRun*>(decode_memory);
@@ -305,8 +313,9 @@ __global__ void __launch_bounds__(most_threads, 2)
   const SharedCode code{runs,
                         task.long_symbols,
                         {first_code, first_index, count, task.code.symbols, task.code.longest}};
-  const unsigned most = group_threads / 32 * task.warp_chunks;
-  const std::uint64_t group = blockIdx.x * (threads / group_threads) + threadIdx.x / group_threads;
+  const unsigned most = HuffmanDecodePolicy::group_threads / 32 * task.warp_chunks;
+  const std::uint64_t group = blockIdx.x * (threads / HuffmanDecodePolicy::group_threads) +
+                              threadIdx.x / HuffmanDecodePolicy::group_threads;
   const std::uint64_t first = group * most;
   const std::uint64_t left = first < task.chunks ? task.chunks - first : 0;
   const auto chunks = static_cast<unsigned>(left < most ? left : most);
@@ -380,13 +389,11 @@ __device__ SymbolRun make_run(const CanonicalCodeView& code, bool has_one_symbol
   return run;
 }
 
-constexpr unsigned table_threads = 128;
-
 /// A thread per entry.
-__global__ void __launch_bounds__(table_threads)
+__global__ void __launch_bounds__(HuffmanDecodePolicy::table_threads)
     make_tables(const __grid_constant__ CanonicalCodeView code,
                 const __grid_constant__ DecodeTables tables) {
-  const std::uint32_t i = blockIdx.x * table_threads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * HuffmanDecodePolicy::table_threads + threadIdx.x;
   if (i < run_entries) {
     tables.runs[i] = make_run(code, tables.has_one_symbol, i);
   } else if (i - run_entries < tables.long_count) {
@@ -408,16 +415,18 @@ DecodeTables start_tables(DeviceContext& gpu, const CanonicalCode& code,
   tables.long_count = end - tables.first_long;
   tables.runs = gpu.take<SymbolRun>(run_entries);
   tables.long_symbols = gpu.take<DecodedSymbol>(tables.long_count);
-  const unsigned blocks = blocks_for(run_entries + tables.long_count, table_threads);
-  make_tables<<<blocks, table_threads, 0, gpu.stream()>>>(view, tables);
+  const unsigned blocks =
+      blocks_for(run_entries + tables.long_count, HuffmanDecodePolicy::table_threads);
+  make_tables<<<blocks, HuffmanDecodePolicy::table_threads, 0, gpu.stream()>>>(view, tables);
   check_launch("make_tables");
   return tables;
 }
 
 /// As many threads of a block as `shared_bytes` of shared memory allow.
 unsigned threads_of_block(unsigned shared_bytes) {
-  unsigned threads = most_threads;
-  while (threads > group_threads && decode_bytes(threads) > shared_bytes) threads /= 2;
+  unsigned threads = HuffmanDecodePolicy::most_threads;
+  while (threads > HuffmanDecodePolicy::group_threads && decode_bytes(threads) > shared_bytes)
+    threads /= 2;
   return threads;
 }
 
@@ -435,10 +444,10 @@ void launch_decode(DeviceContext& gpu, const CanonicalCode& code, DecodeTask tas
   check_launch("decode_chunks");
 }
 
-/// As many as it takes to give every multiprocessor some warps: a warp goes on as slowly as the
-/// slowest of its lanes, and through the branches of all.
-unsigned chunks_per_warp(std::uint64_t chunks) {
-  constexpr std::uint64_t enough_warps = 132 * 16;
+/// As many as it takes to give every multiprocessor some warps.
+unsigned chunks_per_warp(const Device& device, std::uint64_t chunks) {
+  const std::uint64_t enough_warps =
+      std::uint64_t{device.multiprocessors} * HuffmanDecodePolicy::warps_of_multiprocessor;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(ceil_div(chunks, enough_warps), 1, 32));
 }
 
@@ -472,7 +481,7 @@ void PendingHuffman::decode(QuantCode* symbols, std::uint64_t count) const {
   task.stream_end = misalignment + codes.size();
   task.skip = 8 * misalignment;
   task.chunks = parallel ? chunks : 1;
-  task.warp_chunks = chunks_per_warp(task.chunks);
+  task.warp_chunks = chunks_per_warp(gpu_.device(), task.chunks);
   task.chunk = parallel ? params_.chunk : count;
   task.count = count;
   task.symbols = symbols;

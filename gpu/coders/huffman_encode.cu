@@ -8,11 +8,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned warps = threads / 32;
-constexpr unsigned packs = 4;  ///< per thread
-constexpr unsigned blocks_per_multiprocessor = 4;
-constexpr std::uint32_t most_shared_units = 8192;  ///< more would leave too few warps
+struct HuffmanEncodePolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned packs = 4;  ///< of a thread
+  static constexpr unsigned blocks_of_multiprocessor = 4;
+  static constexpr std::uint32_t most_shared_units = 8192;  ///< more would leave too few warps
+};
 constexpr int usual_merge = 3;
 
 /// What a thread reads and merges at once: 2^merge symbols.
@@ -24,9 +26,9 @@ struct alignas(2U << merge) SymbolPack {
 };
 
 template <int merge>
-constexpr unsigned warp_symbols = 32 * packs* SymbolPack<merge>::size;
+constexpr unsigned warp_symbols = 32 * HuffmanEncodePolicy::packs* SymbolPack<merge>::size;
 template <int merge>
-constexpr unsigned tile_symbols = warps* warp_symbols<merge>;
+constexpr unsigned tile_symbols = HuffmanEncodePolicy::warps* warp_symbols<merge>;
 
 /// A tile's bits so far, as the tiles behind it see them: two bits of state, then a count.
 enum TileState : std::uint64_t {
@@ -120,7 +122,7 @@ __device__ void store_bits(const std::uint32_t* words, std::uint32_t in_front, B
                            std::uint32_t bits, bool last, std::uint32_t* stream) {
   const auto skip = static_cast<std::uint32_t>(start % 32);
   const std::uint32_t count = (skip + bits + (last ? 31 : 0)) / 32;
-  for (std::uint32_t i = threadIdx.x; i < count; i += threads) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += HuffmanEncodePolicy::threads) {
     const std::uint32_t word = __funnelshift_r(words[i], i == 0 ? in_front : words[i - 1], skip);
     stream[start / 32 + i] = __byte_perm(word, 0, 0x0123);
   }
@@ -148,18 +150,18 @@ class TileEncoder {
 
   static __device__ void prepare(const EncodeTask& task) {
     auto* const quads = reinterpret_cast<uint4*>(shared_memory);
-    for (std::uint32_t i = threadIdx.x; i < task.tile_words / 4; i += threads)
+    for (std::uint32_t i = threadIdx.x; i < task.tile_words / 4; i += HuffmanEncodePolicy::threads)
       quads[i] = make_uint4(0, 0, 0, 0);
     if constexpr (SharedUnits) {
       std::uint32_t* const units = shared_memory + task.tile_words;
-      for (std::uint32_t i = threadIdx.x; i < task.bins; i += threads)
+      for (std::uint32_t i = threadIdx.x; i < task.bins; i += HuffmanEncodePolicy::threads)
         units[i] = task.short_units[i];
     }
   }
 
   __device__ void load() {
 #pragma unroll
-    for (unsigned k = 0; k < packs; ++k) {
+    for (unsigned k = 0; k < HuffmanEncodePolicy::packs; ++k) {
       if (valid(k) == pack_symbols) {
         packs_[k] = *reinterpret_cast<const SymbolPack<merge>*>(task_.symbols + first(k));
       } else {
@@ -176,7 +178,7 @@ class TileEncoder {
   __device__ std::uint32_t measure() {
     std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 512 x 56
 #pragma unroll
-    for (unsigned k = 0; k < packs; ++k) {
+    for (unsigned k = 0; k < HuffmanEncodePolicy::packs; ++k) {
       merge_pack(k);
       own |= static_cast<std::uint64_t>(bits_[k]) << (16 * k);
     }
@@ -188,7 +190,7 @@ class TileEncoder {
     const std::uint64_t all = __shfl_sync(~0U, sum, 31);
     std::uint32_t before = 0;
 #pragma unroll
-    for (unsigned k = 0; k < packs; ++k) {
+    for (unsigned k = 0; k < HuffmanEncodePolicy::packs; ++k) {
       start_[k] = before + (static_cast<std::uint32_t>((sum - own) >> (16 * k)) & 0xFFFFU);
       before += static_cast<std::uint32_t>(all >> (16 * k)) & 0xFFFFU;
     }
@@ -197,7 +199,7 @@ class TileEncoder {
 
   __device__ void write(std::uint32_t warp_start) {
 #pragma unroll
-    for (unsigned k = 0; k < packs; ++k) {
+    for (unsigned k = 0; k < HuffmanEncodePolicy::packs; ++k) {
       start_[k] += warp_start;
       if (bits_[k] <= 64)
         put_bits(words_, start_[k], merged_[k], bits_[k]);
@@ -210,7 +212,7 @@ class TileEncoder {
   __device__ void mark_chunks(BitCount tile_start) const {
     const std::uint64_t in_chunk = (std::uint64_t{1} << task_.log_chunk) - 1;
 #pragma unroll
-    for (unsigned k = 0; k < packs; ++k) {
+    for (unsigned k = 0; k < HuffmanEncodePolicy::packs; ++k) {
       if (in_chunk + 1 >= pack_symbols) {
         if (valid(k) != 0 && (first(k) & in_chunk) == 0) {
           task_.chunk_starts[first(k) >> task_.log_chunk] = tile_start + start_[k];
@@ -295,19 +297,20 @@ class TileEncoder {
   std::uint32_t* words_;
   const std::uint32_t* short_units_;
   std::uint64_t first_;
-  SymbolPack<merge> packs_[packs];
-  std::uint64_t merged_[packs];
-  int bits_[packs];
-  std::uint32_t start_[packs];
+  SymbolPack<merge> packs_[HuffmanEncodePolicy::packs];
+  std::uint64_t merged_[HuffmanEncodePolicy::packs];
+  int bits_[HuffmanEncodePolicy::packs];
+  std::uint32_t start_[HuffmanEncodePolicy::packs];
 };
 
 /// Blocks take one tile after the other. Taken before it is begun, a tile would keep those behind
 /// it waiting.
 template <bool SharedUnits, int merge>
-__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+__global__ void __launch_bounds__(HuffmanEncodePolicy::threads,
+                                  HuffmanEncodePolicy::blocks_of_multiprocessor)
     encode_tiles(const __grid_constant__ EncodeTask task) {
   __shared__ unsigned long long next;
-  __shared__ std::uint32_t warp_bits[warps];
+  __shared__ std::uint32_t warp_bits[HuffmanEncodePolicy::warps];
   __shared__ BitCount tile_start;
   __shared__ std::uint32_t in_front;
   TileEncoder<SharedUnits, merge>::prepare(task);
@@ -324,7 +327,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     __syncthreads();
     std::uint32_t warp_start = 0;
     std::uint32_t tile_bits = 0;
-    for (unsigned warp = 0; warp < warps; ++warp) {
+    for (unsigned warp = 0; warp < HuffmanEncodePolicy::warps; ++warp) {
       if (warp < threadIdx.x / 32) warp_start += warp_bits[warp];
       tile_bits += warp_bits[warp];
     }
@@ -347,7 +350,8 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     encoder.mark_chunks(tile_start);
     store_bits(shared_memory, in_front, tile_start, tile_bits, last, task.stream);
     __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < tile_bits / 32 + 1; i += threads) shared_memory[i] = 0;
+    for (std::uint32_t i = threadIdx.x; i < tile_bits / 32 + 1; i += HuffmanEncodePolicy::threads)
+      shared_memory[i] = 0;
   }
 }
 
@@ -357,8 +361,9 @@ void launch(DeviceContext& gpu, const EncodeTask& task) {
       (task.tile_words + (SharedUnits ? task.bins : 0)) * sizeof(std::uint32_t);
   auto* const kernel = encode_tiles<SharedUnits, merge>;
   raise_shared_limit(gpu.device(), kernel);
-  const unsigned blocks = std::min(task.tiles, 132 * blocks_per_multiprocessor);
-  kernel<<<blocks, threads, shared, gpu.stream()>>>(task);
+  const unsigned blocks = std::min(
+      task.tiles, gpu.device().multiprocessors * HuffmanEncodePolicy::blocks_of_multiprocessor);
+  kernel<<<blocks, HuffmanEncodePolicy::threads, shared, gpu.stream()>>>(task);
   check_launch("encode_tiles");
 }
 
@@ -373,7 +378,8 @@ struct Coding {
 };
 
 std::uint64_t tiles_of(std::uint64_t count, int merge) {
-  return ceil_div(count, std::uint64_t{warps * 32 * packs} << merge);
+  return ceil_div(
+      count, std::uint64_t{HuffmanEncodePolicy::warps * 32 * HuffmanEncodePolicy::packs} << merge);
 }
 
 /// Codewords of all chunks without gaps; sets coding.starts.
@@ -395,7 +401,7 @@ Bytes encode_chunks(DeviceContext& gpu, const Coding& coding) {
   task.chunk_starts = coding.starts;
   task.next_tile = coding.tile_states;
   task.tile_states = coding.tile_states + 1;
-  if (task.bins <= most_shared_units)
+  if (task.bins <= HuffmanEncodePolicy::most_shared_units)
     launch<true, merge>(gpu, task);
   else
     launch<false, merge>(gpu, task);

@@ -9,11 +9,15 @@ namespace cuszi::gpu {
 // Sorts the codes of a pass by table, stably: tiles count their codes of each table, sums tell
 // where each tile's codes of a table begin, and warps rank the codes inside a tile.
 
-inline constexpr unsigned order_threads = 256;
-inline constexpr unsigned order_warps = order_threads / 32;
-inline constexpr unsigned warp_codes = 512;
-inline constexpr unsigned order_tile = order_warps * warp_codes;
 inline constexpr unsigned most_tables = 256;
+
+struct TableOrderPolicy {
+  static constexpr unsigned threads = most_tables;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned warp_codes = 512;
+  static constexpr unsigned tile_codes = warps * warp_codes;
+  static constexpr unsigned blocks_of_multiprocessor = 4;
+};
 
 /// A pass whose codes have this order, or are to have it.
 struct OrderedPass {
@@ -52,7 +56,7 @@ struct ManyPasses {
 /// Counts the codes of each tile and table. Fills `sorted`, if there is one, where a single pass is
 /// to be sorted, with a code.
 template <class Passes>
-__global__ void __launch_bounds__(order_threads)
+__global__ void __launch_bounds__(TableOrderPolicy::threads)
     count_tables(const __grid_constant__ Passes passes, std::uint32_t* counts,
                  QuantCode* sorted = nullptr, QuantCode code = 0) {
   __shared__ std::uint32_t of_context[2][256];
@@ -64,19 +68,19 @@ __global__ void __launch_bounds__(order_threads)
   of_context[1][threadIdx.x] = 0;
   of_table[threadIdx.x] = 0;
   __syncthreads();
-  const std::uint32_t first = tile * order_tile;
-  const std::uint32_t end = min(pass.codes - first, order_tile);
+  const std::uint32_t first = tile * TableOrderPolicy::tile_codes;
+  const std::uint32_t end = min(pass.codes - first, TableOrderPolicy::tile_codes);
   std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
-  constexpr unsigned codes_of_thread = order_tile / order_threads;
+  constexpr unsigned codes_of_thread = TableOrderPolicy::tile_codes / TableOrderPolicy::threads;
   std::uint8_t contexts[codes_of_thread];  // that are waited for together
 #pragma unroll
   for (unsigned r = 0; r < codes_of_thread; ++r) {
-    const std::uint32_t i = threadIdx.x + r * order_threads;
+    const std::uint32_t i = threadIdx.x + r * TableOrderPolicy::threads;
     if (i < end) contexts[r] = pass.contexts[first + i];
   }
 #pragma unroll
   for (unsigned r = 0; r < codes_of_thread; ++r) {
-    const std::uint32_t i = threadIdx.x + r * order_threads;
+    const std::uint32_t i = threadIdx.x + r * TableOrderPolicy::threads;
     if (i >= end) continue;
     atomicAdd(own + contexts[r], 1U);
     if (sorted != nullptr) sorted[first + i] = code;
@@ -95,11 +99,12 @@ __global__ void __launch_bounds__(order_threads)
 /// place in the order of all passes, and move.store(i, place, code) with what that returned. The
 /// source is move.source_of(pass number, table), made once for each table of a tile.
 template <class Passes, class Move>
-__global__ void __launch_bounds__(order_threads, 4)
+__global__ void __launch_bounds__(TableOrderPolicy::threads,
+                                  TableOrderPolicy::blocks_of_multiprocessor)
     move_codes(const __grid_constant__ Passes passes, const std::uint64_t* places, Move move) {
-  constexpr unsigned rounds = warp_codes / 32;
+  constexpr unsigned rounds = TableOrderPolicy::warp_codes / 32;
   __shared__ std::uint8_t table_of[256];
-  __shared__ std::uint32_t cursors[order_warps][most_tables];
+  __shared__ std::uint32_t cursors[TableOrderPolicy::warps][most_tables];
   __shared__ typename Move::Source sources[most_tables];
   std::uint32_t number = 0;
   const OrderedPass& pass = passes.of_tile(blockIdx.x, number);
@@ -107,12 +112,13 @@ __global__ void __launch_bounds__(order_threads, 4)
   const unsigned warp = threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   table_of[threadIdx.x] = pass.table_of[threadIdx.x];
-  for (unsigned w = 0; w < order_warps; ++w) cursors[w][threadIdx.x] = 0;
+  for (unsigned w = 0; w < TableOrderPolicy::warps; ++w) cursors[w][threadIdx.x] = 0;
   __syncthreads();
 
-  const std::uint32_t tile_first = tile * order_tile;
-  const std::uint32_t first = tile_first + warp * warp_codes;
-  const std::uint32_t count = first < pass.codes ? min(pass.codes - first, warp_codes) : 0;
+  const std::uint32_t tile_first = tile * TableOrderPolicy::tile_codes;
+  const std::uint32_t first = tile_first + warp * TableOrderPolicy::warp_codes;
+  const std::uint32_t count =
+      first < pass.codes ? min(pass.codes - first, TableOrderPolicy::warp_codes) : 0;
   std::uint32_t ranked[rounds];  // a code's table, and in the upper half its rank in the warp's
 #pragma unroll
   for (unsigned r = 0; r < rounds; ++r) {
@@ -140,7 +146,7 @@ __global__ void __launch_bounds__(order_threads, 4)
   if (threadIdx.x < pass.tables) {
     auto at = static_cast<std::uint32_t>(
         places[pass.first_count + std::uint64_t{threadIdx.x} * pass.tiles + tile]);
-    for (unsigned w = 0; w < order_warps; ++w) {
+    for (unsigned w = 0; w < TableOrderPolicy::warps; ++w) {
       const std::uint32_t own = cursors[w][threadIdx.x];
       cursors[w][threadIdx.x] = at;
       at += own;

@@ -10,17 +10,15 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
 __global__ void find_most_bits(const BitCount* starts, std::uint64_t chunks, std::uint64_t* most) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < chunks) atomicMax(reinterpret_cast<unsigned long long*>(most), starts[i + 1] - starts[i]);
 }
 
 /// A thread per chunk.
 __global__ void write_index(IndexLayout layout, unsigned head, unsigned length_bytes,
                             const BitCount* starts, std::uint64_t chunks, std::byte* index) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= chunks) return;
   const std::uint64_t run = i / layout.chunks_per_offset;
   if (head != 0 && i == 0) index[0] = static_cast<std::byte>(length_bytes);
@@ -37,7 +35,7 @@ __global__ void write_index(IndexLayout layout, unsigned head, unsigned length_b
 __global__ void read_offsets(IndexLayout layout, unsigned head, unsigned length_bytes,
                              const std::byte* index, std::uint64_t chunks, BitCount stream_bits,
                              BitCount* starts, std::uint32_t* flaws) {
-  const std::uint64_t run = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  const std::uint64_t run = ItemPolicy::first() / 32;
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t first = run * layout.chunks_per_offset;
   if (first >= chunks) return;
@@ -71,14 +69,14 @@ __global__ void read_offsets(IndexLayout layout, unsigned head, unsigned length_
 
 __global__ void read_lengths(const std::byte* lengths, unsigned length_bytes, std::uint64_t count,
                              std::uint32_t* out) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < count)
     out[i] = static_cast<std::uint32_t>(get_bytes(lengths + i * length_bytes, length_bytes));
 }
 
 __global__ void close_starts(std::uint64_t chunks, BitCount stream_bits, BitCount* starts,
                              std::uint32_t* flaws) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i > chunks) return;
   if (i < chunks && starts[i] > stream_bits) atomicOr(flaws, bad_chunk_index);
   if (i == chunks || starts[i] > stream_bits) starts[i] = stream_bits;
@@ -91,8 +89,7 @@ Bytes encode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t partition,
   if (kind == IndexKind::none || chunks < 2) return {};
   if (bytes_per_length(most_bits) != 2 && kind != IndexKind::offset) {
     auto* const most = gpu.take_zeroed<std::uint64_t>(1);
-    find_most_bits<<<blocks_for(chunks, threads), threads, 0, gpu.stream()>>>(starts, chunks, most);
-    check_launch("find_most_bits");
+    launch_items(gpu, "find_most_bits", chunks, find_most_bits, starts, chunks, most);
     const std::uint64_t& found = *download(gpu, most, 1);
     gpu.sync();
     most_bits = found;
@@ -100,9 +97,9 @@ Bytes encode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t partition,
   const unsigned length_bytes = bytes_per_length(most_bits);
   const IndexLayout layout = index_layout(kind, partition, chunks, length_bytes);
   auto* const index = gpu.take<std::byte>(layout.size);
-  write_index<<<blocks_for(chunks, threads), threads, 0, gpu.stream()>>>(
-      layout, kind == IndexKind::offset ? 0 : 1, length_bytes, starts, chunks, index);
-  check_launch("write_index");
+  const unsigned head = kind == IndexKind::offset ? 0 : 1;
+  launch_items(gpu, "write_index", chunks, write_index, layout, head, length_bytes, starts, chunks,
+               index);
   return {index, layout.size};
 }
 
@@ -122,22 +119,19 @@ const BitCount* decode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t p
     throw ArchiveError("the chunk index holds unknown bytes at its end");
   if (!present) {
     check(cudaMemsetAsync(starts, 0, sizeof *starts, gpu.stream()), "clear memory");
-    close_starts<<<1, threads, 0, gpu.stream()>>>(1, stream_bits, starts, gpu.flaws());
+    launch_items(gpu, "close_starts", 2, close_starts, 1, stream_bits, starts, gpu.flaws());
   } else if (layout.has_offsets) {
     const std::uint64_t runs = ceil_div(chunks, layout.chunks_per_offset);
-    read_offsets<<<blocks_for(32 * runs, threads), threads, 0, gpu.stream()>>>(
-        layout, has_lengths ? 1 : 0, length_bytes, index.data(), chunks, stream_bits, starts,
-        gpu.flaws());
+    launch_items(gpu, "read_offsets", 32 * runs, read_offsets, layout, has_lengths ? 1 : 0,
+                 length_bytes, index.data(), chunks, stream_bits, starts, gpu.flaws());
   } else {
     auto* const lengths = gpu.take<std::uint32_t>(chunks);
-    read_lengths<<<blocks_for(chunks - 1, threads), threads, 0, gpu.stream()>>>(
-        index.data() + layout.lengths_at, length_bytes, chunks - 1, lengths);
-    check_launch("read_lengths");
+    launch_items(gpu, "read_lengths", chunks - 1, read_lengths, index.data() + layout.lengths_at,
+                 length_bytes, chunks - 1, lengths);
     exclusive_sums(gpu, lengths, chunks - 1, starts);
-    close_starts<<<blocks_for(chunks + 1, threads), threads, 0, gpu.stream()>>>(
-        chunks, stream_bits, starts, gpu.flaws());
+    launch_items(gpu, "close_starts", chunks + 1, close_starts, chunks, stream_bits, starts,
+                 gpu.flaws());
   }
-  check_launch("read_offsets");
   return starts;
 }
 

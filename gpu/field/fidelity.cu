@@ -11,11 +11,14 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned side_by_side = fidelity_lanes;  ///< threads of a segment
-constexpr unsigned part_threads = fidelity_part_segments * side_by_side;
-constexpr unsigned threads = 256;
-constexpr unsigned window_threads = 128;
-constexpr std::uint64_t most_in_turn = 132 * 8;  ///< thread blocks that take points in turn
-constexpr std::uint64_t plane_piece = 1 << 14;   ///< points of a plane for one thread block
+
+struct FidelityPolicy {
+  static constexpr unsigned part_threads = fidelity_part_segments * side_by_side;
+  static constexpr unsigned threads = ItemPolicy::threads;
+  static constexpr unsigned window_threads = 128;
+  static constexpr unsigned blocks_of_multiprocessor = 8;  ///< that take points in turn
+  static constexpr std::uint64_t plane_piece = 1 << 14;    ///< points of a plane for a thread block
+};
 
 /// Sums of a segment, or of a part.
 struct Sums {
@@ -85,7 +88,7 @@ __device__ FidelityCounts over_lanes(const FidelityCounts& counts) {
 
 /// A thread block per part, eight threads per segment.
 template <class T>
-__global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(FidelityPolicy::part_threads)
     sum_parts(const __grid_constant__ FidelityCuts cuts,
               const __grid_constant__ ComparedValues<T> values, Sums* parts) {
   __shared__ Sums segments[fidelity_part_segments];
@@ -138,12 +141,11 @@ __device__ Value over_warp(Value value, const Pick& pick) {
 
 /// Doubles that are not negative have the order of their bits.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(FidelityPolicy::threads)
     find_largest_error(const __grid_constant__ ComparedValues<T> values, std::uint64_t points,
                        unsigned long long* largest) {
-  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
   double most = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+  for (std::uint64_t i = ItemPolicy::first(); i < points; i += ItemPolicy::step()) {
     if (values.counts(i)) most = fmax(most, fabs(values.half_error(i)));
   }
   __syncwarp();
@@ -155,16 +157,16 @@ __global__ void __launch_bounds__(threads)
 
 /// Thread blocks take pieces of planes.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(FidelityPolicy::threads)
     find_plane_ranges(const __grid_constant__ FidelityCuts cuts,
                       const __grid_constant__ ComparedValues<T> values, std::uint64_t pieces,
                       SharedExtremes* planes) {
   const std::uint64_t plane = blockIdx.x / pieces;
-  const std::uint64_t start = blockIdx.x % pieces * plane_piece;
-  const std::uint64_t end = ::min(start + plane_piece, cuts.plane_points());
+  const std::uint64_t start = blockIdx.x % pieces * FidelityPolicy::plane_piece;
+  const std::uint64_t end = ::min(start + FidelityPolicy::plane_piece, cuts.plane_points());
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
-  for (std::uint64_t i = start + threadIdx.x; i < end; i += threads) {
+  for (std::uint64_t i = start + threadIdx.x; i < end; i += FidelityPolicy::threads) {
     const std::uint64_t point = plane * cuts.plane_points() + i;
     if (!values.counts(point)) continue;
     const double value = static_cast<double>(values.original[point]) / 2;
@@ -185,11 +187,12 @@ struct Window {
 
 /// A thread per window.
 template <class T>
-__global__ void __launch_bounds__(window_threads)
+__global__ void __launch_bounds__(FidelityPolicy::window_threads)
     measure_windows(const __grid_constant__ FidelityCuts cuts,
                     const __grid_constant__ ComparedValues<T> values, const SharedExtremes* planes,
                     Window* windows) {
-  const std::uint64_t own = std::uint64_t{blockIdx.x} * window_threads + threadIdx.x;
+  const std::uint64_t own =
+      std::uint64_t{blockIdx.x} * FidelityPolicy::window_threads + threadIdx.x;
   const std::uint64_t plane = own / cuts.windows_per_plane();
   if (plane >= cuts.planes) return;
   const SharedExtremes& extremes = planes[plane];
@@ -209,9 +212,9 @@ struct PlaneSum {
 };
 
 /// A warp per plane, all of whose lanes make the same sum.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(FidelityPolicy::threads)
     sum_windows(const __grid_constant__ FidelityCuts cuts, const Window* windows, PlaneSum* sums) {
-  const std::uint64_t plane = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  const std::uint64_t plane = ItemPolicy::first() / 32;
   if (plane >= cuts.planes) return;
   const std::uint64_t count = cuts.windows_per_plane();
   const unsigned lane = threadIdx.x % 32;
@@ -232,10 +235,8 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 int find_exponent(DeviceContext& gpu, const ComparedValues<T>& values, std::uint64_t points) {
   auto* const largest = gpu.take_zeroed<unsigned long long>(1);
-  const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_in_turn);
-  find_largest_error<<<static_cast<unsigned>(blocks), threads, 0, gpu.stream()>>>(values, points,
-                                                                                  largest);
-  check_launch("find_largest_error");
+  launch_in_turn(gpu, "find_largest_error", points, FidelityPolicy::blocks_of_multiprocessor,
+                 find_largest_error<T>, values, points, largest);
   const auto& found = *download(gpu, largest, 1);
   gpu.sync();
   return fidelity_exponent(std::bit_cast<double>(found));
@@ -247,7 +248,7 @@ std::span<const Sums> start_parts(DeviceContext& gpu, const FidelityCuts& cuts,
                                   const ComparedValues<T>& values) {
   const std::uint64_t count = ceil_div(cuts.segments, fidelity_part_segments);
   auto* const parts = gpu.take<Sums>(count);
-  sum_parts<<<grid_of(count), part_threads, 0, gpu.stream()>>>(cuts, values, parts);
+  sum_parts<<<grid_of(count), FidelityPolicy::part_threads, 0, gpu.stream()>>>(cuts, values, parts);
   check_launch("sum_parts");
   return {download(gpu, parts, count), count};
 }
@@ -257,20 +258,19 @@ template <class T>
 std::span<const PlaneSum> start_planes(DeviceContext& gpu, const FidelityCuts& cuts,
                                        const ComparedValues<T>& values) {
   if (cuts.planes == 0) return {};
-  const std::uint64_t pieces = ceil_div(cuts.plane_points(), plane_piece);
+  const std::uint64_t pieces = ceil_div(cuts.plane_points(), FidelityPolicy::plane_piece);
   const std::uint64_t windows = cuts.planes * cuts.windows_per_plane();
   auto* const ranges = gpu.take_zeroed<SharedExtremes>(cuts.planes);
-  find_plane_ranges<<<grid_of(cuts.planes * pieces), threads, 0, gpu.stream()>>>(cuts, values,
-                                                                                 pieces, ranges);
+  find_plane_ranges<<<grid_of(cuts.planes * pieces), FidelityPolicy::threads, 0, gpu.stream()>>>(
+      cuts, values, pieces, ranges);
   check_launch("find_plane_ranges");
   auto* const measured = gpu.take<Window>(windows);
-  measure_windows<<<blocks_for(windows, window_threads), window_threads, 0, gpu.stream()>>>(
-      cuts, values, ranges, measured);
+  measure_windows<<<blocks_for(windows, FidelityPolicy::window_threads),
+                    FidelityPolicy::window_threads, 0, gpu.stream()>>>(cuts, values, ranges,
+                                                                       measured);
   check_launch("measure_windows");
   auto* const sums = gpu.take<PlaneSum>(cuts.planes);
-  sum_windows<<<blocks_for(cuts.planes * 32, threads), threads, 0, gpu.stream()>>>(cuts, measured,
-                                                                                   sums);
-  check_launch("sum_windows");
+  launch_items(gpu, "sum_windows", cuts.planes * 32, sum_windows, cuts, measured, sums);
   return {download(gpu, sums, cuts.planes), cuts.planes};
 }
 

@@ -17,7 +17,6 @@ constexpr std::uint64_t prime4 = 0x85EBCA77C2B2AE63U;
 constexpr std::uint64_t prime5 = 0x27D4EB2F165667C5U;
 
 constexpr unsigned lanes = 4;  ///< accumulators of a hash, a thread each
-constexpr unsigned threads = 32;
 constexpr unsigned stripe = lanes * sizeof(std::uint64_t);
 
 __device__ std::uint64_t rotated(std::uint64_t x, int bits) {
@@ -115,7 +114,10 @@ __device__ std::uint64_t finish(std::uint64_t hash, const std::byte* at, const s
   return hash ^ (hash >> 32);
 }
 
-constexpr unsigned most_strings = 4;
+struct HashPolicy {
+  static constexpr unsigned threads = 32;
+  static constexpr unsigned most_strings = 4;  ///< of a launch
+};
 
 /// Strings, and where the hashes of their blocks go.
 struct HashTask {
@@ -124,14 +126,15 @@ struct HashTask {
     std::uint64_t size;
     std::uint64_t* hashes;
   };
-  String strings[most_strings];
+  String strings[HashPolicy::most_strings];
 };
 
 /// Four neighbouring threads per block of bytes; strings side by side.
-__global__ void __launch_bounds__(threads) hash_blocks(const __grid_constant__ HashTask task) {
+__global__ void __launch_bounds__(HashPolicy::threads)
+    hash_blocks(const __grid_constant__ HashTask task) {
   const auto [bytes, size, hashes] = task.strings[blockIdx.y];
   const std::uint64_t blocks = ceil_div(size, hash_block_bytes);
-  const std::uint64_t self = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t self = std::uint64_t{blockIdx.x} * HashPolicy::threads + threadIdx.x;
   const std::uint64_t block = self / lanes;
   const unsigned lane = threadIdx.x % lanes;
   const bool inside = block < blocks;
@@ -168,8 +171,9 @@ std::uint64_t* start_to_hash(DeviceContext& gpu, std::span<const Bytes> strings,
     most_blocks = std::max(most_blocks, blocks_of(strings[i]));
     hashes += blocks_of(strings[i]);
   }
-  const dim3 grid(blocks_for(most_blocks * lanes, threads), static_cast<unsigned>(strings.size()));
-  hash_blocks<<<grid, threads, 0, gpu.stream()>>>(task);
+  const dim3 grid(blocks_for(most_blocks * lanes, HashPolicy::threads),
+                  static_cast<unsigned>(strings.size()));
+  hash_blocks<<<grid, HashPolicy::threads, 0, gpu.stream()>>>(task);
   check_launch("hash_blocks");
   return hashes;
 }
@@ -187,8 +191,8 @@ std::function<std::vector<std::uint64_t>()> start_block_hashes(DeviceContext& gp
   const std::uint64_t blocks = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   auto* const hashes = gpu.take_pinned<std::uint64_t>(blocks);  // which the device reaches too
   std::uint64_t* next = hashes;
-  for (std::size_t i = 0; i < strings.size(); i += most_strings) {
-    const std::size_t count = std::min<std::size_t>(strings.size() - i, most_strings);
+  for (std::size_t i = 0; i < strings.size(); i += HashPolicy::most_strings) {
+    const std::size_t count = std::min<std::size_t>(strings.size() - i, HashPolicy::most_strings);
     next = start_to_hash(gpu, strings.subspan(i, count), next);
   }
   return [hashes, counts] {

@@ -57,6 +57,19 @@ struct Window {
   std::uint32_t near;  ///< in the window: the first symbol counted in registers
 };
 
+/// How the kernel goes about few bins, of which warps share copies, and about many.
+struct HistogramPolicy {
+  static constexpr std::uint32_t few_bins = 4096;
+  static constexpr std::uint32_t most_copies = 8;
+  static constexpr std::uint32_t most_shared = 32768;  ///< bins
+  unsigned threads;
+  unsigned blocks_of_multiprocessor;
+
+  static constexpr HistogramPolicy of(std::uint32_t bins) {
+    return bins <= few_bins ? HistogramPolicy{256, 8} : HistogramPolicy{1024, 1};
+  }
+};
+
 extern __shared__ std::uint32_t shared_bins[];
 
 __global__ void count_packs(const QuantCode* symbols, std::uint64_t count, std::uint32_t bins,
@@ -101,21 +114,19 @@ __global__ void count_packs(const QuantCode* symbols, std::uint64_t count, std::
 
 std::span<const std::uint64_t> count_symbols(DeviceContext& gpu, const QuantCode* symbols,
                                              std::uint64_t count, std::uint32_t bins) {
-  constexpr std::uint32_t most_shared = 32768;
-  constexpr std::uint32_t few_bins = 4096;
-  Window window{0, std::min(bins, most_shared), 1, 0};
+  using Policy = HistogramPolicy;
+  Window window{0, std::min(bins, Policy::most_shared), 1, 0};
   window.first = bins / 2 - window.size / 2;
   window.near = window.size / 2 - std::min(window.size / 2, NearCounts::symbols / 2);
-  const bool few = window.size <= few_bins;
-  if (few) window.copies = std::min(few_bins / window.size, 8U);
-  const unsigned threads = few ? 256 : 1024;
+  window.copies = std::clamp(Policy::few_bins / window.size, 1U, Policy::most_copies);
+  const Policy policy = Policy::of(window.size);
   const unsigned shared = window.size * window.copies * sizeof(std::uint32_t);
   raise_shared_limit(gpu.device(), count_packs);
   auto* const total = gpu.take_zeroed<std::uint64_t>(bins);
-  const unsigned most_blocks = few ? 132 * 8 : 132;
+  const unsigned most_blocks = gpu.device().multiprocessors * policy.blocks_of_multiprocessor;
   const unsigned blocks =
-      std::min(most_blocks, std::max(1U, blocks_for(count / pack_symbols, threads)));
-  count_packs<<<blocks, threads, shared, gpu.stream()>>>(
+      std::clamp(blocks_for(count / pack_symbols, policy.threads), 1U, most_blocks);
+  count_packs<<<blocks, policy.threads, shared, gpu.stream()>>>(
       symbols, count, bins, window, reinterpret_cast<unsigned long long*>(total));
   check_launch("count_packs");
   return {total, bins};

@@ -12,8 +12,11 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 128;
-constexpr unsigned warps = threads / 32;
+struct MetricsPolicy {
+  static constexpr unsigned threads = 128;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned in_flight = 8;  ///< points of a lane that are waited for together
+};
 static_assert(sum_lanes == 32 && quality_block_points % 32 == 0);
 
 /// What one lane, or one warp, has seen of a block's points.
@@ -43,12 +46,13 @@ struct Seen {
 
 /// A warp per block of points, whose lanes make the block's partial sums.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(MetricsPolicy::threads)
     measure_blocks(const T* original, const T* restored, std::uint64_t points,
                    const __grid_constant__ MissingTest<T> missing, const double* scales,
                    double bound, Seen* blocks) {
-  constexpr unsigned in_flight = 8;
-  const std::uint64_t block = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  constexpr unsigned in_flight = MetricsPolicy::in_flight;
+  const std::uint64_t block =
+      (std::uint64_t{blockIdx.x} * MetricsPolicy::threads + threadIdx.x) / 32;
   const std::uint64_t first = block * quality_block_points;
   if (first >= points) return;
   const std::uint64_t count =
@@ -82,8 +86,9 @@ std::span<const Seen> see(DeviceContext& gpu, const T* original, const T* restor
                           double bound) {
   const std::uint64_t blocks = ceil_div(points, quality_block_points);
   auto* const seen = gpu.take<Seen>(blocks);
-  measure_blocks<<<blocks_for(blocks, warps), threads, 0, gpu.stream()>>>(
-      original, restored, points, MissingTest<T>(fills), scales, bound, seen);
+  measure_blocks<<<blocks_for(blocks, MetricsPolicy::warps), MetricsPolicy::threads, 0,
+                   gpu.stream()>>>(original, restored, points, MissingTest<T>(fills), scales, bound,
+                                   seen);
   check_launch("measure_blocks");
   const Seen* const found = download(gpu, seen, blocks);
   gpu.sync();

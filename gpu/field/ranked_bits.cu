@@ -8,60 +8,63 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr int rank_threads = 256;
-constexpr int words_per_thread = static_cast<int>(RankedBits::block_words) / rank_threads;
-constexpr int sum_threads = 1024;
-constexpr int sums_per_thread = 8;
+struct RankPolicy {
+  static constexpr int threads = 256;
+  static constexpr int words =
+      static_cast<int>(RankedBits::block_words) / threads;  ///< of a thread
+};
+struct SumPolicy {
+  static constexpr int threads = 1024;
+  static constexpr int sums = 8;  ///< of a thread
+  static constexpr std::uint64_t tile = threads * sums;
+};
 
 /// A thread block per block of points.
-__global__ void __launch_bounds__(rank_threads)
+__global__ void __launch_bounds__(RankPolicy::threads)
     rank_words(RankedBits bits, std::uint32_t* block_counts) {
-  using Scan = cub::BlockScan<unsigned, rank_threads>;
+  using Scan = cub::BlockScan<unsigned, RankPolicy::threads>;
   __shared__ typename Scan::TempStorage storage;
   const std::uint64_t first =
-      std::uint64_t{blockIdx.x} * RankedBits::block_words + threadIdx.x * words_per_thread;
-  unsigned ranks[words_per_thread];
-  for (int i = 0; i < words_per_thread; ++i) {
+      std::uint64_t{blockIdx.x} * RankedBits::block_words + threadIdx.x * RankPolicy::words;
+  unsigned ranks[RankPolicy::words];
+  for (int i = 0; i < RankPolicy::words; ++i) {
     ranks[i] = static_cast<unsigned>(__popcll(static_cast<long long>(bits.words[first + i])));
   }
   unsigned total = 0;
   Scan(storage).ExclusiveSum(ranks, ranks, total);
-  for (int i = 0; i < words_per_thread; ++i) {
+  for (int i = 0; i < RankPolicy::words; ++i) {
     bits.rank_in_block[first + i] = static_cast<std::uint16_t>(ranks[i]);
   }
   if (threadIdx.x == 0) block_counts[blockIdx.x] = total;
 }
 
-/// What a thread block of sums takes.
-constexpr std::uint64_t sum_tile = sum_threads * sums_per_thread;
-
 __device__ void load_counts(const std::uint32_t* counts, std::uint64_t count,
-                            std::uint64_t (&loaded)[sums_per_thread]) {
-  const std::uint64_t first = blockIdx.x * sum_tile + threadIdx.x * sums_per_thread;
-  for (int i = 0; i < sums_per_thread; ++i) loaded[i] = first + i < count ? counts[first + i] : 0;
+                            std::uint64_t (&loaded)[SumPolicy::sums]) {
+  const std::uint64_t first = blockIdx.x * SumPolicy::tile + threadIdx.x * SumPolicy::sums;
+  for (int i = 0; i < SumPolicy::sums; ++i) loaded[i] = first + i < count ? counts[first + i] : 0;
 }
 
-__global__ void __launch_bounds__(sum_threads)
+__global__ void __launch_bounds__(SumPolicy::threads)
     sum_tiles(const std::uint32_t* counts, std::uint64_t count, std::uint64_t* sums) {
-  using Reduce = cub::BlockReduce<std::uint64_t, sum_threads>;
+  using Reduce = cub::BlockReduce<std::uint64_t, SumPolicy::threads>;
   __shared__ typename Reduce::TempStorage storage;
-  std::uint64_t own[sums_per_thread];
+  std::uint64_t own[SumPolicy::sums];
   load_counts(counts, count, own);
   const std::uint64_t sum = Reduce(storage).Sum(own);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
 /// Given the sums of all tiles before each.
-__global__ void __launch_bounds__(sum_threads)
+__global__ void __launch_bounds__(SumPolicy::threads)
     scan_tiles(const std::uint32_t* counts, std::uint64_t count, const std::uint64_t* before,
                std::uint64_t* out) {
-  using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
+  using Scan = cub::BlockScan<std::uint64_t, SumPolicy::threads>;
   __shared__ typename Scan::TempStorage storage;
-  std::uint64_t sums[sums_per_thread];
+  std::uint64_t sums[SumPolicy::sums];
   load_counts(counts, count, sums);
   Scan(storage).ExclusiveSum(sums, sums);
-  const std::uint64_t first = blockIdx.x * sum_tile + threadIdx.x * sums_per_thread;
-  for (int i = 0; i < sums_per_thread; ++i) {
+  const std::uint64_t first = blockIdx.x * SumPolicy::tile + threadIdx.x * SumPolicy::sums;
+  for (int i = 0; i < SumPolicy::sums; ++i) {
     if (first + i < count) out[first + i] = before[blockIdx.x] + sums[i];
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) out[count] = before[gridDim.x];
@@ -69,18 +72,18 @@ __global__ void __launch_bounds__(sum_threads)
 
 /// One thread block that walks the array: there are few counts.
 template <class Count>
-__global__ void __launch_bounds__(sum_threads)
+__global__ void __launch_bounds__(SumPolicy::threads)
     sum_counts(const Count* counts, std::uint64_t count, std::uint64_t* out) {
-  using Scan = cub::BlockScan<std::uint64_t, sum_threads>;
+  using Scan = cub::BlockScan<std::uint64_t, SumPolicy::threads>;
   __shared__ typename Scan::TempStorage storage;
   std::uint64_t before = 0;
-  for (std::uint64_t start = 0; start < count; start += sum_threads * sums_per_thread) {
-    const std::uint64_t first = start + threadIdx.x * sums_per_thread;
-    std::uint64_t sums[sums_per_thread];
-    for (int i = 0; i < sums_per_thread; ++i) sums[i] = first + i < count ? counts[first + i] : 0;
+  for (std::uint64_t start = 0; start < count; start += SumPolicy::tile) {
+    const std::uint64_t first = start + threadIdx.x * SumPolicy::sums;
+    std::uint64_t sums[SumPolicy::sums];
+    for (int i = 0; i < SumPolicy::sums; ++i) sums[i] = first + i < count ? counts[first + i] : 0;
     std::uint64_t total = 0;
     Scan(storage).ExclusiveSum(sums, sums, total);
-    for (int i = 0; i < sums_per_thread; ++i) {
+    for (int i = 0; i < SumPolicy::sums; ++i) {
       if (first + i < count) out[first + i] = before + sums[i];
     }
     before += total;
@@ -110,27 +113,27 @@ RankedBits make_bits(DeviceContext& gpu, std::uint64_t points) {
 
 void rank_bits(DeviceContext& gpu, const RankedBits& bits) {
   auto* const counts = gpu.take<std::uint32_t>(bits.blocks);
-  rank_words<<<grid_of(bits.blocks), rank_threads, 0, gpu.stream()>>>(bits, counts);
+  rank_words<<<grid_of(bits.blocks), RankPolicy::threads, 0, gpu.stream()>>>(bits, counts);
   check_launch("rank_words");
   exclusive_sums(gpu, counts, bits.blocks, bits.rank_of_block);
 }
 
 void exclusive_sums(DeviceContext& gpu, const std::uint32_t* counts, std::uint64_t count,
                     std::uint64_t* out) {
-  constexpr std::uint64_t few = 2 * sum_tile;
+  constexpr std::uint64_t few = 2 * SumPolicy::tile;
   if (count <= few) {
-    sum_counts<<<1, sum_threads, 0, gpu.stream()>>>(counts, count, out);
+    sum_counts<<<1, SumPolicy::threads, 0, gpu.stream()>>>(counts, count, out);
     check_launch("sum_counts");
     return;
   }
-  const std::uint64_t tiles = ceil_div(count, sum_tile);
+  const std::uint64_t tiles = ceil_div(count, SumPolicy::tile);
   auto* const sums = gpu.take<std::uint64_t>(tiles);
   auto* const before = gpu.take<std::uint64_t>(tiles + 1);
-  sum_tiles<<<grid_of(tiles), sum_threads, 0, gpu.stream()>>>(counts, count, sums);
+  sum_tiles<<<grid_of(tiles), SumPolicy::threads, 0, gpu.stream()>>>(counts, count, sums);
   check_launch("sum_tiles");
-  sum_counts<<<1, sum_threads, 0, gpu.stream()>>>(sums, tiles, before);
+  sum_counts<<<1, SumPolicy::threads, 0, gpu.stream()>>>(sums, tiles, before);
   check_launch("sum_counts");
-  scan_tiles<<<grid_of(tiles), sum_threads, 0, gpu.stream()>>>(counts, count, before, out);
+  scan_tiles<<<grid_of(tiles), SumPolicy::threads, 0, gpu.stream()>>>(counts, count, before, out);
   check_launch("scan_tiles");
 }
 

@@ -50,7 +50,7 @@ void exclusive_sums(DeviceContext& gpu, const std::uint32_t* counts, std::uint64
 /// Calls each(point, rank) for all points of a ranked set.
 template <class Each>
 __global__ void for_each_bit_kernel(RankedBits bits, Each each) {
-  const std::uint64_t word = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t word = ItemPolicy::first();
   if (word >= bits.blocks * RankedBits::block_words) return;
   std::uint64_t rest = bits.words[word];
   if (rest == 0) return;
@@ -61,10 +61,8 @@ __global__ void for_each_bit_kernel(RankedBits bits, Each each) {
 
 template <class Each>
 void for_each_bit(DeviceContext& gpu, const RankedBits& bits, const Each& each) {
-  constexpr unsigned threads = 256;
-  const std::uint64_t words = bits.blocks * RankedBits::block_words;
-  for_each_bit_kernel<<<blocks_for(words, threads), threads, 0, gpu.stream()>>>(bits, each);
-  check_launch("for_each_bit");
+  launch_items(gpu, "for_each_bit", bits.blocks * RankedBits::block_words,
+               for_each_bit_kernel<Each>, bits, each);
 }
 
 }  // namespace cuszi::gpu

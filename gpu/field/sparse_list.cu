@@ -9,44 +9,47 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
+struct SparsePolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned words = RankedBits::block_words / threads;  ///< of a thread
+};
 
 __global__ void pack_counts(RankedBits bits, std::byte* counts) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= bits.blocks) return;
   put_bytes(counts + 4 * i, bits.rank_of_block[i + 1] - bits.rank_of_block[i], 4);
 }
 
 __global__ void pack_entries(SparseEntries entries, std::uint64_t count, unsigned value_bytes,
                              std::byte* positions, std::byte* values) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= count) return;
   put_bytes(positions + 2 * i, entries.positions[i], 2);
   put_bytes(values + value_bytes * i, entries.values[i], value_bytes);
 }
 
 __global__ void unpack_counts(const std::byte* counts, std::uint64_t blocks, std::uint32_t* out) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < blocks) out[i] = static_cast<std::uint32_t>(get_bytes(counts + 4 * i, 4));
 }
 
 /// Makes the set of a list's points, a thread block per block of points: its bits in shared memory,
 /// then its words and their ranks.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(SparsePolicy::threads)
     unpack_positions(const std::byte* positions, std::uint64_t count, std::uint64_t points,
                      RankedBits bits, std::uint32_t* flaws) {
-  constexpr unsigned words_per_thread = RankedBits::block_words / threads;
-  using Scan = cub::BlockScan<unsigned, threads>;
+  using Scan = cub::BlockScan<unsigned, SparsePolicy::threads>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ std::uint32_t halves[RankedBits::block_words * 2];
-  for (unsigned i = threadIdx.x; i < RankedBits::block_words * 2; i += threads) halves[i] = 0;
+  for (unsigned i = threadIdx.x; i < RankedBits::block_words * 2; i += SparsePolicy::threads)
+    halves[i] = 0;
   __syncthreads();
 
   const std::uint64_t first = bits.rank_of_block[blockIdx.x];
   const std::uint64_t end = bits.rank_of_block[blockIdx.x + 1];
   const std::uint64_t first_point = std::uint64_t{blockIdx.x} * RankedBits::block_points;
   bool damaged = bits.rank_of_block[bits.blocks] != count;
-  for (std::uint64_t i = first + threadIdx.x; i < end && !damaged; i += threads) {
+  for (std::uint64_t i = first + threadIdx.x; i < end && !damaged; i += SparsePolicy::threads) {
     const auto position = static_cast<unsigned>(get_bytes(positions + 2 * i, 2));
     const bool ascending = i == first || get_bytes(positions + 2 * (i - 1), 2) < position;
     damaged = !ascending || first_point + position >= points;
@@ -55,14 +58,14 @@ __global__ void __launch_bounds__(threads)
   if (damaged) atomicOr(flaws, bad_sparse_list);
   __syncthreads();
 
-  const unsigned word = threadIdx.x * words_per_thread;
-  unsigned ranks[words_per_thread];
-  for (unsigned i = 0; i < words_per_thread; ++i) {
+  const unsigned word = threadIdx.x * SparsePolicy::words;
+  unsigned ranks[SparsePolicy::words];
+  for (unsigned i = 0; i < SparsePolicy::words; ++i) {
     const unsigned half = 2 * (word + i);
     ranks[i] = static_cast<unsigned>(__popc(halves[half]) + __popc(halves[half + 1]));
   }
   Scan(storage).ExclusiveSum(ranks, ranks);
-  for (unsigned i = 0; i < words_per_thread; ++i) {
+  for (unsigned i = 0; i < SparsePolicy::words; ++i) {
     const std::uint64_t at = std::uint64_t{blockIdx.x} * RankedBits::block_words + word + i;
     const unsigned half = 2 * (word + i);
     bits.words[at] = (std::uint64_t{halves[half + 1]} << 32) | halves[half];
@@ -74,11 +77,10 @@ SparseView unpack(DeviceContext& gpu, Bytes list, const SparseList::Layout& layo
                   std::uint64_t points) {
   SparseView view{take_bits(gpu, points), list.data() + layout.values_at, layout.value_bytes};
   auto* const counts = gpu.take<std::uint32_t>(view.bits.blocks);
-  unpack_counts<<<blocks_for(view.bits.blocks, threads), threads, 0, gpu.stream()>>>(
-      list.data() + layout.counts_at, view.bits.blocks, counts);
-  check_launch("unpack_counts");
+  launch_items(gpu, "unpack_counts", view.bits.blocks, unpack_counts,
+               list.data() + layout.counts_at, view.bits.blocks, counts);
   exclusive_sums(gpu, counts, view.bits.blocks, view.bits.rank_of_block);
-  unpack_positions<<<grid_of(view.bits.blocks), threads, 0, gpu.stream()>>>(
+  unpack_positions<<<grid_of(view.bits.blocks), SparsePolicy::threads, 0, gpu.stream()>>>(
       list.data() + layout.positions_at, layout.count, points, view.bits, gpu.flaws());
   check_launch("unpack_positions");
   return view;
@@ -102,15 +104,11 @@ Bytes encode_entries(DeviceContext& gpu, const SparseEntries& entries, std::uint
   const ByteCount size = values_at + value_bytes * count;
 
   auto* const list = gpu.take<std::byte>(size);
-  auto* const staged = gpu.take_pinned<std::byte>(head.size());
-  std::copy(head.begin(), head.end(), staged);
-  copy_pinned(gpu, list, staged, head.size());
-  pack_counts<<<blocks_for(entries.bits.blocks, threads), threads, 0, gpu.stream()>>>(
-      entries.bits, list + head.size());
-  check_launch("pack_counts");
-  pack_entries<<<blocks_for(count, threads), threads, 0, gpu.stream()>>>(
-      entries, count, value_bytes, list + positions_at, list + values_at);
-  check_launch("pack_entries");
+  copy_pinned(gpu, list, stage(gpu, head.data(), head.size()), head.size());
+  launch_items(gpu, "pack_counts", entries.bits.blocks, pack_counts, entries.bits,
+               list + head.size());
+  launch_items(gpu, "pack_entries", count, pack_entries, entries, count, value_bytes,
+               list + positions_at, list + values_at);
   return {list, size};
 }
 

@@ -85,7 +85,7 @@ class PendingSparse {
 std::vector<SparseView> decode_sparse(DeviceContext& gpu, std::initializer_list<Bytes> lists,
                                       std::uint64_t points);
 
-/// The bits of a value as sparse lists hold them, and back.
+/// The bits of a value as sparse lists hold them.
 template <class T>
 __device__ std::uint64_t bits_of(T value) {
   return __builtin_bit_cast(BitsOf<T>, value);
@@ -97,6 +97,7 @@ struct BitsAt {
 
   __device__ std::uint64_t operator()(std::uint64_t point) const { return bits_of(values[point]); }
 };
+/// The value that these bits of a sparse list stand for.
 template <class T>
 __device__ T value_of(std::uint64_t bits) {
   return __builtin_bit_cast(T, static_cast<BitsOf<T>>(bits));

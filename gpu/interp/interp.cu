@@ -172,7 +172,7 @@ __device__ void encode_tile(Box<T, Mode>& box, const T* values, QuantCode* codes
 }
 
 template <class T, class Mode>
-__global__ void __launch_bounds__(max_threads)
+__global__ void __launch_bounds__(InterpPolicy::threads)
     encode_tiles(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
                  ExceptionSets exceptions) {
   for (std::uint32_t i = blockIdx.x; i < frame.tiles; i += gridDim.x) {
@@ -206,7 +206,7 @@ __device__ void decode_tile(Box<T, Mode>& box, const QuantCode* codes, const Spa
 }
 
 template <class T, class Mode>
-__global__ void __launch_bounds__(max_threads)
+__global__ void __launch_bounds__(InterpPolicy::threads)
     decode_tiles(const __grid_constant__ InterpFrame<T> frame, const QuantCode* codes,
                  SparseView outliers, T* values) {
   for (std::uint32_t i = blockIdx.x; i < frame.tiles; i += gridDim.x) {
@@ -231,14 +231,14 @@ struct AnchorGrid {
 /// Which anchors are missing, as a set of anchors.
 __global__ void mark_missing_anchors(AnchorGrid anchors, RankedBits missing_points,
                                      RankedBits missing) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < count_of(anchors.grid) && missing_points.test(anchors.point(i))) missing.set(i);
 }
 
 template <class T>
 __global__ void read_anchors(AnchorGrid anchors, const T* values, RankedBits missing, T* all,
                              T* stored) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= count_of(anchors.grid)) return;
   const bool present = missing.words == nullptr || !missing.test(i);
   const T value = present ? values[anchors.point(i)] : T{0};
@@ -250,7 +250,7 @@ __global__ void read_anchors(AnchorGrid anchors, const T* values, RankedBits mis
 template <class T>
 __global__ void restore_anchors(std::uint64_t count, const std::byte* stored, RankedBits missing,
                                 T* all) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= count || (missing.words != nullptr && missing.test(i))) return;
   const std::uint64_t rank = missing.words == nullptr ? i : i - missing.rank(i);
   all[i] = value_of<T>(get_bytes(stored + rank * sizeof(T), sizeof(T)));
@@ -260,7 +260,7 @@ __global__ void restore_anchors(std::uint64_t count, const std::byte* stored, Ra
 template <class T>
 __global__ void complete_anchors(std::uint64_t rows, std::uint64_t row_anchors, RankedBits missing,
                                  std::uint8_t* flags, T middle, T* all) {
-  const std::uint64_t row = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t row = ItemPolicy::first();
   if (row >= rows) return;
   const std::uint64_t first = row * row_anchors;
   for (std::uint64_t i = 0; i < row_anchors; ++i)
@@ -268,17 +268,14 @@ __global__ void complete_anchors(std::uint64_t rows, std::uint64_t row_anchors, 
   fill_missing_anchors(all + first, flags + first, row_anchors, middle);
 }
 
-constexpr unsigned anchor_threads = 128;
-
 /// The missing anchors of a frame that has missing points, ranked.
 RankedBits missing_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
                            const RankedBits& missing_points) {
   if (missing_points.words == nullptr) return {};
   const std::uint64_t count = count_of(anchors.grid);
   const RankedBits missing = make_bits(gpu, count);
-  mark_missing_anchors<<<blocks_for(count, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
-      anchors, missing_points, missing);
-  check_launch("mark_missing_anchors");
+  launch_items(gpu, "mark_missing_anchors", count, mark_missing_anchors, anchors, missing_points,
+               missing);
   rank_bits(gpu, missing);
   return missing;
 }
@@ -291,9 +288,8 @@ void complete(DeviceContext& gpu, const AnchorGrid& anchors, const RankedBits& m
   const std::uint64_t rows = anchors.grid[0] * anchors.grid[1];
   const T low = static_cast<T>(min);
   const T middle = low + (static_cast<T>(max) - low) * static_cast<T>(0.5);
-  complete_anchors<<<blocks_for(rows, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
-      rows, anchors.grid[2], missing, gpu.take<std::uint8_t>(count), middle, all);
-  check_launch("complete_anchors");
+  launch_items(gpu, "complete_anchors", rows, complete_anchors<T>, rows, anchors.grid[2], missing,
+               gpu.take<std::uint8_t>(count), middle, all);
 }
 
 std::uint64_t present_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
@@ -349,8 +345,8 @@ void add_plan(DeviceContext& gpu, InterpFrame<T>& frame) {
 /// Runs a kernel over all tiles: rows of threads for rows of points.
 template <class T, class Mode, class Kernel, class... Args>
 void launch_tiles(DeviceContext& gpu, Kernel* kernel, InterpFrame<T> frame, const Args&... args) {
-  constexpr std::uint32_t most_large = 1024;
-  const std::uint32_t blocks = Mode::shared ? frame.tiles : std::min(frame.tiles, most_large);
+  const std::uint32_t blocks =
+      Mode::shared ? frame.tiles : std::min(frame.tiles, InterpPolicy::most_large_blocks);
   const auto bytes = static_cast<unsigned>(Box<T, Mode>::bytes(frame.plan));
   if constexpr (Mode::shared) {
     raise_shared_limit(gpu.device(), kernel);
@@ -358,9 +354,10 @@ void launch_tiles(DeviceContext& gpu, Kernel* kernel, InterpFrame<T> frame, cons
     frame.box_bytes = ceil_div(bytes, 256) * 256;
     frame.boxes = gpu.take<std::byte>(blocks * frame.box_bytes);
   }
-  unsigned row_threads = 16;
-  while (row_threads < max_threads && row_threads < frame.params.tile[2]) row_threads *= 2;
-  kernel<<<blocks, dim3(row_threads, max_threads / row_threads), Mode::shared ? bytes : 0,
+  unsigned row_threads = InterpPolicy::least_row_threads;
+  while (row_threads < InterpPolicy::threads && row_threads < frame.params.tile[2])
+    row_threads *= 2;
+  kernel<<<blocks, dim3(row_threads, InterpPolicy::threads / row_threads), Mode::shared ? bytes : 0,
            gpu.stream()>>>(frame, args...);
 }
 
@@ -397,9 +394,8 @@ StartedPrediction start_prediction(DeviceContext& gpu, const InterpParams& param
   const RankedBits missing = missing_anchors(gpu, anchors, frame.missing);
   T* const all = gpu.take<T>(anchor_count);
   T* const stored = missing.words == nullptr ? all : gpu.take<T>(anchor_count);
-  read_anchors<<<blocks_for(anchor_count, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
-      anchors, frame.values, missing, all, stored);
-  check_launch("read_anchors");
+  launch_items(gpu, "read_anchors", anchor_count, read_anchors<T>, anchors, frame.values, missing,
+               all, stored);
   complete(gpu, anchors, missing, frame.min, frame.max, all);
 
   const std::uint64_t points = count_of(frame.extents);
@@ -409,7 +405,7 @@ StartedPrediction start_prediction(DeviceContext& gpu, const InterpParams& param
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
     encode_cubes<T, turn.value>
-        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, gpu.stream()>>>(
+        <<<Cube::grid(interp), InterpPolicy::threads, Cube::bytes, gpu.stream()>>>(
             interp, frame.values, codes, exceptions);
   });
   if (!cubes) {
@@ -446,9 +442,8 @@ void reconstruct(DeviceContext& gpu, const InterpParams& params, const QuantCode
   if (stored.size() < expected) throw ArchiveError("the anchors are truncated");
   if (stored.size() > expected) throw ArchiveError("the anchors hold unknown bytes at their end");
   T* const all = gpu.take<T>(anchor_count);
-  restore_anchors<<<blocks_for(anchor_count, anchor_threads), anchor_threads, 0, gpu.stream()>>>(
-      anchor_count, stored.data(), missing, all);
-  check_launch("restore_anchors");
+  launch_items(gpu, "restore_anchors", anchor_count, restore_anchors<T>, anchor_count,
+               stored.data(), missing, all);
   complete(gpu, anchors, missing, frame.min, frame.max, all);
 
   constexpr double no_bound = 0;
@@ -458,7 +453,7 @@ void reconstruct(DeviceContext& gpu, const InterpParams& params, const QuantCode
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
     decode_cubes<T, turn.value>
-        <<<Cube::grid(interp), Cube::block_threads, Cube::bytes, gpu.stream()>>>(
+        <<<Cube::grid(interp), InterpPolicy::threads, Cube::bytes, gpu.stream()>>>(
             interp, codes, outliers, frame.values);
   });
   if (!cubes) {

@@ -12,9 +12,6 @@ namespace cuszi::gpu {
 template <class T, int long_turn>
 class InterpCube {
  public:
-  static constexpr unsigned block_threads = max_threads;
-  /// Thread blocks that a multiprocessor shall hold at once.
-  static constexpr unsigned blocks = sizeof(T) == 4 ? 10 : 7;
   static constexpr ByteCount bytes =
       cube_rows * (cube_row_points * sizeof(T) + cube_row_codes * sizeof(QuantCode));
 
@@ -76,7 +73,7 @@ class InterpCube {
 #pragma unroll
     for (std::uint32_t a = 0; a < 8; ++a) {
 #pragma unroll
-      for (std::uint32_t b = 0; b < 8; b += block_threads / width)
+      for (std::uint32_t b = 0; b < 8; b += InterpPolicy::threads / width)
         each(InterpCubePlace{a, b + row, x});
     }
   }
@@ -89,10 +86,10 @@ class InterpCube {
     const std::uint32_t row = threadIdx.x / width;
     const std::uint32_t x = threadIdx.x % width * pace;
 #pragma unroll
-    for (std::uint32_t a = 0; a < 8; a += block_threads / width)
+    for (std::uint32_t a = 0; a < 8; a += InterpPolicy::threads / width)
       each(InterpCubePlace{a + row, 8, x});
 #pragma unroll
-    for (std::uint32_t b = 0; b < 9; b += block_threads / width) {
+    for (std::uint32_t b = 0; b < 9; b += InterpPolicy::threads / width) {
       if (b + row < 9) each(InterpCubePlace{8, b + row, x});
     }
   }
@@ -212,7 +209,7 @@ class InterpCubeStages {
   template <class Stage, class Work>
   static __device__ void run_stage(const Cube& cube, const Work& work) {
 #pragma unroll 1
-    for (std::uint32_t i = threadIdx.x; i < Stage::columns; i += Cube::block_threads) {
+    for (std::uint32_t i = threadIdx.x; i < Stage::columns; i += InterpPolicy::threads) {
       const CubeColumn<T, Cube, Stage, whole> column(cube, i);
       if (!column.is_there()) continue;
       T prediction[Stage::points];

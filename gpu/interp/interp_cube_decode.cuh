@@ -79,8 +79,7 @@ __device__ void decode_cube(const InterpCube<T, long_turn>& cube, const QuantCod
 }
 
 template <class T, int long_turn>
-__global__ void __launch_bounds__(InterpCube<T, long_turn>::block_threads,
-                                  InterpCube<T, long_turn>::blocks)
+__global__ void __launch_bounds__(InterpPolicy::threads, InterpPolicy::cube_blocks<T>)
     decode_cubes(const __grid_constant__ InterpFrame<T> frame, const QuantCode* codes,
                  const __grid_constant__ SparseView outliers, T* values) {
   const InterpCube<T, long_turn> cube(frame);

@@ -96,8 +96,7 @@ __device__ void encode_cube(const InterpCube<T, long_turn>& cube, const T* value
 }
 
 template <class T, int long_turn>
-__global__ void __launch_bounds__(InterpCube<T, long_turn>::block_threads,
-                                  InterpCube<T, long_turn>::blocks)
+__global__ void __launch_bounds__(InterpPolicy::threads, InterpPolicy::cube_blocks<T>)
     encode_cubes(const __grid_constant__ InterpFrame<T> frame, const T* values, QuantCode* codes,
                  const __grid_constant__ ExceptionSets exceptions) {
   const InterpCube<T, long_turn> cube(frame);

@@ -5,9 +5,15 @@
 
 namespace cuszi::gpu {
 
-inline constexpr unsigned max_threads = 128;
+struct InterpPolicy {
+  static constexpr unsigned threads = 128;
+  static constexpr unsigned least_row_threads = 16;
+  static constexpr unsigned most_large_blocks = 1024;  ///< whose boxes are in global memory
+  template <class T>
+  static constexpr unsigned cube_blocks = sizeof(T) == 4 ? 10 : 7;  ///< of a multiprocessor
+};
 
-/// What all tiles of a frame share.
+/// The parameters, anchors and quantisers of a frame, which all its tiles share.
 template <class T>
 struct InterpFrame {
   InterpParams params;

@@ -26,7 +26,7 @@ __device__ Int fill_missing(Int integer, bool present, unsigned lane, Int before
 /// Codes chunks of any frame, a point of a row per lane. Integers of 32 or 64 bits: `Int` holds all
 /// sums that matter (see fits_32_bits).
 template <class T, class Int, class Shape, bool Masked>
-__global__ void __launch_bounds__(lorenzo_threads)
+__global__ void __launch_bounds__(LorenzoPolicy::threads)
     encode_chunks(const __grid_constant__ LorenzoFrame<T> frame, const T* values, QuantCode* codes,
                   ExceptionSets exceptions) {
   const Extents3& e = frame.extents;
@@ -156,12 +156,12 @@ __global__ void decode_any_chunk(LorenzoFrame<T> frame, Extents3 grid, const Qua
 
 /// Warps take several small tiles, but only where enough warps are left.
 template <class Shape>
-std::uint32_t tiles_per_warp(std::uint64_t tiles) {
-  constexpr std::uint64_t points = 8192;
+std::uint32_t tiles_per_warp(const Device& device, std::uint64_t tiles) {
   constexpr std::uint64_t tile_points = Shape::warp_width * Shape::rows * Shape::slices;
-  constexpr std::uint64_t enough = 132 * 32;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      tiles / enough, 1, std::max<std::uint64_t>(points / tile_points, 1)));
+  constexpr std::uint64_t most = LorenzoPolicy::most_warp_points / tile_points;
+  const std::uint64_t enough = device.multiprocessors * LorenzoPolicy::warps_of_multiprocessor;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(tiles / enough, 1, std::max<std::uint64_t>(most, 1)));
 }
 
 /// Codes a frame by runs and counts its codes. Nothing if the frame does not allow it.
@@ -177,10 +177,10 @@ std::span<const std::uint64_t> launch_runs(DeviceContext& gpu, const LorenzoFram
     with_flag(allows_runs(frame.extents, values, codes), [&](auto vector) {
       using Shape = decltype(shape);
       const std::uint64_t tiles = warp_tiles<Shape>(frame.extents);
-      const std::uint32_t each = tiles_per_warp<Shape>(tiles);
+      const std::uint32_t each = tiles_per_warp<Shape>(gpu.device(), tiles);
       encode_runs<T, Shape, vector.value>
-          <<<blocks_for(tiles, lorenzo_warps * each), lorenzo_threads, bins.shared_bytes(),
-             gpu.stream()>>>(frame, each, values, codes, exceptions, bins);
+          <<<blocks_for(tiles, LorenzoPolicy::warps * each), LorenzoPolicy::threads,
+             bins.shared_bytes(), gpu.stream()>>>(frame, each, values, codes, exceptions, bins);
     });
   });
   if (!known) refuse_chunks();
@@ -197,8 +197,8 @@ void launch_encode(DeviceContext& gpu, const LorenzoFrame<T>& frame, const T* va
         using Shape = decltype(shape);
         using Int = std::conditional_t<narrow.value, std::int32_t, std::int64_t>;
         encode_chunks<T, Int, Shape, masked.value>
-            <<<blocks_for(warp_tiles<Shape>(frame.extents), lorenzo_warps), lorenzo_threads, 0,
-               gpu.stream()>>>(frame, values, codes, exceptions);
+            <<<blocks_for(warp_tiles<Shape>(frame.extents), LorenzoPolicy::warps),
+               LorenzoPolicy::threads, 0, gpu.stream()>>>(frame, values, codes, exceptions);
       });
     });
   });
@@ -215,8 +215,8 @@ void launch_decode(DeviceContext& gpu, const LorenzoFrame<T>& frame, const Quant
         using Shape = decltype(shape);
         using UInt = std::conditional_t<narrow.value, std::uint32_t, std::uint64_t>;
         decode_runs<T, UInt, Shape, vector.value>
-            <<<blocks_for(warp_tiles<Shape>(frame.extents), lorenzo_warps), lorenzo_threads, 0,
-               gpu.stream()>>>(frame, codes, outliers, values);
+            <<<blocks_for(warp_tiles<Shape>(frame.extents), LorenzoPolicy::warps),
+               LorenzoPolicy::threads, 0, gpu.stream()>>>(frame, codes, outliers, values);
       });
     });
   });
@@ -225,8 +225,8 @@ void launch_decode(DeviceContext& gpu, const LorenzoFrame<T>& frame, const Quant
     for (unsigned axis = 0; axis < 3; ++axis)
       grid[axis] = ceil_div(frame.extents[axis], frame.chunk[axis]);
     auto* const sums = gpu.take<std::uint64_t>(count_of(frame.extents));
-    decode_any_chunk<<<grid_of(count_of(grid)), 256, 0, gpu.stream()>>>(frame, grid, codes,
-                                                                        outliers, sums, values);
+    decode_any_chunk<<<grid_of(count_of(grid)), LorenzoPolicy::any_chunk_threads, 0,
+                       gpu.stream()>>>(frame, grid, codes, outliers, sums, values);
   }
   check_launch("decode_runs");
 }

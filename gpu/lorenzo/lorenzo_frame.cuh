@@ -6,10 +6,16 @@
 
 namespace cuszi::gpu {
 
-inline constexpr unsigned lorenzo_warps = 4;
-inline constexpr unsigned lorenzo_threads = 32 * lorenzo_warps;
+struct LorenzoPolicy {
+  static constexpr unsigned warps = 4;  ///< a tile each, or several
+  static constexpr unsigned threads = 32 * warps;
+  static constexpr std::uint64_t most_warp_points = 8192;
+  /// Warps take several tiles only where multiprocessors have more warps than these to run.
+  static constexpr unsigned warps_of_multiprocessor = 32;
+  static constexpr unsigned any_chunk_threads = 256;
+};
 
-/// What all points of a frame share.
+/// The extents and the quantiser of a frame, which all its points share.
 template <class T>
 struct LorenzoFrame {
   Extents3 extents;
@@ -83,7 +89,8 @@ bool with_shape(const Extents3& chunk, const F& f) {
   return true;
 }
 
-/// How many warps a frame takes. Throws DeviceError if lanes could not count them.
+/// The number of tiles of a frame, which warps take. Throws DeviceError if lanes could not count
+/// them.
 template <class Shape>
 std::uint64_t warp_tiles(const Extents3& extents) {
   const std::uint64_t rows = Shape::is_line ? 1 : Shape::rows;
@@ -94,7 +101,7 @@ std::uint64_t warp_tiles(const Extents3& extents) {
   return tiles;
 }
 
-/// Where a lane of a warp works.
+/// The part of a tile that a lane of a warp works on.
 template <class Shape>
 struct Lane {
   Extents3 first;
@@ -118,7 +125,7 @@ struct Lane {
   }
   /// The lane's place in a kernel in which each warp works on one tile of rows.
   __device__ explicit Lane(const Extents3& extents)
-      : Lane(extents, blockIdx.x * lorenzo_warps + threadIdx.x / 32) {}
+      : Lane(extents, blockIdx.x * LorenzoPolicy::warps + threadIdx.x / 32) {}
 
   __device__ std::uint64_t x(int row) const {
     return first[2] + (Shape::is_line ? static_cast<unsigned>(row) * 32 * Shape::run : 0) +

@@ -10,7 +10,7 @@ namespace cuszi::gpu {
 template <class T>
 inline constexpr int run_points = 16 / sizeof(T);
 
-/// How a run lies in memory, if `vector`.
+/// A run of `count` neighbours along x, as one access to memory moves it.
 template <class Item, int count>
 struct alignas(count * sizeof(Item)) Run {
   Item items[count];
@@ -191,7 +191,7 @@ extern __shared__ std::uint32_t shared_bins[];
 
 /// Warps take `tiles` tiles each, so that blocks have something to count.
 template <class T, class Shape, bool vector>
-__global__ void __launch_bounds__(lorenzo_threads)
+__global__ void __launch_bounds__(LorenzoPolicy::threads)
     encode_runs(const __grid_constant__ LorenzoFrame<T> frame, std::uint32_t tiles, const T* values,
                 QuantCode* codes, const __grid_constant__ ExceptionSets exceptions,
                 const __grid_constant__ CodeBins bins) {
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(lorenzo_threads)
   RunEncoder<T, Shape, vector> encoder(frame, values, codes, exceptions, counter);
   for (std::uint32_t i = 0; i < tiles; ++i) {
     const Lane<Shape> at(frame.extents,
-                         (blockIdx.x * tiles + i) * lorenzo_warps + threadIdx.x / 32);
+                         (blockIdx.x * tiles + i) * LorenzoPolicy::warps + threadIdx.x / 32);
     if (at.inside) encoder.encode(at);
   }
   counter.finish();
@@ -227,7 +227,7 @@ __device__ __noinline__ std::int64_t outlier_at(const SparseView& outliers, std:
 /// Restores chunks. Sums in unsigned integers, which wrap: those of a damaged archive may leave any
 /// range.
 template <class T, class UInt, class Shape, bool vector>
-__global__ void __launch_bounds__(lorenzo_threads)
+__global__ void __launch_bounds__(LorenzoPolicy::threads)
     decode_runs(const __grid_constant__ LorenzoFrame<T> frame, const QuantCode* codes,
                 const __grid_constant__ SparseView outliers, T* values) {
   constexpr int run = Shape::run;
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(lorenzo_threads)
   }
 }
 
-/// Whether rows can be accessed by whole runs.
+/// Whether kernels can access the rows of values and codes by whole runs.
 template <class T>
 bool allows_runs(const Extents3& extents, const T* values, const QuantCode* codes) {
   const auto aligned = [](const auto* pointer) {

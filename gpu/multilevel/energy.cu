@@ -7,8 +7,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::block_threads;
-
 /// The sum of what stands at the taps of a group.
 template <class Magnitudes>
 __device__ ValueAt<Magnitudes> group_sum(const EnergyTaps& taps, const std::int64_t* offsets,
@@ -134,7 +132,7 @@ __device__ void fill_region(const PassView<T>& pass, const DeviceClass<T>& view,
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     contexts_kernel(__grid_constant__ const PassView<T> pass, const ContextWeights* weights,
                     std::uint8_t* contexts) {
   __shared__ ContextSpots shared;
@@ -145,7 +143,7 @@ __global__ void __launch_bounds__(threads)
 
 constexpr unsigned small_pass_blocks = 64;
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     small_contexts_kernel(const SmallPassContexts<T>* passes) {
   __shared__ ContextSpots shared;
   __shared__ Uninitialised<SmallPassContexts<T>> shared_pass;
@@ -165,7 +163,8 @@ void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWei
     fill_cube_contexts(gpu, pass, weights, contexts);
     return;
   }
-  contexts_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, weights, contexts);
+  contexts_kernel<T>
+      <<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, weights, contexts);
   check_launch("fill_contexts");
 }
 
@@ -177,8 +176,8 @@ void fill_contexts(DeviceContext& gpu, std::span<const SmallPassContexts<T>> pas
     classes = std::max(classes, small.pass.class_count);
   }
   const dim3 grid(small_pass_blocks, static_cast<unsigned>(passes.size()), classes);
-  small_contexts_kernel<T>
-      <<<grid, threads, 0, gpu.stream()>>>(upload(gpu, passes.data(), passes.size()));
+  small_contexts_kernel<T><<<grid, RegionShape::block_threads, 0, gpu.stream()>>>(
+      upload(gpu, passes.data(), passes.size()));
   check_launch("fill_contexts");
 }
 

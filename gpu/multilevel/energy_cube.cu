@@ -5,7 +5,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::block_threads;
 template <class T>
 constexpr unsigned blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 
@@ -61,7 +60,7 @@ __device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelAr
 }
 
 template <class Classes, class T>
-__global__ void __launch_bounds__(threads, blocks_of_sm<T>)
+__global__ void __launch_bounds__(RegionShape::block_threads, blocks_of_sm<T>)
     cube_contexts_kernel(__grid_constant__ const CubePass<Classes, T> pass,
                          const ContextWeights* weights, std::uint8_t* contexts) {
   __shared__ CubeStage<std::uint8_t> staged[2];
@@ -80,8 +79,9 @@ __global__ void __launch_bounds__(threads, blocks_of_sm<T>)
 template <class T>
 void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts) {
-  with_cube_pass(pass, [&](const auto& cube) {
-    cube_contexts_kernel<<<cube.grid.blocks, threads, 0, gpu.stream()>>>(cube, weights, contexts);
+  with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
+    cube_contexts_kernel<<<cube.grid.blocks, RegionShape::block_threads, 0, gpu.stream()>>>(
+        cube, weights, contexts);
   });
   check_launch("fill_cube_contexts");
 }

@@ -6,11 +6,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
 /// Packs flags of points into a set.
 __global__ void pack_flags(const std::uint8_t* flags, std::uint64_t count, RankedBits bits) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   const unsigned word = __ballot_sync(~0U, i < count && flags[i] != 0);
   if (i % 32 == 0 && i < count) reinterpret_cast<std::uint32_t*>(bits.words)[i / 32] = word;
 }
@@ -18,7 +16,7 @@ __global__ void pack_flags(const std::uint8_t* flags, std::uint64_t count, Ranke
 /// How many members of a set come before each of these points, or in all.
 __global__ void find_ranks(RankedBits bits, const std::uint64_t* points, std::uint32_t count,
                            std::uint64_t all_points, std::uint64_t* ranks) {
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * ItemPolicy::threads + threadIdx.x;
   if (i >= count) return;
   ranks[i] = points[i] < all_points ? bits.rank(points[i]) : bits.rank_of_block[bits.blocks];
 }
@@ -26,14 +24,14 @@ __global__ void find_ranks(RankedBits bits, const std::uint64_t* points, std::ui
 template <class V>
 __global__ void close_gaps(RankedBits missing, std::uint64_t first, std::uint64_t end,
                            const V* by_place, V* closed) {
-  const std::uint64_t i = first + std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = first + ItemPolicy::first();
   if (i < end && !missing.test(i)) closed[i - missing.rank(i)] = by_place[i];
 }
 
 template <class V>
 __global__ void open_gaps(RankedBits missing, std::uint64_t first, std::uint64_t end,
                           const V* closed, V* by_place) {
-  const std::uint64_t i = first + std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = first + ItemPolicy::first();
   if (i < end && !missing.test(i)) by_place[i] = closed[i - missing.rank(i)];
 }
 
@@ -49,12 +47,13 @@ Gaps::Gaps(DeviceContext& gpu, const LevelFrame<T>& frame, const RankedBits& mis
     find_missing_places(gpu, frame.view(pass), missing, flags + frame.start(pass));
   }
   missing_ = make_bits(gpu, points);
-  pack_flags<<<blocks_for(points, threads), threads, 0, gpu.stream()>>>(flags, points, missing_);
+  pack_flags<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
+      flags, points, missing_);
   check_launch("pack_flags");
   rank_bits(gpu, missing_);
   const auto count = static_cast<std::uint32_t>(places_.size());
   auto* const ranks = gpu.take<std::uint64_t>(count);
-  find_ranks<<<blocks_for(count, threads), threads, 0, gpu.stream()>>>(
+  find_ranks<<<blocks_for(count, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
       missing_, upload(gpu, places_.data(), count), count, points, ranks);
   check_launch("find_ranks");
   const std::uint64_t* const on_host = download(gpu, ranks, count);
@@ -67,8 +66,8 @@ void Gaps::close(DeviceContext& gpu, PassRange passes, const V* by_place, V* clo
   const std::uint64_t first = place(passes.first);
   const std::uint64_t end = place(passes.end);
   if (first == end) return;
-  close_gaps<<<blocks_for(end - first, threads), threads, 0, gpu.stream()>>>(missing_, first, end,
-                                                                             by_place, closed);
+  close_gaps<<<blocks_for(end - first, ItemPolicy::threads), ItemPolicy::threads, 0,
+               gpu.stream()>>>(missing_, first, end, by_place, closed);
   check_launch("close_gaps");
 }
 
@@ -77,8 +76,8 @@ void Gaps::open(DeviceContext& gpu, PassRange passes, const V* closed, V* by_pla
   const std::uint64_t first = place(passes.first);
   const std::uint64_t end = place(passes.end);
   if (first == end) return;
-  open_gaps<<<blocks_for(end - first, threads), threads, 0, gpu.stream()>>>(missing_, first, end,
-                                                                            closed, by_place);
+  open_gaps<<<blocks_for(end - first, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
+      missing_, first, end, closed, by_place);
   check_launch("open_gaps");
 }
 

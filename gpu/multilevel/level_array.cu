@@ -5,12 +5,12 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned level_threads = 256;
 
 /// Threads x along rows, y over rows of a slice; blocks y take slices in turn, z parts of long
 /// rows.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(level_threads)
     refine_kernel(__grid_constant__ const LevelArray<T> from,
                   __grid_constant__ const LevelArray<T> to, Index4 factors) {
   const Index4& extents = from.layout.extents;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(threads)
 
 /// A row for each y of a thread block.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(level_threads)
     join_rows_kernel(__grid_constant__ const LevelLayout layout, std::uint64_t rows, T* values) {
   extern __shared__ __align__(16) std::byte memory[];
   const auto width = static_cast<std::uint32_t>(layout.extents[3]);
@@ -81,7 +81,7 @@ void refine(DeviceContext& gpu, const Lattice& lattice, const LevelArray<T>& fro
     if (lattice.roles[axis] == AxisRole::lattice) factors[axis] = 2;
   }
   const Index4& extents = from.layout.extents;
-  const dim3 block(32, threads / 32);
+  const dim3 block(32, level_threads / 32);
   const dim3 grid(blocks_for(extents[2], block.y),
                   static_cast<unsigned>(std::min(extents[0] * extents[1], most_blocks_of_axis)),
                   parts_of_row(extents[3]));
@@ -98,7 +98,7 @@ void join_rows(DeviceContext& gpu, const LevelLayout& layout, T* values) {
   while (rows_of_block < 8 && 2 * rows_of_block * row_bytes <= longest_split_row_bytes) {
     rows_of_block *= 2;
   }
-  const dim3 block(threads / rows_of_block, rows_of_block);
+  const dim3 block(level_threads / rows_of_block, rows_of_block);
   join_rows_kernel<T>
       <<<blocks_for(rows, rows_of_block), block, rows_of_block * row_bytes, gpu.stream()>>>(
           layout, rows, values);

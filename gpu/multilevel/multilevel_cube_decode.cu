@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 
 template <class T>
 void restore_cube(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
-  with_cube_pass(pass, [&](const auto& cube) {
+  with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
     restore_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(cube, task);
   });
   check_launch("restore_cube");

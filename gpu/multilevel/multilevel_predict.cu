@@ -6,15 +6,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::block_threads;
-
 template <class T>
 __device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {
   if (listed != nullptr) listed[at.place] = value_to_hash(array.values[at.offset]);
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     quantise_kernel(__grid_constant__ const PassView<T> pass,
                     __grid_constant__ const QuantiseTask<T> task) {
   __shared__ Staged<QuantCode> codes;
@@ -36,7 +34,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     restore_kernel(__grid_constant__ const PassView<T> pass,
                    __grid_constant__ const RestoreTask<T> task) {
   __shared__ Staged<QuantCode> codes;
@@ -55,7 +53,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     missing_places_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
                           std::uint8_t* places) {
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
@@ -89,7 +87,7 @@ void quantise_pass(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTa
     quantise_cube(gpu, pass, task);
     return;
   }
-  quantise_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, task);
+  quantise_kernel<T><<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, task);
   check_launch("quantise_pass");
 }
 
@@ -107,14 +105,15 @@ void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask
     restore_cube(gpu, pass, task);
     return;
   }
-  restore_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, task);
+  restore_kernel<T><<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, task);
   check_launch("restore_pass");
 }
 
 template <class T>
 void find_missing_places(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
                          std::uint8_t* places) {
-  missing_places_kernel<T><<<pass.grid, threads, 0, gpu.stream()>>>(pass, missing, places);
+  missing_places_kernel<T>
+      <<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, missing, places);
   check_launch("find_missing_places");
 }
 

@@ -11,7 +11,8 @@ namespace cuszi::gpu {
 /// slices; of one class after the other, since each has code of its own.
 struct CubeGrid {
   static constexpr std::uint32_t longest_run = 4;
-  static constexpr std::uint64_t enough_regions = 132 * 64;  ///< to keep a device busy with runs
+  /// Of a multiprocessor, to keep it busy with runs.
+  static constexpr std::uint64_t enough_regions = 64;
 
   std::uint32_t run = 1;       ///< regions of a thread block
   std::uint32_t runs = 0;      ///< of one slice or cube
@@ -21,7 +22,7 @@ struct CubeGrid {
   dim3 blocks;
 
   template <class T>
-  CubeGrid(const PassView<T>& pass, unsigned first)
+  CubeGrid(const Device& device, const PassView<T>& pass, unsigned first)
       : first_number(first), layered_axis(pass.layered_axis) {
     Index4 regions{};
     for (std::uint32_t c = 0; c < pass.class_count; ++c) {
@@ -29,7 +30,9 @@ struct CubeGrid {
         regions[axis] = std::max(regions[axis], pass.host_classes[c].regions[axis]);
       }
     }
-    if (regions[0] * regions[1] * regions[2] * regions[3] >= enough_regions) run = longest_run;
+    if (regions[0] * regions[1] * regions[2] * regions[3] >=
+        device.multiprocessors * enough_regions)
+      run = longest_run;
     const bool is_slice = pass.geometry == Geometry::slice;
     runs = static_cast<std::uint32_t>(ceil_div(regions[is_slice ? 2 : 1], run));
     slabs = grid_of(regions[0] * (is_slice ? regions[1] : runs));
@@ -50,8 +53,8 @@ struct CubePass {
   int reach;
   ClassPlan<T> plans[Classes::count];
 
-  CubePass(const PassView<T>& pass, unsigned first)
-      : array(pass.array), grid(pass, first), reach(pass.reach) {
+  CubePass(const Device& device, const PassView<T>& pass, unsigned first)
+      : array(pass.array), grid(device, pass, first), reach(pass.reach) {
     for (std::uint32_t c = 0; c < pass.class_count; ++c) {
       plans[first + c] = pass.host_classes[c].plan;
     }
@@ -238,9 +241,10 @@ class RegionOfClass {
 
 /// Calls f(CubePass<...>) with what a launch for the pass gets.
 template <class T, class F>
-void with_cube_pass(const PassView<T>& pass, const F& f) {
-  with_classes(
-      pass, [&](auto classes, unsigned first) { f(CubePass<decltype(classes), T>(pass, first)); });
+void with_cube_pass(const Device& device, const PassView<T>& pass, const F& f) {
+  with_classes(pass, [&](auto classes, unsigned first) {
+    f(CubePass<decltype(classes), T>(device, pass, first));
+  });
 }
 
 /// Calls f(RegionOfClass<...>, its class's plan) with a thread's part of the pass.

@@ -7,12 +7,13 @@
 
 namespace cuszi::gpu {
 
-/// Bytes to be copied; each side is the device's memory or page-locked.
+/// `size` bytes to be copied; each side is the device's memory or page-locked.
 struct CopyPiece {
   std::byte* to;
   const std::byte* from;
   ByteCount size;
 
+  /// `count` values.
   template <class T>
   static CopyPiece of(T* to, const T* from, ByteCount count) {
     return {reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
@@ -40,10 +41,10 @@ class CopyList {
   std::vector<CopyPiece> pieces_;
 };
 
-/// Whether this is memory that kernels may use as it is.
+/// Whether kernels may access `memory`: that of a device, or managed.
 bool is_on_device(const void* memory);
 
-/// The bytes in the device's memory: themselves or a copy.
+/// `bytes` in the device's memory: themselves, or a copy on its way there.
 Bytes bring(DeviceContext& gpu, Bytes bytes);
 
 /// Starts a copy of `count` values between memories of any kind.

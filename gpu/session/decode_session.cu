@@ -15,24 +15,20 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned most_blocks = 132 * 16;  ///< for threads that take values in turn
+constexpr unsigned fill_blocks = 16;  ///< of a multiprocessor
 
 /// Puts the codes of points that are not missing in their places; missing points get a code that
 /// stands for no outlier.
 __global__ void insert_missing(const QuantCode* symbols, std::uint64_t points, RankedBits missing,
                                QuantCode* codes) {
-  const std::uint64_t point = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t point = ItemPolicy::first();
   if (point >= points) return;
   codes[point] = missing.test(point) ? QuantCode{1} : symbols[point - missing.rank(point)];
 }
 
 template <class Bits>
 __global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
-  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
-    values[i] = bits;
-  }
+  for (std::uint64_t i = ItemPolicy::first(); i < points; i += ItemPolicy::step()) values[i] = bits;
 }
 
 /// The PassDecoder of predictors with one pass and no contexts.
@@ -88,9 +84,8 @@ class GpuPassDecoder final : public PassDecoder {
   void insert_missing_codes(std::uint64_t points) {
     const QuantCode* const symbols = codes_;
     codes_ = gpu_.take<QuantCode>(points);
-    insert_missing<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(
-        symbols, points, restoration_.output().missing, codes_);
-    check_launch("insert_missing");
+    launch_items(gpu_, "insert_missing", points, insert_missing, symbols, points,
+                 restoration_.output().missing, codes_);
   }
 
   DeviceContext& gpu_;
@@ -152,10 +147,9 @@ class GpuDecodeSession final : public DecodeSession {
       using Bits = BitsOf<decltype(zero)>;
       Restoration<decltype(zero)> restoration(gpu_, target);
       const std::uint64_t points = restoration.points();
-      const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
-      fill_values<<<static_cast<unsigned>(blocks), threads, 0, gpu_.stream()>>>(
-          reinterpret_cast<Bits*>(restoration.values()), points, static_cast<Bits>(bits));
-      check_launch("fill_values");
+      launch_in_turn(gpu_, "fill_values", points, fill_blocks, fill_values<Bits>,
+                     reinterpret_cast<Bits*>(restoration.values()), points,
+                     static_cast<Bits>(bits));
       restoration.finish();
     });
   }

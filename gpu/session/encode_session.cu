@@ -24,20 +24,19 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned most_blocks = 132 * 16;  ///< for threads that take values in turn
+constexpr unsigned find_blocks = 16;  ///< of a multiprocessor
 
 /// Moves the codes of points that are not missing next to each other.
 __global__ void remove_missing(const QuantCode* codes, std::uint64_t points, RankedBits missing,
                                QuantCode* symbols) {
-  const std::uint64_t point = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t point = ItemPolicy::first();
   if (point < points && !missing.test(point)) symbols[point - missing.rank(point)] = codes[point];
 }
 
 template <class T>
 __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t count,
                      double* picked) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < count) picked[i] = static_cast<double>(values[points[i]]);
 }
 
@@ -49,8 +48,7 @@ std::vector<double> pick_values(DeviceContext& gpu, const T* values,
   if (count == 0) return {};
   const auto* const at = upload(gpu, points.data(), count);
   auto* const picked = gpu.take<double>(count);
-  pick<<<blocks_for(count, threads), threads, 0, gpu.stream()>>>(values, at, count, picked);
-  check_launch("pick");
+  launch_items(gpu, "pick", count, pick<T>, values, at, count, picked);
   const double* const host = download(gpu, picked, count);
   gpu.sync();
   return {host, host + count};
@@ -60,7 +58,7 @@ std::vector<double> pick_values(DeviceContext& gpu, const T* values,
 template <class T>
 __global__ void pick_sample(const T* values, std::uint64_t points, RankedBits missing,
                             std::uint64_t wanted, double* picked) {
-  const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t k = ItemPolicy::first();
   if (k >= wanted) return;
   const std::uint64_t point = sampled_point(k, wanted, points);
   const bool is_missing = missing.words != nullptr && missing.test(point);
@@ -72,11 +70,9 @@ __global__ void pick_sample(const T* values, std::uint64_t points, RankedBits mi
 template <class Bits>
 __global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
                           std::uint32_t* found) {
-  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
   bool here = false;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < points; i += all) {
+  for (std::uint64_t i = ItemPolicy::first(); i < points; i += ItemPolicy::step())
     here |= values[i] == bits;
-  }
   if (here) *found = 1;
 }
 
@@ -122,9 +118,8 @@ class GpuPassEncoder final : public PassEncoder {
     const std::uint64_t points = codes_.size();
     const std::uint64_t symbols = points - frame_.missing_points;
     auto* const kept = gpu_.take<QuantCode>(symbols);
-    remove_missing<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(
-        codes_.data(), points, frame_.missing, kept);
-    check_launch("remove_missing");
+    launch_items(gpu_, "remove_missing", points, remove_missing, codes_.data(), points,
+                 frame_.missing, kept);
     codes_ = {kept, symbols};
     const auto bins = static_cast<std::uint32_t>(started_.histogram.size());
     started_.histogram = count_symbols(gpu_, kept, symbols, bins);
@@ -187,9 +182,8 @@ class GpuEncodeSession final : public EncodeSession {
   std::vector<double> sampled_values() override {
     const std::uint64_t wanted = sample_size(shape_.points());
     auto* const picked = gpu_.take<double>(wanted);
-    pick_sample<<<blocks_for(wanted, threads), threads, 0, gpu_.stream()>>>(
-        values_, shape_.points(), missing_.bits, wanted, picked);
-    check_launch("pick_sample");
+    launch_items(gpu_, "pick_sample", wanted, pick_sample<T>, values_, shape_.points(),
+                 missing_.bits, wanted, picked);
     const double* const host = download(gpu_, picked, wanted);
     gpu_.sync();
     std::vector<double> sampled;
@@ -201,11 +195,10 @@ class GpuEncodeSession final : public EncodeSession {
 
   bool contains_bits(std::uint64_t bits) override {
     const std::uint64_t points = shape_.points();
-    const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), most_blocks);
     auto* const found = gpu_.take_zeroed<std::uint32_t>(1);
-    find_bits<<<static_cast<unsigned>(blocks), threads, 0, gpu_.stream()>>>(
-        reinterpret_cast<const BitsOf<T>*>(values_), points, static_cast<BitsOf<T>>(bits), found);
-    check_launch("find_bits");
+    launch_in_turn(gpu_, "find_bits", points, find_blocks, find_bits<BitsOf<T>>,
+                   reinterpret_cast<const BitsOf<T>*>(values_), points,
+                   static_cast<BitsOf<T>>(bits), found);
     const std::uint32_t& answer = *download(gpu_, found, 1);
     gpu_.sync();
     return answer != 0;

@@ -15,14 +15,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned count_blocks = 8;  ///< of a multiprocessor
 constexpr std::size_t all_contexts = 256;
 
 /// Counts the codes of 0 and of +-1 in each context.
 __global__ void count_rare_codes(const QuantCode* codes, const std::uint8_t* contexts,
                                  std::uint64_t count, std::uint32_t radius, RareCodes* counts) {
-  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += all) {
+  for (std::uint64_t i = ItemPolicy::first(); i < count; i += ItemPolicy::step()) {
     const std::uint8_t magnitude = magnitude_of_code(codes[i], radius);
     if (magnitude >= 2) continue;
     atomicAdd(reinterpret_cast<unsigned long long*>(&counts[contexts[i]][magnitude]), 1ULL);
@@ -206,10 +205,8 @@ class MultilevelEncoder final : public PassEncoder {
   std::vector<T> zones_of(int number) {
     const std::uint64_t points = frame_.pass(number).points;
     auto* const counts = gpu_.take_zeroed<RareCodes>(all_contexts);
-    const auto blocks = std::min<std::uint64_t>(ceil_div(points, threads), 132 * 8);
-    count_rare_codes<<<static_cast<unsigned>(blocks), threads, 0, gpu_.stream()>>>(
-        codes(number), contexts(number), points, params_.radius, counts);
-    check_launch("count_rare_codes");
+    launch_in_turn(gpu_, "count_rare_codes", points, count_blocks, count_rare_codes, codes(number),
+                   contexts(number), points, params_.radius, counts);
     const RareCodes* const on_host = download(gpu_, counts, all_contexts);
     gpu_.sync();
     std::vector<T> zones;

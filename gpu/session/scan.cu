@@ -12,9 +12,12 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned blocks_per_multiprocessor = 8;
-constexpr unsigned range_blocks = 132 * blocks_per_multiprocessor;
+struct ScanPolicy {
+  static constexpr unsigned threads = ItemPolicy::threads;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned blocks_of_multiprocessor = 8;
+  static constexpr unsigned in_flight = 4;  ///< packs of a thread that are waited for together
+};
 
 template <class T>
 struct Range {
@@ -56,7 +59,7 @@ __device__ void merge(Range<T>& range, const Range<T>& other) {
 /// The range over a thread block, in its thread 0.
 template <class T>
 __device__ Range<T> merge_block(Range<T> range) {
-  constexpr unsigned warps = threads / 32;
+  constexpr unsigned warps = ScanPolicy::warps;
   __shared__ Range<T> of_warp[warps];
   for (int distance = 16; distance > 0; distance /= 2) {
     merge<T>(range, {__shfl_down_sync(~0U, range.min, distance),
@@ -90,12 +93,12 @@ __device__ void add_sample(const T* values, std::uint64_t count, const MissingTe
 
 /// A range per thread block; the last block puts them together.
 template <class T>
-__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+__global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_multiprocessor)
     find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, bool samples,
                 Range<T>* ranges, ScanResult<T>* result) {
-  constexpr unsigned in_flight = 4;
-  const std::uint64_t all = std::uint64_t{gridDim.x} * threads;
-  const std::uint64_t self = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  constexpr unsigned in_flight = ScanPolicy::in_flight;
+  const std::uint64_t all = ItemPolicy::step();
+  const std::uint64_t self = ItemPolicy::first();
   Range<T> range = empty_range<T>();
   std::uint64_t done = 0;
   if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<T>) == 0) {
@@ -113,7 +116,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   }
   for (std::uint64_t i = done + self; i < count; i += all) include(range, values[i], missing);
   range = merge_block(range);
-  if (samples && std::uint64_t{blockIdx.x} * threads < sample_size(count))
+  if (samples && std::uint64_t{blockIdx.x} * ScanPolicy::threads < sample_size(count))
     add_sample(values, count, missing, self, all, result->sampled);
 
   __shared__ bool last;
@@ -126,7 +129,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (!last) return;
   __threadfence();
   range = empty_range<T>();
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += threads) {
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += ScanPolicy::threads) {
     const volatile Range<T>& one = ranges[i];
     merge(range, {one.min, one.max, one.missing});
   }
@@ -150,7 +153,7 @@ __device__ double sampled_error(const InterpParams& draft, const Extents3& exten
 template <class T, class Params>
 __global__ void sample_errors(Params draft, Extents3 extents, const T* values,
                               MissingTest<T> missing, ScanResult<T>* result) {
-  const std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t k = ItemPolicy::first();
   const std::uint64_t point = sample_point(k, count_of(extents));
   if (missing(values[point])) return;
   const double error =
@@ -177,11 +180,11 @@ __global__ void sample_splines(Extents3 extents, const T* values, MissingTest<T>
 
 /// The extremes of a sample, a part for each thread block.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(ScanPolicy::threads)
     sample_extremes(const T* values, std::uint64_t points, MissingTest<T> missing,
                     SharedExtremes* sampled) {
   Range<T> range = empty_range<T>();
-  const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t k = ItemPolicy::first();
   if (k < sample_size(points)) include(range, values[magnitude_sample(k, points)], missing);
   range = merge_block(range);
   if (threadIdx.x == 0) {
@@ -201,10 +204,9 @@ void launch_samples(DeviceContext& gpu, const Extents3& extents, const T* values
   std::visit(
       [&]<class Params>(const Params& d) {
         if constexpr (has_one_pass<Params>) {
-          static_assert(sample_points % threads == 0);
-          sample_errors<T><<<sample_points / threads, threads, 0, gpu.stream()>>>(
-              d, extents, values, missing, result);
-          check_launch("sample_errors");
+          static_assert(sample_points % ItemPolicy::threads == 0);
+          launch_items(gpu, "sample_errors", sample_points, sample_errors<T, Params>, d, extents,
+                       values, missing, result);
         }
       },
       draft);
@@ -217,7 +219,7 @@ void launch_samples(DeviceContext& gpu, const Extents3& extents, const T* values
 template <class T>
 __global__ void mark_missing(const T* values, std::uint64_t points, MissingTest<T> missing,
                              RankedBits bits) {
-  const std::uint64_t word = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const std::uint64_t word = ItemPolicy::first() / 32;
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t low = word * 64 + lane;
   const std::uint64_t high = low + 32;
@@ -235,12 +237,14 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
                      const FillValues& fills, const PredictorParams& draft) {
   const MissingTest<T> missing(fills);
   const std::uint64_t points = count_of(extents);
-  const unsigned blocks = std::min(range_blocks, blocks_for(points, threads));
+  const unsigned blocks =
+      std::min(gpu.device().multiprocessors * ScanPolicy::blocks_of_multiprocessor,
+               blocks_for(points, ScanPolicy::threads));
   auto* const ranges = gpu.take<Range<T>>(blocks);
   auto* const result = gpu.take_zeroed<ScanResult<T>>(1);
   const bool samples = std::holds_alternative<TilesParams>(draft);
-  find_ranges<<<blocks, threads, 0, gpu.stream()>>>(values, points, missing, samples, ranges,
-                                                    result);
+  find_ranges<<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points, missing, samples,
+                                                                ranges, result);
   check_launch("find_ranges");
   launch_samples(gpu, extents, values, missing, draft, result);
   const ScanResult<T>& found = *download(gpu, result, 1);
@@ -262,9 +266,10 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
 
 template <class T>
 SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points) {
-  const unsigned blocks = blocks_for(sample_size(points), threads);
+  const unsigned blocks = blocks_for(sample_size(points), ScanPolicy::threads);
   auto* const parts = gpu.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
-  sample_extremes<<<blocks, threads, 0, gpu.stream()>>>(values, points, MissingTest<T>{}, parts);
+  sample_extremes<<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points,
+                                                                    MissingTest<T>{}, parts);
   check_launch("sample_extremes");
   gpu.sync();
   SharedExtremes all{};
@@ -278,9 +283,8 @@ MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, std::uint64_t
                               const FillValues& fills, std::uint64_t count) {
   MissingPoints<T> missing{take_bits(gpu, points), gpu.take<T>(count)};
   const std::uint64_t words = missing.bits.blocks * RankedBits::block_words;
-  mark_missing<<<blocks_for(words * 32, threads), threads, 0, gpu.stream()>>>(
-      values, points, MissingTest<T>(fills), missing.bits);
-  check_launch("mark_missing");
+  launch_items(gpu, "mark_missing", words * 32, mark_missing<T>, values, points,
+               MissingTest<T>(fills), missing.bits);
   rank_bits(gpu, missing.bits);
   for_each_bit(gpu, missing.bits,
                [values, kept = missing.values] __device__(std::uint64_t point, std::uint64_t rank) {

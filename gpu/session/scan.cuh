@@ -27,6 +27,7 @@ struct MissingPoints {
   RankedBits bits;
   T* values = nullptr;
 };
+/// Finds the `missing` points of a frame of `points` points: those whose values are fill values.
 template <class T>
 MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, std::uint64_t points,
                               const FillValues& fills, std::uint64_t missing);

@@ -19,7 +19,8 @@ inline constexpr std::uint32_t pair_bias = 0x80008000U;
 /// three axes, up to four times as large, and one step for rounding, still fit.
 inline constexpr double pair_reach = 8000;
 
-/// Whether all integers of a frame are integers at all, and all its tiles can be held in pairs.
+/// Whether the quantised values of a frame from `min` to `max` fit the integers of its tiles, and
+/// these fit pairs of 16 bits.
 template <class T>
 bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
   const double largest = std::max(std::fabs(min), std::fabs(max));

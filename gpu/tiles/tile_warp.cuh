@@ -7,15 +7,24 @@
 
 namespace cuszi::gpu {
 
+/// A chunk per thread block, a tile per warp; `wide` integers do not fit pairs.
+template <class T, bool wide = false>
+struct TilesPolicy {
+  static constexpr unsigned tiles = chunk_tiles<T>;
+  static constexpr unsigned threads = 32 * tiles;
+  static constexpr unsigned encode_blocks = 4;             ///< of a multiprocessor
+  static constexpr unsigned decode_blocks = wide ? 4 : 5;  ///< of a multiprocessor
+};
+
 /// A tile in a warp: each lane has its 32 points in registers.
 using WarpPoints = std::uint32_t[lane_points];
 
 inline constexpr unsigned whole_warp = ~0U;
 
-/// Which lanes are lower than this one.
+/// The lanes of a warp below `lane`, as bits.
 __device__ inline std::uint32_t lanes_below(unsigned lane) { return (1U << lane) - 1; }
 
-/// What the lane `distance` lower along an axis holds, 0 if there is none.
+/// The `value` of the lane that is `distance` lower along an axis of the tile; 0 if there is none.
 template <class Shape, int axis>
 __device__ std::uint32_t from_lane_before(std::uint32_t value, unsigned lane, int distance) {
   const std::uint32_t other =
@@ -132,7 +141,7 @@ class Divisor {
   std::uint32_t factor_;
 };
 
-/// How many points of a lane lie in the field along each axis, perhaps fewer than none.
+/// How many points of a lane lie in the field along each axis; negative where the lane lies beyond.
 struct PointsInside {
   int along[3];
 
@@ -260,7 +269,7 @@ __device__ inline void store_four(const double (&four)[4], double* to) {
   __stcs(reinterpret_cast<double2*>(to + 2), make_double2(four[2], four[3]));
 }
 
-/// Whether rows of the field can be accessed so.
+/// Whether the rows of a field can be accessed by four values at a time.
 template <class T>
 bool allows_four(const Extents3& extents, const T* values) {
   return extents[2] % 4 == 0 && reinterpret_cast<std::uintptr_t>(values) % 16 == 0;

@@ -7,7 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// Codes a frame as tiles: where each chunk begins, and the chunks. Waits.
+/// Codes a frame as tiles, within the absolute error `bound`: where each chunk begins, and the
+/// chunks. Waits.
 template <class T>
 OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bound,
                        const FrameInput<T>& frame);
@@ -19,8 +20,8 @@ template <class T>
 std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& params,
                                          double bound, const FrameInput<T>& frame, FieldScan& scan);
 
-/// Starts to restore it. Throws ArchiveError, or sets a flaw, if the sections are not those of such
-/// a frame.
+/// Starts to restore a frame that encode_values() has coded as tiles. Throws ArchiveError, or sets
+/// a flaw, if the sections are not those of such a frame.
 template <class T>
 void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections& sections,
                    const FrameOutput<T>& frame);

@@ -40,15 +40,6 @@ class WordReader {
   unsigned shift_;
 };
 
-template <class Shape>
-struct WideIntegers;
-
-/// Thread blocks that share a multiprocessor.
-template <class T, class Integers>
-inline constexpr unsigned decode_blocks = 5;
-template <class T, class Shape>
-inline constexpr unsigned decode_blocks<T, WideIntegers<Shape>> = 4;
-
 /// Where the bytes of a pair of planes that are not zero go, by which of four are not: a selector
 /// for them and, above, their bits.
 class Spread {
@@ -88,6 +79,7 @@ class Spread {
 /// A tile's integers as 32 numbers.
 template <class Shape>
 struct WideIntegers {
+  static constexpr bool is_wide = true;
   static constexpr unsigned slices = TileHead::max_pairs / 4;
   WarpPoints integers;
 
@@ -133,6 +125,7 @@ struct WideIntegers {
 /// The integers of a lane's points as 16 pairs, for tiles whose integers fit in 16 bits.
 template <class Shape>
 struct NarrowIntegers {
+  static constexpr bool is_wide = false;
   static constexpr unsigned slices = narrow_pairs / 4;
   WarpPairs pairs;
 
@@ -308,9 +301,10 @@ struct TileDecoder {
 
 /// A chunk per thread block, a tile per warp.
 template <class T, class Shape, bool vector, class Integers>
-__global__ void __launch_bounds__(32 * chunk_tiles<T>, decode_blocks<T, Integers>)
+__global__ void __launch_bounds__(TilesPolicy<T>::threads,
+                                  TilesPolicy<T, Integers::is_wide>::decode_blocks)
     decode_chunks(const __grid_constant__ RestoreTask<T, Shape> task) {
-  constexpr unsigned tiles = chunk_tiles<T>;
+  constexpr unsigned tiles = TilesPolicy<T>::tiles;
   __shared__ std::uint32_t chunk[max_chunk_words<T> + Spread::reads_beyond];
   __shared__ std::uint32_t spreads[16];
   const unsigned lane = threadIdx.x % 32;
@@ -331,7 +325,7 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, decode_blocks<T, Integers
   }
   const auto words = static_cast<std::uint32_t>(end - begin);
   const WordReader codes(task.codes + 4 * begin);
-  for (std::uint32_t i = threadIdx.x; i < words; i += 32 * tiles) chunk[i] = codes[i];
+  for (std::uint32_t i = threadIdx.x; i < words; i += TilesPolicy<T>::threads) chunk[i] = codes[i];
   Spread::make(spreads);
   __syncthreads();
   if (warp >= here) return;
@@ -371,7 +365,7 @@ void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections
                                      frame.values,
                                      gpu.flaws()};
     const unsigned blocks = grid_of(grid.chunks);
-    constexpr unsigned threads = 32 * chunk_tiles<T>;
+    constexpr unsigned threads = TilesPolicy<T>::threads;
     with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
       with_flag(fits_pairs(task.quantizer, frame.min, frame.max), [&](auto narrow) {
         using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;

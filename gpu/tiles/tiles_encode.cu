@@ -391,15 +391,12 @@ struct TileEncoder {
   }
 };
 
-/// Thread blocks that share a multiprocessor.
-template <class T, class Numbers>
-inline constexpr unsigned encode_blocks = 4;
-
 /// A chunk per thread block, a tile per warp.
 template <class T, class Shape, bool vector, class Numbers, bool seeks>
-__global__ void __launch_bounds__(32 * chunk_tiles<T>, encode_blocks<T, Numbers>)
+__global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
     encode_chunks(const __grid_constant__ TileTask<T, Shape> task) {
-  constexpr unsigned tiles = chunk_tiles<T>;
+  constexpr unsigned tiles = TilesPolicy<T>::tiles;
+  constexpr unsigned threads = TilesPolicy<T>::threads;
   __shared__ std::uint32_t chunk[max_chunk_words<T> + ByteSink::writes_beyond];
   __shared__ Gathers table;
   __shared__ std::uint64_t begin;
@@ -411,7 +408,7 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, encode_blocks<T, Numbers>
   const auto here = static_cast<unsigned>(left < tiles ? left : tiles);
   const bool active = warp < here;
 
-  for (unsigned i = threadIdx.x; i < 256; i += 32 * tiles) table.by_flags[i] = gathers.by_flags[i];
+  for (unsigned i = threadIdx.x; i < 256; i += threads) table.by_flags[i] = gathers.by_flags[i];
   TileEncoder<T, Shape, vector, Numbers> tile(task, first + warp);
   std::uint32_t lane_begin = 0;
   if (active) {
@@ -430,8 +427,7 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, encode_blocks<T, Numbers>
   const std::uint32_t words = (place.chunk_bytes + 3) / 4;
   const ChunkOffsets offsets(task.states, blockIdx.x);
   if (threadIdx.x == 0) offsets.say_size(words);
-  for (std::uint32_t i = place.byte_part / 4 + threadIdx.x; i < words; i += 32 * tiles)
-    chunk[i] = 0;
+  for (std::uint32_t i = place.byte_part / 4 + threadIdx.x; i < words; i += threads) chunk[i] = 0;
   __syncthreads();
   if (active) tile.write(chunk + place.word, ByteSink(chunk, place.byte), lane_begin, table);
   if (warp == 0) {
@@ -442,11 +438,11 @@ __global__ void __launch_bounds__(32 * chunk_tiles<T>, encode_blocks<T, Numbers>
       if (first + here == task.grid.count) task.totals->words = before + words;
     }
   }
-  if (seeks && threadIdx.x == 32 * tiles - 1) tell_extremes(extremes, here, *task.totals);
+  if (seeks && threadIdx.x == threads - 1) tell_extremes(extremes, here, *task.totals);
   __syncthreads();
   if (begin + words > task.room_words) return;
   std::uint32_t* const to = task.codes + begin;
-  for (std::uint32_t i = threadIdx.x; i < words; i += 32 * tiles) to[i] = chunk[i];
+  for (std::uint32_t i = threadIdx.x; i < words; i += threads) to[i] = chunk[i];
 }
 
 /// The chunks of a frame and where they begin, if there was room for them.
@@ -465,7 +461,7 @@ struct TileWay {
 template <class T, class Shape>
 void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape>& task, const TileWay& way) {
   const unsigned blocks = grid_of(task.grid.chunks);
-  constexpr unsigned threads = 32 * chunk_tiles<T>;
+  constexpr unsigned threads = TilesPolicy<T>::threads;
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
     const auto launch = [&]<class Numbers, bool seeking>() {
       encode_chunks<T, Shape, vector(), Numbers, seeking>

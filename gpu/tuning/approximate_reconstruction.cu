@@ -8,14 +8,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = RegionShape::block_threads;
 constexpr int made_from = 2;  ///< level
 
 /// Gives plans the weights of their classes' fits.
 template <class T>
 __global__ void use_fits(const FittedClass* fits, std::uint32_t classes, ClassPlan<T>* plans,
                          std::uint32_t views, DeviceClass<T>* coarse) {
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * RegionShape::block_threads + threadIdx.x;
   if (i >= classes || fits[i].count == 0) return;
   set_shares(fitted_shares(fits[i].coefficients.data(), plans[i].stencil), plans[i]);
   if (i < views) coarse[i].plan.weights = plans[i].weights;
@@ -24,7 +23,7 @@ __global__ void use_fits(const FittedClass* fits, std::uint32_t classes, ClassPl
 /// The values of a level's points, in the order of its array. Threads x along rows, y over rows;
 /// blocks z take parts of long ones.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     gather_level(const T* values, __grid_constant__ const LevelArray<T> level) {
   const LevelLayout& layout = level.layout;
   const std::uint64_t row = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y;
@@ -40,7 +39,7 @@ __global__ void __launch_bounds__(threads)
 /// What is restored of the points of a pass, whose level's array has originals; `made` is an array
 /// of the frame.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(RegionShape::block_threads)
     approximate_kernel(__grid_constant__ const PassView<T> pass,
                        __grid_constant__ const ApproximateReconstruction<T> approximation,
                        T* made) {
@@ -64,7 +63,7 @@ std::vector<LevelArray<T>> gather_levels(DeviceContext& gpu, const Lattice& latt
     LevelArray<T>& array = levels.emplace_back();
     array.layout = level_layout(lattice, level, sizeof(T));
     array.values = gpu.take<T>(array.layout.points());
-    const dim3 block(32, threads / 32);
+    const dim3 block(32, RegionShape::block_threads / 32);
     const std::uint64_t rows = array.layout.points() / array.layout.extents[3];
     const dim3 grid(blocks_for(rows, block.y), 1, parts_of_row(array.layout.extents[3]));
     gather_level<<<grid, block, 0, gpu.stream()>>>(values, array);
@@ -110,8 +109,9 @@ ApproximateReconstruction<T> approximate(DeviceContext& gpu, FrameMemory& memory
   }
   DeviceClass<T>* const on_device = upload(gpu, views.data(), views.size());
   const auto classes = static_cast<std::uint32_t>(frame_plan.classes.size());
-  use_fits<<<blocks_for(classes, threads), threads, 0, gpu.stream()>>>(
-      fits, classes, plans, static_cast<std::uint32_t>(views.size()), on_device);
+  use_fits<<<blocks_for(classes, RegionShape::block_threads), RegionShape::block_threads, 0,
+             gpu.stream()>>>(fits, classes, plans, static_cast<std::uint32_t>(views.size()),
+                             on_device);
   check_launch("use_fits");
   for (const Pass& pass : frame_plan.passes) {
     if (pass.level < made_from) break;
@@ -125,7 +125,8 @@ ApproximateReconstruction<T> approximate(DeviceContext& gpu, FrameMemory& memory
       approximate_cube(gpu, view, approximation, made);
       continue;
     }
-    approximate_kernel<<<view.grid, threads, 0, gpu.stream()>>>(view, approximation, made);
+    approximate_kernel<<<view.grid, RegionShape::block_threads, 0, gpu.stream()>>>(
+        view, approximation, made);
     check_launch("approximate");
   }
   return approximation;

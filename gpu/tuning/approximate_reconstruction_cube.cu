@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 template <class T>
 void approximate_cube(DeviceContext& gpu, const PassView<T>& pass,
                       const ApproximateReconstruction<T>& approximation, T* made) {
-  with_cube_pass(pass, [&](const auto& cube) {
+  with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
     approximate_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(
         cube, pass.classes, approximation, made);
   });

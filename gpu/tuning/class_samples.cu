@@ -7,9 +7,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 128;
+constexpr unsigned sample_threads = 128;
 constexpr unsigned approximating_threads = 384;  ///< a warp for each group of most stencils
-static_assert(threads >= Stencil::most_taps, "see has_unmade_neighbours()");
+static_assert(sample_threads >= Stencil::most_taps, "see has_unmade_neighbours()");
 
 /// A sample's point.
 template <class T>
@@ -66,10 +66,10 @@ __device__ void observe_among(const ClassSample<T>& sample, std::uint32_t k, con
 
 /// Observes samples among originals, one a thread.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sample_threads)
     observe_kernel(const ClassSample<T>* samples, const T* originals) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t k = blockIdx.x * sample_threads + threadIdx.x;
   if (k < sample.blocks() * sum_lanes) observe_among(sample, k, originals, originals);
 }
 
@@ -103,16 +103,17 @@ struct SampleCounts {
 /// the others take a way of their own, for which whole warps would wait, and longer. `counts`, one
 /// a class, begin with 0.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sample_threads)
     list_samples(const ClassSample<T>* samples,
                  __grid_constant__ const ApproximateReconstruction<T> approximation,
                  SampleCounts* counts, std::uint32_t* lists) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  if (blockIdx.x * threads >= sample.samples || !has_unmade_neighbours(sample, approximation))
+  if (blockIdx.x * sample_threads >= sample.samples ||
+      !has_unmade_neighbours(sample, approximation))
     return;
   std::uint32_t* const list = lists + (sample.curvature_keys - samples[0].curvature_keys);
   const unsigned below = (1U << threadIdx.x % 32) - 1;
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t k = blockIdx.x * sample_threads + threadIdx.x;
   const bool is_there = k < sample.samples;
   const bool interior =
       is_there && is_interior(sample, SamplePoint<T>(sample, is_there ? k : 0).at);
@@ -165,12 +166,12 @@ __global__ void __launch_bounds__(approximating_threads, 2)
 /// Observes samples among restored neighbours, one a thread: those that are made, or the sums of
 /// groups that stand in the samples' rows.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sample_threads)
     observe_approximate_kernel(const ClassSample<T>* samples,
                                __grid_constant__ const ApproximateReconstruction<T> approximation) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
-  if (blockIdx.x * threads >= sample.blocks() * sum_lanes) return;
+  const std::uint32_t k = blockIdx.x * sample_threads + threadIdx.x;
+  if (blockIdx.x * sample_threads >= sample.blocks() * sum_lanes) return;
   const bool has_sums = has_unmade_neighbours(sample, approximation);
   if (k >= sample.blocks() * sum_lanes) return;
   if (!has_sums) {
@@ -214,9 +215,9 @@ void ClassSamples<T>::take() {
 template <class T>
 void ClassSamples<T>::observe(const T* values) {
   if (most_samples_ == 0) return;
-  const dim3 grid(blocks_for(most_samples_ + sum_lanes, threads),
+  const dim3 grid(blocks_for(most_samples_ + sum_lanes, sample_threads),
                   static_cast<unsigned>(samples_.size()));
-  observe_kernel<<<grid, threads, 0, gpu_.stream()>>>(on_device_, values);
+  observe_kernel<<<grid, sample_threads, 0, gpu_.stream()>>>(on_device_, values);
   check_launch("observe");
 }
 
@@ -226,14 +227,16 @@ void ClassSamples<T>::observe(const ApproximateReconstruction<T>& approximate) {
   const auto classes = static_cast<unsigned>(samples_.size());
   auto* const lists = gpu_.take<std::uint32_t>(keys_);
   auto* const counts = gpu_.take_zeroed<SampleCounts>(classes);
-  const dim3 by_sample(blocks_for(most_samples_ + sum_lanes, threads), classes);
-  list_samples<<<by_sample, threads, 0, gpu_.stream()>>>(on_device_, approximate, counts, lists);
+  const dim3 by_sample(blocks_for(most_samples_ + sum_lanes, sample_threads), classes);
+  list_samples<<<by_sample, sample_threads, 0, gpu_.stream()>>>(on_device_, approximate, counts,
+                                                                lists);
   check_launch("list_samples");
   const dim3 by_group(blocks_for(most_samples_, sum_lanes), classes);
   approximate_groups<<<by_group, approximating_threads, 0, gpu_.stream()>>>(on_device_, lists,
                                                                             approximate);
   check_launch("approximate_groups");
-  observe_approximate_kernel<<<by_sample, threads, 0, gpu_.stream()>>>(on_device_, approximate);
+  observe_approximate_kernel<<<by_sample, sample_threads, 0, gpu_.stream()>>>(on_device_,
+                                                                              approximate);
   check_launch("observe_approximate");
 }
 

@@ -11,7 +11,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 128;
+constexpr unsigned energy_threads = 128;
 
 /// What is sampled of a class.
 template <class T>
@@ -32,7 +32,7 @@ struct SampledPoint {
 template <class T>
 __global__ void sample_kernel(const SampledClass<T>* samples, std::uint32_t classes,
                               std::uint64_t count, RankedBits missing, SampledPoint* out) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * energy_threads + threadIdx.x;
   if (i >= count) return;
   std::uint32_t c = 0;
   while (c + 1 < classes && samples[c + 1].first <= i) ++c;
@@ -191,23 +191,23 @@ constexpr unsigned energy_counts = contexts_per_group * token_row;
 using SampleCount = std::uint16_t;  ///< of a group: its sample has about 2^13 points at most
 
 /// How often each token occurs in each bucket; one block for each pair.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(energy_threads)
     count_kernel(const SampledPoint* points, const SampledGroup* groups, const WeightedGroup* pairs,
                  const EnergyWeights* weights, SampleCount* counts) {
   __shared__ std::uint32_t bins[energy_counts];
-  for (unsigned i = threadIdx.x; i < energy_counts; i += threads) bins[i] = 0;
+  for (unsigned i = threadIdx.x; i < energy_counts; i += energy_threads) bins[i] = 0;
   __syncthreads();
   const WeightedGroup pair = pairs[blockIdx.x];
   const SampledGroup group = groups[pair.group];
   const EnergyWeights mine = weights[pair.weights];
-  for (std::uint32_t k = threadIdx.x; k < group.count; k += threads) {
+  for (std::uint32_t k = threadIdx.x; k < group.count; k += energy_threads) {
     const SampledPoint& point = points[group.first + k];
     if (point.is_missing) continue;
     const unsigned bucket = bucket_of(weighted_sum(mine, point.features));
     atomicAdd(&bins[bucket * token_row + token_of_magnitude(point.magnitude)], 1U);
   }
   __syncthreads();
-  for (unsigned i = threadIdx.x; i < energy_counts; i += threads) {
+  for (unsigned i = threadIdx.x; i < energy_counts; i += energy_threads) {
     counts[std::size_t{blockIdx.x} * energy_counts + i] = static_cast<SampleCount>(bins[i]);
   }
 }
@@ -232,7 +232,7 @@ class EnergyChoice {
   void measure(const RankedBits& missing, const RememberedWeights& remembered) {
     const std::size_t groups = groups_.size();
     auto* const points = gpu_.take<SampledPoint>(samples_);
-    sample_kernel<T><<<blocks_for(samples_, threads), threads, 0, gpu_.stream()>>>(
+    sample_kernel<T><<<blocks_for(samples_, energy_threads), energy_threads, 0, gpu_.stream()>>>(
         upload(gpu_, classes_.data(), classes_.size()), static_cast<std::uint32_t>(classes_.size()),
         samples_, missing, points);
     check_launch("sample_energies");
@@ -243,7 +243,7 @@ class EnergyChoice {
     EnergyWeights* const own = weights + RememberedWeights::kinds;
     fit_groups(gpu_, points, sampled_, sampled, own);
     auto* const counts = gpu_.take<SampleCount>(pairs_.size() * energy_counts);
-    count_kernel<<<static_cast<unsigned>(pairs_.size()), threads, 0, gpu_.stream()>>>(
+    count_kernel<<<static_cast<unsigned>(pairs_.size()), energy_threads, 0, gpu_.stream()>>>(
         points, sampled, upload(gpu_, pairs_.data(), pairs_.size()), weights, counts);
     check_launch("count_energies");
     own_ = download(gpu_, own, groups);

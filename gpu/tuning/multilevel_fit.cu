@@ -10,12 +10,10 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
 template <class T>
 __global__ void blank_missing(const T* values, std::uint64_t points, RankedBits missing,
                               T* cleaned) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= points) return;
   cleaned[i] = missing.test(i) ? std::numeric_limits<T>::quiet_NaN() : values[i];
 }
@@ -45,8 +43,8 @@ const T* without_missing(DeviceContext& gpu, const FrameInput<T>& frame) {
   if (frame.missing_points == 0) return frame.values;
   const std::uint64_t points = count_of(frame.extents);
   auto* const cleaned = gpu.take<T>(points);
-  blank_missing<<<blocks_for(points, threads), threads, 0, gpu.stream()>>>(frame.values, points,
-                                                                           frame.missing, cleaned);
+  blank_missing<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
+      frame.values, points, frame.missing, cleaned);
   check_launch("blank_missing");
   return cleaned;
 }

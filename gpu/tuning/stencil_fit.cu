@@ -9,7 +9,7 @@ namespace {
 // Every step of a round is a launch for all classes: one thread block each would leave most of a
 // device idle.
 
-constexpr unsigned threads = 256;
+constexpr unsigned stencil_threads = 256;
 constexpr unsigned sum_warps = 4;   ///< of a block that sums up equations
 constexpr unsigned read_ahead = 4;  ///< samples of a lane: warps are few, and would wait for each
 static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
@@ -36,7 +36,7 @@ __device__ double warp_tree_sum(double value) {
 
 /// Begins with the shares in `start`, if there are any, or the preset; a block a class.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(stencil_threads)
     begin_fits(const ClassSample<T>* samples, const FittedClass* start, std::uint32_t fewest,
                ClassFit* fits) {
   __shared__ std::uint32_t counts[curvature_keys];
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads)
   ClassFit& fit = fits[blockIdx.x];
   if (threadIdx.x < curvature_keys) counts[threadIdx.x] = 0;
   __syncthreads();
-  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += threads) {
+  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += stencil_threads) {
     if (sample.takes_part(k)) atomicAdd(&counts[sample.curvature_keys[k]], 1U);
   }
   __syncthreads();
@@ -99,13 +99,13 @@ class BinSums {
 
 /// core's bin_scales(), a thread a sample; leaves residuals where weights will be.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(stencil_threads)
     find_scales(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ BinSums sums;
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
-  if (!fit.goes_on || blockIdx.x * threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * stencil_threads >= sample.samples) return;
   sums.clear();
   if (k < sample.samples) {
     const double r =
@@ -120,12 +120,12 @@ __global__ void __launch_bounds__(threads)
 
 /// Makes weights of residuals, a thread a sample, also of those that fill the last 32.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(stencil_threads)
     make_weights(const ClassSample<T>* samples, const ClassFit* fits) {
   __shared__ double scales[scale_bins];
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
   if (!fit.goes_on) return;
   if (threadIdx.x < scale_bins) {
     scales[threadIdx.x] = sample.bound * fit.scales.mean(threadIdx.x);
@@ -294,15 +294,15 @@ __global__ void __launch_bounds__(32)
 
 /// The residuals' scales with the shares as they are stored, and with the preset.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(stencil_threads)
     compare_with_preset(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ BinSums sums;
   __shared__ BinSums of_preset;
   __shared__ Uninitialised<Shares> stored;
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
-  if (!fit.goes_on || blockIdx.x * threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * stencil_threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
     stored.get()[threadIdx.x] = share_of(coefficient_of(fit.shares[threadIdx.x]));
   }
@@ -330,10 +330,10 @@ __device__ void keep_fit(const ClassFit& fit, unsigned unknowns, FittedClass& fi
 
 /// Keeps the fits that pay, a thread a class.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(stencil_threads)
     keep_fits(const ClassSample<T>* samples, const ClassFit* fits, std::uint32_t classes,
               FittedClass* fitted) {
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * stencil_threads + threadIdx.x;
   if (i >= classes) return;
   const ClassFit& fit = fits[i];
   fitted[i].count = 0;
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(threads)
 
 /// Sums up the errors of samples, a thread each.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(stencil_threads)
     sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
                SampledErrors* classes) {
   __shared__ unsigned long long counts[disagreements];
@@ -355,8 +355,8 @@ __global__ void __launch_bounds__(threads)
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
   SampledErrors& result = classes[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
-  if (blockIdx.x * threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
+  if (blockIdx.x * stencil_threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
     shares.get()[threadIdx.x] = fit.goes_on ? share_of(coefficient_of(fit.shares[threadIdx.x]))
                                             : sample.preset[threadIdx.x];
@@ -386,16 +386,16 @@ ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
                 const FittedClass* start, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());
   auto* const fits = gpu.take<ClassFit>(classes);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads), classes);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
   const unsigned most_sums = EquationTile::count(most_unknowns) + 1;
   const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, sum_warps)), classes);
   const ClassSample<T>* const on_device = samples.on_device();
-  begin_fits<<<classes, threads, 0, gpu.stream()>>>(on_device, start, fewest, fits);
+  begin_fits<<<classes, stencil_threads, 0, gpu.stream()>>>(on_device, start, fewest, fits);
   check_launch("begin_fits");
   for (int round = 0; round < fit_rounds(to); ++round) {
-    find_scales<<<by_sample, threads, 0, gpu.stream()>>>(on_device, fits);
+    find_scales<<<by_sample, stencil_threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("find_scales");
-    make_weights<<<by_sample, threads, 0, gpu.stream()>>>(on_device, fits);
+    make_weights<<<by_sample, stencil_threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("make_weights");
     sum_equations<<<by_tile, 32 * sum_warps, 0, gpu.stream()>>>(on_device, fits);
     check_launch("sum_equations");
@@ -413,11 +413,11 @@ void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
   const auto classes = static_cast<std::uint32_t>(samples.classes());
   if (classes == 0) return;
   ClassFit* const solved = solve(gpu, samples, to, start, fewest_fit_points);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads), classes);
-  compare_with_preset<<<by_sample, threads, 0, gpu.stream()>>>(samples.on_device(), solved);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
+  compare_with_preset<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved);
   check_launch("compare_with_preset");
-  keep_fits<<<blocks_for(classes, threads), threads, 0, gpu.stream()>>>(samples.on_device(), solved,
-                                                                        classes, fits);
+  keep_fits<<<blocks_for(classes, stencil_threads), stencil_threads, 0, gpu.stream()>>>(
+      samples.on_device(), solved, classes, fits);
   check_launch("keep_fits");
 }
 
@@ -427,10 +427,10 @@ void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, doub
   if (samples.classes() == 0) return;
   const ClassFit* const solved =
       solve<T>(gpu, samples, FitTo::originals, nullptr, least_sampled_fit);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, threads),
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads),
                        static_cast<unsigned>(samples.classes()));
-  sum_errors<<<by_sample, threads, 0, gpu.stream()>>>(samples.on_device(), solved, half_step,
-                                                      classes);
+  sum_errors<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved,
+                                                              half_step, classes);
   check_launch("sum_errors");
 }
 

@@ -9,8 +9,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
 /// A pass of which a part is counted.
 struct PartOfPass {
   TrialSubsample part;
@@ -24,7 +22,7 @@ struct PartOfPass {
 /// A row of blocks for each pass.
 __global__ void take_counted(const PartOfPass* passes) {
   const PartOfPass pass = passes[blockIdx.y];
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i >= pass.count) return;
   const std::uint64_t place = pass.part.place(i);
   pass.counted_codes[i] = pass.codes[place];
@@ -49,8 +47,9 @@ LevelSymbols trial_subsamples(DeviceContext& gpu, const LevelSymbols& passes,
     most = std::max(most, count);
   }
   if (parts.empty()) return counted;
-  const dim3 blocks(blocks_for(most, threads), static_cast<unsigned>(parts.size()));
-  take_counted<<<blocks, threads, 0, gpu.stream()>>>(upload(gpu, parts.data(), parts.size()));
+  const dim3 blocks(blocks_for(most, ItemPolicy::threads), static_cast<unsigned>(parts.size()));
+  take_counted<<<blocks, ItemPolicy::threads, 0, gpu.stream()>>>(
+      upload(gpu, parts.data(), parts.size()));
   check_launch("take_counted");
   return counted;
 }

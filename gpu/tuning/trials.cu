@@ -13,8 +13,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
 /// A box of an array, along its four axes, slowest first.
 struct BoxInArray {
   Index4 first{0, 0, 0, 0};
@@ -46,14 +44,14 @@ struct BoxInArray {
 
 template <class T>
 __global__ void crop_values(const T* values, BoxInArray box, std::uint64_t points, T* crop) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < points) crop[i] = values[box.point(i)];
 }
 
 /// Sets the missing points of the box.
 __global__ void crop_missing(RankedBits missing, BoxInArray box, std::uint64_t points,
                              RankedBits crop) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < points && missing.test(box.point(i))) crop.set(i);
 }
 
@@ -118,8 +116,8 @@ class GpuTrialSession final : public TrialSession {
     input.extents = selected.dims().as_3d();
     input.dims = selected.dims();
     auto* const crop = gpu_.take<T>(points);
-    crop_values<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(whole_.values, box,
-                                                                            points, crop);
+    crop_values<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0, gpu_.stream()>>>(
+        whole_.values, box, points, crop);
     check_launch("crop_values");
     input.values = crop;
     if (whole_.missing_points != 0) crop_mask(box, points, input);
@@ -128,8 +126,8 @@ class GpuTrialSession final : public TrialSession {
 
   void crop_mask(const BoxInArray& box, std::uint64_t points, FrameInput<T>& input) {
     const RankedBits missing = make_bits(gpu_, points);
-    crop_missing<<<blocks_for(points, threads), threads, 0, gpu_.stream()>>>(whole_.missing, box,
-                                                                             points, missing);
+    crop_missing<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0,
+                   gpu_.stream()>>>(whole_.missing, box, points, missing);
     check_launch("crop_missing");
     rank_bits(gpu_, missing);
     const std::uint64_t* const count = download(gpu_, missing.rank_of_block + missing.blocks, 1);

@@ -14,9 +14,14 @@ struct StridedWords {
   __device__ Word& operator[](unsigned i) const { return first[i * stride]; }
 };
 
-/// Threads of a thread block that codes blocks of values, one a thread.
-template <int rank>
-inline constexpr unsigned zfp_threads = rank == 4 ? 32 : 128;
+/// Kernels that code blocks of values, one a thread.
+template <class T, int rank>
+struct ZfpPolicy {
+  static constexpr unsigned threads = rank == 4 ? 32 : 128;
+  static constexpr unsigned find_threads = 128;  ///< that pass over chunks, one a thread
+  static constexpr unsigned encode_blocks = sizeof(T) == 4 ? 4 : 2;  ///< of a multiprocessor
+  static constexpr unsigned decode_blocks = sizeof(T) == 4 ? 5 : 2;  ///< of a multiprocessor
+};
 
 /// Whether rows of four values can be moved at once.
 template <class T>

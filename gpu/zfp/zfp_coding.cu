@@ -12,11 +12,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
 /// One more than the last point of each 64 that is not missing; 0 if all are.
 __global__ void find_present(RankedBits missing, std::uint64_t words, std::uint64_t* last) {
-  const std::uint64_t word = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t word = ItemPolicy::first();
   if (word >= words) return;
   const auto present = static_cast<long long>(~missing.words[word]);
   last[word] = present == 0 ? 0 : word * 64 + 64 - static_cast<unsigned>(__clzll(present));
@@ -32,8 +30,7 @@ struct Larger {
 const std::uint64_t* last_present(DeviceContext& gpu, const RankedBits& missing) {
   const std::uint64_t words = missing.blocks * RankedBits::block_words;
   auto* const last = gpu.take<std::uint64_t>(words);
-  find_present<<<blocks_for(words, threads), threads, 0, gpu.stream()>>>(missing, words, last);
-  check_launch("find_present");
+  launch_items(gpu, "find_present", words, find_present, missing, words, last);
   std::size_t bytes = 0;
   const auto scan = [&](void* memory) {
     check(cub::DeviceScan::InclusiveScan(memory, bytes, last, last, Larger{}, words, gpu.stream()),

@@ -26,7 +26,7 @@ struct Source {
 /// Moves words to where they are aligned; `shift` is how many bits of the first belong to others.
 __global__ void align_words(const std::uint64_t* from, unsigned shift, std::uint64_t count,
                             std::uint64_t* to) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i < count) to[i] = from[i] >> shift | from[i + 1] << (64 - shift);
 }
 
@@ -38,16 +38,14 @@ const std::uint64_t* aligned_words(DeviceContext& gpu, Bytes stream) {
   const std::uint64_t count = stream.size() / word_bytes;
   if (off == 0 || count == 0) return from;
   auto* const to = gpu.take<std::uint64_t>(count);
-  align_words<<<blocks_for(count, 256), 256, 0, gpu.stream()>>>(
-      from, static_cast<unsigned>(8 * off), count, to);
-  check_launch("align_words");
+  launch_items(gpu, "align_words", count, align_words, from, 8 * off, count, to);
   return to;
 }
 
 /// Passes over the blocks of a chunk a thread, but for the last, and tells where they begin.
 /// Whether blocks end where the next one begins is seen when they are decoded.
 template <class T, int rank>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(ZfpPolicy<T, rank>::find_threads)
     find_blocks(const __grid_constant__ Source source, std::uint64_t chunk, std::uint64_t chunks,
                 std::uint64_t blocks, BitCount* starts) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -80,7 +78,7 @@ template <class T, int rank>
 __device__ StridedWords<typename ZfpBlock<T, rank>::Word> slot_of_thread() {
   using Word = typename ZfpBlock<T, rank>::Word;
   extern __shared__ std::uint64_t shared[];
-  return {reinterpret_cast<Word*>(shared) + threadIdx.x, zfp_threads<rank>};
+  return {reinterpret_cast<Word*>(shared) + threadIdx.x, ZfpPolicy<T, rank>::threads};
 }
 
 /// Decodes a block.
@@ -110,9 +108,9 @@ __device__ void bring_within(const ZfpLimits<T>& limits, const ZfpParams& params
 
 /// Decodes a block a thread, so that neighbours write side by side.
 template <class T, int rank>
-__global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
+__global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads, ZfpPolicy<T, rank>::decode_blocks)
     decode_blocks(const __grid_constant__ DecodeTask<T> task) {
-  const std::uint64_t block = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
+  const std::uint64_t block = std::uint64_t{blockIdx.x} * ZfpPolicy<T, rank>::threads + threadIdx.x;
   if (block >= task.blocks) return;
   const Source& source = task.source;
   auto in = source.reader_at(source.start_of(block));
@@ -133,7 +131,8 @@ __global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 5 : 2)
 template <class T, int rank, class Kernel>
 int take_slots(const Device& device, Kernel* kernel) {
   using Layout = ZfpPlanes<T, rank>;
-  constexpr int shared = zfp_threads<rank> * Layout::words * sizeof(typename Layout::Word);
+  constexpr int shared =
+      ZfpPolicy<T, rank>::threads * Layout::words * sizeof(typename Layout::Word);
   raise_shared_limit(device, kernel);
   return shared;
 }
@@ -143,12 +142,13 @@ void launch(DeviceContext& gpu, DecodeTask<T>& task, std::uint64_t chunk) {
   if (task.source.starts != nullptr && chunk > 1) {
     const std::uint64_t chunks = ceil_div(task.blocks, chunk);
     auto* const starts = gpu.take<BitCount>(task.blocks + 1);
-    find_blocks<T, rank><<<blocks_for(chunks, 128), 128, 0, gpu.stream()>>>(
+    constexpr unsigned threads = ZfpPolicy<T, rank>::find_threads;
+    find_blocks<T, rank><<<blocks_for(chunks, threads), threads, 0, gpu.stream()>>>(
         task.source, chunk, chunks, task.blocks, starts);
     check_launch("find_blocks");
     task.source.starts = starts;
   }
-  constexpr unsigned threads = zfp_threads<rank>;
+  constexpr unsigned threads = ZfpPolicy<T, rank>::threads;
   auto* const kernel = decode_blocks<T, rank>;
   const int shared = take_slots<T, rank>(gpu.device(), kernel);
   kernel<<<blocks_for(task.blocks, threads), threads, shared, gpu.stream()>>>(task);
@@ -167,9 +167,9 @@ struct LookTask {
 
 /// Decodes a block a thread and looks at its points.
 template <class T, int rank>
-__global__ void __launch_bounds__(zfp_threads<rank>)
+__global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads)
     look_at_blocks(const __grid_constant__ LookTask<T> task) {
-  const std::uint64_t block = std::uint64_t{blockIdx.x} * zfp_threads<rank> + threadIdx.x;
+  const std::uint64_t block = std::uint64_t{blockIdx.x} * ZfpPolicy<T, rank>::threads + threadIdx.x;
   if (block >= task.blocks || (task.suspects != nullptr && task.suspects[block] == 0)) return;
   auto in = task.source.reader_at(task.source.start_of(block));
   T decoded[zfp_block_values(rank)];
@@ -216,7 +216,7 @@ void zfp_look_at(DeviceContext& gpu, const ZfpParams& params, const Dims& dims,
                          values,
                          patches};
   with_zfp_rank(grid.rank, [&](auto rank) {
-    constexpr unsigned threads = zfp_threads<rank>;
+    constexpr unsigned threads = ZfpPolicy<T, rank>::threads;
     auto* const kernel = look_at_blocks<T, rank>;
     const int shared = take_slots<T, rank>(gpu.device(), kernel);
     kernel<<<blocks_for(task.blocks, threads), threads, shared, gpu.stream()>>>(task);

@@ -32,7 +32,7 @@ struct PlanesInSlot {
   using Word = typename Layout::Word;
   std::uint64_t* slot;
 
-  static constexpr unsigned stride = zfp_threads<rank>;
+  static constexpr unsigned stride = ZfpPolicy<T, rank>::threads;
 
   /// Word `i` of the layout: a plane's pieces stand together, the highest plane first.
   __device__ Word& operator[](unsigned i) const {
@@ -115,10 +115,10 @@ __device__ bool is_certain(const EncodeTask<T>& task, const ZfpPlace<rank>& plac
 
 /// Transforms and codes a block a thread.
 template <class T, int rank, bool checks>
-__global__ void __launch_bounds__(zfp_threads<rank>, sizeof(T) == 4 ? 4 : 2)
+__global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads, ZfpPolicy<T, rank>::encode_blocks)
     encode_blocks(const __grid_constant__ EncodeTask<T> task) {
   using Block = ZfpBlock<T, rank>;
-  constexpr unsigned threads = zfp_threads<rank>;
+  constexpr unsigned threads = ZfpPolicy<T, rank>::threads;
   extern __shared__ std::uint64_t shared[];
   const std::uint64_t block = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   if (block >= task.blocks) return;
@@ -169,7 +169,7 @@ __device__ std::uint32_t padded(const std::uint32_t* unpadded, std::uint64_t blo
 __global__ void sum_tiles(const std::uint32_t* unpadded, std::uint64_t blocks,
                           std::uint32_t min_bits, unsigned threads, std::uint64_t tiles,
                           std::uint32_t* sums) {
-  const std::uint64_t tile = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const std::uint64_t tile = ItemPolicy::first() / 32;
   if (tile >= tiles) return;
   std::uint32_t sum = 0;
   for (unsigned i = threadIdx.x % 32; i < threads; i += 32) {
@@ -179,18 +179,9 @@ __global__ void sum_tiles(const std::uint32_t* unpadded, std::uint64_t blocks,
   if (threadIdx.x % 32 == 0) sums[tile] = sum;
 }
 
-/// Clears the words of the stream before the bit `*end`.
-__global__ void clear_words(const BitCount* end, std::uint64_t* words) {
-  const std::uint64_t count = (*end + 63) / 64;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += std::uint64_t{gridDim.x} * blockDim.x) {
-    words[i] = 0;
-  }
-}
-
 /// The sum of the numbers that the threads before this one in the thread block have.
 __device__ std::uint32_t sum_before(std::uint32_t number) {
-  __shared__ std::uint32_t warp_sums[4];
+  __shared__ std::uint32_t warp_sums[ZfpPolicy<float, 1>::threads / 32];
   const unsigned lane = threadIdx.x % 32;
   std::uint32_t sum = number;
   for (unsigned step = 1; step < 32; step *= 2) {
@@ -228,13 +219,13 @@ __global__ void join_blocks(const __grid_constant__ JoinTask task) {
 
 __global__ void pick_starts(const BitCount* starts, std::uint64_t blocks, std::uint32_t chunk,
                             std::uint64_t chunks, BitCount* out) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t i = ItemPolicy::first();
   if (i <= chunks) out[i] = starts[i < chunks ? i * chunk : blocks];
 }
 
 template <class T, int rank, bool checks>
 void launch(DeviceContext& gpu, EncodeTask<T>& task) {
-  constexpr unsigned threads = zfp_threads<rank>;
+  constexpr unsigned threads = ZfpPolicy<T, rank>::threads;
   constexpr unsigned words = Slot<T, rank>::words;
   const unsigned tiles = blocks_for(task.blocks, threads);
   if (task.stream == nullptr) {
@@ -252,9 +243,8 @@ void launch(DeviceContext& gpu, EncodeTask<T>& task) {
 ZfpStream join(DeviceContext& gpu, JoinTask task, unsigned threads) {
   const unsigned tiles = blocks_for(task.blocks, threads);
   auto* const sums = gpu.take<std::uint32_t>(tiles);
-  sum_tiles<<<blocks_for(std::uint64_t{tiles} * 32, 256), 256, 0, gpu.stream()>>>(
-      task.unpadded, task.blocks, task.min_bits, threads, tiles, sums);
-  check_launch("sum_tiles");
+  launch_items(gpu, "sum_tiles", std::uint64_t{tiles} * 32, sum_tiles, task.unpadded, task.blocks,
+               task.min_bits, threads, tiles, sums);
   auto* const tile_starts = gpu.take<BitCount>(tiles + 1);
   exclusive_sums(gpu, sums, tiles, tile_starts);
   const BitCount& bits = *download(gpu, tile_starts + tiles, 1);
@@ -262,9 +252,7 @@ ZfpStream join(DeviceContext& gpu, JoinTask task, unsigned threads) {
 
   task.tile_starts = tile_starts;
   task.starts = gpu.take<BitCount>(task.blocks + 1);
-  task.stream = gpu.take<std::uint64_t>(ceil_div(bits, 64));
-  clear_words<<<1024, 256, 0, gpu.stream()>>>(tile_starts + tiles, task.stream);
-  check_launch("clear_words");
+  task.stream = gpu.take_zeroed<std::uint64_t>(ceil_div(bits, 64));
   join_blocks<<<tiles, threads, 0, gpu.stream()>>>(task);
   check_launch("join_blocks");
   return {task.stream, bits, task.starts, task.blocks};
@@ -296,7 +284,7 @@ ZfpStream zfp_encode(DeviceContext& gpu, const ZfpParams& params, const Dims& di
   unsigned threads = 0;
   with_zfp_rank(grid.rank, [&](auto rank) {
     with_flag(checks, [&](auto checking) { launch<T, rank, checking>(gpu, task); });
-    threads = zfp_threads<rank>;
+    threads = ZfpPolicy<T, rank>::threads;
     joined.slot_words = Slot<T, rank>::words;
   });
   const std::uint32_t* const any = checks ? download(gpu, task.any, 1) : nullptr;
@@ -320,9 +308,8 @@ const BitCount* zfp_chunk_starts(DeviceContext& gpu, const ZfpStream& stream, st
   if (chunk == 1) return stream.starts;
   const std::uint64_t chunks = ceil_div(stream.blocks, chunk);
   auto* const starts = gpu.take<BitCount>(chunks + 1);
-  pick_starts<<<blocks_for(chunks + 1, 256), 256, 0, gpu.stream()>>>(stream.starts, stream.blocks,
-                                                                     chunk, chunks, starts);
-  check_launch("pick_starts");
+  launch_items(gpu, "pick_starts", chunks + 1, pick_starts, stream.starts, stream.blocks, chunk,
+               chunks, starts);
   return starts;
 }
 

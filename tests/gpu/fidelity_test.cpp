@@ -1,9 +1,9 @@
-#include "gpu/field/fidelity.cuh"
+#include "cpu_ref/field/fidelity.hpp"
 
 #include <limits>
 #include <vector>
 
-#include "cpu_ref/field/fidelity.hpp"
+#include "gpu/field/fidelity.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
