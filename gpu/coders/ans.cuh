@@ -26,6 +26,11 @@ struct AnsStream {
   Bytes codes;
 };
 
+/// Counts how often each token of the quant-codes occurs, per pass and context. Waits.
+std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
+                                              std::span<const PassSymbols> passes,
+                                              std::uint32_t centre);
+
 /// Codes all levels of a frame at once; makes the same bytes as cpu::ans_encode(). The host waits
 /// three times: for the counts of tokens, for the counts of gaps' tokens, and for the sizes of
 /// segments. Throws DeviceError for 2^32 codes and more.

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/coders/ans_counts.cuh"
+#include "gpu/coders/ans.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
 

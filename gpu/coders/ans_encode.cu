@@ -2,7 +2,6 @@
 #include <numeric>
 
 #include "gpu/coders/ans.cuh"
-#include "gpu/coders/ans_counts.cuh"
 #include "gpu/coders/ans_gaps.cuh"
 #include "gpu/coders/ans_segments.cuh"
 #include "gpu/coders/table_order.cuh"

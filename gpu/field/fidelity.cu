@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "core/field/fidelity_points.hpp"
-#include "gpu/field/fidelity.cuh"
+#include "gpu/field/metrics.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
 #include "gpu/runtime/launch.cuh"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/field/code_counter.cuh"
+#include "gpu/field/histogram.cuh"
 #include "gpu/lorenzo/lorenzo_frame.cuh"
 
 namespace cuszi::gpu {

@@ -1,10 +1,8 @@
 #include "cuszi/gpu.hpp"
-#include "gpu/field/fidelity.cuh"
 #include "gpu/field/hash.cuh"
 #include "gpu/field/metrics.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/session/sessions.hpp"
-#include "gpu/session/transfer.hpp"
 
 namespace cuszi::gpu {
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/backend/backend.hpp"
+#include "core/backend/transfer.hpp"
 #include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
@@ -22,5 +23,8 @@ std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, DeviceCon
                                                       const PredictorParams& draft);
 std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    Bytes payload);
+
+/// The transfers of the device of this number.
+std::unique_ptr<Transfer> make_transfer(int device);
 
 }  // namespace cuszi::gpu

@@ -1,5 +1,3 @@
-#include "gpu/session/transfer.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -11,6 +9,7 @@
 #include "core/base/thread_count.hpp"
 #include "gpu/runtime/arena.hpp"
 #include "gpu/runtime/stream.hpp"
+#include "gpu/session/sessions.hpp"
 
 namespace cuszi::gpu {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "gpu/field/fidelity.cuh"
+#include "gpu/field/metrics.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"

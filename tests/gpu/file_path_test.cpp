@@ -7,7 +7,7 @@
 
 #include "app/commands/run.hpp"
 #include "cuszi/gpu.hpp"
-#include "gpu/session/transfer.hpp"
+#include "gpu/session/sessions.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/catch.hpp"
 
