@@ -1,7 +1,7 @@
 """Runs the blocks of code of README.md and docs/guide, page by page, in their order.
 
 Blocks of sh run in a folder with sample files, those of Python share their names, those of C and of C++ are
-each one program. CUSZI_SOURCE in the environment is the project's folder, CUSZI the tool, installed with the
+each one program, and each one of Fortran is. CUSZI_SOURCE in the environment is the project's folder, CUSZI the tool, installed with the
 library; the Python package is installed.
 """
 
@@ -69,6 +69,8 @@ def make_files(page):
         zarr.create_array("in.zarr/T", data=a, chunks=(32, 96, 128))
     elif page.name == "library.md":
         Path("program.c").write_text("#include <cuszi/cuszi.h>\nint main(void) { return cuszi_version()[0] == 0; }\n")
+    elif page.name == "fortran.md":
+        Path("program.f90").write_text("use cuszi\nprint *, cuszi_version()\nend\n")
 
 
 def environment():
@@ -105,11 +107,20 @@ def compile_and_run(texts, language):
         raise AssertionError(f"the program said {said}")
 
 
+def compile_and_run_fortran(text):
+    Path("block.f90").write_text(text)
+    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "cuszi-fortran"))
+    run("gfortran", "-std=f2018", "-fopenacc", "-foffload=disable", "-Wall", "-Wextra", "-Werror", "block.f90", "-o", "block", *flags)
+    run("./block")
+
+
 def build_by_cmake(text):
+    program, = Path().glob("program.*")
+    language = {".c": "C", ".f90": "Fortran"}[program.suffix]
     os.mkdir("by_cmake")
-    shutil.copy("program.c", "by_cmake")
+    shutil.copy(program, "by_cmake")
     Path("by_cmake/CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.22)\nproject(program C)\nadd_executable(program program.c)\n" + text)
+        f"cmake_minimum_required(VERSION 3.22)\nproject(program {language})\nadd_executable(program {program})\n{text}")
     run("cmake", "-S", "by_cmake", "-B", "by_cmake/build", f"-DCMAKE_PREFIX_PATH={PREFIX}")
     run("cmake", "--build", "by_cmake/build")
 
@@ -137,6 +148,8 @@ class Blocks(unittest.TestCase):
                         exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
                 elif block.language == "cmake":
                     build_by_cmake(block.text)
+                elif block.language == "fortran":
+                    compile_and_run_fortran(block.text)
                 else:
                     programs.setdefault(block.language, []).append(block.text)
         for language, texts in programs.items():
@@ -151,6 +164,7 @@ class Blocks(unittest.TestCase):
 
 
 def add_test(page):
+    @unittest.skipIf(page.name == "fortran.md" and not shutil.which("gfortran"), "no gfortran")
     def test(self):
         self.check_page(page)
     setattr(Blocks, "test_" + page.stem.lower().replace("-", "_"), test)

@@ -49,7 +49,8 @@ def search_paths(folder):
     return found
 
 
-class InstalledTest(unittest.TestCase):
+class Prefix(unittest.TestCase):
+    """A scratch folder in which the build is installed."""
 
     @classmethod
     def setUpClass(cls):
@@ -59,6 +60,9 @@ class InstalledTest(unittest.TestCase):
         cls.prefix = cls.folder / "prefix"
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         cls.libraries = next(cls.prefix.glob("lib*/**/libcuszi.so")).parent
+
+
+class InstalledTest(Prefix):
 
     def check(self, program):
         self.assertRegex(run(program, LD_LIBRARY_PATH=str(self.libraries)),

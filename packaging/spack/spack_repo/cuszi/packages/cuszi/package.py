@@ -18,10 +18,12 @@ class Cuszi(CMakePackage, CudaPackage):
 
     version("0.2.0")
 
+    variant("fortran", default=True, description="Build the Fortran module")
     variant("hdf5", default=True, description="Build the HDF5 filter")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
@@ -41,6 +43,7 @@ class Cuszi(CMakePackage, CudaPackage):
         args = [
             self.define("BUILD_TESTING", False),
             self.define("CUSZI_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
+            self.define("CUSZI_FORTRAN", self.spec.satisfies("+fortran")),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_HDF5", not self.spec.satisfies("+hdf5")),
         ]
         architectures = self.spec.variants["cuda_arch"].value if "+cuda" in self.spec else ("none",)

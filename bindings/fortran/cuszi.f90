@@ -1,0 +1,580 @@
+!> Error-bounded lossy compression of arrays of real32 and real64, of rank 1 to 4.
+!>
+!> Shapes, indices and axes are those of Fortran, the fastest first. Archives are those of the tool `cuszi` and
+!> of every other interface: there the same field has its dims slowest first. Values are read and written where
+!> they lie. Of array sections that are not contiguous the compiler makes a copy, and copies results back.
+!>
+!> Every call may be told `stat`, which becomes a constant of cuszi_c_api (0: cuszi_ok), and `errmsg`, which
+!> is changed to one line where the call fails. Without `stat` a failure ends the program by ERROR STOP.
+!> Every procedure may be called from any thread, with one context used by one thread at a time.
+module cuszi
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int32_t, c_loc, c_null_ptr, c_ptr, &
+                                         c_size_t, c_sizeof
+  use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
+  use cuszi_c_api
+  implicit none
+  private
+
+  public :: cuszi_compress, cuszi_decompress, cuszi_decompress_new, cuszi_read_info, cuszi_version
+  public :: cuszi_context, cuszi_info, cuszi_options
+  public :: cuszi_ok, cuszi_bad_usage, cuszi_bad_input, cuszi_bad_archive, cuszi_bad_bound, cuszi_no_device, &
+            cuszi_no_room, cuszi_no_memory, cuszi_internal
+  public :: cuszi_rel, cuszi_abs, cuszi_device_auto, cuszi_device_cpu, cuszi_device_cuda
+
+  !> Keeps backends and their memory from call to call; without one each call makes its own, which is slower on a
+  !> GPU. It ends with its variable. A copy of it begins as a new one.
+  type :: cuszi_context
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    !> What the last compression has reached of its target: dB or a ratio; NaN where it had none.
+    procedure :: reached => context_reached
+    procedure, private :: context_assign
+    generic :: assignment(=) => context_assign
+    final :: context_destroy
+  end type cuszi_context
+
+  !> What an archive says of its array.
+  type :: cuszi_info
+    integer :: kind = real32                        !< real32 or real64
+    integer(int64), allocatable :: shape(:)         !< fastest first
+    real(real64) :: bound = 0                       !< what no value's error exceeds; huge(bound) if there is none
+    integer :: mode = cuszi_rel                     !< how the bound was asked for, cuszi_rel or cuszi_abs,
+    real(real64) :: bound_asked = 0                 !< and which
+    real(real64), allocatable :: fill(:)            !< values that mean "missing" besides NaN and the infinities
+    integer(int64) :: frames = 0                    !< parts of the array that are coded on their own,
+    integer :: frame_axis = 0                       !< slabs of this axis, from 1 on,
+    integer(int64) :: frame_height = 0              !< each of so many indices, but the last
+    integer :: format_version = 0
+  end type cuszi_info
+
+  !> call cuszi_compress(a, archive, abs=1d-3)
+  !>
+  !> `a` is an array of real32 or real64, of rank 1 to 4. `archive`, integer(int8) and allocatable, becomes the
+  !> archive. One of these says how well `a` is kept:
+  !>   abs, rel    what no value's error exceeds, in the unit of `a` or as a share of its value range; 0 is lossless
+  !>   psnr, ratio instead of a bound a target: at least so many dB, or at least so many times smaller
+  !> Optional are
+  !>   preset      'ratio', 'cuszi', 'cusz', 'fast' or 'zfp'
+  !>   effort      'fast', 'normal' or 'best'
+  !>   fill        values that mean "missing" besides NaN and the infinities: they come back bit for bit
+  !>   options     all else that cuszi.h can be told; the arguments above take precedence
+  !>   warning     becomes what makes the archive useless though the call succeeded, or blank
+  !> and context, stat, errmsg.
+  !>
+  !> call cuszi_compress(address, kind, shape, archive, ...) compresses values at a C address, which may be on a
+  !> CUDA device: `kind` is real32 or real64, `shape` of int64.
+  interface cuszi_compress
+    procedure :: compress_real32, compress_real64, compress_address
+  end interface cuszi_compress
+
+  !> call cuszi_decompress(archive, a)
+  !>
+  !> Restores the archive's values to `a`, an array of their kind and shape. What it holds after a failure is
+  !> undefined. Optional are
+  !>   first, last a box: of each axis the indices from `first` to `last`, from 1 on, of int64
+  !>   stride      of the box each axis' indices 1, 1 + stride, ...; a power of two, as --stride of the tool
+  !>   options     where to work, and memory_limit
+  !> and context, stat, errmsg.
+  !>
+  !> call cuszi_decompress(archive, address, bytes, ...) restores to a C address, which may be on a CUDA device
+  !> and has room for `bytes`, of int64.
+  interface cuszi_decompress
+    procedure :: decompress_real32, decompress_real64, decompress_address
+  end interface cuszi_decompress
+
+  !> call cuszi_decompress_new(archive, a)
+  !>
+  !> As cuszi_decompress. `a` is allocatable, of the archive's kind and rank, and is allocated anew.
+  interface cuszi_decompress_new
+    procedure :: decompress_new_real32, decompress_new_real64
+  end interface cuszi_decompress_new
+
+  !> How a call ends.
+  type :: outcome
+    integer :: status = cuszi_ok
+    character(:), allocatable :: text
+  end type outcome
+
+contains
+
+  !> '0.2.0'
+  function cuszi_version() result(text)
+    character(:), allocatable :: text
+
+    text = text_of(c_version())
+  end function cuszi_version
+
+  !> What an archive says of its array; the first 512 bytes of it are enough.
+  subroutine cuszi_read_info(archive, info, stat, errmsg)
+    integer(int8), intent(in), contiguous, target :: archive(:)
+    type(cuszi_info), intent(out) :: info
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(cuszi_c_info) :: found
+    type(cuszi_context) :: context
+    type(outcome) :: ended
+
+    found%size = int(c_sizeof(found), c_int32_t)
+    call begin(context, ended)
+    if (ended%status == cuszi_ok) then
+      call take(c_read_info(context%handle, c_loc(archive), size(archive, kind=c_size_t), found), context, ended)
+    end if
+    if (ended%status == cuszi_ok) then
+      info%kind = kind_of(found%field)
+      info%shape = shape_of(found%field)
+      info%bound = found%bound_absolute
+      info%mode = found%mode
+      info%bound_asked = found%bound_asked
+      info%fill = found%fills(:found%fill_count)
+      info%frames = found%frames
+      info%frame_axis = found%field%rank - found%frame_axis
+      info%frame_height = found%frame_height
+      info%format_version = found%format_version
+    end if
+    call finish(ended, stat, errmsg)
+  end subroutine cuszi_read_info
+
+  subroutine compress_real32(a, archive, abs, rel, psnr, ratio, preset, effort, fill, options, context, stat, &
+                             errmsg, warning)
+    real(real32), intent(in), contiguous, target :: a(..)
+    include 'compress_arguments.inc'
+
+    call compress_address(c_loc(a), real32, shape(a, int64), archive, abs, rel, psnr, ratio, preset, effort, fill, &
+                          options, context, stat, errmsg, warning)
+  end subroutine compress_real32
+
+  subroutine compress_real64(a, archive, abs, rel, psnr, ratio, preset, effort, fill, options, context, stat, &
+                             errmsg, warning)
+    real(real64), intent(in), contiguous, target :: a(..)
+    include 'compress_arguments.inc'
+
+    call compress_address(c_loc(a), real64, shape(a, int64), archive, abs, rel, psnr, ratio, preset, effort, fill, &
+                          options, context, stat, errmsg, warning)
+  end subroutine compress_real64
+
+  subroutine compress_address(address, kind, shape, archive, abs, rel, psnr, ratio, preset, effort, fill, options, &
+                              context, stat, errmsg, warning)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: kind
+    integer(int64), intent(in) :: shape(:)
+    include 'compress_arguments.inc'
+    type(cuszi_context), target :: own
+    type(cuszi_context), pointer :: used
+    real(real64), allocatable, target :: fills(:)
+    type(cuszi_options) :: settings
+    type(cuszi_c_field) :: field
+    type(outcome) :: ended
+
+    if (present(options)) settings = options
+    settings%size = int(c_sizeof(settings), c_int32_t)
+    call set_quality(settings, abs, rel, psnr, ratio, present(options), ended)
+    call set_preset(settings, preset, ended)
+    call set_effort(settings, effort, ended)
+    if (present(fill)) then
+      fills = fill
+      settings%fill_count = size(fills)
+      settings%fills = c_loc(fills)
+    end if
+    call set_field(field, kind, shape, ended)
+    used => own
+    if (present(context)) used => context
+    call begin(used, ended)
+    if (ended%status == cuszi_ok) call make_archive(used, settings, field, address, archive, ended)
+    if (present(warning)) warning = ''
+    if (present(warning) .and. ended%status == cuszi_ok) warning = text_of(c_last_warning(used%handle))
+    call finish(ended, stat, errmsg)
+  end subroutine compress_address
+
+  subroutine decompress_real32(archive, a, first, last, stride, options, context, stat, errmsg)
+    real(real32), intent(inout), contiguous, target :: a(..)
+    include 'decompress_arguments.inc'
+    type(outcome) :: ended
+
+    call restore(archive, c_loc(a), first, last, stride, options, context, ended, real32, shape(a, int64))
+    call finish(ended, stat, errmsg)
+  end subroutine decompress_real32
+
+  subroutine decompress_real64(archive, a, first, last, stride, options, context, stat, errmsg)
+    real(real64), intent(inout), contiguous, target :: a(..)
+    include 'decompress_arguments.inc'
+    type(outcome) :: ended
+
+    call restore(archive, c_loc(a), first, last, stride, options, context, ended, real64, shape(a, int64))
+    call finish(ended, stat, errmsg)
+  end subroutine decompress_real64
+
+  subroutine decompress_address(archive, address, bytes, first, last, stride, options, context, stat, errmsg)
+    type(c_ptr), intent(in) :: address
+    integer(int64), intent(in) :: bytes
+    include 'decompress_arguments.inc'
+    type(outcome) :: ended
+
+    call restore(archive, address, first, last, stride, options, context, ended, bytes=bytes)
+    call finish(ended, stat, errmsg)
+  end subroutine decompress_address
+
+  subroutine decompress_new_real32(archive, a, first, last, stride, options, context, stat, errmsg)
+    real(real32), intent(out), allocatable, target :: a(..)
+    include 'decompress_arguments.inc'
+    include 'decompress_new.inc'
+  end subroutine decompress_new_real32
+
+  subroutine decompress_new_real64(archive, a, first, last, stride, options, context, stat, errmsg)
+    real(real64), intent(out), allocatable, target :: a(..)
+    include 'decompress_arguments.inc'
+    include 'decompress_new.inc'
+  end subroutine decompress_new_real64
+
+  function context_reached(this) result(reached)
+    class(cuszi_context), intent(in) :: this
+    real(real64) :: reached
+
+    reached = c_reached(this%handle)
+  end function context_reached
+
+  subroutine context_assign(this, other)
+    class(cuszi_context), intent(inout) :: this
+    class(cuszi_context), intent(in) :: other
+
+    if (c_associated(this%handle, other%handle)) return
+    if (c_associated(this%handle)) call c_context_destroy(this%handle)
+    this%handle = c_null_ptr
+  end subroutine context_assign
+
+  subroutine context_destroy(this)
+    type(cuszi_context), intent(inout) :: this
+
+    if (c_associated(this%handle)) call c_context_destroy(this%handle)
+    this%handle = c_null_ptr
+  end subroutine context_destroy
+
+  !> Opens a context that is new.
+  subroutine begin(context, ended)
+    type(cuszi_context), intent(inout) :: context
+    type(outcome), intent(inout) :: ended
+
+    if (ended%status /= cuszi_ok .or. c_associated(context%handle)) return
+    context%handle = c_context_create()
+    if (.not. c_associated(context%handle)) call fail(ended, cuszi_no_memory, 'no memory for a context')
+  end subroutine begin
+
+  !> Takes over how a call of the C API with this context ended.
+  subroutine take(status, context, ended)
+    integer(c_int), intent(in) :: status
+    type(cuszi_context), intent(in) :: context
+    type(outcome), intent(inout) :: ended
+
+    if (status /= cuszi_ok) call fail(ended, status, text_of(c_last_error(context%handle)))
+  end subroutine take
+
+  subroutine fail(ended, status, text)
+    type(outcome), intent(inout) :: ended
+    integer, intent(in) :: status
+    character(*), intent(in) :: text
+
+    ended%status = status
+    ended%text = text
+  end subroutine fail
+
+  !> Tells the caller how a call ended, or ends the program.
+  subroutine finish(ended, stat, errmsg)
+    type(outcome), intent(in) :: ended
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    if (present(stat)) stat = ended%status
+    if (ended%status == cuszi_ok) return
+    if (present(errmsg)) errmsg = ended%text
+    if (.not. present(stat)) error stop 'cuszi: '//ended%text
+  end subroutine finish
+
+  !> The bound or the target.
+  subroutine set_quality(settings, abs, rel, psnr, ratio, may_lack, ended)
+    type(cuszi_options), intent(inout) :: settings
+    real(real64), intent(in), optional :: abs, rel, psnr, ratio
+    logical, intent(in) :: may_lack
+    type(outcome), intent(inout) :: ended
+    integer :: given
+
+    given = count([present(abs), present(rel), present(psnr), present(ratio)])
+    if (given > 1 .or. (given == 0 .and. .not. may_lack)) then
+      call fail(ended, cuszi_bad_usage, 'give one of abs=, rel=, psnr= and ratio=, like abs=1d-3')
+    end if
+    if (present(abs)) call set(cuszi_abs, abs)
+    if (present(rel)) call set(cuszi_rel, rel)
+    if (present(psnr)) call set(cuszi_psnr, psnr)
+    if (present(ratio)) call set(cuszi_ratio, ratio)
+
+  contains
+
+    subroutine set(mode, bound)
+      integer(c_int32_t), intent(in) :: mode
+      real(real64), intent(in) :: bound
+
+      settings%mode = mode
+      settings%bound = bound
+    end subroutine set
+  end subroutine set_quality
+
+  subroutine set_preset(settings, preset, ended)
+    type(cuszi_options), intent(inout) :: settings
+    character(*), intent(in), optional :: preset
+    type(outcome), intent(inout) :: ended
+
+    if (.not. present(preset)) return
+    select case (preset)
+    case ('ratio'); settings%preset = 0
+    case ('cuszi'); settings%preset = 1
+    case ('cusz'); settings%preset = 2
+    case ('fast'); settings%preset = 3
+    case ('zfp'); settings%preset = 4
+    case default
+      call fail(ended, cuszi_bad_usage, 'preset "'//preset//'" is not one of ratio, cuszi, cusz, fast, zfp')
+    end select
+  end subroutine set_preset
+
+  subroutine set_effort(settings, effort, ended)
+    type(cuszi_options), intent(inout) :: settings
+    character(*), intent(in), optional :: effort
+    type(outcome), intent(inout) :: ended
+
+    if (.not. present(effort)) return
+    select case (effort)
+    case ('normal'); settings%effort = 0
+    case ('fast'); settings%effort = 1
+    case ('best'); settings%effort = 2
+    case default
+      call fail(ended, cuszi_bad_usage, 'effort "'//effort//'" is not one of normal, fast, best')
+    end select
+  end subroutine set_effort
+
+  !> An array of this kind and shape, as C sees it.
+  subroutine set_field(field, kind, shape, ended)
+    type(cuszi_c_field), intent(out) :: field
+    integer, intent(in) :: kind
+    integer(int64), intent(in) :: shape(:)
+    type(outcome), intent(inout) :: ended
+
+    if (kind /= real32 .and. kind /= real64) then
+      call fail(ended, cuszi_bad_usage, 'kind '//to_text([int(kind, int64)])//' is neither real32 nor real64')
+    else if (size(shape) < 1 .or. size(shape) > cuszi_max_rank) then
+      call fail(ended, cuszi_bad_usage, 'an array of rank '//to_text([size(shape, kind=int64)])//', not 1 to 4')
+    else if (any(shape < 1)) then
+      call fail(ended, cuszi_bad_usage, 'an array of '//to_text(shape)//' has no values')
+    else
+      field%dtype = merge(cuszi_f32, cuszi_f64, kind == real32)
+      field%rank = size(shape)
+      field%dims(:size(shape)) = shape(size(shape):1:-1)
+    end if
+  end subroutine set_field
+
+  function kind_of(field) result(kind)
+    type(cuszi_c_field), intent(in) :: field
+    integer :: kind
+
+    kind = merge(real32, real64, field%dtype == cuszi_f32)
+  end function kind_of
+
+  !> The extents of a field, fastest first.
+  function shape_of(field) result(extents)
+    type(cuszi_c_field), intent(in) :: field
+    integer(int64) :: extents(field%rank)
+
+    extents = field%dims(field%rank:1:-1)
+  end function shape_of
+
+  !> Compresses to memory that always suffices, whose pages cost nothing until they are written, and keeps what was.
+  subroutine make_archive(context, settings, field, address, archive, ended)
+    type(cuszi_context), intent(in) :: context
+    type(cuszi_options), intent(in) :: settings
+    type(cuszi_c_field), intent(in) :: field
+    type(c_ptr), intent(in) :: address
+    integer(int8), allocatable, intent(out) :: archive(:)
+    type(outcome), intent(inout) :: ended
+    integer(int8), allocatable, target :: room(:)
+    integer(c_size_t) :: bytes
+    integer :: status
+
+    bytes = c_bound(field, settings)  ! 0 for what cannot be, which the next call explains
+    allocate (room(max(bytes, 1_c_size_t)), stat=status)
+    if (status /= 0) then
+      call fail(ended, cuszi_no_memory, 'no memory for an archive of up to '//to_text([bytes])//' bytes')
+      return
+    end if
+    call take(c_compress(context%handle, settings, field, address, c_loc(room), size(room, kind=c_size_t), bytes), &
+              context, ended)
+    if (ended%status == cuszi_ok) archive = room(:bytes)
+  end subroutine make_archive
+
+  !> Finds a part of an archive's array, and what its values are.
+  subroutine find_part(context, archive, first, last, stride, part, field, ended)
+    type(cuszi_context), intent(inout) :: context
+    integer(int8), intent(in), contiguous, target :: archive(:)
+    integer(int64), intent(in), optional :: first(:), last(:)
+    integer, intent(in), optional :: stride
+    type(cuszi_c_part), intent(out) :: part
+    type(cuszi_c_field), intent(out) :: field
+    type(outcome), intent(inout) :: ended
+    type(cuszi_c_info) :: info
+    integer(c_size_t) :: bytes
+
+    call begin(context, ended)
+    if (ended%status /= cuszi_ok) return
+    bytes = size(archive, kind=c_size_t)
+    info%size = int(c_sizeof(info), c_int32_t)
+    call take(c_read_info(context%handle, c_loc(archive), bytes, info), context, ended)
+    if (ended%status == cuszi_ok) call set_part(part, info%field, first, last, stride, ended)
+    if (ended%status == cuszi_ok) then
+      call take(c_part_field(context%handle, c_loc(archive), bytes, part, field), context, ended)
+    end if
+  end subroutine find_part
+
+  subroutine set_part(part, whole, first, last, stride, ended)
+    type(cuszi_c_part), intent(out) :: part
+    type(cuszi_c_field), intent(in) :: whole
+    integer(int64), intent(in), optional :: first(:), last(:)
+    integer, intent(in), optional :: stride
+    type(outcome), intent(inout) :: ended
+
+    part%size = int(c_sizeof(part), c_int32_t)
+    if (present(first)) then
+      call require_indices('first', first, whole, ended)
+      if (ended%status == cuszi_ok) part%first(:whole%rank) = first(whole%rank:1:-1) - 1
+    end if
+    if (present(last)) then
+      call require_indices('last', last, whole, ended)
+      if (ended%status == cuszi_ok) part%end(:whole%rank) = last(whole%rank:1:-1)
+    end if
+    if (present(stride)) then
+      part%stride = stride
+      if (stride < 1) call fail(ended, cuszi_bad_usage, 'stride '//to_text([int(stride, int64)])//' is below 1')
+    end if
+  end subroutine set_part
+
+  subroutine require_indices(name, indices, whole, ended)
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: indices(:)
+    type(cuszi_c_field), intent(in) :: whole
+    type(outcome), intent(inout) :: ended
+
+    if (size(indices) == whole%rank) then
+      if (all(indices >= 1 .and. indices <= shape_of(whole))) return
+    end if
+    call fail(ended, cuszi_bad_usage, name//' '//to_text(indices)//' is no index of an array of '// &
+              to_text(shape_of(whole)))
+  end subroutine require_indices
+
+  !> What decompress_new has to allocate.
+  subroutine new_shape(archive, first, last, stride, kind, rank, extents, ended)
+    integer(int8), intent(in), contiguous, target :: archive(:)
+    integer(int64), intent(in), optional :: first(:), last(:)
+    integer, intent(in), optional :: stride
+    integer, intent(in) :: kind, rank
+    integer(int64), allocatable, intent(out) :: extents(:)
+    type(outcome), intent(inout) :: ended
+    type(cuszi_context) :: context
+    type(cuszi_c_part) :: part
+    type(cuszi_c_field) :: field
+
+    call find_part(context, archive, first, last, stride, part, field, ended)
+    if (ended%status /= cuszi_ok) return
+    extents = shape_of(field)
+    if (kind_of(field) /= kind .or. field%rank /= rank) then
+      call fail(ended, cuszi_bad_usage, 'values of '//description(kind_of(field), extents)//' for an array of '// &
+                name_of(kind)//' of rank '//to_text([int(rank, int64)]))
+    end if
+  end subroutine new_shape
+
+  !> Restores a part to memory at an address: an array of this kind and shape, or of so many bytes.
+  subroutine restore(archive, address, first, last, stride, options, context, ended, kind, shape, bytes)
+    integer(int8), intent(in), contiguous, target :: archive(:)
+    type(c_ptr), intent(in) :: address
+    integer(int64), intent(in), optional :: first(:), last(:)
+    integer, intent(in), optional :: stride
+    type(cuszi_options), intent(in), optional :: options
+    type(cuszi_context), intent(inout), optional, target :: context
+    type(outcome), intent(inout) :: ended
+    integer, intent(in), optional :: kind
+    integer(int64), intent(in), optional :: shape(:), bytes
+    type(cuszi_context), target :: own
+    type(cuszi_context), pointer :: used
+    type(cuszi_options) :: settings
+    type(cuszi_c_part) :: part
+    type(cuszi_c_field) :: field
+    integer(c_size_t) :: room
+
+    if (present(options)) settings = options
+    settings%size = int(c_sizeof(settings), c_int32_t)
+    used => own
+    if (present(context)) used => context
+    call find_part(used, archive, first, last, stride, part, field, ended)
+    if (present(bytes)) then
+      room = bytes
+    else
+      call require_same(field, kind, shape, ended)
+      room = product(shape) * merge(4, 8, kind == real32)
+    end if
+    if (ended%status /= cuszi_ok) return
+    call take(c_decompress_part(used%handle, settings, c_loc(archive), size(archive, kind=c_size_t), part, address, &
+                                room), used, ended)
+  end subroutine restore
+
+  subroutine require_same(field, kind, shape, ended)
+    type(cuszi_c_field), intent(in) :: field
+    integer, intent(in) :: kind
+    integer(int64), intent(in) :: shape(:)
+    type(outcome), intent(inout) :: ended
+
+    if (ended%status /= cuszi_ok) return
+    if (kind_of(field) == kind .and. field%rank == size(shape)) then
+      if (all(shape_of(field) == shape)) return
+    end if
+    call fail(ended, cuszi_bad_usage, 'values of '//description(kind_of(field), shape_of(field))// &
+              ' for an array of '//description(kind, shape))
+  end subroutine require_same
+
+  function name_of(kind) result(name)
+    integer, intent(in) :: kind
+    character(6) :: name
+
+    name = merge('real32', 'real64', kind == real32)
+  end function name_of
+
+  !> 'real32, 3 x 4'
+  function description(kind, shape) result(text)
+    integer, intent(in) :: kind
+    integer(int64), intent(in) :: shape(:)
+    character(:), allocatable :: text
+
+    text = name_of(kind)//', '//to_text(shape)
+  end function description
+
+  !> '3 x 4'
+  function to_text(numbers) result(text)
+    integer(int64), intent(in) :: numbers(:)
+    character(:), allocatable :: text
+    character(20) :: digits
+    integer :: i
+
+    text = ''
+    do i = 1, size(numbers)
+      write (digits, '(i0)') numbers(i)
+      if (i > 1) text = text//' x '
+      text = text//trim(digits)
+    end do
+  end function to_text
+
+  function text_of(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
+    character(c_char), pointer :: characters(:)
+    integer :: i
+
+    call c_f_pointer(address, characters, [c_strlen(address)])
+    allocate (character(size(characters)) :: text)
+    do i = 1, size(characters)
+      text(i:i) = characters(i)
+    end do
+  end function text_of
+end module cuszi
