@@ -1,0 +1,124 @@
+/// The operator plugin: every block of a variable becomes an archive.
+#include <adios2/plugin/PluginOperatorInterface.h>
+
+#include <algorithm>
+#include <cuszi/cuszi.hpp>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "block_settings.hpp"
+
+#ifndef ADIOS2_PLUGIN_OPERATOR_INTERFACE
+#error "ADIOS2 2.12 or newer is needed"
+#endif
+
+namespace cuszi::adios {
+
+namespace {
+
+/// A block as the library sees it. Extents of 1 are left out, and of more than four the slowest are
+/// merged.
+cuszi_field block_field(cuszi_dtype dtype, std::vector<std::size_t> counts, bool column_major) {
+  if (column_major) std::reverse(counts.begin(), counts.end());
+  counts.erase(std::remove(counts.begin(), counts.end(), std::size_t{1}), counts.end());
+  std::vector<std::uint64_t> dims(counts.begin(), counts.end());
+  if (dims.empty()) dims.push_back(1);
+  while (dims.size() > CUSZI_MAX_RANK) {
+    dims[1] *= dims[0];
+    dims.erase(dims.begin());
+  }
+  return dtype == CUSZI_F32 ? field_of<float>(dims) : field_of<double>(dims);
+}
+
+class Operator final : public adios2::plugin::PluginOperatorInterface {
+ public:
+  /// Refuses here what it can: ADIOS2 2.12 does not survive the end of a step in which Operate()
+  /// has thrown.
+  explicit Operator(const adios2::Params& parameters)
+      : PluginOperatorInterface(parameters), settings_(read_settings(parameters)) {
+    const bool is_readers = parameters.count("pluginname") == 0;
+    if (is_readers && !settings_.has_bound) return;
+    const float value = 1;
+    const adios2::Dims one = {1};
+    std::vector<char> archive(GetEstimatedSize(1, sizeof value, one.size(), one.data()));
+    Operator::Operate(reinterpret_cast<const char*>(&value), {0}, one, adios2::DataType::Float,
+                      archive.data());
+  }
+
+  size_t Operate(const char* values, const adios2::Dims& /*start*/, const adios2::Dims& counts,
+                 const adios2::DataType type, char* archive) override {
+    if (!settings_.has_bound) {
+      throw std::invalid_argument("cuszi: give one of abs, rel, psnr and ratio, like abs: 0.01");
+    }
+    const cuszi_dtype dtype = type == adios2::DataType::Float ? CUSZI_F32 : CUSZI_F64;
+    const cuszi_field field = block_field(dtype, counts, settings_.column_major);
+    const cuszi_options options = settings_.options();
+    // Engines that do not ask how large an archive can be give the room of the values.
+    const std::size_t room = std::max(std::exchange(room_, 0), cuszi_field_bytes(&field));
+    return with_context(
+        [&](Context& context) { return context.compress(options, field, values, archive, room); });
+  }
+
+  size_t InverseOperate(const char* archive, const size_t size, char* values) override {
+    const cuszi_options options = settings_.options();
+    return with_context([&](Context& context) {
+      const cuszi_info info = context.info(archive, size);
+      const std::size_t bytes = cuszi_field_bytes(&info.field);
+      context.decompress(&options, archive, size, values, bytes);
+      return bytes;
+    });
+  }
+
+  bool IsDataTypeValid(const adios2::DataType type) const override {
+    return type == adios2::DataType::Float || type == adios2::DataType::Double;
+  }
+
+  /// Room for the largest archive, which ADIOS2 lets Operate() write.
+  size_t GetEstimatedSize(const size_t /*values*/, const size_t value_bytes, const size_t rank,
+                          const size_t* counts) const override {
+    const cuszi_dtype dtype = value_bytes == sizeof(float) ? CUSZI_F32 : CUSZI_F64;
+    const cuszi_field field = block_field(dtype, {counts, counts + rank}, settings_.column_major);
+    const cuszi_options options = settings_.options();
+    room_ = cuszi_bound(&field, &options);
+    return room_;
+  }
+
+ private:
+  /// Calls with the operator's context or, while another thread has it, with a new one.
+  template <class Call>
+  std::size_t with_context(Call call) {
+    const std::unique_lock<std::mutex> lock(busy_, std::try_to_lock);
+    try {
+      if (lock.owns_lock()) return call(context_);
+      Context other;
+      return call(other);
+    } catch (const Error& error) {
+      throw std::runtime_error("cuszi: " + std::string(error.what()));
+    }
+  }
+
+  BlockSettings settings_;
+  mutable std::size_t room_ = 0;  // that the next block has, where an engine asked for it
+  std::mutex busy_;
+  Context context_;
+};
+
+}  // namespace
+
+}  // namespace cuszi::adios
+
+// Which ADIOS2 looks for.
+// NOLINTBEGIN(readability-identifier-naming)
+extern "C" {
+
+CUSZI_API adios2::plugin::PluginOperatorInterface* OperatorCreate(
+    const adios2::Params& parameters) {
+  return new cuszi::adios::Operator(parameters);
+}
+
+CUSZI_API void OperatorDestroy(adios2::plugin::PluginOperatorInterface* plugin) { delete plugin; }
+}
+// NOLINTEND(readability-identifier-naming)
