@@ -17,6 +17,7 @@
 #include "core/field/mask.hpp"
 #include "core/field/sample.hpp"
 #include "core/field/selection.hpp"
+#include "core/tuning/trial_part.hpp"
 
 namespace cuszi {
 
@@ -159,9 +160,9 @@ class EncodeSession {
   /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
   virtual bool contains_bits(std::uint64_t bits) = 0;
 
-  /// Starts trials in a part of the frame, whose dims are squeezed. Not longer than the session.
-  /// Throws DeviceError where there are none.
-  virtual std::unique_ptr<TrialSession> trials(const Selection& box) = 0;
+  /// Starts trials in a part of the frame. Not longer than the session. Throws DeviceError where
+  /// there are none.
+  virtual std::unique_ptr<TrialSession> trials(const TrialPart& part) = 0;
   /// Fits the parameters that follow from the frame's values. Without effect for predictors that
   /// have none.
   virtual void fit(PredictorParams& /*params*/) {}

@@ -7,7 +7,7 @@ namespace cuszi {
 
 namespace {
 
-/// A fit to the whole frame saves about 1 / better_fit_saves of the bytes of a trial box.
+/// A fit to the whole frame saves about 1 / better_fit_saves of the bytes of a part.
 constexpr std::uint64_t better_fit_saves = 24;
 
 /// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
@@ -32,9 +32,9 @@ bool is_same(const FrameCoding& a, const FrameCoding& b) {
 
 }  // namespace
 
-void FrameTrials::go_to(const Selection& box) {
-  box_ = box;
-  box_session_.reset();
+void FrameTrials::go_to(TrialPart part) {
+  part_ = std::move(part);
+  part_session_.reset();
   known_.clear();
 }
 
@@ -51,7 +51,7 @@ void FrameTrials::expect(const MultilevelParams& likely) { frame_session().expec
 
 std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> candidates) {
   std::vector<std::uint64_t> bytes = costs(codings_of(candidates));
-  for (std::size_t i = 0; i < bytes.size() && box_.points() > few_values; ++i) {
+  for (std::size_t i = 0; i < bytes.size() && part_.points() > few_values; ++i) {
     const bool is_fitted = candidates[i].coefficients.empty();
     if (!is_fitted && !has_independent_axis(candidates[i])) {
       bytes[i] -= bytes[i] / better_fit_saves;
@@ -66,7 +66,7 @@ void FrameTrials::prefetch_trials(std::span<const MultilevelParams> candidates,
   if (lorenzo) {
     for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
   }
-  if (codings.size() <= box_session().side_by_side()) costs(codings);
+  if (codings.size() <= 2 * part_session().side_by_side()) costs(codings);
 }
 
 FrameTrials::CoderCost FrameTrials::best_coder(const LorenzoParams& params,
@@ -108,7 +108,7 @@ std::vector<std::uint64_t> FrameTrials::costs(const std::vector<FrameCoding>& co
   std::copy_if(codings.begin(), codings.end(), std::back_inserter(unknown),
                [&](const FrameCoding& coding) { return find(coding) == known_.end(); });
   if (!unknown.empty()) {
-    const std::vector<std::uint64_t> bytes = box_session().costs(unknown);
+    const std::vector<std::uint64_t> bytes = part_session().costs(unknown);
     for (std::size_t i = 0; i < unknown.size(); ++i) known_.push_back({unknown[i], bytes.at(i)});
   }
   std::vector<std::uint64_t> all;
@@ -123,14 +123,14 @@ CoderParams FrameTrials::coding(CoderId coder, const LorenzoParams& params) cons
 }
 
 TrialSession& FrameTrials::frame_session() {
-  if (!frame_session_) frame_session_ = session_.trials(Selection{box_.from});
+  if (!frame_session_) frame_session_ = session_.trials(TrialPart::whole(part_.frame()));
   return *frame_session_;
 }
 
-TrialSession& FrameTrials::box_session() {
-  if (box_.all()) return frame_session();
-  if (!box_session_) box_session_ = session_.trials(box_);
-  return *box_session_;
+TrialSession& FrameTrials::part_session() {
+  if (part_.all()) return frame_session();
+  if (!part_session_) part_session_ = session_.trials(part_);
+  return *part_session_;
 }
 
 }  // namespace cuszi

@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/backend/encode_session.hpp"
-#include "core/field/selection.hpp"
 #include "core/lorenzo/lorenzo.hpp"
 #include "core/multilevel/multilevel.hpp"
 #include "core/tuning/sampled_cost.hpp"
@@ -23,12 +23,12 @@ inline constexpr std::uint64_t few_values = std::uint64_t{1} << 17;
 class FrameTrials {
  public:
   /// Keeps references.
-  FrameTrials(EncodeSession& session, const FrameConfig& config, const Selection& box, double bound)
-      : session_(session), config_(config), box_(box), bound_(bound) {}
+  FrameTrials(EncodeSession& session, const FrameConfig& config, TrialPart part, double bound)
+      : session_(session), config_(config), part_(std::move(part)), bound_(bound) {}
 
-  const Selection& box() const { return box_; }
+  const TrialPart& part() const { return part_; }
   /// From now on codings are tried in this part of the frame.
-  void go_to(const Selection& box);
+  void go_to(TrialPart part);
 
   /// See TrialSession.
   std::vector<std::vector<ClassErrors>> sampled_errors(
@@ -36,12 +36,13 @@ class FrameTrials {
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
   void expect(const MultilevelParams& likely);
 
-  /// The estimated bytes of the trial box for each candidate, as if coefficients were fitted to the
+  /// The estimated bytes of the part for each candidate, as if coefficients were fitted to the
   /// whole frame.
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);
 
-  /// Codes the trial box by these candidates, and by `lorenzo` with each of its coders, so that
-  /// later calls find the results. Does nothing if the backend cannot try that many side by side.
+  /// Codes the part by these candidates, and by `lorenzo` with each of its coders, so that
+  /// later calls find the results. Does nothing if the backend can try fewer than half of them side
+  /// by side.
   void prefetch_trials(std::span<const MultilevelParams> candidates,
                        const std::optional<LorenzoParams>& lorenzo);
 
@@ -66,14 +67,14 @@ class FrameTrials {
   std::vector<std::uint64_t> costs(const std::vector<FrameCoding>& codings);
   CoderParams coding(CoderId coder, const LorenzoParams& params) const;
   TrialSession& frame_session();
-  TrialSession& box_session();
+  TrialSession& part_session();
 
   EncodeSession& session_;
   const FrameConfig& config_;
-  Selection box_;
+  TrialPart part_;
   double bound_;
   std::unique_ptr<TrialSession> frame_session_;
-  std::unique_ptr<TrialSession> box_session_;
+  std::unique_ptr<TrialSession> part_session_;
   std::vector<Known> known_;
 };
 

@@ -1,6 +1,7 @@
 #include "core/choices/trials.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,10 +17,16 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t usual_box = std::uint64_t{1} << 19;
-constexpr std::uint64_t dense_box = usual_box / 2;
-constexpr std::uint64_t best_box = std::uint64_t{1} << 21;
+constexpr std::uint64_t usual_part = std::uint64_t{1} << 19;  ///< points
+constexpr std::uint64_t best_part = std::uint64_t{1} << 21;
+/// A frame of so many points is tried in several boxes, of 1 / boxes_in_frame of its points each.
+constexpr std::uint64_t vast_frame = std::uint64_t{1} << 24;
+constexpr std::uint64_t boxes_in_frame = 128;
+constexpr std::uint64_t largest_box = std::uint64_t{1} << 18;
 constexpr std::size_t most_finalists = 2;
+constexpr Cost shallow_margin = 32;  ///< boxes that are shallow decide within 1 / this alone
+/// Slices that are fields of their own cost about 1 / independent_misses more than samples tell.
+constexpr Cost independent_misses = 8;
 /// A single finalist is not tried where the Lorenzo predictor takes over 1 / surely_more more bytes
 /// than the finalist is expected to take by sampled costs.
 constexpr std::uint64_t surely_more = 4;
@@ -31,14 +38,24 @@ constexpr std::uint64_t hardly_more = 64;
 /// The Lorenzo predictor must save over 1 / fit_may_save of its own bytes where a fit to the whole
 /// frame may still improve `multilevel`.
 constexpr std::uint64_t fit_may_save = 8;
-constexpr std::uint64_t large_frame = 8 * usual_box;  ///< fits to a box take little of its time
-constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet box costs says nothing of the field
+constexpr std::uint64_t large_frame = 8 * usual_part;  ///< fits to a part take little of its time
+constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet part costs says nothing of the field
 /// Equal bounds are clearly worse if they add over 1 / clearly_dearer to the sampled cost.
 constexpr Cost clearly_dearer = 64;
 constexpr Cost bit = Cost{1} << cost_bits;
 constexpr Cost many_bits = 3 * bit / 2;    ///< a value: sampled costs tell whether equal bounds pay
 constexpr Cost enough_bits = 2 * bit;      ///< and are sure of it
+constexpr Cost few_bits = bit / 24;        ///< a value: tight bounds of coarse levels do not pay
 constexpr Cost dense_bits = 9 * bit / 10;  ///< a value: half as many of them tell as much
+
+/// The part of a frame of squeezed dims, 1 / `share` of the points that usually tell enough.
+TrialPart part_of(const Dims& dims, Effort effort, std::uint64_t share) {
+  if (dims.count() < vast_frame) {
+    return TrialPart::of(dims, (effort == Effort::best ? best_part : usual_part) / share, 1);
+  }
+  const std::uint64_t box = std::min(std::bit_floor(dims.count() / boxes_in_frame), largest_box);
+  return TrialPart::of(dims, box / share, TrialPart::most_boxes);
+}
 
 /// The margin above the lowest sampled cost beyond which a candidate is not coded for comparison.
 /// Where a value takes few bits, contexts and runs of zeros decide, which sampled costs do not
@@ -49,6 +66,12 @@ Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
   return is_whole ? margin : std::max(margin, lowest / 16);
 }
 
+/// Whether an axis is independent that need not be.
+bool is_independent(const MultilevelParams& params) {
+  const Roles& roles = params.lattice.roles;
+  return std::find(roles.begin() + 1, roles.end(), AxisRole::independent) != roles.end();
+}
+
 /// What the user has left open.
 struct Freedom {
   bool axes;
@@ -56,13 +79,13 @@ struct Freedom {
   bool bounds;
 };
 
-/// Parameters for the trial box, and what they cost.
+/// Parameters of the frame, and what they take in its part.
 struct Trial {
   MultilevelParams params;
   std::uint64_t bytes;
 };
 
-/// What coding the box takes with each of these parameters.
+/// What coding the part takes with each of these parameters.
 using TrialCosts =
     std::function<std::vector<std::uint64_t>(std::span<const MultilevelParams> candidates)>;
 
@@ -122,25 +145,6 @@ MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& c
   return params;
 }
 
-/// Parameters of a frame of extents `dims`, transferred to a trial box of extents `box`. In a large
-/// frame, a trial fits its own coefficients; in others it takes those of the sampled costs over the
-/// frame.
-MultilevelParams in_box(MultilevelParams params, const Dims& dims, const Dims& box,
-                        std::span<const ClassErrors> loops) {
-  const Lattice lattice = Lattice::of(box, params.lattice.merged, params.lattice.roles);
-  if (dims.count() < large_frame) {
-    params.coefficients = coefficients_for(lattice, params, loops);
-  }
-  params.lattice = lattice;
-  return params;
-}
-
-/// The box of a frame of extents `dims`, of up to `most_points` points, in which candidates are
-/// tried.
-Selection part_of(const Dims& dims, std::uint64_t most_points) {
-  return box_of(dims.squeezed(), most_points);
-}
-
 SampledCost cost_by_loops(const MultilevelParams& params, std::span<const ClassErrors> loops,
                           const Dims& dims) {
   return {sampled_cost(params, make_schedule(params.lattice), loops), dims.squeezed()};
@@ -171,13 +175,12 @@ class Choice {
   /// then level-wise bounds.
   Trial by_full_trials() {
     MultilevelParams start = params_;
-    start.lattice = Lattice::of(box(), params_.lattice.merged, params_.lattice.roles);
     start.coefficients.clear();
     trials_.add(std::vector{start});
     if (free_.axes) {
       trials_.vary(1, axes(), [&](MultilevelParams& p, const Axes& axes) {
         if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
-        p.lattice = Lattice::of(box(), axes.merged, axes.roles);
+        p.lattice = Lattice::of(dims_, axes.merged, axes.roles);
         return true;
       });
     }
@@ -190,34 +193,24 @@ class Choice {
     return trials_.best();
   }
 
-  /// Sampled costs choose the reach of all choices of roles, and mostly whether their level-wise
-  /// bounds are equal; the best of these are coded. The best one is coded again with equal bounds,
-  /// as far as that is not settled, and, unless these win, with those half way. The box tells of
-  /// such small changes only about, and bounds that are not as tight leave more of a mean error: so
-  /// these have to save a little. Where equal bounds cost hardly more, those half way mostly save
-  /// that, and are taken unseen.
+  /// Sampled costs choose alone.
   Trial by_sampled_costs() {
     find_finalists();
-    if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_, dense_box));
+    return {finalists_.front().params, expected_bytes(finalists_.front())};
+  }
+
+  /// Sampled costs choose the reach of all choices of roles, and mostly their level-wise bounds;
+  /// the best of these are coded.
+  Trial by_few_trials() {
+    find_finalists();
+    if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_.squeezed(), effort_, 2));
     if (const auto likely = this->likely()) measured_.expect(*likely);
-    const std::vector<MultilevelParams> finalists = in_box();
+    std::vector<MultilevelParams> finalists;
+    for (const Finalist& finalist : finalists_) finalists.push_back(finalist.params);
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
-    measured_.prefetch_trials(with_other_bounds(finalists), lorenzo_candidate_);
+    measured_.prefetch_trials(in_part(with_other_bounds(finalists)), lorenzo_candidate_);
     trials_.add(finalists);
-    Trial best = trials_.best();
-    if (is_final(best.params)) return best;
-    const bool is_settled = this->is_settled(best.params);
-    const bool has_usual = has_bounds(best.params, usual_bounds);
-    if (has_usual && !is_settled) {
-      Trial equal = tried(with_bounds(best.params, equal_bounds));
-      if (equal.bytes < best.bytes) return equal;
-      if (equal.bytes - best.bytes <= best.bytes / hardly_more) {
-        return {with_bounds(best.params, middle_bounds), best.bytes};
-      }
-    }
-    const Trial middle = tried(with_bounds(best.params, middle_bounds));
-    const std::uint64_t least = has_usual ? best.bytes / least_saving : 0;
-    return middle.bytes + least < best.bytes ? middle : best;
+    return with_better_bounds(trials_.best());
   }
 
   /// A trial's choices for the frame.
@@ -244,32 +237,48 @@ class Choice {
     std::vector<ClassErrors> loops;
   };
 
-  Dims box() const { return measured_.box().dims(); }
+  /// Parameters of the frame, transferred to its part. In a large frame, a trial fits its own
+  /// coefficients; in others it takes those of the sampled costs over the frame.
+  MultilevelParams in_part(MultilevelParams params) const {
+    const Lattice lattice = measured_.part().lattice_like(params.lattice);
+    const Finalist* const same = finalist_like(params);
+    if (dims_.count() < large_frame && same != nullptr) {
+      params.coefficients = coefficients_for(lattice, params, same->loops);
+    }
+    params.lattice = lattice;
+    return params;
+  }
+
+  std::vector<MultilevelParams> in_part(std::vector<MultilevelParams> all) const {
+    measured_.for_each(all.size(), [&](std::size_t i) { all[i] = in_part(std::move(all[i])); });
+    return all;
+  }
+
+  /// What part of the frame's cost its part has, in bytes.
+  std::uint64_t in_part(Cost of_frame) const {
+    return (of_frame >> cost_bits) * measured_.part().points() / dims_.count() / 8;
+  }
 
   /// Whether the frame costs at least so much a value by sampled costs.
   bool takes_many_bits(Cost of_value) const {
     return finalists_.front().rank.cost >= dims_.count() * of_value;
   }
 
-  Trial tried(MultilevelParams params) {
-    const std::uint64_t bytes = measured_.costs(std::span(&params, 1)).front();
-    return {std::move(params), bytes};
-  }
-
   std::vector<int> reaches() const {
     if (!free_.reach) return {params_.reach};
+    if (boxes_are_shallow_) return {all_reaches.back()};
     return {all_reaches.begin(), all_reaches.end()};
   }
 
   std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
 
-  /// These and what by_sampled_costs() may try in their place.
+  /// These and what with_better_bounds() may try in their place.
   std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {
-    for (std::size_t i = all.size(); i-- > 0 && free_.bounds;) {
+    for (std::size_t i = all.size(); i-- > 0;) {
+      if (is_final(all[i])) continue;
       const bool has_usual = has_bounds(all[i], usual_bounds);
-      const bool is_settled = this->is_settled(all[i]);
-      if (has_usual && !is_settled) all.push_back(with_bounds(all[i], equal_bounds));
-      if (has_usual || !is_settled) all.push_back(with_bounds(all[i], middle_bounds));
+      if (has_usual && !is_settled(all[i])) all.push_back(with_bounds(all[i], equal_bounds));
+      all.push_back(with_bounds(all[i], middle_bounds));
     }
     return all;
   }
@@ -292,7 +301,8 @@ class Choice {
 
   /// Whether no other level-wise bounds are to be tried in place of these.
   bool is_final(const MultilevelParams& params) const {
-    return !free_.bounds || (!has_bounds(params, usual_bounds) && is_settled(params));
+    return !free_.bounds || boxes_are_shallow_ ||
+           (!has_bounds(params, usual_bounds) && is_settled(params));
   }
 
   /// Whether there is nothing to compare the only finalist with, or the lorenzo_candidate is so
@@ -307,7 +317,7 @@ class Choice {
 
   /// What the box takes by sampled costs over the frame.
   std::uint64_t expected_bytes(const Finalist& finalist) const {
-    return (finalist.rank.cost / dims_.count() * box().count() >> cost_bits) / 8;
+    return in_part(finalist.rank.cost);
   }
 
   /// All choices of roles and reach for the frame.
@@ -331,6 +341,7 @@ class Choice {
     const Schedule schedule = make_schedule(params.lattice);
     const Cost usual = sampled_cost(params, schedule, loops);
     if (!free_.bounds || !has_bounds(params, usual_bounds)) return {usual, true, usual};
+    if (boxes_are_shallow_ && usual < dims_.count() * few_bits) set_bounds(params, middle_bounds);
     const MultilevelParams equal = with_bounds(params, equal_bounds);
     const Cost with_equal = sampled_cost(equal, schedule, loops);
     if (with_equal >= usual || usual < dims_.count() * many_bits) {
@@ -338,6 +349,30 @@ class Choice {
     }
     params = equal;
     return {with_equal, usual >= dims_.count() * enough_bits, with_equal};
+  }
+
+  /// The best trial, or one with other level-wise bounds, where sampled costs are not sure of
+  /// these. A part tells of such small changes only about, and bounds that are not as tight leave
+  /// more of a mean error: so those half way have to save a little. Where equal bounds cost hardly
+  /// more, those half way mostly save that, and are taken unseen.
+  Trial with_better_bounds(const Trial& best) {
+    if (is_final(best.params)) return best;
+    const bool has_usual = has_bounds(best.params, usual_bounds);
+    if (has_usual && !is_settled(best.params)) {
+      Trial equal = tried(with_bounds(best.params, equal_bounds));
+      if (equal.bytes < best.bytes) return equal;
+      if (equal.bytes - best.bytes <= best.bytes / hardly_more) {
+        return {with_bounds(best.params, middle_bounds), best.bytes};
+      }
+    }
+    const Trial middle = tried(with_bounds(best.params, middle_bounds));
+    const std::uint64_t least = has_usual ? best.bytes / least_saving : 0;
+    return middle.bytes + least < best.bytes ? middle : best;
+  }
+
+  Trial tried(MultilevelParams params) {
+    const std::uint64_t bytes = costs_(std::span(&params, 1)).front();
+    return {std::move(params), bytes};
   }
 
   /// What trials will mostly choose for the frame, if sampled costs tell its bounds: the usual ones
@@ -360,11 +395,14 @@ class Choice {
     measured_.for_each(ranked.size(), [&](std::size_t i) {
       ranked[i] = this->ranked(candidates[i], loops[i]);
       ranked[i].candidate = i;
+      if (is_independent(candidates[i])) ranked[i].cost += ranked[i].cost / independent_misses;
     });
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
     const Cost lowest = ranked.front().cost;
-    const Cost margin = margin_above(lowest, dims_.count(), measured_.box().all());
+    const Cost margin = boxes_are_shallow_
+                            ? lowest / shallow_margin
+                            : margin_above(lowest, dims_.count(), measured_.part().all());
     for (const Ranked& rank : ranked) {
       const bool is_worse = finalists_.size() == most_finalists || rank.cost - lowest > margin;
       if (is_worse && dims_.count() > few_values) break;
@@ -374,24 +412,18 @@ class Choice {
     }
   }
 
-  /// The finalists, in the box.
-  std::vector<MultilevelParams> in_box() const {
-    std::vector<MultilevelParams> all(finalists_.size());
-    measured_.for_each(all.size(), [&](std::size_t i) {
-      all[i] = cuszi::in_box(finalists_[i].params, dims_, box(), finalists_[i].loops);
-    });
-    return all;
-  }
-
   const MultilevelParams& params_;
   Freedom free_;
   Effort effort_;
   const Dims& dims_;
+  /// Boxes of three axes have few levels, and their coarse ones are not like those of a vast frame:
+  /// samples of all of it tell more.
+  bool boxes_are_shallow_ = dims_.count() >= vast_frame && dims_.squeezed().rank() >= 3;
   const std::optional<LorenzoParams>& lorenzo_candidate_;
   FrameTrials& measured_;
   std::vector<Finalist> finalists_;
   TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
-    return measured_.costs(candidates);
+    return measured_.costs(in_part({candidates.begin(), candidates.end()}));
   };
   Trials trials_{costs_};
 };
@@ -402,15 +434,16 @@ std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
                                        const MultilevelConfig& config, const Dims& dims,
                                        const std::optional<LorenzoParams>& lorenzo_candidate,
                                        FrameTrials& trials) {
-  const bool has_all_axes = trials.box().dims().rank() == dims.squeezed().rank();
-  const Freedom free{!config.axes && !config.roles && has_all_axes, !config.reach,
-                     !config.alpha && !config.beta};
+  const Freedom free{!config.axes && !config.roles, !config.reach, !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
-  if (config.effort == Effort::fast || nothing_is_free) return std::nullopt;
+  if (nothing_is_free) return std::nullopt;
   Choice choice(params, free, config.effort, dims, lorenzo_candidate, trials);
-  const Trial best =
-      config.effort == Effort::best ? choice.by_full_trials() : choice.by_sampled_costs();
-  return choice.in_frame(best);
+  switch (config.effort) {
+    case Effort::fast: return choice.in_frame(choice.by_sampled_costs());
+    case Effort::normal: return choice.in_frame(choice.by_few_trials());
+    case Effort::best: return choice.in_frame(choice.by_full_trials());
+  }
+  return std::nullopt;
 }
 
 /// Whether two frames cost about as much a point, so that what is best for the one will do for the
@@ -439,8 +472,8 @@ std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& d
 
 }  // namespace
 
-Selection trial_box(const Dims& dims, Effort effort) {
-  return part_of(dims, effort == Effort::best ? best_box : usual_box);
+TrialPart trial_part(const Dims& dims, Effort effort) {
+  return part_of(dims.squeezed(), effort, 1);
 }
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
@@ -451,7 +484,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   const Dims& dims = shape.dims;
   const Background background = find_background(session.sampled_values(), bound, shape.dtype);
   set_background(background, *params);
-  FrameTrials trials(session, config, trial_box(dims, effort), bound);
+  FrameTrials trials(session, config, trial_part(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {
       session.fit(as_first->method.predictor);
@@ -465,7 +498,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   std::optional<SampledCost> cost;
   if (auto chosen =
           choose_by_trials(*params, config.predictor.multilevel, dims, lorenzo_candidate, trials)) {
-    const bool is_telling = trials.box().all() || chosen->bytes >= least_bytes;
+    const bool is_telling = trials.part().all() || chosen->bytes >= least_bytes;
     if (lorenzo_candidate && is_telling) {
       const auto [coder, bytes] = trials.best_coder(*lorenzo_candidate, chosen->bytes);
       const bool is_fitted = effort == Effort::best || dims.count() >= large_frame;

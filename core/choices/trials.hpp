@@ -5,14 +5,12 @@
 #include "core/backend/encode_session.hpp"
 #include "core/base/cost.hpp"
 #include "core/field/frame_shape.hpp"
-#include "core/field/selection.hpp"
+#include "core/tuning/trial_part.hpp"
 
 namespace cuszi {
 
-/// The part of a frame, whose dims are squeezed, that trials compress: all of it if it is small,
-/// else a box around its middle of up to 2^19 points (2^21 with the best effort). Where values take
-/// many bits, half of it does.
-Selection trial_box(const Dims& dims, Effort effort);
+/// The part of a frame that trials compress: all of it if it is small.
+TrialPart trial_part(const Dims& dims, Effort effort);
 
 /// What a frame of these squeezed dims costs by sampled costs.
 struct SampledCost {

@@ -32,6 +32,12 @@ void for_each_point(const Selection& selection, const Visit& visit) {
   along(along, 0, 0);
 }
 
+/// Calls visit(point) for the points of each selection in turn.
+template <class Visit>
+void for_each_point(std::span<const Selection> selections, const Visit& visit) {
+  for (const Selection& selection : selections) for_each_point(selection, visit);
+}
+
 }  // namespace
 
 std::uint64_t Selection::count(int axis) const {
@@ -83,18 +89,18 @@ Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part
   return box;
 }
 
-void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to) {
+void pick(std::span<const Selection> selections, DType dtype, Bytes from, MutableBytes to) {
   with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     std::byte* out = to.data();
-    for_each_point(selection, [&](std::uint64_t point) {
+    for_each_point(selections, [&](std::uint64_t point) {
       std::memcpy(out, from.data() + point * sizeof(T), sizeof(T));
       out += sizeof(T);
     });
   });
 }
 
-Mask pick(const Selection& selection, DType dtype, const Mask& from) {
+Mask pick(std::span<const Selection> selections, DType dtype, const Mask& from) {
   Mask mask;
   if (!from.any()) return mask;
   std::vector<std::uint64_t> before;  // missing points before each word
@@ -103,10 +109,12 @@ Mask pick(const Selection& selection, DType dtype, const Mask& from) {
     before.push_back(sum);
     sum += static_cast<unsigned>(std::popcount(word));
   }
-  mask.words.resize(ceil_div(selection.points(), 64), 0);
+  std::uint64_t points = 0;
+  for (const Selection& selection : selections) points += selection.points();
+  mask.words.resize(ceil_div(points, 64), 0);
   const ByteCount size = size_of(dtype);
   std::uint64_t place = 0;
-  for_each_point(selection, [&](std::uint64_t point) {
+  for_each_point(selections, [&](std::uint64_t point) {
     const std::uint64_t at = place++;
     if (!from(point)) return;
     const std::uint64_t lower = (std::uint64_t{1} << (point % 64)) - 1;

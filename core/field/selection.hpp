@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
@@ -46,10 +47,16 @@ void check_box(const Box& box, const Dims& dims);
 Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part = 0,
                  std::uint64_t parts = 1);
 
-/// Copies the selected values, in raster order.
-void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to);
+/// Copies the selected values: those of each selection in turn, in raster order.
+void pick(std::span<const Selection> selections, DType dtype, Bytes from, MutableBytes to);
+inline void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to) {
+  pick(std::span(&selection, 1), dtype, from, to);
+}
 
-/// The missing points among the selected ones.
-Mask pick(const Selection& selection, DType dtype, const Mask& from);
+/// The missing points among the selected ones, in the same order.
+Mask pick(std::span<const Selection> selections, DType dtype, const Mask& from);
+inline Mask pick(const Selection& selection, DType dtype, const Mask& from) {
+  return pick(std::span(&selection, 1), dtype, from);
+}
 
 }  // namespace cuszi

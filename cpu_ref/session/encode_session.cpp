@@ -262,8 +262,8 @@ class CpuEncodeSession final : public EncodeSession {
     return cpu::contains_bits(values_, static_cast<BitsOf<T>>(bits));
   }
 
-  std::unique_ptr<TrialSession> trials(const Selection& box) override {
-    return make_trial_session(box, input());
+  std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
+    return make_trial_session(part, input());
   }
 
   void fit(PredictorParams& params) override {

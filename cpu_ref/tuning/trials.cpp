@@ -15,7 +15,7 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// The values of a trial box and which of them are missing.
+/// The values of a part of a frame and which of them are missing.
 template <class T>
 struct Crop {
   std::vector<T> values;
@@ -23,9 +23,9 @@ struct Crop {
 };
 
 template <class T>
-Crop<T> crop_to(const Selection& box, const FrameInput<T>& frame) {
-  Crop<T> crop{std::vector<T>(box.points()), pick(box, dtype_of<T>, frame.mask)};
-  pick(box, dtype_of<T>, std::as_bytes(frame.values),
+Crop<T> crop_to(const TrialPart& part, const FrameInput<T>& frame) {
+  Crop<T> crop{std::vector<T>(part.points()), pick(part.boxes, dtype_of<T>, frame.mask)};
+  pick(part.boxes, dtype_of<T>, std::as_bytes(frame.values),
        std::as_writable_bytes(std::span(crop.values)));
   return crop;
 }
@@ -76,12 +76,12 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
 template <class T>
 class CpuTrialSession final : public TrialSession {
  public:
-  CpuTrialSession(const Selection& box, const FrameInput<T>& frame)
+  CpuTrialSession(const TrialPart& part, const FrameInput<T>& frame)
       : whole_(frame),
-        crop_(box.all() ? Crop<T>{} : crop_to(box, frame)),
-        frame_(box.all() ? frame
-                         : FrameInput<T>{box.dims().as_3d(), crop_.values, crop_.mask, frame.min,
-                                         frame.max, box.dims(), frame.fills}) {}
+        crop_(part.all() ? Crop<T>{} : crop_to(part, frame)),
+        frame_(part.all() ? frame
+                          : FrameInput<T>{part.dims().as_3d(), crop_.values, crop_.mask, frame.min,
+                                          frame.max, part.dims(), frame.fills}) {}
 
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
@@ -131,13 +131,14 @@ class CpuTrialSession final : public TrialSession {
 }  // namespace
 
 template <class T>
-std::unique_ptr<TrialSession> make_trial_session(const Selection& box, const FrameInput<T>& frame) {
-  return std::make_unique<CpuTrialSession<T>>(box, frame);
+std::unique_ptr<TrialSession> make_trial_session(const TrialPart& part,
+                                                 const FrameInput<T>& frame) {
+  return std::make_unique<CpuTrialSession<T>>(part, frame);
 }
 
-template std::unique_ptr<TrialSession> make_trial_session(const Selection&,
+template std::unique_ptr<TrialSession> make_trial_session(const TrialPart&,
                                                           const FrameInput<float>&);
-template std::unique_ptr<TrialSession> make_trial_session(const Selection&,
+template std::unique_ptr<TrialSession> make_trial_session(const TrialPart&,
                                                           const FrameInput<double>&);
 
 }  // namespace cuszi::cpu

@@ -9,6 +9,6 @@ namespace cuszi::cpu {
 
 /// Trials in a part of a frame, which must outlive them.
 template <class T>
-std::unique_ptr<TrialSession> make_trial_session(const Selection& box, const FrameInput<T>& frame);
+std::unique_ptr<TrialSession> make_trial_session(const TrialPart& part, const FrameInput<T>& frame);
 
 }  // namespace cuszi::cpu

@@ -204,8 +204,8 @@ class GpuEncodeSession final : public EncodeSession {
     return answer != 0;
   }
 
-  std::unique_ptr<TrialSession> trials(const Selection& box) override {
-    return make_trial_session(gpu_, box, input(), present_values(), frame_fit());
+  std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
+    return make_trial_session(gpu_, part, input(), present_values(), frame_fit());
   }
 
   void fit(PredictorParams& params) override {

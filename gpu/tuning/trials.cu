@@ -19,6 +19,7 @@ struct BoxInArray {
   Index4 count{1, 1, 1, 1};
   Index4 strides{0, 0, 0, 0};
 
+  BoxInArray() = default;
   explicit BoxInArray(const Selection& box) {
     const int rank = box.from.rank();
     std::uint64_t stride = 1;
@@ -42,30 +43,48 @@ struct BoxInArray {
   }
 };
 
+/// Boxes of equal extents; a row of blocks for each.
+struct BoxesInArray {
+  BoxInArray boxes[TrialPart::most_boxes];
+  std::uint64_t points_of_box;
+  unsigned count;
+
+  dim3 blocks() const { return {blocks_for(points_of_box, ItemPolicy::threads), count}; }
+
+  explicit BoxesInArray(const TrialPart& part)
+      : points_of_box(part.boxes.front().points()),
+        count(static_cast<unsigned>(part.boxes.size())) {
+    for (unsigned i = 0; i < count; ++i) boxes[i] = BoxInArray(part.boxes[i]);
+  }
+};
+
 template <class T>
-__global__ void crop_values(const T* values, BoxInArray box, std::uint64_t points, T* crop) {
+__global__ void crop_values(const T* values, BoxesInArray part, T* crop) {
   const std::uint64_t i = ItemPolicy::first();
-  if (i < points) crop[i] = values[box.point(i)];
+  if (i >= part.points_of_box) return;
+  crop[blockIdx.y * part.points_of_box + i] = values[part.boxes[blockIdx.y].point(i)];
 }
 
-/// Sets the missing points of the box.
-__global__ void crop_missing(RankedBits missing, BoxInArray box, std::uint64_t points,
-                             RankedBits crop) {
+/// Sets the missing points of the boxes.
+__global__ void crop_missing(RankedBits missing, BoxesInArray part, RankedBits crop) {
   const std::uint64_t i = ItemPolicy::first();
-  if (i < points && missing.test(box.point(i))) crop.set(i);
+  if (i >= part.points_of_box) return;
+  if (missing.test(part.boxes[blockIdx.y].point(i))) {
+    crop.set(blockIdx.y * part.points_of_box + i);
+  }
 }
 
 template <class T>
 class GpuTrialSession final : public TrialSession {
  public:
-  GpuTrialSession(DeviceContext& gpu, const Selection& box, const FrameInput<T>& frame,
+  GpuTrialSession(DeviceContext& gpu, const TrialPart& part, const FrameInput<T>& frame,
                   const T* values, FitAhead<T>& ahead)
       : gpu_(gpu),
         whole_(frame),
         values_(values),
         ahead_(ahead),
-        box_(box.all() ? frame : crop_to(box)),
-        box_values_(box.all() ? values_ : without_missing(gpu, box_)) {}
+        input_(part.all() ? frame : crop_to(part)),
+        input_values_(part.all() ? values_ : without_missing(gpu, input_)) {}
 
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
@@ -109,25 +128,24 @@ class GpuTrialSession final : public TrialSession {
   }
 
  private:
-  FrameInput<T> crop_to(const Selection& selected) {
-    const std::uint64_t points = selected.points();
-    const BoxInArray box(selected);
+  FrameInput<T> crop_to(const TrialPart& part) {
+    const BoxesInArray boxes(part);
     FrameInput<T> input = whole_;
-    input.extents = selected.dims().as_3d();
-    input.dims = selected.dims();
-    auto* const crop = gpu_.take<T>(points);
-    crop_values<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0, gpu_.stream()>>>(
-        whole_.values, box, points, crop);
+    input.dims = part.dims();
+    input.extents = input.dims.as_3d();
+    auto* const crop = gpu_.take<T>(part.points());
+    crop_values<<<boxes.blocks(), ItemPolicy::threads, 0, gpu_.stream()>>>(whole_.values, boxes,
+                                                                           crop);
     check_launch("crop_values");
     input.values = crop;
-    if (whole_.missing_points != 0) crop_mask(box, points, input);
+    if (whole_.missing_points != 0) crop_mask(boxes, part.points(), input);
     return input;
   }
 
-  void crop_mask(const BoxInArray& box, std::uint64_t points, FrameInput<T>& input) {
+  void crop_mask(const BoxesInArray& boxes, std::uint64_t points, FrameInput<T>& input) {
     const RankedBits missing = make_bits(gpu_, points);
-    crop_missing<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0,
-                   gpu_.stream()>>>(whole_.missing, box, points, missing);
+    crop_missing<<<boxes.blocks(), ItemPolicy::threads, 0, gpu_.stream()>>>(whole_.missing, boxes,
+                                                                            missing);
     check_launch("crop_missing");
     rank_bits(gpu_, missing);
     const std::uint64_t* const count = download(gpu_, missing.rank_of_block + missing.blocks, 1);
@@ -153,17 +171,17 @@ class GpuTrialSession final : public TrialSession {
   std::uint64_t multilevel_bytes(Track& track, FrameCoding coding) const {
     auto& params = std::get<MultilevelParams>(coding.predictor);
     if (params.coefficients.empty()) {
-      fit_coefficients(*track.gpu, track.memory, params, box_, box_values_, FitSample::full);
+      fit_coefficients(*track.gpu, track.memory, params, input_, input_values_, FitSample::full);
     }
-    return multilevel_cost(*track.gpu, track.memory, coding, box_);
+    return multilevel_cost(*track.gpu, track.memory, coding, input_);
   }
 
   std::uint64_t lorenzo_bytes(DeviceContext& gpu, const LorenzoParams& params,
                               const FrameCoding& coding) const {
-    const std::uint64_t points = count_of(box_.extents);
+    const std::uint64_t points = count_of(input_.extents);
     const std::span<QuantCode> codes(gpu.take<QuantCode>(points), points);
     const Predicted predicted =
-        predict_quantise(gpu, params, coding.room.bound, box_, codes.data());
+        predict_quantise(gpu, params, coding.room.bound, input_, codes.data());
     const std::uint64_t lists = predicted.outliers.size() + predicted.patches.size();
     if (const auto* const ans = std::get_if<AnsParams>(&coding.coder)) {
       return lists + ans_bytes(gpu, *ans, {{codes.data(), nullptr, points, {points, 1}}});
@@ -177,24 +195,24 @@ class GpuTrialSession final : public TrialSession {
   FrameInput<T> whole_;
   const T* values_;  ///< without those that are missing
   FitAhead<T>& ahead_;
-  FrameInput<T> box_;
-  const T* box_values_;  ///< the same of the box
+  FrameInput<T> input_;    ///< the part
+  const T* input_values_;  ///< those of the part, without those that are missing
   std::vector<Track> tracks_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const Selection& box,
+std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const TrialPart& part,
                                                  const FrameInput<T>& frame, const T* values,
                                                  FitAhead<T>& ahead) {
-  return std::make_unique<GpuTrialSession<T>>(gpu, box, frame, values, ahead);
+  return std::make_unique<GpuTrialSession<T>>(gpu, part, frame, values, ahead);
 }
 
-template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const Selection&,
+template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const TrialPart&,
                                                           const FrameInput<float>&, const float*,
                                                           FitAhead<float>&);
-template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const Selection&,
+template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const TrialPart&,
                                                           const FrameInput<double>&, const double*,
                                                           FitAhead<double>&);
 

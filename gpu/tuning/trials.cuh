@@ -7,10 +7,10 @@
 
 namespace cuszi::gpu {
 
-/// Trials of parameters on a box of the frame, whose `values` come from without_missing(). The
+/// Trials of parameters on a part of the frame, whose `values` come from without_missing(). The
 /// session may live only as long as `gpu` holds this frame.
 template <class T>
-std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const Selection& box,
+std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const TrialPart& part,
                                                  const FrameInput<T>& frame, const T* values,
                                                  FitAhead<T>& ahead);
 

@@ -55,8 +55,8 @@ class FaultySession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sound_->sampled_values(); }
   bool contains_bits(std::uint64_t bits) override { return sound_->contains_bits(bits); }
-  std::unique_ptr<TrialSession> trials(const Selection& box) override {
-    return sound_->trials(box);
+  std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
+    return sound_->trials(part);
   }
   void fit(PredictorParams& params) override {
     sound_->fit(params);

@@ -104,22 +104,22 @@ void compare_choices(EncodeSession& expected, EncodeSession& made, const FrameTa
                      const Start& start) {
   const auto* const params = std::get_if<MultilevelParams>(&start.method.predictor);
   if (params == nullptr) return;
-  const Selection box = trial_box(task.shape.dims, Effort::normal);
-  const auto trials = expected.trials(box);
-  const auto trials_made = made.trials(box);
+  const TrialPart part = trial_part(task.shape.dims, Effort::normal);
+  const auto trials = expected.trials(part);
+  const auto trials_made = made.trials(part);
   std::vector<MultilevelParams> candidates(3, *params);
   candidates[1].reach = 5;
   candidates[2].reach = 7;
   compare_sampled_errors(*trials, *trials_made, candidates);
 
-  MultilevelParams in_box = *params;
-  in_box.lattice = Lattice::of(box.dims(), params->lattice.merged, params->lattice.roles);
-  LorenzoParams lorenzo = LorenzoParams::draft({}, box.dims().as_3d());
+  MultilevelParams in_part = *params;
+  in_part.lattice = part.lattice_like(params->lattice);
+  LorenzoParams lorenzo = LorenzoParams::draft({}, part.dims().as_3d());
   lorenzo.half_step = params->half_step;
   lorenzo.radius = params->radius;
   const HuffmanTuning tuning{};
   const std::vector<FrameCoding> codings{
-      {in_box, {start.bound}, AnsParams{in_box.radius}, tuning},
+      {in_part, {start.bound}, AnsParams{in_part.radius}, tuning},
       {lorenzo, {start.bound}, AnsParams{lorenzo.radius}, tuning},
       {lorenzo,
        {start.bound},

@@ -76,7 +76,7 @@ class ScriptedSession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sample_; }
   bool contains_bits(std::uint64_t /*bits*/) override { return false; }
-  std::unique_ptr<TrialSession> trials(const Selection& /*box*/) override { return nullptr; }
+  std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
   CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
     return {};
   }

@@ -13,13 +13,13 @@ namespace cuszi::test {
 
 namespace {
 
-const Dims dims{20, 31, 42};
+const Dims session_dims{20, 31, 42};
 constexpr double frame_bound = 1e-3;
 
 PredictorParams draft_of(PredictorId id) {
   FrameConfig config;
   config.predictor.id = id;
-  return draft_predictor(config, dims);
+  return draft_predictor(config, session_dims);
 }
 
 /// A frame's way to sections.
@@ -30,7 +30,8 @@ FrameCoding coding_of(EncodeSession& session, PredictorId id, CoderId coder) {
   std::visit([&](auto& p) { p.choose(config.predictor, session.scan(), frame_bound, DType::f32); },
              method.predictor);
   method =
-      choose_method(session, std::move(method), config, {DType::f32, dims}, frame_bound).method;
+      choose_method(session, std::move(method), config, {DType::f32, session_dims}, frame_bound)
+          .method;
   return {method.predictor,
           {frame_bound},
           coder_params(method.coder, config, centre_of(method.predictor)),
@@ -52,10 +53,10 @@ std::vector<std::uint64_t> hashes_of(const std::vector<CodedPass>& passes) {
 }  // namespace
 
 TEST_CASE("a backend has one frame in work at a time") {
-  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  const auto values = make_field(FieldKind::smooth, session_dims, DType::f32, 1);
   const auto backend = cpu::make_backend();
   const auto load = [&] {
-    return backend->encode({DType::f32, dims}, values, {}, draft_of(PredictorId::lorenzo));
+    return backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::lorenzo));
   };
   auto session = load();
   CHECK_THROWS_AS(load(), std::logic_error);
@@ -66,13 +67,13 @@ TEST_CASE("a backend has one frame in work at a time") {
 }
 
 TEST_CASE("how many passes a step takes at once changes no section") {
-  auto values = make_values<float>(FieldKind::smooth, dims, 1);
+  auto values = make_values<float>(FieldKind::smooth, session_dims, 1);
   for (std::size_t i = 0; i < values.size(); i += 97) {
     values[i] = std::numeric_limits<float>::quiet_NaN();
   }
   const auto backend = cpu::make_backend();
-  const auto session =
-      backend->encode({DType::f32, dims}, bytes_of(values), {}, draft_of(PredictorId::multilevel));
+  const auto session = backend->encode({DType::f32, session_dims}, bytes_of(values), {},
+                                       draft_of(PredictorId::multilevel));
   const FrameCoding coding = coding_of(*session, PredictorId::multilevel, CoderId::ans);
   const auto passes = static_cast<int>(level_of_pass(coding.predictor).size());
   const auto code = [&](int step) {
@@ -95,19 +96,19 @@ TEST_CASE("frames go through the steps of two backends alike") {
   for (const PredictorId id :
        {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
     FrameTask task;
-    task.shape = {DType::f64, dims};
+    task.shape = {DType::f64, session_dims};
     task.config.predictor.id = id;
     task.config.coder = CoderId::ans;
     compare_steps(*cpu::make_backend(), *cpu::make_backend(), task,
-                  make_field(FieldKind::missing, dims, DType::f64, 1));
+                  make_field(FieldKind::missing, session_dims, DType::f64, 1));
   }
 }
 
 TEST_CASE("a predictor is not asked for what it does not do") {
-  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
+  const auto values = make_field(FieldKind::smooth, session_dims, DType::f32, 1);
   const auto backend = cpu::make_backend();
   const auto session =
-      backend->encode({DType::f32, dims}, values, {}, draft_of(PredictorId::interp));
+      backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::interp));
   const FrameCoding coding = coding_of(*session, PredictorId::interp, CoderId::huffman);
   CHECK_THROWS_AS(session->encode_values(coding.predictor, frame_bound), std::logic_error);
   FrameCoding uncoded = coding;
