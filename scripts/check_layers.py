@@ -28,7 +28,7 @@ FOLDERS = {
     "cpu_ref": "base field lorenzo interp tiles zfp multilevel coders tuning session",
     "gpu": "runtime field lorenzo interp tiles zfp multilevel coders tuning session",
     "codec": "io settings field frames archive quality files",
-    "app": "cli report output commands",
+    "app": "cli report output picture commands",
 }
 FOLDERS = {room: names.split() for room, names in FOLDERS.items()}
 

@@ -58,6 +58,7 @@ struct Parsed {
   BenchOptions bench;
   TestOptions test;
   ListOptions list;
+  ShowOptions show;
   ZfpImportOptions zfp_import;
   ZfpExportOptions zfp_export;
   ToldZfpStream told;           ///< of zfp-import
@@ -308,6 +309,29 @@ void add_list(CLI::App& program, Parsed& parsed) {
   app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
 }
 
+void add_show(CLI::App& program, Parsed& parsed) {
+  ShowOptions& options = parsed.show;
+  CLI::App& app = add_command(
+      program, "show", "Draw slices of a field or an archive",
+      fmt::format("{}\nWithout -o the picture appears in the terminal; a pipe gets a PNG.",
+                  dims_order),
+      "  cuszi show U_100x500x500.f32.cuszi\n"
+      "  cuszi show U_100x500x500.f32.cuszi -o U.png --slice z=10 --slice z=90\n"
+      "  cuszi show U_100x500x500.f32.cuszi -o U.png --compare U_100x500x500.f32\n"
+      "  cuszi show file.nc:TEMPERATURE -o T.png");
+  app.add_option("INPUT", options.input, "A field, named as for compress, or an archive")
+      ->required()
+      ->type_name("");
+  add_picture_options(app, options);
+  add_field_options(app, options.field);
+  add_fill_options(app, options.fills);
+  add_output_options(app, options.output, options.run);
+  add_memory_option(app, options.run);
+  add_device_options(app, options.run);
+  add_report_options(app, options.run);
+  app.callback([&parsed, &options] { parsed.command = options; });
+}
+
 void add_bench(CLI::App& program, Parsed& parsed) {
   BenchOptions& options = parsed.bench;
   CLI::App& app =
@@ -424,6 +448,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_inspect(program, parsed);
   add_test(program, parsed);
   add_list(program, parsed);
+  add_show(program, parsed);
   add_bench(program, parsed);
   add_zfp_import(program, parsed);
   add_zfp_export(program, parsed);

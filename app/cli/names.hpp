@@ -60,6 +60,12 @@ inline constexpr std::array<Named<Lossless>, 2> lossless_names{
 inline constexpr std::array<Named<Study>, 3> study_names{
     {{"huffman", Study::huffman}, {"index", Study::index}, {"zfp-index", Study::zfp_index}}};
 
+inline constexpr std::array<Named<PictureFormat>, 4> picture_format_names{
+    {{"png", PictureFormat::png},
+     {"sixel", PictureFormat::sixel},
+     {"kitty", PictureFormat::kitty},
+     {"blocks", PictureFormat::blocks}}};
+
 template <class Enum, std::size_t count>
 constexpr std::string_view name_in(const std::array<Named<Enum>, count>& names, Enum value) {
   for (const Named<Enum>& named : names) {

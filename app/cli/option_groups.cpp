@@ -337,6 +337,31 @@ void add_box_option(CLI::App& app, Box& box) {
              "Restore only these indices of each axis, slowest first, like 0:8,100:200,:");
 }
 
+void add_picture_options(CLI::App& app, ShowOptions& options) {
+  app.add_option_function<std::vector<std::string>>(
+         "--slice",
+         [&options](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             options.slices.push_back(parse_slice("--slice", text));
+           }
+         },
+         "Show this slice, like z=10 (x the fastest axis, then y, z, w), not the middle ones; "
+         "repeatable")
+      ->type_name("AXIS=I")
+      ->allow_extra_args(false);
+  add_parsed(
+      app, "--stride", options.stride,
+      [](const std::string& option, const std::string& text) {
+        return std::uint64_t{parse_power_of_two(option, text, 1, most_stride)};
+      },
+      "S", "Show every S-th point, a power of two (default: what makes slices fit)");
+  app.add_option("--compare", options.original,
+                 "Show this field, what is restored, and the error in units of the bound")
+      ->type_name("ORIGINAL");
+  add_named(app, "--format", options.format, picture_format_names,
+            "How the picture is written (default png, in a terminal what it has)");
+}
+
 void add_method_options(CLI::App& app, FieldSettings& settings) {
   add_fill_options(app, settings.fills);
   add_parsed(app, "--value-range", settings.range, parse_range, "MIN,MAX",

@@ -69,6 +69,9 @@ void add_stride_option(CLI::App& app, std::uint64_t& stride);
 /// --box.
 void add_box_option(CLI::App& app, Box& box);
 
+/// --slice, --stride, --compare and --format of a picture.
+void add_picture_options(CLI::App& app, ShowOptions& options);
+
 /// Everything that decides an archive's bytes besides the field and the bound.
 void add_method_options(CLI::App& app, FieldSettings& settings);
 

@@ -194,6 +194,16 @@ Box parse_box(std::string_view option, std::string_view text) {
   return box;
 }
 
+SliceChoice parse_slice(std::string_view option, std::string_view text) {
+  std::string_view rest = text;
+  const std::string_view axis = cut(rest, '=');
+  const auto index = number_in<std::uint64_t>(rest);
+  if (axis.size() != 1 || picture_axes.find(axis) == std::string_view::npos || !index) {
+    refuse(option, text, "an axis and an index, like z=10; axes are x (the fastest), y, z and w");
+  }
+  return {axis.front(), *index};
+}
+
 ValueRange parse_range(std::string_view option, std::string_view text) {
   std::string_view rest = text;
   const auto min = number_in<double>(cut(rest, ','));

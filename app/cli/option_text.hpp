@@ -52,6 +52,9 @@ VariableBound parse_variable_bound(std::string_view option, std::string_view tex
 /// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole.
 Box parse_box(std::string_view option, std::string_view text);
 
+/// "z=10": an axis of picture_axes and an index.
+SliceChoice parse_slice(std::string_view option, std::string_view text);
+
 /// "MIN,MAX".
 ValueRange parse_range(std::string_view option, std::string_view text);
 

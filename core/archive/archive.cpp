@@ -65,13 +65,17 @@ std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   return out.take();
 }
 
-ByteCount read_archive_prefix(Bytes prefix) {
+bool begins_archive(Bytes bytes) {
   const Bytes expected = std::as_bytes(std::span(magic));
-  if (prefix.size() < expected.size() ||
-      !std::equal(expected.begin(), expected.end(), prefix.begin())) {
+  return bytes.size() >= expected.size() &&
+         std::equal(expected.begin(), expected.end(), bytes.begin());
+}
+
+ByteCount read_archive_prefix(Bytes prefix) {
+  if (!begins_archive(prefix)) {
     throw ArchiveError("not a cuszi archive (it does not begin with the magic bytes)");
   }
-  ByteReader in(prefix.subspan(expected.size()), "the header");
+  ByteReader in(prefix.subspan(magic.size()), "the header");
   const auto version = in.get<std::uint16_t>();
   if (version != format_version) {
     throw ArchiveError("the archive has format version " + std::to_string(version) +

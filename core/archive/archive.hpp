@@ -32,6 +32,9 @@ inline constexpr ByteCount archive_prefix_bytes = 12;
 /// The header with its prefix and its hash.
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header);
 
+/// Whether a file whose first bytes these are says that it is an archive.
+bool begins_archive(Bytes bytes);
+
 /// Reads the prefix: how many bytes of header follow it. Throws ArchiveError if it is not ours.
 ByteCount read_archive_prefix(Bytes prefix);
 

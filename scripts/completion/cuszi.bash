@@ -2,7 +2,7 @@
 
 _cuszi() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='compress decompress compare inspect test list bench zfp-import zfp-export help'
+    local commands='compress decompress compare inspect test list show bench zfp-import zfp-export help'
     local inputs='--recursive --filelist'
     local field='--dims --dims-xyz --type --skip-bytes --byte-order --fill-value --error-bound --mode'
     local target='--target --target-miss --bound'
@@ -31,6 +31,8 @@ _cuszi() {
         --huffman-width) words='auto 32 64' ;;
         --index) words='hybrid offset length none' ;;
         --study) words='huffman index zfp-index' ;;
+        --format) words='png sixel kitty blocks' ;;
+        --slice) words='w= z= y= x=' ;;
         --lossless) words='none bitcomp' ;;
         --byte-order) words='little big' ;;
         --device) words='auto cpu cuda' ;;
@@ -56,6 +58,8 @@ _cuszi() {
             inspect) words+=' --frames --schedule --field-name --type --json' ;;
             test) words+=" $inputs $device $report --memory-limit" ;;
             list) words+=" $inputs --json" ;;
+            show) words+=" --slice --stride --compare --format --dims --dims-xyz --type --skip-bytes --byte-order
+                --fill-value $output $device $report --memory-limit" ;;
             bench) words+=" $field $method $device $report --iterations --study" ;;
             zfp-import) words+=" --dims --type --error-bound --zfp-mode --zfp-chunk --index --partition --frame-size
                 $output $report" ;;

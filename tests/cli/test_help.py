@@ -11,7 +11,7 @@ from cli_test import CUSZI, SANITIZED, CliTest, also_sanitized
 
 MAN = Path(__file__).resolve().parents[2] / "docs/man/cuszi.1"
 MACROS = "TH|SH|SS|TP|PP|RS|RE|EX|EE|br|B|I|BR|RB|BI|IB|RI|IR"
-COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench", "zfp-import",
+COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "show", "bench", "zfp-import",
             "zfp-export"]
 
 

@@ -41,6 +41,10 @@ void parse(unsigned kind, std::string_view text) {
     case 10: return require(parse_reach(option, text).value_or(3) % 2 == 1, "an even reach");
     case 11: return require(parse_level_factor(option, text).value_or(1) >= 1, "a factor below 1");
     case 12: return require(parse_device(option, text).index >= 0, "a device below 0");
+    case 13: {
+      const SliceChoice slice = parse_slice(option, text);
+      return require(picture_axes.find(slice.axis) != std::string_view::npos, "no axis");
+    }
     default: parse_interp(option, text);
   }
 }
@@ -52,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    parse(data[0] % 14U, text);
+    parse(data[0] % 15U, text);
   } catch (const UsageError&) {  // the only way in which it may be refused
   }
   return 0;

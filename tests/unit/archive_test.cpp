@@ -52,9 +52,13 @@ TEST_CASE("a file that is no archive is told from one of another version") {
   auto bytes = write_archive_header(some_header());
   const auto read = [&] { return read_archive_prefix(Bytes(bytes).first(archive_prefix_bytes)); };
   CHECK_NOTHROW(read());
+  CHECK(begins_archive(bytes));
+  CHECK_FALSE(begins_archive(Bytes(bytes).first(7)));
   bytes[8] = std::byte{0};
   CHECK_THROWS_WITH(read(), "the archive has format version 0; this cuszi reads version 1");
+  CHECK(begins_archive(bytes));
   bytes[0] = std::byte{'P'};
+  CHECK_FALSE(begins_archive(bytes));
   CHECK_THROWS_WITH(read(), "not a cuszi archive (it does not begin with the magic bytes)");
   CHECK_THROWS_AS(read_archive_prefix({}), ArchiveError);
   CHECK_THROWS_AS(read_archive_prefix(Bytes(bytes).first(9)), ArchiveError);
