@@ -1,0 +1,138 @@
+"""Archives in files as fields of three axes over time, as programs that draw them ask for them."""
+
+from __future__ import annotations
+
+import glob
+import mmap
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _codec, _memory
+from ._errors import Error, InputError, UsageError
+
+AUTOMATIC = 0  # a stride: the smallest with which a field has no more than most_points
+most_points = 256**3
+
+
+class Series:
+    """The fields that archives of one shape hold, one a step.
+
+    Of archives of four axes each index of the slowest is a step. Only the first archive is looked into, until a
+    step of another is read.
+
+    Parameters
+    ----------
+    names : paths of archives, or patterns like ``run/T_*.cuszi``
+        The files of a pattern are taken in the order of the numbers in their names.
+    stride : a power of two, or AUTOMATIC
+        Of the points along axes that are space; a preview has no others.
+
+    Attributes
+    ----------
+    shape : the points along z, y and x
+    factors : how many indices of the field each is apart from the next, along z, y and x
+    dtype : that of the values
+    steps : how many there are
+
+    Raises
+    ------
+    Error, OSError
+    """
+
+    def __init__(self, names: Sequence[str], stride: int = AUTOMATIC) -> None:
+        self.paths = [path for name in names for path in _files_of(name)]
+        if not self.paths:
+            raise UsageError("no archive is named")
+        archive = _mapped(self.paths[0])
+        with _naming(self.paths[0]):
+            found = _codec.info(archive)
+            self.stride = stride or _stride_for(archive, found.shape)
+            preview = _preview_shape(archive, self.stride)
+            thinned = _preview_shape(archive, 2)
+        self.dtype = found.dtype
+        self._whole = found.shape
+        factors = [self.stride if some != all_ else 1 for some, all_ in zip(thinned, found.shape)]
+        self._over_time = list(range(0, found.shape[0], factors[0])) if len(found.shape) == 4 else [None]
+        ahead = 3 - len(found.shape)
+        self.shape = (1,) * ahead + preview[-3:]
+        self.factors = (1,) * ahead + tuple(factors[-3:])
+
+    @property
+    def steps(self) -> int:
+        return len(self.paths) * len(self._over_time)
+
+    def read(self, step: int, box: Sequence[tuple[int, int]] | None = None) -> npt.NDArray[Any]:
+        """The values of a step, or of the points from the first and before the end of each pair of
+        ``box``, along z, y and x. What is missing is NaN. Reads what that takes, and no more."""
+        path = self.paths[step // len(self._over_time)]
+        index = self._over_time[step % len(self._over_time)]
+        box = [(0, extent) for extent in self.shape] if box is None else box
+        wanted = tuple(end - first for first, end in box)
+        slices = [slice(first * factor, (end - 1) * factor + 1)
+                  for (first, end), factor in zip(box, self.factors)]
+        archive = _mapped(path)
+        with _naming(path):
+            found = _codec.info(archive)
+            if found.shape != self._whole or found.dtype != self.dtype:
+                raise InputError(f"is {found.shape} of {found.dtype}, not {self._whole} of "
+                                 f"{self.dtype} as {self.paths[0]}")
+            part = ((index,) if index is not None else ()) + tuple(slices[-len(found.shape):])
+            values = _codec.decompress(archive, box=part, stride=self.stride)
+            if values.size != np.prod(wanted):
+                raise InputError(f"has other axes that are space than {self.paths[0]}; they go "
+                                 "together with stride 1")
+        for fill in found.fill:
+            values[values == self.dtype.type(fill)] = np.nan
+        return values.reshape(wanted)
+
+
+class _naming:
+    """Puts the name of a file in front of what is told of it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, Error):
+            raise type(error)(f"{self._path}: {error}") from error
+
+
+def _files_of(name: str) -> list[str]:
+    if os.path.exists(name) or not glob.has_magic(name):
+        return [name]
+    found = glob.glob(name)
+    if not found:
+        raise InputError(f"{name}: no file is named so")
+    return sorted(found, key=lambda path: [(int(part) if part.isdigit() else 0, part)
+                                           for part in re.split(r"(\d+)", path)])
+
+
+def _mapped(path: str) -> Any:
+    """The bytes of a file; those that nobody looks at are not read. It is closed when nobody has them."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+            return b""
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _preview_shape(archive: Any, stride: int) -> tuple[int, ...]:
+    memory = _memory.of_bytes(archive)
+    whole = _codec._library.read_info(memory.address, memory.nbytes).field
+    return _codec._part_of(memory, whole, None, None, stride)[0].shape
+
+
+def _stride_for(archive: Any, shape: tuple[int, ...]) -> int:
+    stride = 1
+    points = np.prod(shape[-3:], dtype=float)
+    while points > most_points and stride < 1024:
+        stride *= 2
+        points = np.prod(_preview_shape(archive, stride)[-3:], dtype=float)
+    return stride

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Tests the doors whose programs are too large for every run of the tests.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+usage() {
+    cat <<'USAGE'
+Usage: scripts/test_doors.sh BUILD [DOOR...]
+
+BUILD is a folder in which cuszi has been built. Each DOOR (default: all) is tested with the real
+program, which is installed where it is missing:
+
+  paraview  the plugin in ParaView (python3-paraview and xvfb of Debian, 1.2 GB)
+  vtk       vtkCusziReader in VTK (from PyPI, 0.8 GB, in build/vtk-env)
+USAGE
+}
+
+doors=(paraview vtk)
+[[ ${1-} != -h && ${1-} != --help ]] || { usage; exit 0; }
+[[ $# -ge 1 ]] || { usage >&2; exit 1; }
+build=$(cd "$1" && pwd)
+shift
+[[ $# -eq 0 ]] || doors=("$@")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+step() { printf '\n== %s\n' "$*"; }
+
+# install PACKAGE...: those of Debian that are missing.
+install() {
+    local as_root=()
+    dpkg-query -W "$@" >/dev/null 2>&1 && return
+    [[ $EUID -eq 0 ]] || as_root=(sudo)
+    "${as_root[@]}" apt-get -qq update
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
+}
+
+# package FOLDER: the Python package cuszi, without what it needs.
+package() {
+    local python
+    [[ ! -d $1 ]] || return 0
+    python=$("$root/scripts/python_env.sh" "$root/tests/python/requirements.txt" "$root/build/python-env")
+    cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
+    "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-index \
+        --no-build-isolation --config-settings "cmake.define.CUSZI_PREFIX=$scratch/prefix" \
+        --wheel-dir "$scratch/wheel" "$root/bindings/python"
+    "$python" -m zipfile -e "$scratch"/wheel/*.whl "$1"
+}
+
+test_paraview() {
+    install python3-paraview paraview xvfb xauth
+    package "$scratch/package"
+    CUSZI_PLUGIN=$scratch/package/cuszi/cuszi_paraview.py \
+        PYTHONPATH=$root/bindings/paraview/debian12:$scratch/package:$root/tests/paraview \
+        xvfb-run -a -s "-noreset -screen 0 1280x1024x24" pvpython --force-offscreen-rendering "$root/tests/paraview/test_paraview.py"
+}
+
+test_vtk() {
+    local python
+    python=$("$root/scripts/python_env.sh" "$root/tests/paraview/requirements.txt" "$root/build/vtk-env")
+    package "$scratch/package"
+    PYTHONPATH=$scratch/package:$root/tests/paraview "$python" "$root/tests/paraview/test_vtk.py"
+}
+
+for door in "${doors[@]}"; do
+    [[ $(type -t "test_$door") == function ]] || { echo "test_doors.sh: no door $door; see --help" >&2; exit 1; }
+    step "$door"
+    "test_$door"
+done
