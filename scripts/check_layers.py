@@ -15,8 +15,8 @@ ROOMS = {
     "core": [],
     "cpu_ref": ["core"],
     "gpu": ["core"],
-    "codec": ["core", "cpu_ref", "gpu/include"],
-    "app": ["bench", "codec", "cpu_ref", "core"],
+    "codec": ["include", "core", "cpu_ref", "gpu/include"],
+    "app": ["bench", "include", "codec", "cpu_ref", "core"],
     "bindings": ["include", "codec", "core"],
     "bench": ["bindings", "include", "codec", "gpu/include", "gpu", "cpu_ref", "core"],
 }
@@ -27,7 +27,7 @@ FOLDERS = {
             "pipeline",
     "cpu_ref": "base field lorenzo interp tiles zfp multilevel coders tuning session",
     "gpu": "runtime field lorenzo interp tiles zfp multilevel coders tuning session",
-    "codec": "io settings field frames archive quality files",
+    "codec": "io field settings frames archive quality files",
     "app": "cli report output picture commands",
 }
 FOLDERS = {room: names.split() for room, names in FOLDERS.items()}

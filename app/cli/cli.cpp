@@ -11,46 +11,46 @@
 #include "app/cli/command_words.hpp"
 #include "app/cli/foreign_bounds.hpp"
 #include "app/cli/foreign_dims.hpp"
+#include "app/cli/help.hpp"
 #include "app/cli/option_groups.hpp"
-#include "app/cli/option_text.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/cli/version.hpp"
 #include "codec/files/field_path.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/io/byte_source.hpp"
 #include "codec/settings/limits.hpp"
+#include "codec/settings/option_text.hpp"
+#include "codec/settings/settings.hpp"
 
 namespace cuszi::app {
 
 namespace {
 
+namespace group = option_group;
+
 constexpr std::string_view dims_order =
-    "Dimensions are slowest first, as in NumPy, HDF5 and SDRBench names: 100x500x500 is 100 "
-    "slices\n"
+    "Dimensions are slowest first, as in NumPy, HDF5 and SDRBench names: 100x500x500 is 100 slices "
     "(z, slowest) of 500 rows (y) of 500 values (x).";
-
-/// Lists subcommands by the first line of what they say of themselves.
-class HelpFormatter final : public CLI::Formatter {
- public:
-  HelpFormatter() { column_width(34); }
-
-  std::string make_subcommand(const CLI::App* sub) const override {
-    const std::string description = sub->get_description();
-    return fmt::format("  {:<{}}{}\n", sub->get_name(), get_column_width() - 2,
-                       description.substr(0, description.find('\n')));
-  }
-};
 
 CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& summary,
                       const std::string& notes, const std::string& examples) {
   CLI::App* const app = program.add_subcommand(name, summary);
   app->description(summary + ".\n" + notes);
   app->footer("EXAMPLES\n" + examples);
+  app->get_help_ptr()->group(group::report);
   return *app;
 }
 
+/// What a user says of a zfp stream without header.
+struct ToldZfpStream {
+  std::optional<Dims> dims;
+  std::optional<DType> dtype;
+  std::optional<double> tolerance;  ///< of fixed accuracy, absolute
+};
+
 /// What the command line says, as it is being read.
 struct Parsed {
+  cuszi_options asked = cuszi_default_options();  ///< of the command that is given
   CompressOptions compress;
   DecompressOptions decompress;
   CompareOptions compare;
@@ -61,9 +61,8 @@ struct Parsed {
   ShowOptions show;
   ZfpImportOptions zfp_import;
   ZfpExportOptions zfp_export;
-  ToldZfpStream told;           ///< of zfp-import
-  InputFiles inputs;            ///< of the command that is given
-  std::optional<double> bound;  ///< of compress or bench
+  ToldZfpStream told;  ///< of zfp-import
+  InputFiles inputs;   ///< of the command that is given
   std::optional<Command> command;
 };
 
@@ -78,6 +77,10 @@ std::vector<std::string> wanted_archives(const std::string& file) {
   return file.ends_with(".cuszi") ? std::vector{file} : std::vector<std::string>{};
 }
 
+void take_run(const Parsed& parsed, RunOptions& run) {
+  static_cast<RunSettings&>(run) = run_settings(parsed.asked);
+}
+
 /// Makes `options` the command when all of them and the names of its archives have been read.
 template <class Options>
 void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
@@ -86,6 +89,7 @@ void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
     FoundFiles found = files_of(parsed.inputs, wanted_archives);
     options.archives = std::move(found.files);
     if constexpr (requires { options.folders; }) options.folders = std::move(found.folders);
+    take_run(parsed, options.run);
     parsed.command = options;
   });
 }
@@ -99,58 +103,44 @@ bool is_copy(const CompressOptions& options) {
 }
 
 /// The bounds of a copy, and only what goes with it.
-void check_copy(const CLI::App& app, Parsed& parsed, CompressOptions& options) {
+void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& options) {
   if (!options.is_copy) {
     if (options.bounds.empty()) return;
     throw UsageError("--bound has no effect here; it needs a copy of a file, like -o copy.nc");
   }
   check_copy_options(app);
   for (VariableBound& each : options.bounds) {
-    check_bound(each.bound, each.mode.value_or(options.settings.mode), "--bound");
+    check_bound(each.bound, each.mode.value_or(error_mode_of(parsed.asked)), "--bound");
   }
-  options.bounds_alone = !parsed.bound && !options.bounds.empty();
-  if (options.bounds_alone) parsed.bound = 0;
+  options.bounds_alone = !is_given(app, "error-bound") && !options.bounds.empty();
 }
 
-/// A mode of zfp that needs no bound has its own, unless it is given one.
-void check_own_bound(const CLI::App& app, bool has_target, double own, Parsed& parsed,
-                     FieldSettings& settings) {
-  if (has_target) {
-    throw UsageError("--target finds a bound; it goes with --zfp-mode accuracy");
+void refuse_beside(const CLI::App& app, std::string_view text) {
+  for (const char* name : {"mode", "value-range"}) {
+    if (is_given(app, name)) throw UsageError(fmt::format("--{} goes with {}", name, text));
   }
-  if (parsed.bound && own == 0) {
-    throw UsageError(
-        "--error-bound has no effect with --zfp-mode reversible, which loses nothing; leave it "
-        "out");
-  }
-  if (parsed.bound) return;
-  for (const char* option : {"--mode", "--value-range"}) {
-    if (app.count(option) == 0) continue;
-    throw UsageError(fmt::format("{} goes with --error-bound, which is not given", option));
-  }
-  parsed.bound = own;
-  settings.mode = ErrorMode::absolute;
 }
 
-/// A bound, or for compress a target instead, and only what goes with it.
-void check_quality(const CLI::App& app, bool has_target, Parsed& parsed, FieldSettings& settings) {
-  if (const auto own = own_bound(settings.frame.predictor)) {
-    check_own_bound(app, has_target, *own, parsed, settings);
+/// What the options of the table come to. A bound, or for compress a target instead, and only what
+/// goes with it; none is needed where the bounds of variables are `enough`.
+FieldSettings take_settings(const CLI::App& app, const Parsed& parsed, bool enough = false) {
+  const bool has_target = is_given(app, "target");
+  const bool has_bound = is_given(app, "error-bound") || enough;
+  FieldSettings settings = field_settings(parsed.asked, has_bound, "--error-bound");
+  if (has_target && has_bound) {
+    throw UsageError("--target and --error-bound exclude each other; give one of them");
   }
-  if (has_target == parsed.bound.has_value()) {
-    throw UsageError(has_target ? "--target and --error-bound exclude each other; give one of them"
-                     : app.get_option_no_throw("--target") == nullptr
-                         ? "--error-bound is required, like -e 1e-3"
-                         : "--error-bound or --target is required, like -e 1e-3");
-  }
-  for (const char* option : {"--mode", "--value-range"}) {
-    if (has_target && app.count(option) != 0) {
-      throw UsageError(fmt::format("{} goes with --error-bound, not with --target", option));
+  if (has_target) refuse_beside(app, "--error-bound, not with --target");
+  if (!has_target && !has_bound) {
+    if (!own_bound(settings.frame.predictor)) {
+      const bool may_be_target = app.get_option_no_throw("--target") != nullptr;
+      throw UsageError(fmt::format("--error-bound {}is required, like -e 1e-3",
+                                   may_be_target ? "or --target " : ""));
     }
+    refuse_beside(app, "--error-bound, which is not given");
   }
-  if (has_target) return;
-  settings.bound = *parsed.bound;
-  check_bound(settings.bound, settings.mode);
+  check_use(app, settings);
+  return settings;
 }
 
 void add_compress(CLI::App& program, Parsed& parsed) {
@@ -160,7 +150,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       fmt::format(
           "{}\nThey and the type are taken from names like U_100x500x500.f32 or "
           "CLDHGH_1_1800_3600.f32. Files of NumPy, NetCDF and HDF5 tell them themselves, and what "
-          "is\nmissing: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
+          "is missing: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
           dims_order),
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
@@ -174,20 +164,26 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "  approximate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
   add_inputs(app, "INPUT", parsed.inputs,
              "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
-  add_bound_options(app, parsed.bound, options.settings.mode);
-  add_variable_bounds(app, options.bounds);
-  add_target_option(app, options.target, options.accepts_missed_target);
+  add_options_but(app, parsed.asked, {"memory-limit"});
+  add_word<bool>(app, group::safety, "--target-miss", "error|ok",
+                 "What a target that cannot be met is: an error, exit code 4 and no archive "
+                 "(default), or ok, and the nearest archive is written",
+                 options.accepts_missed_target);
   add_field_options(app, options.field);
+  add_repeated(app, group::files, "--bound", "NAME=BOUND",
+               "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01 or T=rel:1e-3; "
+               "repeatable; without -e, others are kept as they are",
+               [&options](const Words& texts) {
+                 for (const std::string& text : texts) {
+                   options.bounds.push_back(parse_variable_bound("--bound", text));
+                 }
+               });
   add_output_options(app, options.output, options.run);
-  add_strict_option(app, options.strict);
-  app.add_flag("--verify", options.verify,
-               "Decode what was written, measure it, and fail if a value is over the bound");
   app.add_flag("--rm", options.remove_inputs,
                "Remove each input once its archive is verified; needs --verify")
+      ->group(group::safety)
       ->needs("--verify")
       ->excludes("--keep");
-  add_method_options(app, options.settings);
-  add_device_options(app, options.run);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     FoundFiles found = files_of(parsed.inputs, wanted_fields);
@@ -195,11 +191,14 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     options.folders = std::move(found.folders);
     options.is_copy = is_copy(options);
     check_copy(app, parsed, options);
-    if (!options.target && app.count("--target-miss") != 0) {
+    if (!is_given(app, "target") && is_given(app, "target-miss")) {
       throw UsageError("--target-miss goes with --target, which is not given");
     }
-    check_quality(app, options.target.has_value(), parsed, options.settings);
-    check_method_options(app, options.settings);
+    options.settings = take_settings(app, parsed, options.bounds_alone);
+    options.target = target_of(parsed.asked);
+    options.verify = parsed.asked.verify != 0;
+    options.strict = parsed.asked.strict != 0;
+    take_run(parsed, options.run);
     parsed.command = options;
   });
 }
@@ -218,15 +217,22 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
                   "  cuszi decompress *.cuszi -o restored/");
   choose_with_archives(app, parsed, options);
   add_output_options(app, options.output, options.run);
-  add_frame_option(app, options.frame);
-  add_stride_option(app, options.stride);
-  add_box_option(app, options.box);
+  add_value(app, group::main, "--box", "A:B,...",
+            "Restore only these indices of each axis, slowest first, like 0:8,100:200,:",
+            options.box, parse_box);
+  add_value(app, group::main, "--stride", "S",
+            "Restore every S-th point along lattice axes (a power of two, 1 to 1048576, default 1)",
+            options.stride, [](const std::string& label, const std::string& text) {
+              return parse_power_of_two(label, text, 1, most_stride);
+            });
+  add_value(app, group::main, "--frame", "I", "Restore only this frame; 0 is the first",
+            options.frame, count_between(0, std::uint64_t{1} << 60));
   app.add_option("--compare", options.original,
                  "Measure the error against this field, named as for compress")
-      ->type_name("ORIGINAL");
+      ->type_name("ORIGINAL")
+      ->group(group::main);
   add_byte_order_option(app, options.byte_order);
-  add_memory_option(app, options.run);
-  add_device_options(app, options.run);
+  add_options(app, parsed.asked, {"device", "threads", "memory-limit"});
   add_report_options(app, options.run);
 }
 
@@ -241,16 +247,19 @@ void add_compare(CLI::App& program, Parsed& parsed) {
       ->required()
       ->type_name("");
   app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
+  add_options(app, parsed.asked, {"error-bound", "mode", "fill-value", "strict"});
   add_field_options(app, options.field);
-  add_fill_options(app, options.fills);
-  add_bound_options(app, options.bound, options.mode);
-  add_strict_option(app, options.strict);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
-    if (!options.bound && app.count("--mode") != 0) {
-      throw UsageError("--mode goes with --error-bound, which is not given");
+    options.mode = error_mode_of(parsed.asked);
+    options.fills = method_settings(parsed.asked).fills;
+    options.strict = parsed.asked.strict != 0;
+    if (is_given(app, "error-bound")) {
+      options.bound = parsed.asked.bound;
+      check_bound(*options.bound, options.mode, "--error-bound");
+    } else {
+      refuse_beside(app, "--error-bound, which is not given");
     }
-    if (options.bound) check_bound(*options.bound, options.mode);
     parsed.command = options;
   });
 }
@@ -267,11 +276,14 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
   app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")->type_name("");
   app.add_option("--field-name", options.field_names,
                  "Instead of archives: what the names of raw fields say of dims and type")
-      ->type_name("NAME...");
+      ->type_name("NAME...")
+      ->group(group::main);
   add_type_option(app, options.dtype);
-  app.add_flag("--frames", options.frames, "Tell of each frame, not only of the first");
-  app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one");
-  app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
+  app.add_flag("--frames", options.frames, "Tell of each frame, not only of the first")
+      ->group(group::main);
+  app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one")
+      ->group(group::main);
+  add_json_option(app, options.run);
   app.callback([&parsed, &options] {
     if (options.archives.empty() == options.field_names.empty()) {
       throw UsageError("inspect needs either archives or --field-name; see cuszi inspect --help");
@@ -293,8 +305,7 @@ void add_test(CLI::App& program, Parsed& parsed) {
                               "  cuszi test U_100x500x500.f32.cuszi\n"
                               "  cuszi test -r archives/");
   choose_with_archives(app, parsed, options);
-  add_memory_option(app, options.run);
-  add_device_options(app, options.run);
+  add_options(app, parsed.asked, {"device", "threads", "memory-limit"});
   add_report_options(app, options.run);
 }
 
@@ -306,7 +317,7 @@ void add_list(CLI::App& program, Parsed& parsed) {
       "  cuszi list *.cuszi\n"
       "  cuszi list -r archives/");
   choose_with_archives(app, parsed, options);
-  app.add_flag("--json", options.run.json, "Report in JSON, one object a line");
+  add_json_option(app, options.run);
 }
 
 void add_show(CLI::App& program, Parsed& parsed) {
@@ -322,14 +333,37 @@ void add_show(CLI::App& program, Parsed& parsed) {
   app.add_option("INPUT", options.input, "A field, named as for compress, or an archive")
       ->required()
       ->type_name("");
-  add_picture_options(app, options);
+  const auto parse_stride = [](const std::string& label, const std::string& text) {
+    return parse_power_of_two(label, text, 1, most_stride);
+  };
+  add_repeated(
+      app, group::main, "--slice", "w=I|z=I|y=I|x=I",
+      "Show this slice, like z=10 (x the fastest axis, then y, z, w), not the middle ones; "
+      "repeatable",
+      [&options](const Words& texts) {
+        for (const std::string& text : texts) {
+          options.slices.push_back(parse_slice("--slice", text));
+        }
+      });
+  add_value(app, group::main, "--stride", "S",
+            "Show every S-th point, a power of two (default: what makes slices fit)",
+            options.stride, parse_stride);
+  app.add_option("--compare", options.original,
+                 "Show this field, what is restored, and the error in units of the bound")
+      ->type_name("ORIGINAL")
+      ->group(group::main);
+  add_word<PictureFormat>(app, group::main, "--format", "png|sixel|kitty|blocks",
+                          "How the picture is written (default png, in a terminal what it has)",
+                          options.format);
+  add_options(app, parsed.asked, {"fill-value", "device", "threads", "memory-limit"});
   add_field_options(app, options.field);
-  add_fill_options(app, options.fills);
   add_output_options(app, options.output, options.run);
-  add_memory_option(app, options.run);
-  add_device_options(app, options.run);
   add_report_options(app, options.run);
-  app.callback([&parsed, &options] { parsed.command = options; });
+  app.callback([&parsed, &options] {
+    options.fills = method_settings(parsed.asked).fills;
+    take_run(parsed, options.run);
+    parsed.command = options;
+  });
 }
 
 void add_bench(CLI::App& program, Parsed& parsed) {
@@ -344,21 +378,47 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");
-  add_bound_options(app, parsed.bound, options.settings.mode);
+  add_options_but(app, parsed.asked, {"target", "verify", "strict", "memory-limit"});
   add_field_options(app, options.field);
-  app.add_option("--iterations", options.iterations, "Times to repeat; the median counts")
+  app.add_option("--iterations", options.iterations,
+                 "Times to repeat; the median counts (1 to 1000, default 3)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  add_study_option(app, options.study);
-  add_method_options(app, options.settings);
-  add_device_options(app, options.run);
+      ->group(group::main);
+  add_value(app, group::main, "--study", "[huffman|index|zfp-index]",
+            "A table of the first frame instead: codeword units, merge factors and symbols of "
+            "huffman (default), or the variants of the side-channel index of huffman or of zfp",
+            options.study,
+            [](const std::string& label, const std::string& text) {
+              if (text.empty()) return Study::huffman;
+              return static_cast<Study>(parse_word(label, text, "huffman|index|zfp-index"));
+            })
+      ->expected(0, 1);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
-    check_quality(app, false, parsed, options.settings);
-    check_method_options(app, options.settings);
+    options.settings = take_settings(app, parsed);
+    take_run(parsed, options.run);
     parsed.command = options;
   });
+}
+
+/// The header that a stream lacks; none if it has one. Throws UsageError if what was told is not
+/// enough.
+std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode) {
+  using Kind = ZfpMode::Kind;
+  if (!told.dims) {
+    if (told.dtype || told.tolerance || mode.kind != Kind::accuracy) {
+      throw UsageError("a zfp stream without header needs --dims; one with a header says the rest");
+    }
+    return std::nullopt;
+  }
+  if (!told.dtype) throw UsageError("a zfp stream without header needs --type, f32 or f64");
+  if (told.tolerance.has_value() != (mode.kind == Kind::accuracy)) {
+    throw UsageError(
+        "a zfp stream without header needs --error-bound, its tolerance, or another --zfp-mode");
+  }
+  return ZfpHeader{zfp_scalar_of(*told.dtype), *told.dims,
+                   zfp_params(mode, told.tolerance.value_or(0), told.dims->rank(), *told.dtype)};
 }
 
 void add_zfp_import(CLI::App& program, Parsed& parsed) {
@@ -367,7 +427,7 @@ void add_zfp_import(CLI::App& program, Parsed& parsed) {
       program, "zfp-import", "Make an archive of a stream of zfp",
       fmt::format(
           "The stream is kept bit for bit; what lets it be decoded in parallel is added. It "
-          "begins with\nzfp's header (zfp -h), or the options say what that would. {}",
+          "begins with zfp's header (zfp -h), or the options say what that would. {}",
           dims_order),
       "  zfp -f -3 500 500 100 -a 1e-3 -h -i U_100x500x500.f32 -z U.zfp\n"
       "  cuszi zfp-import U.zfp -o U.cuszi\n"
@@ -376,11 +436,20 @@ void add_zfp_import(CLI::App& program, Parsed& parsed) {
   app.add_option("FILE", options.input, "The stream; - for standard input")
       ->required()
       ->type_name("");
-  add_import_options(app, parsed.told, options.how);
+  add_dims_option(app, parsed.told.dims,
+                  "Of a stream without header: 1 to 4 extents, slowest first");
+  add_type_option(app, parsed.told.dtype);
+  add_value(app, group::main, "-e,--error-bound", "TOLERANCE",
+            "Of a stream without header at fixed accuracy, its absolute tolerance (zfp -a)",
+            parsed.told.tolerance, parse_number);
+  add_options(app, parsed.asked, {"zfp-mode", "zfp-chunk", "index", "partition", "frame-size"});
   add_output_options(app, options.output, options.run);
   add_report_options(app, options.run);
   app.callback([&parsed, &options] {
-    options.how.header = header_of(parsed.told, options.how.zfp.mode);
+    parsed.asked.preset = CUSZI_PRESET_ZFP;
+    const FieldSettings settings = method_settings(parsed.asked);
+    options.how = {header_of(parsed.told, settings.frame.predictor.zfp.mode),
+                   settings.frame.predictor.zfp, settings.frame.index, settings.frame_bytes};
     parsed.command = options;
   });
 }
@@ -437,7 +506,8 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "  5  device or library missing\n"
       "  6  output exists or cannot be written\n"
       "With several inputs, that of the first failure.");
-  program.set_version_flag("-V,--version", version_text);
+  program.set_version_flag("-V,--version", version_text)->group(group::report);
+  program.get_help_ptr()->group(group::report);
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());
 

@@ -1,21 +1,81 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "app/cli/command_words.hpp"
 #include "app/cli/input_files.hpp"
 #include "app/cli/options.hpp"
+#include "codec/settings/option_table.hpp"
+#include "codec/settings/option_text.hpp"
 
 namespace cuszi::app {
 
-// Options that several commands share. The values must outlive the parsing.
+// Options of commands. The values must outlive the parsing.
+
+/// An option whose text `parse(label, text)` makes `value` of; the label is the long one of
+/// `names`.
+template <class Value, class Parse>
+CLI::Option* add_value(CLI::App& app, const char* group, const std::string& names,
+                       const std::string& values, const std::string& help, Value& value,
+                       const Parse& parse) {
+  const auto read = [&value, parse, label = names.substr(names.find("--"))](
+                        const std::string& text) { value = parse(label, text); };
+  CLI::Option* const option = app.add_option_function<std::string>(names, read, help);
+  return option->type_name(values)->group(group);
+}
+
+/// An option of one of the words that "|" divides in `words`, in the order of the enumerators.
+template <class Enum, class Value>
+CLI::Option* add_word(CLI::App& app, const char* group, const std::string& names,
+                      const std::string& words, const std::string& help, Value& value) {
+  const auto parse = [words](const std::string& label, const std::string& text) {
+    return static_cast<Enum>(parse_word(label, text, words));
+  };
+  return add_value(app, group, names, words, help, value, parse);
+}
+
+/// An option that can be given several times, each with one text.
+void add_repeated(CLI::App& app, const char* group, const std::string& names,
+                  const std::string& values, const std::string& help,
+                  const std::function<void(const Words&)>& take);
+
+/// Makes a text a whole number in these limits.
+inline auto count_between(std::uint64_t least, std::uint64_t most) {
+  return [=](std::string_view label, std::string_view text) {
+    return parse_count(label, text, least, most);
+  };
+}
+
+/// --dims, slowest first.
+CLI::Option* add_dims_option(CLI::App& app, std::optional<Dims>& dims, const std::string& help);
+
+/// These options of the table.
+void add_options(CLI::App& app, cuszi_options& options,
+                 std::initializer_list<std::string_view> names);
+
+/// All options of the table that compress, but these.
+void add_options_but(CLI::App& app, cuszi_options& options,
+                     std::initializer_list<std::string_view> names);
+
+/// Whether an option was given, by its name without dashes.
+bool is_given(const CLI::App& app, std::string_view name);
+
+/// Throws UsageError if an option of the table was given that what `settings` choose would ignore.
+void check_use(const CLI::App& app, const FieldSettings& settings);
+
+/// Throws UsageError if an option was given that the copy of a file has no use for.
+void check_copy_options(const CLI::App& app);
 
 /// The files or archives that a command takes, --recursive, --filelist.
 void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
                 const std::string& help);
 
-/// --dims, --type, --skip-bytes, --byte-order.
+/// --dims, --dims-xyz, --type, --skip-bytes, --byte-order.
 void add_field_options(CLI::App& app, FieldOptions& field);
 
 /// --type.
@@ -24,70 +84,23 @@ void add_type_option(CLI::App& app, std::optional<DType>& dtype);
 /// --byte-order.
 void add_byte_order_option(CLI::App& app, ByteOrder& order);
 
-/// --fill-value.
-void add_fill_options(CLI::App& app, FillValues& fills);
-
-/// --error-bound and --mode. check_bound() is left to the caller.
-void add_bound_options(CLI::App& app, std::optional<double>& bound, ErrorMode& mode);
-
-/// --bound.
-void add_variable_bounds(CLI::App& app, std::vector<VariableBound>& bounds);
-
-/// Throws UsageError if an option was given that the copy of a file has no use for.
-void check_copy_options(const CLI::App& app);
-
-/// --study.
-void add_study_option(CLI::App& app, std::optional<Study>& study);
-
-/// What a user says of a zfp stream without header.
-struct ToldZfpStream {
-  std::optional<Dims> dims;
-  std::optional<DType> dtype;
-  std::optional<double> tolerance;  ///< of fixed accuracy, absolute
-};
-
-/// --dims, --type, --error-bound and --zfp-mode, and how the stream is to be kept: --zfp-chunk,
-/// --index, --partition, --frame-size.
-void add_import_options(CLI::App& app, ToldZfpStream& told, ZfpImport& how);
-
-/// The header that a stream lacks; none if it has one. Throws UsageError if what was told is not
-/// enough.
-std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode);
-
-/// --strict.
-void add_strict_option(CLI::App& app, bool& strict);
-
-/// --target and --target-miss.
-void add_target_option(CLI::App& app, std::optional<Target>& target, bool& accepts_missed);
-
-/// --frame, counted from 0.
-void add_frame_option(CLI::App& app, std::optional<std::uint64_t>& frame);
-
-/// --stride.
-void add_stride_option(CLI::App& app, std::uint64_t& stride);
-
-/// --box.
-void add_box_option(CLI::App& app, Box& box);
-
-/// --slice, --stride, --compare and --format of a picture.
-void add_picture_options(CLI::App& app, ShowOptions& options);
-
-/// Everything that decides an archive's bytes besides the field and the bound.
-void add_method_options(CLI::App& app, FieldSettings& settings);
-
-/// Throws UsageError if an option was given that what `settings` choose would ignore.
-void check_method_options(const CLI::App& app, const FieldSettings& settings);
-
-/// --memory-limit.
-void add_memory_option(CLI::App& app, RunOptions& run);
-
-/// --device, --threads.
-void add_device_options(CLI::App& app, RunOptions& run);
+/// --json.
+void add_json_option(CLI::App& app, RunOptions& run);
 
 /// --json, --quiet.
 void add_report_options(CLI::App& app, RunOptions& run);
 
 /// -o, --stdout, --force, --keep.
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run);
+
+/// "NAME=0.01", "NAME=abs:0.01" or "NAME=rel:1e-3". Throws UsageError.
+VariableBound parse_variable_bound(std::string_view label, std::string_view text);
+
+/// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole. Throws
+/// UsageError.
+Box parse_box(std::string_view label, std::string_view text);
+
+/// "z=10": an axis of picture_axes and an index. Throws UsageError.
+SliceChoice parse_slice(std::string_view label, std::string_view text);
 
 }  // namespace cuszi::app

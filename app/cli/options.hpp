@@ -14,10 +14,7 @@
 namespace cuszi::app {
 
 /// How a command runs and reports; a command sets what it has options for.
-struct RunOptions {
-  DeviceChoice device;
-  std::optional<int> threads;
-  std::optional<ByteCount> memory_limit;  ///< of restoring
+struct RunOptions : RunSettings {
   bool json = false;
   bool quiet = false;
   bool force = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/names.hpp"
-#include "app/cli/option_text.hpp"
+#include "codec/settings/limits.hpp"
 #include "core/base/error.hpp"
 #include "core/coders/ans_chain.hpp"
 #include "core/multilevel/schedule.hpp"
@@ -21,9 +21,9 @@ Json describe_params(const LorenzoParams& params) {
 
 Json describe_params(const InterpParams& params) {
   Json cubic;
-  for (const Cubic c : params.cubic) cubic.push_back(name_in(cubic_names, c));
+  for (const Cubic c : params.cubic) cubic.push_back(name_of(c));
   std::string order;
-  for (const std::uint8_t axis : params.order) order += axis_letters.at(axis);
+  for (const std::uint8_t axis : params.order) order += interp_axes.at(axis);
   const auto levels = static_cast<std::ptrdiff_t>(params.levels());
   return {{"name", params.name},
           {"tile", params.tile},
@@ -37,7 +37,7 @@ Json describe_params(const InterpParams& params) {
 
 Json describe_params(const MultilevelParams& params) {
   Json roles;
-  for (const AxisRole role : params.lattice.roles) roles.push_back(name_in(axis_role_names, role));
+  for (const AxisRole role : params.lattice.roles) roles.push_back(name_of(role));
   const auto is_fitted = [](const Coefficients& c) { return !c.empty(); };
   return {{"name", params.name},
           {"extents", params.lattice.extents},
@@ -65,7 +65,7 @@ Json describe_params(const ZfpCoding& params) {
           {"max_bits", params.zfp.max_bits},
           {"max_precision", params.zfp.max_precision},
           {"min_exponent", params.zfp.min_exponent},
-          {"index", name_in(index_names, params.index)},
+          {"index", name_of(params.index)},
           {"chunk", params.chunk},
           {"partition", params.partition}};
 }
@@ -75,14 +75,14 @@ Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoder
 Json describe_params(const AnsParams& params) {
   return {{"name", params.name},
           {"centre", params.centre},
-          {"index", name_in(index_names, params.index)},
+          {"index", name_of(params.index)},
           {"partition", params.partition}};
 }
 
 Json describe_params(const HuffmanParams& params) {
   return {{"name", params.name},
           {"chunk", params.chunk},
-          {"index", name_in(index_names, params.index)},
+          {"index", name_of(params.index)},
           {"partition", params.partition}};
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "app/cli/names.hpp"
 #include "app/cli/parameters.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"

@@ -46,9 +46,8 @@ std::string line_on(const Report& report) {
   return fmt::format(
       columns, bytes_text(report.field_bytes()), bytes_text(*report.archive_bytes),
       fmt::format("{:.2f}", *ratio_of(report)), name_of(report.dtype), report.dims.to_string(),
-      report.has_bound()
-          ? fmt::format("{} {:.3g}", name_in(error_mode_names, *report.mode), *report.bound_asked)
-          : "none",
+      report.has_bound() ? fmt::format("{} {:.3g}", name_of(*report.mode), *report.bound_asked)
+                         : "none",
       report.summary->masked, report.summary->predictor + " + " + report.summary->coder,
       *report.archive);
 }

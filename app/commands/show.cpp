@@ -170,7 +170,7 @@ Json Showing::json() const {
   json["input"] = options_.input;
   json["original"] = or_null(options_.original);
   json["picture"] = output_;
-  json["format"] = name_in(picture_format_names, format_);
+  json["format"] = name_of(format_);
   json["width"] = drawing_ ? Json(drawing_->picture.width) : Json(nullptr);
   json["height"] = drawing_ ? Json(drawing_->picture.height) : Json(nullptr);
   json["dtype"] = name_of(shown_.dtype);
@@ -218,7 +218,7 @@ std::string Showing::text() const {
   const std::string size =
       drawing_ ? fmt::format(", {} x {} pixels", drawing_->picture.width, drawing_->picture.height)
                : "";
-  add("picture", fmt::format("{}{}", name_in(picture_format_names, format_), size));
+  add("picture", fmt::format("{}{}", name_of(format_), size));
   return text;
 }
 

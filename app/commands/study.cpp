@@ -185,7 +185,7 @@ Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
   const auto rest = static_cast<double>(study.archive_bytes()) - index;
   const auto field = static_cast<double>(study.shape().bytes());
   Json row;
-  row["index"] = name_in(index_names, config.index.kind);
+  row["index"] = name_of(config.index.kind);
   row["chunk"] = chunk ? Json(*chunk) : Json(nullptr);
   row["partition"] =
       config.index.kind == IndexKind::hybrid ? Json(config.index.partition) : Json(nullptr);

@@ -38,7 +38,7 @@ LayoutWarning layout_warning(FieldSource& field, const FillValues& fills) {
     return {
         fmt::format("values like {:.3g} look as if it were of the other byte order; if so, give "
                     "--byte-order {}",
-                    *strange, name_in(byte_order_names, other)),
+                    *strange, name_of(other)),
         true};
   }
   if (const auto other = smoother_dims(layout, values, fills, read)) {

@@ -84,7 +84,7 @@ void add_coding(Json& json, const std::optional<FieldSummary>& summary) {
   json["patches"] = summary ? Json(summary->patches) : Json(nullptr);
   json["predictor"] = summary ? Json(summary->predictor) : Json(nullptr);
   json["coder"] = summary ? Json(summary->coder) : Json(nullptr);
-  json["lossless"] = summary ? Json(name_in(lossless_names, summary->lossless)) : Json(nullptr);
+  json["lossless"] = summary ? Json(name_of(summary->lossless)) : Json(nullptr);
 }
 
 void add_speed(Json& json, const Report& report) {
@@ -158,8 +158,7 @@ std::string fidelity_text(const Report& report) {
 
 std::string bound_text(const Report& report) {
   if (!report.has_bound()) return "none";
-  const std::string asked =
-      fmt::format("{} {:.6g}: ", name_in(error_mode_names, *report.mode), *report.bound_asked);
+  const std::string asked = fmt::format("{} {:.6g}: ", name_of(*report.mode), *report.bound_asked);
   if (*report.bound_absolute == 0) return asked + "lossless";
   return asked + fmt::format("{:.6g} absolute", *report.bound_absolute);
 }
@@ -241,8 +240,7 @@ Json to_json(const Report& report) {
   json["ratio"] = or_null(ratio_of(report));
   json["bit_rate"] = or_null(bit_rate(report));
   const bool has_bound = report.has_bound();
-  json["error_mode"] =
-      report.mode && has_bound ? Json(name_in(error_mode_names, *report.mode)) : Json(nullptr);
+  json["error_mode"] = report.mode && has_bound ? Json(name_of(*report.mode)) : Json(nullptr);
   json["error_bound"] = has_bound ? or_null(report.bound_asked) : Json(nullptr);
   json["error_bound_abs"] = has_bound ? Json(*report.bound_absolute) : Json(nullptr);
   json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);

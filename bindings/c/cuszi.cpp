@@ -14,6 +14,7 @@
 #include "codec/frames/device_memory.hpp"
 #include "codec/quality/archive_quality.hpp"
 #include "codec/quality/target_passes.hpp"
+#include "codec/settings/option_table.hpp"
 #include "core/base/thread_count.hpp"
 
 namespace cuszi::api {
@@ -127,7 +128,7 @@ void verify(Backends& backends, Bytes archive, FieldSource& field) {
 
 ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
   const FieldLayout layout = field_layout(field);
-  const FieldSettings settings = field_settings(read_options(caller_options));
+  const FieldSettings settings = checked_settings(read_options(caller_options));
   ArchiveHeader header;
   header.dtype = layout.dtype;
   header.fills = settings.fills;
@@ -139,7 +140,7 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
               const void* values, void* archive, std::size_t capacity, std::size_t* archive_size) {
   const cuszi_options options = read_options(caller_options);
   const FieldLayout layout = field_layout(field);
-  const FieldSettings settings = field_settings(options);
+  const FieldSettings settings = checked_settings(options);
   const Bytes input = memory("values", values, layout.field_bytes());
   BufferSink sink(memory("archive", archive, capacity), bound(field, caller_options));
   std::size_t& size = required("archive_size", archive_size);
@@ -259,6 +260,28 @@ const char* cuszi_last_error(const cuszi_context* context) {
 
 const char* cuszi_last_warning(const cuszi_context* context) {
   return context == nullptr ? "" : context->warning();
+}
+
+const cuszi_option* cuszi_option_at(size_t index) {
+  const auto table = cuszi::option_table();
+  return index < table.size() ? &table[index].info : nullptr;
+}
+
+int cuszi_set_option(cuszi_options* options, const char* name, const char* text) {
+  cuszi_context unused;
+  return unused.call([&] { cuszi::api::set_option(options, name, text); });
+}
+
+size_t cuszi_option_error(const cuszi_options* options, const char* name, const char* text,
+                          char* line, size_t capacity) {
+  cuszi_context failure;
+  failure.call([&] {
+    cuszi_options copy = cuszi::api::read_options(options);
+    cuszi::api::set_option(options == nullptr ? nullptr : &copy, name, text);
+  });
+  const std::string_view error = failure.error();
+  if (capacity != 0) line[error.copy(line, capacity - 1)] = '\0';
+  return error.size();
 }
 
 size_t cuszi_field_bytes(const cuszi_field* field) {

@@ -73,9 +73,11 @@ module cuszi_c_api
     real(c_double) :: zfp_amount = 0
 
     integer(c_int32_t) :: strict = 0
-    integer(c_int32_t) :: reserved = 0
+    integer(c_int32_t) :: more_fill_count = 0
 
     integer(c_int64_t) :: memory_limit = 0
+
+    real(c_double) :: more_fills(cuszi_max_fills) = 0
   end type cuszi_options
 
   type, bind(C) :: cuszi_c_info

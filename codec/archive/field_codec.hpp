@@ -8,32 +8,16 @@
 #include "codec/frames/backend_choice.hpp"
 #include "codec/frames/call_times.hpp"
 #include "codec/io/byte_sink.hpp"
+#include "codec/settings/settings.hpp"
 #include "core/archive/archive.hpp"
 #include "core/archive/preview.hpp"
 #include "core/backend/backend.hpp"
-#include "core/field/config.hpp"
 #include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
 
 class ArchiveReader;
 class FieldSource;
-
-/// How a field is to be compressed.
-struct FieldSettings {
-  double bound = 0;
-  ErrorMode mode = ErrorMode::relative;
-  std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
-  FillValues fills;
-  std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
-  std::optional<std::uint64_t> fill_samples =
-      {};  ///< drawn of each frame to find fill values not named
-  FrameConfig frame;
-  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
-
-  /// True if the field's range must be known before its first frame can be compressed.
-  bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
-};
 
 /// What a caller may want to know while a field is being compressed.
 struct CompressionEvents {

@@ -4,19 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "codec/settings/settings.hpp"
 #include "core/backend/backend.hpp"
 
 namespace cuszi {
-
-/// Where to compute, as the user asks.
-struct DeviceChoice {
-  enum class Kind { automatic, cpu, cuda };
-
-  Kind kind = Kind::automatic;
-  int index = 0;  ///< which of several devices
-
-  friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
-};
 
 /// The backends of a run, each made when it is first needed.
 class Backends {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "core/field/bound.hpp"
 #include "core/field/config.hpp"
@@ -17,8 +18,10 @@ inline constexpr std::uint32_t most_partition = 1 << 20;  ///< chunks
 inline constexpr std::uint32_t least_anchor = 2;          ///< stride; a power of two
 inline constexpr std::uint32_t most_anchor = 65536;
 inline constexpr double most_interp_alpha = 16;
-inline constexpr std::uint64_t most_stride = 1 << 20;  ///< of a preview; a power of two
+inline constexpr std::string_view interp_axes = "zyx";  ///< letters, the slowest first
+inline constexpr std::uint64_t most_stride = 1 << 20;   ///< of a preview; a power of two
 inline constexpr int most_threads = 4096;
+inline constexpr int most_device_index = 1023;
 inline constexpr double most_psnr = 400;  ///< dB
 inline constexpr double most_ratio = 1e9;
 

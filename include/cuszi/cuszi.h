@@ -175,11 +175,13 @@ typedef struct cuszi_options {
 
   int32_t strict; /* if not 0, what cuszi_last_warning() would tell is an error: CUSZI_BAD_INPUT for
                      values, CUSZI_BAD_BOUND for a target that was not met */
-  int32_t reserved;
+  uint32_t more_fill_count; /* of more_fills, which are fill values besides `fills` */
 
   uint64_t memory_limit; /* of restoring: bytes of the host's memory that frames in work at a time
                             may take, their values included; more is CUSZI_BAD_ARCHIVE, before it
                             is taken; 0: no limit */
+
+  double more_fills[CUSZI_MAX_FILLS]; /* what cuszi_set_option() adds; all in all at most 16 */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -191,6 +193,49 @@ static inline cuszi_options cuszi_default_options(void) {
   options.version = CUSZI_OPTIONS_VERSION;
   return options;
 }
+
+/* What the text of an option is. */
+typedef enum cuszi_option_kind {
+  CUSZI_OPTION_TEXT = 0,         /* of a form that `values` and `help` show */
+  CUSZI_OPTION_WORD = 1,         /* one of `values`, which "|" divides */
+  CUSZI_OPTION_WHOLE = 2,        /* a whole number from `least` to `most` */
+  CUSZI_OPTION_POWER_OF_TWO = 3, /* from `least` to `most` */
+  CUSZI_OPTION_NUMBER = 4,       /* from `least` to `most` */
+  CUSZI_OPTION_SIZE = 5,         /* bytes, like 4096, 64K, 256MiB or 1G, in powers of 1024 */
+  CUSZI_OPTION_FLAG = 6          /* no or yes */
+} cuszi_option_kind;
+
+/* An option of the library, the tool and the Python package: one row of the table that all of them
+ * have. Later versions add members at the end. */
+typedef struct cuszi_option {
+  const char* group;   /* in which the tool's help lists it */
+  const char* name;    /* of the tool's option, without the dashes in front */
+  const char* member;  /* of cuszi_options, and the keyword in Python; "" for several members */
+  int32_t kind;        /* cuszi_option_kind */
+  const char* values;  /* words with "|" between them, or what stands for the text in help */
+  double least;        /* of numbers; of words, the first one's number in the member */
+  double most;         /* of numbers */
+  const char* initial; /* the text of the default, "" if it has none; "auto" is always accepted */
+  const char* help;    /* what it does, in one line */
+} cuszi_option;
+
+/* Option number `index` of the table, from 0 on; NULL behind the last. */
+CUSZI_API const cuszi_option* cuszi_option_at(size_t index);
+
+/* Sets an option, by its name or its member's, to what a text says, as the tool does: "effort" to
+ * "best", "frame-size" to "64M", "axes" to "layered:0", "target" to "psnr:80". The order of calls
+ * does not matter, but for "error-bound", "mode" and "target", of which the last one counts, and
+ * "fill-value", of which each call adds one. Returns a cuszi_status: CUSZI_BAD_USAGE, and nothing
+ * is set, if there is no such option, the text is none that it takes, an argument is NULL, or the
+ * options are of an earlier version that lacks the member. Whether options go together is found
+ * out where they are used. */
+CUSZI_API int cuszi_set_option(cuszi_options* options, const char* name, const char* text);
+
+/* Why cuszi_set_option() refuses these arguments, in one line with the offending text and what is
+ * accepted: copied to `line`, which has room for `capacity` bytes, and cut to that with its final
+ * 0. Sets nothing. Returns the length of the whole line; 0 if they are accepted. */
+CUSZI_API size_t cuszi_option_error(const cuszi_options* options, const char* name,
+                                    const char* text, char* line, size_t capacity);
 
 /* What an archive says of its field. */
 typedef struct cuszi_info {

@@ -1,18 +1,18 @@
-#include <cmath>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 
-#include "app/cli/option_text.hpp"
+#include "app/cli/option_groups.hpp"
+#include "codec/settings/option_table.hpp"
+#include "codec/settings/settings.hpp"
 #include "core/base/dims.hpp"
+#include "core/base/error.hpp"
 
 namespace {
 
 using namespace cuszi;
-using namespace cuszi::app;
 
-constexpr std::string_view option = "--option";
+constexpr std::string_view label = "--option";
 
 void require(bool kept, const char* promise) {
   if (!kept) throw std::logic_error(promise);
@@ -23,29 +23,31 @@ void parse_dims(std::string_view text) {
   require(Dims::parse(dims.to_string()) == dims, "dims that are not what they are written as");
 }
 
+/// Sets an option of the table. What a text gives is in range: it is what cuszi_options may hold.
+void set(const Option& option, std::string_view text) {
+  cuszi_options options = cuszi_default_options();
+  options.preset = CUSZI_PRESET_ZFP;  // else its options are not looked at
+  option.set(label, text, options);
+  try {
+    method_settings(options);
+    run_settings(options);
+    target_of(options);
+  } catch (const UsageError&) {
+    throw std::logic_error("a text gives a number that is out of range");
+  }
+}
+
 void parse(unsigned kind, std::string_view text) {
-  switch (kind) {
+  const auto table = option_table();
+  if (kind < table.size()) return set(table[kind], text);
+  switch (kind - table.size()) {
     case 0: return parse_dims(text);
-    case 1: return require(!std::isnan(parse_number(option, text)), "a number that is none");
-    case 2: return require(parse_count(option, text, 3, 99) - 3 <= 96, "a count out of range");
-    case 3: return require(parse_power_of_two(option, text, 2, 64) <= 64, "a power out of range");
-    case 4: return require(parse_size(option, text) - 1 < ByteCount{1} << 50, "a size beyond 2^50");
-    case 5: return require(parse_target(option, text).value > 0, "a target of nothing");
-    case 6: {
-      const ValueRange range = parse_range(option, text);
-      return require(range.min <= range.max, "an empty range");
+    case 1: app::parse_box(label, text); return;
+    case 2: {
+      const auto slice = app::parse_slice(label, text);
+      return require(app::picture_axes.find(slice.axis) != std::string_view::npos, "no axis");
     }
-    case 7: parse_fill_value(option, text); return;
-    case 8: return require(parse_radius(option, text).value_or(1) != 0, "a radius of 0");
-    case 9: parse_axes(option, text); return;
-    case 10: return require(parse_reach(option, text).value_or(3) % 2 == 1, "an even reach");
-    case 11: return require(parse_level_factor(option, text).value_or(1) >= 1, "a factor below 1");
-    case 12: return require(parse_device(option, text).index >= 0, "a device below 0");
-    case 13: {
-      const SliceChoice slice = parse_slice(option, text);
-      return require(picture_axes.find(slice.axis) != std::string_view::npos, "no axis");
-    }
-    default: parse_interp(option, text);
+    default: app::parse_variable_bound(label, text);
   }
 }
 
@@ -56,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    parse(data[0] % 15U, text);
+    parse(data[0] % (static_cast<unsigned>(option_table().size()) + 4U), text);
   } catch (const UsageError&) {  // the only way in which it may be refused
   }
   return 0;

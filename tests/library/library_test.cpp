@@ -9,9 +9,11 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <iomanip>
 #include <limits>
 #include <new>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -128,6 +130,53 @@ void check_refused(Member cuszi_options::*member, Value value, const std::string
   CHECK(text.find('\n') == std::string::npos);
 }
 
+/// Texts of an option of the table: one that sets something else than the default, and one that
+/// none takes.
+struct OptionText {
+  std::string name;
+  std::string good;
+  std::string bad;
+};
+
+const std::vector<OptionText> option_texts{
+    {"error-bound", "1e-3", "0.1%"},   {"mode", "abs", "percent"},
+    {"target", "psnr:80", "psnr:401"}, {"preset", "fast", "best"},
+    {"effort", "best", "much"},        {"predictor", "interp", "magic"},
+    {"axes", "layered:1", "layered"},  {"reach", "5", "4"},
+    {"alpha", "1.5", "1.5x"},          {"beta", "2", "-"},
+    {"radius", "512", "auto2"},        {"interp", "anchor=8,order=xyz", "order=zz"},
+    {"interp-tile", "8x16", "8x0"},    {"interp-anchor", "8", "9"},
+    {"interp-alpha", "2", "two"},      {"interp-cubic", "natural", "Natural"},
+    {"interp-order", "yx", "xyzx"},    {"zfp-mode", "rate:8", "precision:2.5"},
+    {"zfp-chunk", "3", "3.5"},         {"coder", "ans", "zip"},
+    {"huffman-width", "64", "16"},     {"chunk", "256", "1000"},
+    {"index", "none", "all"},          {"partition", "4", ""},
+    {"lossless", "bitcomp", "zstd"},   {"frame-size", "64K", "64X"},
+    {"device", "cuda:3", "cuda:1024"}, {"threads", "2", "-1"},
+    {"fill-value", "netcdf", "none"},  {"value-range", "-2,3", "3,-2"},
+    {"verify", "yes", "true"},         {"strict", "yes", "1"},
+    {"memory-limit", "1G", "0"},
+};
+
+/// Checks that an option's text is refused, with one line that names both, and that nothing is set.
+void check_text_refused(const std::string& name, const std::string& text) {
+  INFO(name << " '" << text << "'");
+  cuszi_options options = cuszi_default_options();
+  std::string line(300, '\n');
+  CHECK(cuszi_set_option(&options, name.c_str(), text.c_str()) == CUSZI_BAD_USAGE);
+  const cuszi_options unset = cuszi_default_options();
+  CHECK(std::memcmp(&options, &unset, sizeof options) == 0);
+  const std::size_t length =
+      cuszi_option_error(&options, name.c_str(), text.c_str(), line.data(), line.size());
+  REQUIRE(length < line.size());
+  line.resize(std::strlen(line.c_str()));
+  CHECK(line.size() == length);
+  CHECK(line.find(name) == 0);
+  CHECK(line.find('\'') != std::string::npos);
+  CHECK(line.find("is not") != std::string::npos);
+  CHECK(line.find('\n') == std::string::npos);
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("a field comes back within its bound", "[library]", float, double) {
@@ -217,6 +266,7 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::zfp_chunk, 65537U, "zfp_chunk");
   check_refused(&cuszi_options::fill_count, 17U, "fill_count");
   check_refused(&cuszi_options::fill_count, 1U, "fills");
+  check_refused(&cuszi_options::more_fill_count, 17U, "more_fill_count");
   check_refused(&cuszi_options::version, 2U, "options");
   check_refused(&cuszi_options::size, 8U, "options");
 }
@@ -260,6 +310,134 @@ TEST_CASE("what was written can be verified", "[library]") {
   const Archive archive = archive_of(values, options);
   options.verify = 1;
   CHECK(archive_of(values, options) == archive);
+}
+
+TEST_CASE("every option of the table is set by a text", "[library]") {
+  std::size_t count = 0;
+  for (; const cuszi_option* row = cuszi_option_at(count); ++count) {
+    REQUIRE(count < option_texts.size());
+    const auto& [name, good, bad] = option_texts[count];
+    INFO(row->name);
+    REQUIRE(name == row->name);
+    CHECK(std::strlen(row->help) > 10);
+    CHECK(std::strlen(row->group) > 0);
+    cuszi_options options = cuszi_default_options();
+    const cuszi_options unset = options;
+    CHECK(cuszi_set_option(&options, row->name, good.c_str()) == CUSZI_OK);
+    CHECK(std::memcmp(&options, &unset, sizeof options) != 0);
+    CHECK(cuszi_option_error(&options, row->name, good.c_str(), nullptr, 0) == 0);
+    if (*row->member != '\0' && name != "target") {
+      cuszi_options by_member = unset;
+      CHECK(cuszi_set_option(&by_member, row->member, good.c_str()) == CUSZI_OK);
+      CHECK(std::memcmp(&options, &by_member, sizeof options) == 0);
+    }
+    check_text_refused(row->name, bad);
+  }
+  CHECK(count == option_texts.size());
+  CHECK(cuszi_option_at(std::numeric_limits<std::size_t>::max()) == nullptr);
+}
+
+TEST_CASE("numbers of options end where the table says", "[library]") {
+  int limits = 0;
+  for (std::size_t i = 0; const cuszi_option* row = cuszi_option_at(i); ++i) {
+    const bool has_limits = row->kind == CUSZI_OPTION_WHOLE || row->kind == CUSZI_OPTION_NUMBER ||
+                            row->kind == CUSZI_OPTION_POWER_OF_TWO;
+    if (!has_limits || row->most > 1e100) continue;
+    const auto text = [](double number) {
+      std::ostringstream digits;
+      digits << std::setprecision(17) << number;
+      return digits.str();
+    };
+    for (const double inside : {row->least, row->most}) {
+      cuszi_options options = cuszi_default_options();
+      INFO(row->name << ' ' << inside);
+      CHECK(cuszi_set_option(&options, row->name, text(inside).c_str()) == CUSZI_OK);
+    }
+    const double step = row->kind == CUSZI_OPTION_POWER_OF_TWO ? row->most : 1;
+    check_text_refused(row->name, text(row->least - 0.5));
+    check_text_refused(row->name, text(row->most + step));
+    check_text_refused(row->name, row->kind == CUSZI_OPTION_NUMBER ? "nan" : "1e3");
+    ++limits;
+  }
+  CHECK(limits >= 9);
+}
+
+TEST_CASE("the default's text is the default", "[library]") {
+  const auto values = make_values<float>(points);
+  for (const char* const preset : {"ratio", "cuszi", "zfp"}) {
+    cuszi_options options = cuszi::absolute(1e-2);
+    REQUIRE(cuszi_set_option(&options, "preset", preset) == CUSZI_OK);
+    const Archive expected = archive_of(values, options);
+    for (std::size_t i = 0; const cuszi_option* row = cuszi_option_at(i); ++i) {
+      const std::string name = row->name;
+      if (*row->initial == '\0' || name == "preset" || name == "mode") continue;
+      INFO(name);
+      CHECK(cuszi_set_option(&options, row->name, row->initial) == CUSZI_OK);
+    }
+    CHECK(archive_of(values, options) == expected);
+  }
+}
+
+TEST_CASE("options that are set by text make the archives of their members", "[library]") {
+  const auto values = make_values<float>(points);
+  cuszi_options options = cuszi_default_options();
+  for (const auto& [name, text] :
+       std::vector<std::pair<const char*, const char*>>{{"predictor", "lorenzo"},
+                                                        {"coder", "huffman"},
+                                                        {"error-bound", "1e-2"},
+                                                        {"fill-value", "1e20"},
+                                                        {"mode", "abs"},
+                                                        {"frame_bytes", "64K"},
+                                                        {"chunk", "256"},
+                                                        {"index", "length"},
+                                                        {"preset", "cuszi"}}) {
+    INFO(name);
+    REQUIRE(cuszi_set_option(&options, name, text) == CUSZI_OK);
+  }
+  cuszi_options expected = cuszi::absolute(1e-2);
+  const double fill = 1e20;
+  expected.preset = CUSZI_PRESET_CUSZI;
+  expected.predictor = CUSZI_PREDICTOR_LORENZO;
+  expected.coder = CUSZI_CODER_HUFFMAN;
+  expected.fills = &fill;
+  expected.fill_count = 1;
+  expected.frame_bytes = 65536;
+  expected.chunk = 256;
+  expected.index = CUSZI_INDEX_LENGTH;
+  CHECK(archive_of(values, options) == archive_of(values, expected));
+
+  CHECK(cuszi_set_option(&options, "target", "ratio:9") == CUSZI_OK);
+  CHECK(options.mode == CUSZI_RATIO);
+  CHECK(options.bound == 9);
+  CHECK(cuszi_set_option(&options, "error-bound", "0.5") == CUSZI_OK);
+  CHECK(options.mode == CUSZI_REL);  // not of a ratio
+  for (unsigned i = options.more_fill_count; i < CUSZI_MAX_FILLS; ++i) {
+    CHECK(cuszi_set_option(&options, "fill-value", std::to_string(i).c_str()) == CUSZI_OK);
+  }
+  CHECK(cuszi_set_option(&options, "fill-value", "nan") == CUSZI_OK);  // is missing anyway
+  CHECK(cuszi_set_option(&options, "fill-value", "99") == CUSZI_BAD_USAGE);
+  CHECK(options.more_fill_count == CUSZI_MAX_FILLS);
+}
+
+TEST_CASE("options that cannot be set by text are refused", "[library]") {
+  cuszi_options options = cuszi_default_options();
+  char line[40];
+  CHECK(cuszi_set_option(&options, "colour", "red") == CUSZI_BAD_USAGE);
+  CHECK(cuszi_option_error(&options, "colour", "red", line, sizeof line) > sizeof line);
+  CHECK(std::string(line) == "option 'colour' is not one of error-bou");
+  CHECK(cuszi_option_error(&options, "", "", line, sizeof line) > 0);
+  CHECK(cuszi_set_option(nullptr, "effort", "best") == CUSZI_BAD_USAGE);
+  CHECK(cuszi_set_option(&options, nullptr, "best") == CUSZI_BAD_USAGE);
+  CHECK(cuszi_set_option(&options, "effort", nullptr) == CUSZI_BAD_USAGE);
+  CHECK(cuszi_option_error(nullptr, "effort", "best", line, sizeof line) > 0);
+
+  options.size = offsetof(cuszi_options, more_fills);  // as of an earlier cuszi.h
+  CHECK(cuszi_set_option(&options, "effort", "best") == CUSZI_OK);
+  CHECK(options.effort == CUSZI_EFFORT_BEST);
+  CHECK(cuszi_set_option(&options, "fill-value", "5") == CUSZI_BAD_USAGE);
+  CHECK(options.more_fill_count == 0);
+  options.size = 8;
+  CHECK(cuszi_set_option(&options, "effort", "fast") == CUSZI_BAD_USAGE);
 }
 
 TEST_CASE("nothing is read behind the options that are known", "[library]") {

@@ -1,0 +1,160 @@
+#include "codec/settings/option_setters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "codec/settings/option_table.hpp"
+#include "codec/settings/option_text.hpp"
+#include "codec/settings/settings.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Extents with crosses between them; none if the text is something else.
+std::vector<std::uint64_t> extents_in(std::string_view text) {
+  try {
+    const Dims dims = Dims::parse(text);
+    return {dims.extents().begin(), dims.extents().end()};
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+void set_bound(std::string_view label, std::string_view text, cuszi_options& options) {
+  const auto number = number_in<double>(text);
+  if (!number || std::isnan(*number)) {
+    refuse(label, text,
+           fmt::format("a number like 1e-3, which {0}mode rel (default) takes as a share of the "
+                       "value range, {0}mode abs as it is",
+                       dashes_of(label)));
+  }
+  options.bound = *number;
+  if (options.mode != CUSZI_ABS) options.mode = CUSZI_REL;
+}
+
+void set_mode(std::string_view label, std::string_view text, cuszi_options& options) {
+  const bool relative = parse_error_mode(label, text) == ErrorMode::relative;
+  options.mode = relative ? CUSZI_REL : CUSZI_ABS;
+}
+
+void set_target(std::string_view label, std::string_view text, cuszi_options& options) {
+  std::string_view rest = text;
+  const std::string_view kind = cut(rest, ':');
+  const bool is_psnr = kind == "psnr";
+  const auto value = number_in<double>(rest);
+  if (!value || (!is_psnr && kind != "ratio") ||
+      !is_possible(Target{is_psnr ? Target::Kind::psnr : Target::Kind::ratio, *value})) {
+    refuse(label, text, "psnr:DB (up to 400) or ratio:FACTOR (from 1), like psnr:80 or ratio:50");
+  }
+  options.mode = is_psnr ? CUSZI_PSNR : CUSZI_RATIO;
+  options.bound = *value;
+}
+
+void set_axes(std::string_view label, std::string_view text, cuszi_options& options) {
+  std::string_view rest = text;
+  const std::string_view role = cut(rest, ':');
+  const auto number =
+      static_cast<std::int32_t>(parse_word(label, role, "auto|lattice|independent|layered"));
+  const bool takes_axis = number >= CUSZI_AXES_INDEPENDENT;
+  const auto axis = number_in<std::int32_t>(takes_axis ? rest : "0");
+  if (takes_axis == (role == text) || !axis || *axis < 0 || *axis >= CUSZI_MAX_RANK) {
+    refuse(label, text, "auto, lattice, layered:AXIS or independent:AXIS (0 is the slowest axis)");
+  }
+  options.axes = number;
+  options.axis = *axis;
+}
+
+void set_interp(std::string_view label, std::string_view text, cuszi_options& options) {
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view value = cut(rest, ',');
+    const std::string_view key = cut(value, '=');
+    parse_word(label, key, "tile|anchor|alpha|cubic|order");
+    find_option(fmt::format("interp-{}", key))
+        .set(fmt::format("{} {}=", label, key), value, options);
+  }
+}
+
+void set_interp_tile(std::string_view label, std::string_view text, cuszi_options& options) {
+  const auto extents = extents_in(text);
+  if (extents.empty() || extents.size() > std::size(options.interp_tile)) {
+    refuse(label, text, "a tile of 1 to 3 positive extents, like 8x8x32");
+  }
+  std::fill(std::begin(options.interp_tile), std::end(options.interp_tile), 1);
+  std::copy_backward(extents.begin(), extents.end(), std::end(options.interp_tile));
+}
+
+void set_interp_order(std::string_view label, std::string_view text, cuszi_options& options) {
+  std::string order(interp_axes);
+  std::erase_if(order, [&](char axis) { return text.find(axis) != std::string_view::npos; });
+  order += text;
+  if (!std::is_permutation(order.begin(), order.end(), interp_axes.begin(), interp_axes.end())) {
+    refuse(label, text, "an order of the axes z (slowest), y, x, each once, like zyx");
+  }
+  std::copy(order.begin(), order.end(), std::begin(options.interp_order));
+  options.interp_order[interp_axes.size()] = '\0';
+}
+
+void set_zfp_mode(std::string_view label, std::string_view text, cuszi_options& options) {
+  std::string_view rest = text;
+  const std::string_view name = cut(rest, ':');
+  const auto number =
+      static_cast<std::int32_t>(parse_word(label, name, "accuracy|precision|rate|reversible"));
+  const bool takes_amount = number == CUSZI_ZFP_PRECISION || number == CUSZI_ZFP_RATE;
+  const auto amount = takes_amount ? number_in<double>(rest) : std::optional(0.0);
+  if (!amount || (!takes_amount && name != text) ||
+      !is_possible(ZfpMode{static_cast<ZfpMode::Kind>(number), *amount})) {
+    refuse(label, text,
+           "accuracy, precision:PLANES (1 to 64), rate:BITS (per value, up to 64) or reversible");
+  }
+  options.zfp_mode = number;
+  options.zfp_amount = *amount;
+}
+
+void set_device(std::string_view label, std::string_view text, cuszi_options& options) {
+  std::string_view rest = text;
+  const std::string_view kind = cut(rest, ':');
+  const auto index = kind == text ? std::optional(0) : number_in<std::int32_t>(rest);
+  const bool possible = kind == "cuda" ? index && *index >= 0 && *index <= most_device_index
+                                       : text == "auto" || text == "cpu";
+  if (!possible) refuse(label, text, "auto, cpu, cuda or cuda:N");
+  options.device = kind == "auto"  ? CUSZI_DEVICE_AUTO
+                   : kind == "cpu" ? CUSZI_DEVICE_CPU
+                                   : CUSZI_DEVICE_CUDA;
+  options.device_index = *index;
+}
+
+void add_fill(std::string_view label, std::string_view text, cuszi_options& options) {
+  const auto value = text == "netcdf" ? std::optional(netcdf_fill_value) : number_in<double>(text);
+  if (!value) refuse(label, text, "a number or netcdf");
+  if (std::isnan(*value)) return;
+  const auto count = static_cast<std::size_t>(options.more_fill_count);
+  if (count >= std::size(options.more_fills)) {
+    refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
+  }
+  options.more_fills[count] = *value;
+  ++options.more_fill_count;
+}
+
+void set_range(std::string_view label, std::string_view text, cuszi_options& options) {
+  std::string_view rest = text;
+  const auto min = number_in<double>(cut(rest, ','));
+  const auto max = number_in<double>(rest);
+  if (!min || !max || !std::isfinite(*min) || !std::isfinite(*max) || *min > *max) {
+    refuse(label, text, "MIN,MAX: two finite numbers, the smaller first");
+  }
+  options.has_range = 1;
+  options.range_min = *min;
+  options.range_max = *max;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,93 @@
+#include "codec/settings/option_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "codec/settings/limits.hpp"
+#include "core/base/error.hpp"
+
+namespace cuszi {
+
+std::string_view cut(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view head = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
+  return head;
+}
+
+void refuse(std::string_view label, std::string_view text, std::string_view accepted) {
+  throw UsageError(fmt::format("{} '{}' is not {}", label, text, accepted));
+}
+
+void refuse_value(std::string_view label, std::string_view value, std::string_view accepted) {
+  if (!dashes_of(label).empty()) refuse(label, value, accepted);
+  throw UsageError(fmt::format("{} {} is not {}", label, value, accepted));
+}
+
+double parse_number(std::string_view label, std::string_view text) {
+  const auto number = number_in<double>(text);
+  if (!number || std::isnan(*number)) refuse(label, text, "a number");
+  return *number;
+}
+
+std::uint64_t parse_count(std::string_view label, std::string_view text, std::uint64_t least,
+                          std::uint64_t most) {
+  const auto number = number_in<std::uint64_t>(text);
+  if (number && *number >= least && *number <= most) return *number;
+  refuse(label, text, fmt::format("a whole number from {} to {}", least, most));
+}
+
+std::uint32_t parse_power_of_two(std::string_view label, std::string_view text, std::uint64_t least,
+                                 std::uint64_t most) {
+  const auto number = number_in<std::uint32_t>(text);
+  if (number && *number >= least && *number <= most && std::has_single_bit(*number)) return *number;
+  refuse(label, text, fmt::format("a power of two from {} to {}", least, most));
+}
+
+ByteCount parse_size(std::string_view label, std::string_view text) {
+  constexpr std::string_view units = "KMGT";
+  constexpr ByteCount most = ByteCount{1} << 50;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = number_in<ByteCount>(text.substr(0, digits));
+  const std::string_view unit = text.substr(digits);
+  const bool ending_ok = unit.size() <= 1 || unit.substr(1) == "B" || unit.substr(1) == "iB";
+  const std::size_t power = unit.empty() ? 0 : units.find(unit.front()) + 1;
+  if (!number || *number == 0 || *number > most || !ending_ok || (!unit.empty() && power == 0) ||
+      *number > most >> (10 * power)) {
+    refuse(label, text, "a size from 1 byte to 1024T, like 4096, 64K, 256MiB or 1G");
+  }
+  return *number << (10 * power);
+}
+
+std::size_t parse_word(std::string_view label, std::string_view text, std::string_view words) {
+  std::string accepted;
+  for (std::size_t i = 0; !words.empty(); ++i) {
+    const std::string_view word = cut(words, '|');
+    if (word == text) return i;
+    accepted += fmt::format("{}{}", i == 0 ? "" : ", ", word);
+  }
+  refuse(label, text, "one of " + accepted);
+}
+
+ErrorMode parse_error_mode(std::string_view label, std::string_view text) {
+  if (text == "REL" || text == "r2r" || text == "vr_rel") return ErrorMode::relative;
+  if (text == "ABS") return ErrorMode::absolute;
+  return parse_word(label, text, "rel|abs") == 0 ? ErrorMode::relative : ErrorMode::absolute;
+}
+
+void check_bound(double bound, ErrorMode mode, std::string_view label) {
+  if (is_possible_bound(bound, mode)) return;
+  const std::string accepted =
+      mode == ErrorMode::absolute ? "a finite number of at least 0"
+      : bound >= 0                ? fmt::format(
+                                        "a share of the value range, from 0 to below 1; {}mode abs takes "
+                                                       "any number of at least 0",
+                                        dashes_of(label))
+                   : "a share of the value range, from 0 (lossless) to below 1";
+  refuse_value(label, fmt::format("{}", bound), accepted);
+}
+
+}  // namespace cuszi

@@ -1,0 +1,211 @@
+#include "codec/settings/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "codec/settings/limits.hpp"
+#include "codec/settings/option_table.hpp"
+#include "codec/settings/option_text.hpp"
+#include "codec/settings/presets.hpp"
+#include "core/base/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+// Numbers of cuszi.h that are those of an enumeration, or one more.
+static_assert(CUSZI_DEVICE_CUDA == static_cast<int>(DeviceChoice::Kind::cuda));
+static_assert(CUSZI_LOSSLESS_BITCOMP == static_cast<int>(Lossless::bitcomp));
+static_assert(CUSZI_ZFP_RATE == static_cast<int>(ZfpMode::Kind::rate));
+static_assert(CUSZI_ZFP_REVERSIBLE == static_cast<int>(ZfpMode::Kind::reversible));
+static_assert(CUSZI_AXES_INDEPENDENT == static_cast<int>(AxisRole::independent) + 1);
+static_assert(CUSZI_AXES_LAYERED == static_cast<int>(AxisRole::layered) + 1);
+static_assert(CUSZI_CUBIC_NATURAL == static_cast<int>(Cubic::natural) + 1);
+static_assert(CUSZI_INDEX_LENGTH == static_cast<int>(IndexKind::length) + 1);
+static_assert(CUSZI_INDEX_HYBRID == static_cast<int>(IndexKind::hybrid) + 1);
+
+constexpr std::array<PredictorChoice, 6> predictors{{automatic_predictor,
+                                                     {PredictorId::lorenzo},
+                                                     {PredictorId::interp},
+                                                     {PredictorId::multilevel},
+                                                     {PredictorId::tiles},
+                                                     {PredictorId::zfp}}};
+constexpr std::array<CoderChoice, 3> coders{{automatic_coder, {CoderId::huffman}, {CoderId::ans}}};
+constexpr std::array efforts{Effort::normal, Effort::fast, Effort::best};
+constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};
+
+/// Of members that have no row of numbers in the table.
+template <class Number>
+Number within(std::string_view member, Number value, std::type_identity_t<Number> least,
+              std::type_identity_t<Number> most) {
+  if (value >= least && value <= most) return value;
+  refuse_value(member, fmt::format("{}", value), fmt::format("from {} to {}", least, most));
+}
+
+template <class Choice, std::size_t count>
+const Choice& chosen(const std::array<Choice, count>& choices, int number) {
+  return choices.at(static_cast<std::size_t>(number));
+}
+
+template <class Number>
+std::optional<Number> unless_zero(Number value) {
+  return value == 0 ? std::nullopt : std::optional(value);
+}
+
+void set_fills(const cuszi_options& options, FillValues& fills) {
+  constexpr std::uint32_t most = CUSZI_MAX_FILLS;
+  const std::uint32_t count = within("fill_count", options.fill_count, 0, most);
+  const std::uint32_t more = within("more_fill_count", options.more_fill_count, 0, most);
+  if (count != 0 && options.fills == nullptr) {
+    throw UsageError("fills is NULL, but fill_count is not 0");
+  }
+  const auto add = [&](double fill) {
+    if (std::isnan(fill)) refuse_value("fills", "NaN", "a number; NaN always means missing");
+    fills.add(fill);
+  };
+  for (const double fill : std::span(options.fills, count)) add(fill);
+  for (const double fill : std::span(options.more_fills).first(more)) add(fill);
+}
+
+void set_interp(const cuszi_options& options, InterpConfig& interp) {
+  const std::span<const std::uint64_t, 3> tile(options.interp_tile);
+  if (std::any_of(tile.begin(), tile.end(), [](std::uint64_t extent) { return extent != 0; })) {
+    interp.tile.emplace();
+    std::copy(tile.begin(), tile.end(), interp.tile->begin());
+  }
+  interp.anchor = unless_zero(options.interp_anchor);
+  interp.alpha = unless_zero(options.interp_alpha);
+  if (options.interp_cubic != 0) interp.cubic = static_cast<Cubic>(options.interp_cubic - 1);
+  const std::string_view order(options.interp_order, ::strnlen(options.interp_order, 4));
+  if (order.empty()) return;
+  if (!std::is_permutation(order.begin(), order.end(), interp_axes.begin(), interp_axes.end())) {
+    refuse_value("interp_order", order, "the letters z, y and x in some order");
+  }
+  interp.order.emplace();
+  std::transform(order.begin(), order.end(), interp.order->begin(),
+                 [](char letter) { return static_cast<std::uint8_t>(interp_axes.find(letter)); });
+}
+
+void set_multilevel(const cuszi_options& options, MultilevelConfig& multilevel) {
+  multilevel.effort = chosen(efforts, options.effort);
+  if (options.axes != 0) {
+    multilevel.axes = {
+        static_cast<AxisRole>(within("axes", options.axes, 1, CUSZI_AXES_LAYERED) - 1),
+        within("axis", options.axis, 0, CUSZI_MAX_RANK - 1)};
+  }
+  multilevel.reach = unless_zero(options.reach);
+  multilevel.alpha = unless_zero(options.alpha);
+  multilevel.beta = unless_zero(options.beta);
+}
+
+void set_zfp(const cuszi_options& options, ZfpConfig& zfp) {
+  zfp.mode.kind =
+      static_cast<ZfpMode::Kind>(within("zfp_mode", options.zfp_mode, 0, CUSZI_ZFP_REVERSIBLE));
+  zfp.mode.amount = options.zfp_amount;
+  if (!is_possible(zfp.mode)) {
+    refuse_value("zfp_amount", fmt::format("{}", options.zfp_amount),
+                 zfp.mode.kind == ZfpMode::Kind::rate
+                     ? "above 0 and up to 64 bits per value"
+                     : "a whole number of bit planes from 1 to 64");
+  }
+  zfp.chunk = unless_zero(options.zfp_chunk);
+}
+
+void set_method(const cuszi_options& options, FrameConfig& frame) {
+  PredictorConfig& predictor = frame.predictor;
+  apply(chosen(presets, options.preset), frame);
+  if (options.predictor != 0) apply(chosen(predictors, options.predictor - 1), predictor);
+  if (options.coder != 0) apply(chosen(coders, options.coder - 1), frame);
+  frame.lossless = static_cast<Lossless>(options.lossless);
+  predictor.radius = unless_zero(options.radius);
+  set_multilevel(options, predictor.multilevel);
+  set_interp(options, predictor.interp);
+  if (predictor.id == PredictorId::zfp) set_zfp(options, predictor.zfp);
+  if (options.index != 0) frame.index.kind = static_cast<IndexKind>(options.index - 1);
+  if (options.partition != 0) frame.index.partition = options.partition;
+  if (options.chunk != 0) frame.huffman.chunk = options.chunk;
+  frame.huffman.width = chosen(huffman_widths, options.huffman_width / 32);
+}
+
+std::optional<ValueRange> range_in(const cuszi_options& options) {
+  if (options.has_range == 0 || options.mode != CUSZI_REL) return std::nullopt;
+  const bool possible = std::isfinite(options.range_min) && std::isfinite(options.range_max) &&
+                        options.range_min <= options.range_max;
+  if (possible) return ValueRange{options.range_min, options.range_max, true};
+  refuse_value("range_min", fmt::format("{}", options.range_min),
+               fmt::format("finite and at most range_max, {}", options.range_max));
+}
+
+int mode_in(const cuszi_options& options) { return within("mode", options.mode, 0, CUSZI_RATIO); }
+
+}  // namespace
+
+FieldSettings method_settings(const cuszi_options& options) {
+  for (const Option& option : option_table()) option.check(options);
+  FieldSettings settings;
+  set_method(options, settings.frame);
+  set_fills(options, settings.fills);
+  settings.range = range_in(options);
+  settings.frame_bytes = unless_zero(options.frame_bytes);
+  return settings;
+}
+
+FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::string_view label) {
+  FieldSettings settings = method_settings(options);
+  const bool has_target = target_of(options).has_value();
+  const auto own = own_bound(settings.frame.predictor);
+  if (own && has_target) {
+    throw UsageError(fmt::format("{0}target finds a bound; it goes with {0}zfp-mode accuracy",
+                                 dashes_of(label)));
+  }
+  if (own && !has_bound) {
+    settings.mode = ErrorMode::absolute;
+    settings.bound = *own;
+  } else if (own == 0.0) {
+    throw UsageError(
+        fmt::format("{} has no effect with {}zfp-mode reversible, which loses "
+                    "nothing; leave it out",
+                    label, dashes_of(label)));
+  } else if (!has_target) {
+    settings.mode = error_mode_of(options);
+    settings.bound = options.bound;
+    check_bound(settings.bound, settings.mode, label);
+  }
+  return settings;
+}
+
+RunSettings run_settings(const cuszi_options& options) {
+  find_option("threads").check(options);
+  RunSettings run;
+  run.device = {
+      static_cast<DeviceChoice::Kind>(within("device", options.device, 0, CUSZI_DEVICE_CUDA)),
+      within("device_index", options.device_index, 0, most_device_index)};
+  run.threads = unless_zero(options.threads);
+  run.memory_limit = unless_zero(options.memory_limit);
+  run.stream = options.stream;
+  return run;
+}
+
+std::optional<Target> target_of(const cuszi_options& options) {
+  const int mode = mode_in(options);
+  if (mode == CUSZI_REL || mode == CUSZI_ABS) return std::nullopt;
+  const bool psnr = mode == CUSZI_PSNR;
+  const Target target{psnr ? Target::Kind::psnr : Target::Kind::ratio, options.bound};
+  if (is_possible(target)) return target;
+  refuse_value("bound", fmt::format("{}", options.bound),
+               psnr ? fmt::format("a PSNR above 0 and up to {} dB", most_psnr)
+                    : fmt::format("a ratio from 1 to {}", most_ratio));
+}
+
+ErrorMode error_mode_of(const cuszi_options& options) {
+  return mode_in(options) == CUSZI_REL ? ErrorMode::relative : ErrorMode::absolute;
+}
+
+}  // namespace cuszi

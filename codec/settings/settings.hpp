@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "codec/field/value_range.hpp"
+#include "codec/settings/target.hpp"
+#include "core/field/config.hpp"
+#include "core/field/mask.hpp"
+#include "cuszi/cuszi.h"
+
+namespace cuszi {
+
+/// Where to compute, as the user asks.
+struct DeviceChoice {
+  enum class Kind { automatic, cpu, cuda };
+
+  Kind kind = Kind::automatic;
+  int index = 0;  ///< which of several devices
+
+  friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
+};
+
+/// Where and how a call works.
+struct RunSettings {
+  DeviceChoice device;
+  std::optional<int> threads;             ///< of the CPU
+  void* stream = nullptr;                 ///< of CUDA, whose work is awaited
+  std::optional<ByteCount> memory_limit;  ///< of restoring
+};
+
+/// How a field is to be compressed.
+struct FieldSettings {
+  double bound = 0;
+  ErrorMode mode = ErrorMode::relative;
+  std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
+  FillValues fills;
+  std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
+  std::optional<std::uint64_t> fill_samples =
+      {};  ///< drawn of each frame to find fill values not named
+  FrameConfig frame;
+  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
+
+  /// True if the field's range must be known before its first frame can be compressed.
+  bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
+};
+
+// What the members of cuszi_options come to. Every function throws UsageError, naming the member,
+// its value and what would be accepted.
+
+/// All settings but bound and mode.
+FieldSettings method_settings(const cuszi_options& options);
+
+/// All settings; the bound is open where there is a target, and zfp's own where its mode has one
+/// and `has_bound` is false. `label` is what the user calls the bound.
+FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::string_view label);
+
+RunSettings run_settings(const cuszi_options& options);
+
+/// The target that the options ask for; nothing where they ask for a bound.
+std::optional<Target> target_of(const cuszi_options& options);
+
+/// How `bound` is meant where there is no target.
+ErrorMode error_mode_of(const cuszi_options& options);
+
+}  // namespace cuszi
