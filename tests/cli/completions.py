@@ -8,6 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
+# Completion asks the tool that a user would run.
+_ENVIRONMENT = {**os.environ, "PATH": f"{Path(os.environ['CUSZI']).parent}:{os.environ['PATH']}"}
 FOLDER = Path(__file__).resolve().parents[2] / "scripts/completion"
 READY = "#ready#"
 
@@ -18,7 +20,7 @@ def bash(line, folder):
     program = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; };'
                '_cuszi; printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "-c", program, "bash", FOLDER / "cuszi.bash", *words], cwd=folder,
-                          capture_output=True, text=True, check=True)
+                          env=_ENVIRONMENT, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
 
@@ -37,7 +39,7 @@ def zsh(line, folder, until):
     if child == 0:
         os.chdir(folder)
         os.execvpe("zsh", ["zsh", "-f", "-i"],
-                   {**os.environ, "TERM": "dumb", "HOME": str(folder), "COLUMNS": "200"})
+                   {**_ENVIRONMENT, "TERM": "dumb", "HOME": str(folder), "COLUMNS": "200"})
     try:
         os.write(terminal, (f"unsetopt zle_bracketed_paste; PS1=; fpath=({FOLDER} $fpath);"
                             "autoload -Uz compinit; compinit -u -D; zstyle ':completion:*' menu no;"

@@ -3,16 +3,43 @@
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
 import completions
 from cli_test import CUSZI, SANITIZED, CliTest, also_sanitized
 
-MAN = Path(__file__).resolve().parents[2] / "docs/man/cuszi.1"
+ROOT = Path(__file__).resolve().parents[2]
+MAN = ROOT / "docs/man/cuszi.1"
 MACROS = "TH|SH|SS|TP|PP|RS|RE|EX|EE|br|B|I|BR|RB|BI|IB|RI|IR"
 COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "show", "bench", "zfp-import",
             "zfp-export"]
+
+
+GROUPS = ["Main options", "Predictor", "Coder", "Device", "Files and formats", "Safety", "Report"]
+# What groups of the help of compress have, each with some that have to be there.
+EXPECTED = {"Main options": {"error-bound", "mode", "target", "preset", "effort", "output"},
+            "Predictor": {"predictor", "axes", "reach", "alpha", "beta", "interp", "radius", "zfp-mode"},
+            "Coder": {"coder", "index", "chunk", "lossless", "frame-size"},
+            "Device": {"device", "threads"},
+            "Files and formats": {"dims", "type", "byte-order", "fill-value", "recursive", "bound"},
+            "Safety": {"verify", "strict", "force", "keep", "rm"},
+            "Report": {"help", "json", "quiet"}}
+
+
+def options_in(text):
+    """The options of a help text or a part of one: by their names, what they take and what they do."""
+    found = {}
+    for match in re.finditer(r"(?m)^  (?:-\w,)?--([a-z-]+)(?: (\S+)(?: \.\.\.)?)?(.*\n(?: {34}.*\n)*)", text):
+        found[match[1]] = (match[2] or "", " ".join(match[3].split()))
+    return found
+
+
+def words_in(values):
+    """Words that "psnr:DB|N|auto|cuda[:N]" offers: psnr:, auto, cuda."""
+    plain = re.sub(r"\[.*\]", "", re.sub(r"^\[(.*)\]$", r"\1", values))
+    return {word for word in (re.sub("[A-Z].*", "", part) for part in plain.split("|")) if word}
 
 
 class Help(CliTest):
@@ -26,25 +53,80 @@ class Help(CliTest):
             self.assertIn(f"  cuszi {command} ", help_text)
 
     @also_sanitized
-    def test_every_option_is_in_the_man_page_and_the_completions(self):
-        root = Path(__file__).resolve().parents[2]
-        man = (root / "docs/man/cuszi.1").read_text().replace("\\-", "-")
-        files = {"man page": man,
-                 "bash": (root / "scripts/completion/cuszi.bash").read_text(),
-                 "zsh": (root / "scripts/completion/_cuszi").read_text()}
-        every = {"--version"}
+    def test_every_option_is_in_the_man_page_and_no_other(self):
+        told = set(re.findall(r"(?<![\w-])--([a-z-]+[a-z])", MAN.read_text().replace("\\-", "-")))
+        every = {"version"}
+        for command in COMMANDS:
+            options = set(options_in(self.cuszi(command, "--help").stdout.decode()))
+            self.assertLessEqual({"help", "json"}, options)
+            self.assertLessEqual(options, told, command)
+            every |= options
+        self.assertEqual(told, every)
+
+    def test_help_is_at_most_100_columns_wide(self):
+        for command in [[], *([command] for command in COMMANDS)]:
+            for line in self.cuszi(*command, "--help").stdout.decode().splitlines():
+                with self.subTest(command=command, line=line):
+                    self.assertLessEqual(len(line), 100)
+
+    def test_options_stand_in_groups(self):
         for command in COMMANDS:
             text = self.cuszi(command, "--help").stdout.decode()
-            options = set(re.findall(r"^  (?:-\w, ?)?\s*(--[a-z-]+)", text, re.MULTILINE))
-            self.assertIn("--help", options)
-            self.assertIn("--json", options)
-            for name, content in files.items():
-                told = set(re.findall(r"(?<![\w-])--[a-z-]+", content))
-                self.assertLessEqual(options, told, f"{command}: not in the {name}")
-            every |= options
-        for name, content in files.items():
-            told = set(re.findall(r"(?<![\w-])--[a-z-]+[a-z]", content))
-            self.assertLessEqual(told, every, f"in the {name} alone")
+            titles = re.findall(r"(?m)^(\w[\w ]{3,20}):$", text)
+            with self.subTest(command=command):
+                self.assertEqual(titles, [title for title in ["Positionals", *GROUPS] if title in titles])
+        parts = re.split(r"(?m)^(\w[\w ]{3,20}):$", self.cuszi("compress", "--help").stdout.decode())
+        found = {title: set(options_in(part)) for title, part in zip(parts[1::2], parts[2::2])}
+        self.assertEqual(list(found), ["Positionals", *GROUPS])
+        for title, expected in EXPECTED.items():
+            self.assertLessEqual(expected, found[title])
+
+    def test_every_option_has_a_help_text(self):
+        count = 0
+        for command in COMMANDS:
+            for name, (_, does) in options_in(self.cuszi(command, "--help").stdout.decode()).items():
+                count += 1
+                with self.subTest(command=command, option=name):
+                    self.assertGreater(len(does), 12)
+        self.assertGreater(count, 120)
+
+    def test_the_man_page_and_its_web_page_list_every_option_with_its_words(self):
+        sys.path.insert(0, str(ROOT / "scripts/site"))
+        import man_page
+        man = re.sub(r"\\f.", "", MAN.read_text().replace("\\-", "-"))
+        page = man_page.to_markdown(MAN.read_text())
+        for name, (values, _) in options_in(self.cuszi("compress", "--help").stdout.decode()).items():
+            with self.subTest(option=name):
+                self.assertRegex(page, rf"--{name}(?![a-z-])")
+                if values.islower() and "|" in values and name != "device":
+                    told = re.search(rf"(?m)^\.TP\n.*--{name} \" ([^\"\n]*)", man)[1]
+                    self.assertEqual(set(told.split("|")), set(values.split("|")))
+
+    @also_sanitized
+    def test_bash_completes_options_and_words(self):
+        for command in COMMANDS:
+            options = options_in(self.cuszi(command, "--help").stdout.decode())
+            with self.subTest(command=command):
+                self.assertEqual(set(completions.bash(f"cuszi {command} --", self.folder)),
+                                 {f"--{name}" for name in options})
+        self.field("u_20x30x40.f32")
+        for name, (values, _) in options_in(self.cuszi("compress", "--help").stdout.decode()).items():
+            with self.subTest(option=name):
+                offered = completions.bash(f"cuszi compress --{name} ", self.folder)
+                expected = words_in(values) if values else {"u_20x30x40.f32"}
+                files = {"u_20x30x40.f32"} if values in ("FILE", "OUT") else set()
+                self.assertEqual(set(offered), expected | files)
+        self.assertEqual(completions.bash("cuszi compress -m r", self.folder), ["rel"])
+        self.assertEqual(set(completions.bash("cuszi bench --study ", self.folder)),
+                         {"huffman", "index", "zfp-index"})
+
+    @unittest.skipUnless(shutil.which("zsh"), "no zsh")
+    def test_zsh_completes_options_and_words(self):
+        for line, expected in [("cuszi compress --eff", "--effort "), ("cuszi compress --effort b", "best "),
+                               ("cuszi bench --study zfp", "zfp-index "), ("cuszi test --mem", "--memory-limit "),
+                               ("cuszi compress --target ps", "psnr:"), ("cuszi list -", "--json")]:
+            with self.subTest(line=line):
+                self.assertIn(expected, completions.zsh(line, self.folder, re.escape(expected)))
 
     def test_every_short_option_is_in_the_man_page(self):
         man = MAN.read_text().replace("\\-", "-")
@@ -96,11 +178,10 @@ class Help(CliTest):
         return done.stdout.strip() == str(folder)
 
     def test_version(self):
-        root = Path(__file__).resolve().parents[2]
-        version = re.search(r"cuszi VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text())[1]
+        version = re.search(r"cuszi VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
         first, *lines = self.cuszi("--version").stdout.decode().splitlines()
         self.assertRegex(first, rf"^cuszi {version}(, commit [0-9a-f]{{12}}(-dirty)?)?$")
-        self.assertEqual("commit" in first, self.is_checkout(root))
+        self.assertEqual("commit" in first, self.is_checkout(ROOT))
         self.assertRegex(lines[0], r"^archive format \d+$")
         processor = set(re.findall(r"\S+", Path("/proc/cpuinfo").read_text()))
         if SANITIZED or "avx2" not in processor:
