@@ -10,7 +10,7 @@ import numpy as np
 
 import cuszi
 import support
-from cuszi import _options
+from cuszi import _library, _options
 
 
 def waves(shape=(12, 30, 40), dtype="f4"):
@@ -195,6 +195,8 @@ class Numbers(unittest.TestCase):
 
 class Names(unittest.TestCase):
 
+    small = waves((6, 10, 12))
+
     def test_unknown_keywords(self):
         archive = cuszi.compress(waves(), abs=1e-2)
         for function, arguments, accepted in [
@@ -215,9 +217,49 @@ class Names(unittest.TestCase):
                 with self.subTest(option=option, wrong=wrong):
                     with self.assertRaisesRegex(cuszi.UsageError, option):
                         cuszi.compress(waves(), abs=1e-2, **{option: wrong})
-        self.assertEqual(tuple(_options.PRESETS), get_args(_options.Preset))
         with self.assertRaisesRegex(cuszi.UsageError, "preset 'bogus' is not one of ratio, "):
             cuszi.H5(abs=1, preset="bogus")
+
+    def test_names_for_type_checkers_are_those_of_the_table(self):
+        for name in ("preset", "predictor", "coder", "effort", "lossless", "index", "interp_cubic"):
+            literal = getattr(_options, name.removeprefix("interp_").capitalize())
+            with self.subTest(name=name):
+                self.assertEqual(_library.OPTIONS[name].values.decode().split("|"),
+                                 list(get_args(literal)))
+        for role in get_args(_options.Axes):
+            cuszi.compress(self.small, abs=1e-2, axes=role)
+
+    def test_keywords_are_those_of_the_table(self):
+        parameters = inspect.signature(cuszi.compress).parameters
+        others = {"bound": "abs", "mode": "psnr", "range_min": "value_range", "fills": "fill",
+                  "memory_limit": "memory_limit"}
+        keywords = {others.get(member, member) for member in _library.OPTIONS if member}
+        own = {"a", "abs", "rel", "psnr", "ratio", "stream", "out", "method"}  # no options
+        self.assertEqual(keywords - {"memory_limit", "abs", "psnr"} | {"axis"},
+                         set(parameters) - own | set(_options.METHOD))
+        self.assertIn("memory_limit", inspect.signature(cuszi.decompress).parameters)
+
+    def test_0_is_the_default_of_numbers(self):
+        expected = cuszi.compress(self.small, abs=1e-2)
+        for name in ("reach", "alpha", "radius", "chunk", "frame_bytes", "huffman_width", "threads"):
+            with self.subTest(name=name):
+                self.assertEqual(cuszi.compress(self.small, abs=1e-2, **{name: 0}), expected)
+        for name in ("device", "zfp_mode", "interp_order"):
+            with self.subTest(name=name), self.assertRaisesRegex(cuszi.UsageError, name):
+                cuszi.compress(self.small, abs=1e-2, **{name: 0})
+
+    def test_numbers_out_of_the_table_s_range(self):
+        count = 0
+        for name, row in _library.OPTIONS.items():
+            if name not in _options.METHOD or not row.most:
+                continue
+            count += 1
+            for wrong in (2 * row.most, -1):
+                value = wrong if row.kind == _library.NUMBER else int(wrong)
+                with self.subTest(name=name, wrong=wrong):
+                    with self.assertRaisesRegex(cuszi.UsageError, rf"^{name} '.*' is not "):
+                        cuszi.compress(self.small, abs=1e-2, **{name: value})
+        self.assertGreaterEqual(count, 8)
 
     def test_types_of_values(self):
         for dtype in ("i4", "u1", "f2", "c8", "?", "S3", "M8[s]"):

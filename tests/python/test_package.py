@@ -14,6 +14,7 @@ import numpy as np
 
 import cuszi
 import support
+from cuszi import _library
 
 
 def waves(shape=(12, 30, 40), dtype="f4", seed=1):
@@ -109,16 +110,38 @@ class RoundTrips(unittest.TestCase):
                     ([], {}), (["--preset", "cuszi"], {"preset": "cuszi"}),
                     (["--axes", "layered:0", "--effort", "best"],
                      {"axes": "layered", "axis": 0, "effort": "best"}),
+                    (["--reach", "3", "--alpha", "1.5", "--beta", "2", "--radius", "512"],
+                     {"reach": 3, "alpha": 1.5, "beta": 2, "radius": 512}),
                     (["--preset", "cusz", "--chunk", "256", "--index", "length", "--radius", "512"],
                      {"preset": "cusz", "chunk": 256, "index": "length", "radius": 512}),
-                    (["--predictor", "interp", "--interp", "tile=4x4x4,anchor=4,order=xyz"],
+                    (["--coder", "huffman", "--huffman-width", "64", "--partition", "8"],
+                     {"coder": "huffman", "huffman_width": 64, "partition": 8}),
+                    (["--preset", "zfp", "--zfp-mode", "rate:8", "--zfp-chunk", "4"],
+                     {"preset": "zfp", "zfp_mode": "rate:8", "zfp_chunk": 4}),
+                    (["--fill-value", "1e20", "--fill-value", "netcdf", "--lossless", "none"],
+                     {"fill": [1e20, "netcdf"], "lossless": "none"}),
+                    (["--value-range", "-2,3", "--frame-size", "64K", "--threads", "1"],
+                     {"value_range": (-2, 3), "frame_bytes": 65536, "threads": 1}),
+                    (["--predictor", "interp", "--interp",
+                      "tile=4x4x4,anchor=4,alpha=2,cubic=natural,order=xyz"],
                      {"predictor": "interp", "interp_tile": (4, 4, 4), "interp_anchor": 4,
-                      "interp_order": "xyz"})]:
+                      "interp_alpha": 2, "interp_cubic": "natural", "interp_order": "xyz"})]:
                 with self.subTest(options=options):
                     subprocess.run([os.environ["CUSZI"], "compress", path, "-e", "1e-3", "--force",
                                     "--quiet", *options], check=True)
-                    self.assertEqual(cuszi.compress(a, rel=1e-3, **keywords),
-                                     Path(f"{path}.cuszi").read_bytes())
+                    archive = Path(f"{path}.cuszi").read_bytes()
+                    self.assertEqual(cuszi.compress(a, rel=1e-3, **keywords), archive)
+                    self.assertEqual(self.archive_by_names(a, options), archive)
+
+    def archive_by_names(self, a, options):
+        """By cuszi_set_option() alone, with the names and texts of the tool."""
+        asked = _library.Options()
+        for name, text in [("--error-bound", "1e-3"), *zip(options[::2], options[1::2])]:
+            _library.set_option(asked, name.removeprefix("--"), text)
+        field = _library.Field(_library.F32, a.ndim, a.shape)
+        archive = np.empty(_library.bound(field, asked), "u1")
+        size = _library.compress(asked, field, a.ctypes.data, archive.ctypes.data, archive.nbytes)
+        return archive[:size].tobytes()
 
     def test_targets_are_those_of_the_tool(self):
         a = waves()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 from typing import TYPE_CHECKING, Any, Callable, Iterable, SupportsFloat, SupportsIndex, TypeVar, Union
 
@@ -38,7 +39,7 @@ def real(name: str, value: Any) -> float:
     raise TypeError(f"{name} {value!r} is not a number")
 
 
-def whole(name: str, value: Any, least: int, most: int) -> int:
+def whole(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> int:
     """Raises TypeError for what is not a whole number, UsageError for one that is out of range."""
     try:
         number = operator.index(value)

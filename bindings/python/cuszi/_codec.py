@@ -160,7 +160,7 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
     options = Options()
     _options.set_method(options, method)
     _options.set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
-    options.preset = _options.number_of("preset", preset)
+    _options.set_option(options, "preset", preset)
     if verify:
         options.verify = 1
     if strict:
@@ -195,7 +195,7 @@ def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 
     UsageError
     """
     options = Options()
-    options.frame_bytes = frame_bytes
+    _options.set_option(options, "frame_bytes", frame_bytes)
     values, fills = _values(a, fill)
     _options.set_fills(options, fills)
     return _library.bound(_field(values), options)

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping
 from . import _library
 from ._arguments import Real, bound, names_keywords, real, value_range as range_of
 from ._errors import UsageError
-from ._options import Preset, ValueRange, number_of
+from ._options import Preset, ValueRange, preset_number
 
 _STRICT = 256  # added to the preset's number
 _PARAMETERS_VERSION = 1
@@ -101,7 +101,7 @@ class H5(Mapping[str, Any]):
                  value_range: ValueRange = None, preset: Preset = "ratio",
                  fill: Real | None = None, strict: bool = False) -> None:
         absolute = _absolute_bound(abs, rel, value_range)
-        number = number_of("preset", preset) + (_STRICT if strict else 0)
+        number = preset_number(preset) + (_STRICT if strict else 0)
         self.filter_id: int = _library.h5_filter()
         self.parameters: tuple[int, ...] = (
             _PARAMETERS_VERSION, *_halves(absolute), number,

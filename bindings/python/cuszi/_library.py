@@ -69,10 +69,23 @@ class Options(_Checked):
         ("index", c_int32), ("chunk", c_uint32), ("partition", c_uint32),
         ("huffman_width", c_int32), ("verify", c_int32),
         ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double),
-        ("strict", c_int32), ("reserved", c_int32), ("memory_limit", c_uint64)]
+        ("strict", c_int32), ("more_fill_count", c_uint32), ("memory_limit", c_uint64),
+        ("more_fills", c_double * MAX_FILLS)]
 
     def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Options), version=1)
+
+
+TEXT, WORD, WHOLE, POWER_OF_TWO, NUMBER, SIZE, FLAG = range(7)
+
+
+class OptionRow(Structure):
+    """A row of the library's table of options."""
+
+    _fields_ = [
+        ("group", c_char_p), ("name", c_char_p), ("member", c_char_p), ("kind", c_int32),
+        ("values", c_char_p), ("least", c_double), ("most", c_double), ("initial", c_char_p),
+        ("help", c_char_p)]
 
 
 class ArchiveInfo(Structure):
@@ -105,6 +118,10 @@ def _load() -> ctypes.CDLL:
         "cuszi_context_destroy": (None, [c_void_p]),
         "cuszi_last_error": (c_char_p, [c_void_p]),
         "cuszi_last_warning": (c_char_p, [c_void_p]),
+        "cuszi_option_at": (POINTER(OptionRow), [c_size_t]),
+        "cuszi_set_option": (c_int32, [POINTER(Options), c_char_p, c_char_p]),
+        "cuszi_option_error": (c_size_t, [POINTER(Options), c_char_p, c_char_p, c_char_p,
+                                          c_size_t]),
         "cuszi_bound": (c_size_t, [POINTER(Field), POINTER(Options)]),
         "cuszi_compress": (c_int32, [c_void_p, POINTER(Options), POINTER(Field), c_void_p,
                                      c_void_p, c_size_t, POINTER(c_size_t)]),
@@ -122,6 +139,29 @@ def _load() -> ctypes.CDLL:
 
 
 _library = _load()
+
+
+def _options() -> dict[str, OptionRow]:
+    rows = {}
+    index = 0
+    while row := _library.cuszi_option_at(index):
+        rows[row.contents.member.decode()] = row.contents
+        index += 1
+    return rows
+
+
+#: The table, by members of Options.
+OPTIONS = _options()
+
+
+def set_option(options: Options, name: str, text: str) -> None:
+    arguments = byref(options), name.encode(), text.encode()
+    if _library.cuszi_set_option(*arguments) != 0:
+        line = ctypes.create_string_buffer(1000)
+        _library.cuszi_option_error(*arguments, line, len(line))
+        error = UsageError(_text(line.value))
+        error.status = 1
+        raise error
 
 
 class _Context:
@@ -149,7 +189,7 @@ def _context() -> int | None:
 
 def _text(line: bytes) -> str:
     """What the library says, with this package's name for the member ``fills``."""
-    return line.decode().replace("give fills ", "give fill=")
+    return line.decode(errors="replace").replace("give fills ", "give fill=")
 
 
 def _call(function: Any, *arguments: Any) -> None:

@@ -1,21 +1,21 @@
-"""Arguments of Python as the library's options. Names are those of the tool's options, in the order of
-their numbers in cuszi.h."""
+"""Keywords of Python as the library's options. Which there are, and what they take, says the library's
+table."""
 
 from __future__ import annotations
 
-import ctypes
-from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, TypedDict, Union,
-                    get_args)
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, TypedDict, Union
 
+from . import _library
 from ._arguments import Real, real, several, value_range, whole
 from ._errors import UsageError
-from ._library import MAX_FILLS, Options
+from ._library import Options
 
 if TYPE_CHECKING:
     from ._memory import Memory
 
 NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
 
+# Names for type checkers: those of the table, which a test compares.
 Preset = Literal["ratio", "cuszi", "cusz", "fast", "zfp"]
 Predictor = Literal["auto", "lorenzo", "interp", "multilevel", "tiles", "zfp"]
 Coder = Literal["auto", "huffman", "ans"]
@@ -56,90 +56,56 @@ class Method(TypedDict, total=False):
     zfp_chunk: int
 
 
-def _numbered(names: Any, first: int) -> dict[str, int]:
-    return {name: number for number, name in enumerate(get_args(names), first)}
-
-
-PRESETS = _numbered(Preset, 0)
 METHOD = tuple(Method.__annotations__)
-MODES = ("rel", "abs", "psnr", "ratio")
-_NAMES = {"preset": PRESETS, "predictor": _numbered(Predictor, 1), "coder": _numbered(Coder, 1),
-          "effort": _numbered(Effort, 0), "lossless": _numbered(Lossless, 0),
-          "axes": _numbered(Axes, 0), "index": _numbered(Index, 1),
-          "interp_cubic": _numbered(Cubic, 1)}
-_REALS = ("alpha", "beta", "interp_alpha")
-_ZFP_MODES = {"accuracy": 0, "precision": 1, "rate": 2, "reversible": 3}
 
 
-def number_of(option: str, name: Any) -> int:
-    """The number of an option's choice."""
-    names = _NAMES[option]
-    if not isinstance(name, str) or name not in names:
-        raise UsageError(f"{option} {name!r} is not one of {', '.join(names)}")
-    return names[name]
+def _text(name: str, value: Any) -> str:
+    """What the library reads as this value of an option; raises TypeError for one of another type."""
+    kind = _library.OPTIONS[name].kind
+    if kind in (_library.WHOLE, _library.POWER_OF_TWO):
+        return str(whole(name, value))
+    if kind == _library.SIZE:
+        return str(min(whole(name, value, 0, 2**64 - 1), 2**50))  # no memory is larger
+    if kind == _library.NUMBER:
+        return repr(real(name, value))
+    if name == "interp_tile":
+        return "x".join(str(whole(name, extent)) for extent in several(value))
+    return str(value)
 
 
-def _set_device_name(options: Options, name: str) -> None:
-    kind, colon, index = name.partition(":")
-    is_index = kind == "cuda" and index.isascii() and index.isdigit()
-    if kind not in ("auto", "cpu", "cuda") or (colon and not is_index):
-        raise UsageError(f"device {name!r} is not auto, cpu, cuda or cuda:N")
-    options.device = ("auto", "cpu", "cuda").index(kind)
-    options.device_index = int(index or 0)
+def set_option(options: Options, name: str, value: Any) -> None:
+    """0 is the default of numbers, and of words that are numbered."""
+    text = _text(name, value)
+    is_text = isinstance(value, str) or _library.OPTIONS[name].kind == _library.TEXT
+    if is_text or text not in ("0", "0.0"):
+        _library.set_option(options, name, text)
+
+
+def set_method(options: Options, method: Mapping[str, Any]) -> None:
+    given = dict(method)
+    axis = whole("axis", given.pop("axis", 0))
+    if given.get("axes") in ("independent", "layered"):
+        given["axes"] = f"{given['axes']}:{axis}"
+    for name, value in given.items():
+        set_option(options, name, value)
+
+
+def preset_number(preset: Preset) -> int:
+    """The number of a preset in cuszi.h."""
+    options = Options()
+    set_option(options, "preset", preset)
+    return int(options.preset)
 
 
 def set_device(options: Options, device: str, threads: int | None, stream: int | None,
                memories: Iterable[Memory]) -> None:
-    if device != "auto":
-        _set_device_name(options, str(device))
+    set_option(options, "device", device)
     if threads is not None:
-        options.threads = threads
+        set_option(options, "threads", threads)
     if stream is None:
         stream = next((memory.stream for memory in memories if memory.stream), None)
     if stream is not None:
         options.stream = stream
-
-
-def _set_zfp_mode(options: Options, mode: str) -> None:
-    name, colon, amount = str(mode).partition(":")
-    takes_amount = name in ("precision", "rate")
-    try:
-        options.zfp_mode = _ZFP_MODES[name]
-        options.zfp_amount = float(amount) if takes_amount else 0
-    except (KeyError, ValueError):
-        name = ""
-    if not name or bool(colon) != takes_amount:
-        raise UsageError(f"zfp_mode {mode!r} is not accuracy, precision:PLANES, rate:BITS or "
-                         "reversible")
-
-
-def _set_interp_tile(options: Options, tile: Any) -> None:
-    extents = [whole("interp_tile", extent, 1, 2**64 - 1) for extent in several(tile)]
-    if not 1 <= len(extents) <= 3:
-        raise UsageError(f"interp_tile {tile!r} has not 1 to 3 extents, slowest first")
-    options.interp_tile = tuple([1] * (3 - len(extents)) + extents)
-
-
-def _set_interp_order(options: Options, order: Any) -> None:
-    if not isinstance(order, str) or sorted(order) != ["x", "y", "z"]:
-        raise UsageError(f"interp_order {order!r} is not the letters z, y and x in some order")
-    options.interp_order = order.encode()
-
-
-def set_method(options: Options, method: Mapping[str, Any]) -> None:
-    for option, value in method.items():
-        if option in _NAMES:
-            setattr(options, option, number_of(option, value))
-        elif option in _REALS:
-            setattr(options, option, real(option, value))
-        elif option == "zfp_mode":
-            _set_zfp_mode(options, value)
-        elif option == "interp_tile":
-            _set_interp_tile(options, value)
-        elif option == "interp_order":
-            _set_interp_order(options, value)
-        else:
-            setattr(options, option, value)
 
 
 def fill_values(fill: Any) -> tuple[float, ...]:
@@ -153,12 +119,8 @@ def fill_values(fill: Any) -> tuple[float, ...]:
 
 
 def set_fills(options: Options, fills: tuple[float, ...]) -> None:
-    if not fills:
-        return
-    if len(fills) > MAX_FILLS:
-        raise UsageError(f"at most {MAX_FILLS} fill values, not {len(fills)}")
-    options.fill_count = len(fills)
-    options.fills = (ctypes.c_double * len(fills))(*fills)
+    for fill in fills:
+        _library.set_option(options, "fill-value", repr(fill))
 
 
 def set_quality(options: Options, asked: Mapping[str, Any], values: Any) -> None:
@@ -169,12 +131,15 @@ def set_quality(options: Options, asked: Mapping[str, Any], values: Any) -> None
     if len(given) != 1:
         raise UsageError("give one of rel=, abs=, psnr= and ratio=, like rel=1e-3")
     (mode, value), = given.items()
-    options.bound = real(mode, value)
-    options.mode = MODES.index(mode)
+    number = repr(real(mode, value))
+    if mode in ("rel", "abs"):
+        _library.set_option(options, "mode", mode)
+        _library.set_option(options, "error-bound", number)
+    else:
+        _library.set_option(options, "target", f"{mode}:{number}")
     if values is None:
         return
     if mode != "rel":
         raise UsageError(f"value_range= goes with rel=, not with {mode}=")
-    options.range_min, options.range_max = value_range(values)
-    options.has_range = 1
-
+    least, most = value_range(values)
+    _library.set_option(options, "value-range", f"{least!r},{most!r}")

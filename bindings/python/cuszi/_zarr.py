@@ -15,7 +15,7 @@ from ._arguments import Real, bound, names_keywords
 from ._codec import compress, decompress, require_floats
 from ._errors import ArchiveError
 from ._library import MAX_RANK
-from ._options import Fill, Preset, fill_values, number_of
+from ._options import Fill, Preset, fill_values, preset_number
 
 _NAME = "cuszi"
 
@@ -58,7 +58,7 @@ class Zarr(ArrayBytesCodec):
     @names_keywords()
     def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill | None = None,
                  strict: bool = False) -> None:
-        number_of("preset", preset)
+        preset_number(preset)
         fills = None if fill is None else fill_values(fill)
         for name, value in (("abs", bound("abs", abs)), ("preset", preset), ("fill", fills),
                             ("strict", bool(strict))):
@@ -120,7 +120,7 @@ class Numcodec(Codec):
     @names_keywords()
     def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill = (),
                  strict: bool = False) -> None:
-        number_of("preset", preset)
+        preset_number(preset)
         self.abs = bound("abs", abs)
         self.preset = preset
         self.fill = list(fill_values(fill))
