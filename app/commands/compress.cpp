@@ -118,7 +118,9 @@ class Compression {
     const bool again = options_.verify || options_.target;  // after they have been compressed
     const bool twice = again || settings_.needs_range();
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
-    if (!again) field_.use_once();
+    // Other predictors read the values to the end: the next frame takes the same memory then.
+    const bool drops_values = settings_.frame.predictor.id == PredictorId::multilevel;
+    if (!again && drops_values) field_.use_once();
   }
 
   void compress_to_target(OutputFile& file, Progress& progress) {
@@ -155,9 +157,9 @@ class Compression {
     events.frame_done = [&] { progress.advance(field_.frame_bytes(done++)); };
     compress_times_.steps().watch(
         [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
-    events.frame_loaded = [&](const LoadedFrame& /*frame*/) {
+    events.frame_loaded = [&](const LoadedFrame& frame) {
       if (std::exchange(layout_checked_, true)) return;
-      const LayoutWarning warning = layout_warning(field_, settings_.fills);
+      const LayoutWarning warning = layout_warning(field_, frame.values.bytes(), settings_.fills);
       looks_swapped_ = warning.values_look_swapped;
       warn_of(warning.text);
     };

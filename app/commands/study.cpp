@@ -113,7 +113,8 @@ class FrameStudy {
     StepTimes times;
     const LoadedFrame frame = load_frame(bench_.backend(), options_.settings.frame, shape_,
                                          field_.frame(0), options_.settings.fills, times);
-    if (frame.scan.missing < shape_.points()) range.add(frame.scan.min, frame.scan.max);
+    const FieldScan& scan = frame.scan();
+    if (scan.missing < shape_.points()) range.add(scan.min, scan.max);
     return range;
   }
 

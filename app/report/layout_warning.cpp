@@ -11,25 +11,24 @@ namespace cuszi::app {
 
 namespace {
 
-/// Reads what is at hand: of a stream, its first frame.
-ReadValues reader_of(FieldSource& field) {
+ReadValues reader_of(const FieldSource& field, Bytes first_frame) {
   const ByteCount width = size_of(field.layout().dtype);
   if (!field.is_stream()) {
     return [&field, width](std::uint64_t first, MutableBytes out) {
       field.read_part(0, first * width, out);
     };
   }
-  return [width, frame = field.frame(0)](std::uint64_t first, MutableBytes out) {
-    const Bytes part = frame.subspan(first * width, out.size());
+  return [width, first_frame](std::uint64_t first, MutableBytes out) {
+    const Bytes part = first_frame.subspan(first * width, out.size());
     std::copy(part.begin(), part.end(), out.begin());
   };
 }
 
 }  // namespace
 
-LayoutWarning layout_warning(FieldSource& field, const FillValues& fills) {
+LayoutWarning layout_warning(const FieldSource& field, Bytes first_frame, const FillValues& fills) {
   const FieldLayout& layout = field.layout();
-  const ReadValues read = reader_of(field);
+  const ReadValues read = reader_of(field, first_frame);
   const std::uint64_t values =
       field.is_stream() ? field.plan().frame_dims(0).count() : layout.dims.count();
   if (const auto strange = strange_value(layout, values, read)) {

@@ -13,8 +13,8 @@ struct LayoutWarning {
   bool values_look_swapped = false;  ///< which makes a relative bound meaningless
 };
 
-/// Whether a field, whose first frame has been read, looks as if it had its dims in another order
-/// or were of the other byte order.
-LayoutWarning layout_warning(FieldSource& field, const FillValues& fills);
+/// Whether a field looks as if it had its dims in another order or were of the other byte order. Of
+/// a stream only its first frame is looked at, whose values are `first_frame`.
+LayoutWarning layout_warning(const FieldSource& field, Bytes first_frame, const FillValues& fills);
 
 }  // namespace cuszi::app

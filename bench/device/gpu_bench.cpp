@@ -102,14 +102,13 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
     made = size;
     return allocate(size);
   };
-  if (run.bound_is_known) {
-    compress_frame(backend, config,
-                   load_frame(backend, config, shape, values, {}, run.bound, times), 0, run.bound,
-                   counted, times);
-    return made;
-  }
   LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
-  const double bound = run.has_rate() ? no_bound : run.bound * (frame.scan.max - frame.scan.min);
+  double bound = run.has_rate() ? no_bound : run.bound;
+  if (!run.bound_is_known && !run.has_rate()) {
+    const FieldScan& scan =
+        times.measure("scan", [&]() -> const FieldScan& { return frame.scan(); });
+    bound *= scan.max - scan.min;
+  }
   compress_frame(backend, config, std::move(frame), 0, bound, counted, times);
   return made;
 }
@@ -120,7 +119,7 @@ double absolute(Backend& backend, const Run& run, Bytes values) {
   FrameConfig config;
   config.predictor.id = run.predictor;
   const LoadedFrame frame = load_frame(backend, config, {run.dtype, run.dims}, values, {}, times);
-  return run.bound * (frame.scan.max - frame.scan.min);
+  return run.bound * (frame.scan().max - frame.scan().min);
 }
 
 void print_steps(const char* what, const StepTimes& times, int runs) {

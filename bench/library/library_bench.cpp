@@ -148,7 +148,7 @@ double absolute(Backend& backend, const FieldSettings& settings, const FrameShap
                 Bytes values) {
   StepTimes times;
   const LoadedFrame frame = load_frame(backend, settings.frame, shape, values, {}, times);
-  return settings.bound * (frame.scan.max - frame.scan.min);
+  return settings.bound * (frame.scan().max - frame.scan().min);
 }
 
 void measure(const Asked& asked) {

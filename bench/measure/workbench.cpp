@@ -28,10 +28,8 @@ FrameReport Workbench::compress(const FieldSettings& settings, double bound, Cal
   };
   return times.measure([&] {
     LoadedFrame frame =
-        settings.needs_range()
-            ? load_frame(backend_, settings.frame, shape_, values_, settings.fills, times.steps())
-            : load_frame(backend_, settings.frame, shape_, values_, settings.fills, bound,
-                         times.steps());
+        load_frame(backend_, settings.frame, shape_, Bytes(values_), settings.fills, times.steps());
+    if (settings.needs_range()) times.steps().measure("scan", [&] { frame.scan(); });
     FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
                                         allocate, times.steps(), advice);
     backend_.synchronize();

@@ -74,7 +74,7 @@ class FieldCompressor {
   FieldSummary compress(double bound, ArchiveOutput& outlet, const CompressionEvents& events) {
     FieldSummary summary;
     tracks_.run(frames(), [&](const FrameTicket& turn) {
-      LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, bound);
+      LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, true);
       turn.in_order(FrameStep::look, [&] {
         watch_.look_at(loaded, ordinary_magnitude(turn, bound));
         if (events.frame_loaded) events.frame_loaded(loaded);
@@ -109,8 +109,8 @@ class FieldCompressor {
     ValueRange range;
     if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
     tracks_.run(frames(), [&](const FrameTicket& turn) {
-      LoadedFrame frame = load(turn, std::nullopt);
-      const FieldScan& scan = frame.scan;
+      LoadedFrame frame = load(turn, false);
+      const FieldScan& scan = frame.scan();
       turn.in_order(FrameStep::end, [&] {
         if (scan.missing < frame.shape.points()) range.add(scan.min, scan.max);
       });
@@ -142,25 +142,23 @@ class FieldCompressor {
     return backends_[turn.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
   }
 
-  /// Loads the frame of this turn, for a bound if that is known.
-  LoadedFrame load(const FrameTicket& turn, std::optional<double> bound) {
+  /// Loads the frame of this turn, and scans it unless it may be coded unscanned.
+  LoadedFrame load(const FrameTicket& turn, bool bound_is_known) {
     const std::uint64_t i = turn.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     Backend& backend = *backends_[turn.track()];
     const ThreadsScope threads(threads_for(shape.points()));
-    Bytes values;
+    FrameValues values;
     turn.in_order(FrameStep::start, [&] { values = feed_.frame(i, backend); });
-    LoadedFrame frame = times_.measure(turn, [&](StepTimes& steps) {
-      const FrameConfig& config = settings_.frame;
-      const FillValues& fills = settings_.fills;
-      if (bound && !scans_.empty()) {
-        return load_frame(backend, config, shape, values, fills, *scans_[i], steps);
+    return times_.measure(turn, [&](StepTimes& steps) {
+      LoadedFrame frame =
+          load_frame(backend, settings_.frame, shape, std::move(values), settings_.fills, steps,
+                     scans_.empty() ? std::nullopt : scans_[i]);
+      if (!bound_is_known || settings_.fills.count != 0) {
+        steps.measure("scan", [&] { frame.scan(); });
       }
-      return bound ? load_frame(backend, config, shape, values, fills, *bound, steps)
-                   : load_frame(backend, config, shape, values, fills, steps);
+      return frame;
     });
-    frame.release_values = [this, i] { feed_.release_values(i); };
-    return frame;
   }
 
   const FieldSettings& settings_;

@@ -51,10 +51,11 @@ Bytes FieldSource::frame(std::uint64_t i) {
   return buffer_.view();
 }
 
-void FieldSource::release_values(std::uint64_t i) {
-  if (!is_used_once_ || whole_ || held_ != i) return;
+FrameValues FieldSource::take(std::uint64_t i) {
+  const Bytes values = frame(i);
+  if (!is_used_once_ || whole_ || held_ != i) return values;
   held_.reset();
-  buffer_ = {};
+  return {values, std::exchange(buffer_, {})};
 }
 
 /// Makes frame `i` that of the buffer if it has been read ahead.

@@ -9,6 +9,7 @@
 #include "codec/io/buffer.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/archive/frame_plan.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
 
@@ -34,14 +35,15 @@ class FieldSource {
   void hold();
 
   /// The values of frame `i` in the machine's byte order, valid until the next call. The last frame
-  /// asked for can be asked for again, whatever the source.
+  /// asked for can be asked for again, whatever the source, unless its memory was taken.
   Bytes frame(std::uint64_t i);
 
-  /// Promises that no frame is asked for again after release_values().
+  /// Promises that no frame is asked for again that was taken.
   void use_once() { is_used_once_ = true; }
 
-  /// Frees the memory of frame `i`, where it is the source's own and the frame is used once.
-  void release_values(std::uint64_t i);
+  /// The values of frame `i` as frame() gives them, with their memory if it is the source's own and
+  /// every frame is used once.
+  FrameValues take(std::uint64_t i);
 
   /// The values of frame `i` where the source has them in a device's memory; else none.
   Bytes device_frame(std::uint64_t i) const;

@@ -121,9 +121,10 @@ FillWatch::FillWatch(const FillValues& fills, std::size_t expected,
 }
 
 void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
-  if (frame.once && frame.once->sample().sampled < ordinary) return;
+  const auto sampled = ordinary > 0 ? frame.session->sampled_magnitude() : std::nullopt;
+  if (sampled && *sampled < ordinary) return;
   const auto values_at = [&](std::span<const std::uint64_t> points) {
-    return frame.values_at(points);
+    return frame.session->values_at(points);
   };
   const auto holds = [&](double value) {
     const DType dtype = frame.shape.dtype;
@@ -131,7 +132,7 @@ void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
            (value == 0 && frame.session->contains_bits(bits_of(-value, dtype)));
   };
   look_at({frame.shape.dtype, frame.shape.points(), values_at, holds,
-           frame.session ? &frame.scan : nullptr});
+           fills_.empty() ? nullptr : &frame.scan()});
 }
 
 void FillWatch::look_at(DType dtype, Bytes bytes) {

@@ -67,8 +67,8 @@ class FillWatch {
   explicit FillWatch(const FillValues& fills, std::size_t expected = 0,
                      std::optional<std::uint64_t> samples = {});
 
-  /// Looks at a frame that has been loaded, unless a backend that has seen but a sample of it found
-  /// no larger magnitude than `ordinary`.
+  /// Looks at a frame that has been loaded, unless its backend has not scanned it yet, and a sample
+  /// has no larger magnitude than `ordinary`.
   void look_at(const LoadedFrame& frame, double ordinary = 0);
 
   /// Looks at values in the host's memory.

@@ -29,8 +29,8 @@ void FramePrefetcher::expect(std::uint64_t i) {
   if (transfer_ != nullptr && field_.device_frame(i).empty() && fetched_ != i) fetch(i);
 }
 
-Bytes FramePrefetcher::frame(std::uint64_t i, Backend& user) {
-  if (transfer_ == nullptr) return field_.frame(i);
+FrameValues FramePrefetcher::frame(std::uint64_t i, Backend& user) {
+  if (transfer_ == nullptr) return field_.take(i);
   if (const Bytes values = field_.device_frame(i); !values.empty()) return values;
   if (fetched_ != i) fetch(i);
   fetching_.wait();
@@ -38,10 +38,6 @@ Bytes FramePrefetcher::frame(std::uint64_t i, Backend& user) {
   if (twice_ && !kept_) field_.recognise(i, user.hashes({&values, 1}).front());
   if (i + 1 < field_.plan().frames()) fetch(i + 1);
   return values;
-}
-
-void FramePrefetcher::release_values(std::uint64_t i) {
-  if (transfer_ == nullptr) field_.release_values(i);
 }
 
 bool FramePrefetcher::fits_device() const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codec/io/background.hpp"
-#include "core/backend/backend.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
 
@@ -24,10 +24,7 @@ class FramePrefetcher {
 
   /// The values of frame `i`, valid until as many others have been asked for as there are tracks.
   /// `user` is the backend that is going to work on it. Throws InputError or DeviceError.
-  Bytes frame(std::uint64_t i, Backend& user);
-
-  /// Frees the values of frame `i`, if they are the host's and nobody will ask for them again.
-  void release_values(std::uint64_t i);
+  FrameValues frame(std::uint64_t i, Backend& user);
 
  private:
   struct ReleaseKept {

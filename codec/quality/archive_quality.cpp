@@ -18,8 +18,8 @@ void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
   if (frame.there == nullptr) {
     meter_.add(frame.index, shown, frame.values);
   } else {
-    const Bytes original = feed_.value().frame(frame.index, *frame.there);
-    meter_.add(frame.index, *frame.there, original, frame.values);
+    const FrameValues original = feed_.value().frame(frame.index, *frame.there);
+    meter_.add(frame.index, *frame.there, original.bytes(), frame.values);
   }
 }
 

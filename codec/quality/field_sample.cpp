@@ -37,7 +37,7 @@ FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSo
     const Bytes values = field.frame(i);
     StepTimes times;
     const FieldScan scan =
-        load_frame(backend, settings.frame, shape, values, settings.fills, times).scan;
+        load_frame(backend, settings.frame, shape, values, settings.fills, times).scan();
     if (scan.missing < shape.points()) sample.range.add(scan.min, scan.max);
     if (sample.whole) {
       sample.boxes.push_back({shape, {values.begin(), values.end()}});
@@ -56,7 +56,7 @@ SampleResult code_sample(const FieldSample& sample, Backend& backend, const Fiel
   StepTimes times;
   for (const SampleBox& box : sample.boxes) {
     LoadedFrame loaded =
-        load_frame(backend, settings.frame, box.shape, box.values, settings.fills, times);
+        load_frame(backend, settings.frame, box.shape, Bytes(box.values), settings.fills, times);
     const CompressedFrame frame =
         compress_frame(backend, settings.frame, std::move(loaded), 0, settings.bound, times);
     result.field_bytes += box.values.size();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,23 +43,13 @@ class Backend {
   /// Waits until all that was begun is done, so that a step's time can be told.
   virtual void synchronize() noexcept {}
 
-  /// Looks at a frame, for a predictor whose geometry is that of `draft`. `values` must stay valid
-  /// as long as the session, or until PassEncoder::most_bytes() has told something.
+  /// Begins to encode a frame by a predictor whose geometry is that of `draft`. `known` is what an
+  /// earlier session for this frame has scanned, if there was one. `values` must stay valid as long
+  /// as the session, or until PassEncoder::most_bytes() has told something.
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                                 const FillValues& fills,
-                                                const PredictorParams& draft) = 0;
-  /// Begins to encode a frame that an earlier session has scanned: `scan` is the scan of that
-  /// session. `values` must stay valid as in encode().
-  virtual std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
-                                                        const FillValues& fills,
-                                                        const FieldScan& scan) = 0;
-  /// Begins to encode a frame without fill values in one pass, without a scan before it. Null where
-  /// the backend has no such way; then use encode().
-  virtual std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& /*shape*/,
-                                                         Bytes /*values*/,
-                                                         const PredictorParams& /*draft*/) {
-    return nullptr;
-  }
+                                                const PredictorParams& draft,
+                                                const std::optional<FieldScan>& known) = 0;
   /// Takes in a payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
 

@@ -135,7 +135,7 @@ class TrialSession {
   virtual void expect(const MultilevelParams& /*likely*/) {}
 };
 
-/// A frame that a backend has looked at: it answers questions about it, then codes it. What is
+/// A frame that a backend has in work: it answers questions about it, then codes it. What is
 /// computed stands in core, the order of the steps in core/pipeline; a backend decides who computes
 /// it, when. One thread; a backend has one session at a time.
 ///
@@ -148,8 +148,8 @@ class EncodeSession {
   virtual ~EncodeSession() = default;
 
   /// Range, missing points, and samples of prediction errors for the predictor whose geometry was
-  /// given.
-  virtual const FieldScan& scan() const = 0;
+  /// given. Reads the whole frame when it is first asked for, if no earlier session has.
+  virtual const FieldScan& scan() = 0;
   /// The missing points, in host memory.
   virtual Mask mask() = 0;
   /// The values at these points.
@@ -171,31 +171,21 @@ class EncodeSession {
   virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;
   /// Codes the frame by a predictor that codes itself. Sections stay valid as long as the session.
   virtual CodedPass encode_values(const PredictorParams& params, double bound) = 0;
+
+  /// The largest magnitude in a sample of the values (FieldScan::sampled), if encode_unscanned()
+  /// can be tried: for `tiles`, without fill values, as long as there is no scan. Nothing
+  /// elsewhere.
+  virtual std::optional<double> sampled_magnitude() { return std::nullopt; }
+  /// Codes the frame as encode_values() does, but while it is read for the first time; scan() tells
+  /// the range that was found then. Nothing if a point is missing, or if the backend has to know
+  /// the range first.
+  virtual std::optional<CodedPass> encode_unscanned(const PredictorParams& /*params*/,
+                                                    double /*bound*/) {
+    return std::nullopt;
+  }
   /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
   /// where that pass cannot be made.
   virtual void pack(Sections& sections) = 0;
-
- private:
-  FrameInSlot frame_;
-};
-
-/// A frame of which a backend has seen no more than a sample, to be read once, when it is coded by
-/// a predictor that codes itself.
-class OnePassSession {
- public:
-  explicit OnePassSession(FrameSlot& slot) : frame_(slot) {}
-  OnePassSession(const OnePassSession&) = delete;
-  OnePassSession& operator=(const OnePassSession&) = delete;
-  virtual ~OnePassSession() = default;
-
-  /// What a sample tells: no more than FieldScan::sampled.
-  virtual const FieldScan& sample() const = 0;
-  /// The values at these points.
-  virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
-  /// Codes the frame if no point is missing and it can be coded without knowing its range, which
-  /// `scan` tells then. The same sections as those of an EncodeSession, valid as long as this one.
-  virtual std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
-                                                 FieldScan& scan) = 0;
 
  private:
   FrameInSlot frame_;

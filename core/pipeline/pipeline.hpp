@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/archive/preview.hpp"
@@ -13,23 +15,37 @@
 
 namespace cuszi {
 
-/// A frame that a backend has looked at and holds, until it is compressed or goes out of scope. If
-/// its bound needs no range, the backend may have seen but a sample, and reads the frame once, when
-/// it codes it.
+/// The values of a frame, and what keeps them in memory if they go with the frame: whoever holds
+/// this may drop it when they are no longer needed.
+class FrameValues {
+ public:
+  FrameValues() = default;
+  /// Values that others keep.
+  FrameValues(Bytes bytes) : bytes_(bytes) {}
+  /// Values that `owner` keeps.
+  template <class Owner>
+  FrameValues(Bytes bytes, Owner owner)
+      : bytes_(bytes), owner_(std::make_shared<Owner>(std::move(owner))) {}
+  FrameValues(FrameValues&&) = default;
+  FrameValues& operator=(FrameValues&&) = default;
+
+  Bytes bytes() const { return bytes_; }
+  bool is_owner() const { return owner_ != nullptr; }
+
+ private:
+  Bytes bytes_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// A frame that a backend has in work, until it is compressed or goes out of scope.
 struct LoadedFrame {
   FrameShape shape;
-  Bytes values;
+  FrameValues values;
   PredictorParams draft;
-  FieldScan scan;  ///< nothing yet if there is a `once`
   std::unique_ptr<EncodeSession> session;
-  std::unique_ptr<OnePassSession> once;  ///< instead of a session
-  /// Takes the values away, to be called when none of these is looked at any more. None if they
-  /// are to stay.
-  std::function<void()> release_values = {};
 
-  std::vector<double> values_at(std::span<const std::uint64_t> points) const {
-    return once ? once->values_at(points) : session->values_at(points);
-  }
+  /// See EncodeSession::scan.
+  const FieldScan& scan() const;
 };
 
 /// What there is to tell of a frame that has been compressed.
@@ -54,19 +70,11 @@ struct FrameAdvice {
 /// Returns memory, the host's or the backend's, for a frame of the given number of bytes.
 using Allocate = std::function<MutableBytes(ByteCount)>;
 
-/// First look at a frame: enough to know the range that a relative bound refers to.
+/// Brings a frame to its backend. `known` is what LoadedFrame::scan() has told of it before, if it
+/// was loaded before.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                       Bytes values, const FillValues& fills, StepTimes& times);
-
-/// Loads a frame that was scanned before: `scan` is the result of that scan.
-LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                       Bytes values, const FillValues& fills, const FieldScan& scan,
-                       StepTimes& times);
-
-/// Loads a frame that is going to be compressed under `bound`, without scanning it where the
-/// backend can code it in one pass.
-LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                       Bytes values, const FillValues& fills, double bound, StepTimes& times);
+                       FrameValues values, const FillValues& fills, StepTimes& times,
+                       const std::optional<FieldScan>& known = {});
 
 /// Compresses a frame that `backend` has loaded: passes of predict-quantise and entropy coding. No
 /// restored value that is not missing will differ from the original by more than `bound`. A frame

@@ -16,7 +16,7 @@ namespace {
 
 /// A relative bound below which the range's own rounding would decide; such a frame is lossless.
 bool can_be_coded(const LoadedFrame& frame, const PredictorConfig& config, double bound) {
-  const FieldScan& scan = frame.scan;
+  const FieldScan& scan = frame.scan();
   const double range = scan.max - scan.min;
   return (bound > 0 || config.is_reversible()) && range > 0 && std::isfinite(range) &&
          scan.missing < frame.shape.points();
@@ -46,9 +46,10 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   FrameHeader header;
   header.index = index;
   header.kind = kind;
-  header.missing = frame.scan.missing;
-  header.min = frame.scan.min;
-  header.max = frame.scan.max;
+  const FieldScan& scan = frame.scan();
+  header.missing = scan.missing;
+  header.min = scan.min;
+  header.max = scan.max;
   return header;
 }
 
@@ -79,7 +80,7 @@ ByteCount frame_bytes(const FrameHeader& header) {
 
 /// The mask of the loaded frame, empty if no point is missing.
 EncodedMask code_mask(const LoadedFrame& frame, StepTimes& times) {
-  if (frame.scan.missing == 0) return {};
+  if (frame.scan().missing == 0) return {};
   return times.measure("mask", [&] {
     return encode_mask(frame.session->mask(), frame.shape.dims, frame.shape.dtype);
   });
@@ -94,8 +95,9 @@ void add_mask(const EncodedMask& mask, Sections& out) {
 /// The values packed losslessly, or as they are if that is no larger.
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
                        const Allocate& allocate) {
-  std::vector<std::byte> values(frame.values.size());
-  backend.copy(frame.values, values);
+  const Bytes original = frame.values.bytes();
+  std::vector<std::byte> values(original.size());
+  backend.copy(original, values);
   const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
   const bool is_smaller = packed.size() < values.size();
 
@@ -111,7 +113,7 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
 /// The bits that all points have that are not missing, if they have the same: any if there are no
 /// such points.
 std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
-  const FieldScan& scan = frame.scan;
+  const FieldScan& scan = frame.scan();
   const DType dtype = frame.shape.dtype;
   const std::uint64_t zero = bits_of(0.0, dtype);
   if (scan.missing == frame.shape.points()) return zero;
@@ -131,7 +133,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   const auto bits = times.measure("scan", [&] { return only_bits(frame); });
   if (!bits) return std::nullopt;
   const std::vector<std::byte> raw =
-      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.values.size()));
+      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.shape.bytes()));
   const EncodedMask mask = code_mask(frame, times);
   Sections sections;
   add_mask(mask, sections);
@@ -147,16 +149,14 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   return result;
 }
 
-/// Takes away the values of a large frame, whose passes have been predicted, if coding it pays for
-/// sure.
-void let_values_go(const PassEncoder& encoder, const EncodedMask& mask, LoadedFrame& frame) {
+/// Drops the values of a large frame, whose passes have been predicted, if coding it pays for sure.
+void drop_values(const PassEncoder& encoder, const EncodedMask& mask, LoadedFrame& frame) {
   constexpr ByteCount large = ByteCount{1} << 22;
   const ByteCount size = frame.shape.bytes();
-  if (!frame.release_values || size < large) return;
+  if (!frame.values.is_owner() || size < large) return;
   const auto most = encoder.most_bytes();
   if (!most || *most + mask.bits.size() + mask.values.size() >= size) return;
   frame.values = {};
-  frame.release_values();
 }
 
 /// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
@@ -178,7 +178,7 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
       encoder = predict_unbiased(session, coding, {0, passes}, frame.shape);
     });
     times.tell(0.5);
-    let_values_go(*encoder, mask, frame);
+    drop_values(*encoder, mask, frame);
     if (uses_contexts(coding.coder)) {
       times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
     }
@@ -249,7 +249,8 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
     result.outliers += pass.counts.outliers;
     result.patches += pass.counts.patches;
   }
-  if (!frame.values.empty() && frame_bytes(result.header) >= room.limit) return std::nullopt;
+  if (!frame.values.bytes().empty() && frame_bytes(result.header) >= room.limit)
+    return std::nullopt;
   times.measure("gather",
                 [&] { write_frame(backend, frame.shape, passes, room.allocate, result.header); });
   return result;
@@ -294,7 +295,7 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
                                          double bound, const FrameAdvice& advice,
                                          StepTimes& times) {
   if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
-  auto predictor = chosen(frame.draft, config.predictor, frame.scan, bound, frame.shape.dtype);
+  auto predictor = chosen(frame.draft, config.predictor, frame.scan(), bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
   const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
@@ -305,24 +306,24 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   return coding_by(config, std::move(chosen.method), bound);
 }
 
-/// Whether a frame may be coded while it is read for the first time.
-bool may_be_read_once(const FrameConfig& config, const FillValues& fills, double bound) {
-  return fills.count == 0 && config.lossless == Lossless::none && bound > 0;
-}
-
-/// The frame coded while it is read for the first time. Nothing if it turns out to need another
-/// way.
-std::optional<FrameReport> code_frame_at_once(Backend& backend, const FrameConfig& config,
-                                              LoadedFrame& frame, std::uint64_t index, double bound,
-                                              const Allocate& allocate, StepTimes& times) {
-  OnePassSession& session = *frame.once;
-  auto predictor =
-      chosen(frame.draft, config.predictor, session.sample(), bound, frame.shape.dtype);
+/// The frame coded while it is read for the first time. Nothing if it needs a scan first, or turns
+/// out to.
+std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameConfig& config,
+                                                const LoadedFrame& frame, std::uint64_t index,
+                                                double bound, const Allocate& allocate,
+                                                StepTimes& times) {
+  if (config.lossless != Lossless::none || bound <= 0) return std::nullopt;
+  EncodeSession& session = *frame.session;
+  const auto sampled = times.measure("scan", [&] { return session.sampled_magnitude(); });
+  if (!sampled) return std::nullopt;
+  FieldScan sample;
+  sample.sampled = *sampled;
+  auto predictor = chosen(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   const FrameCoding coding = coding_by(
       config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
-  const auto coded = times.measure(
-      "encode", [&] { return session.encode_values(coding.predictor, bound, frame.scan); });
+  const auto coded =
+      times.measure("encode", [&] { return session.encode_unscanned(coding.predictor, bound); });
   if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
                            {frame.shape.bytes(), allocate}, times);
@@ -368,7 +369,7 @@ CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>
 FrameReport code_with_best_effort(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
                                   std::uint64_t index, double bound, const Allocate& allocate,
                                   StepTimes& times, const FrameAdvice& advice) {
-  frame.release_values = {};  // the values are needed twice
+  const FrameValues kept = std::exchange(frame.values, frame.values.bytes());  // needed twice
   FrameConfig normal = config;
   normal.predictor.multilevel.effort = Effort::normal;
   CompressedFrame usual = in_host_memory([&](const Allocate& place) {
@@ -383,47 +384,28 @@ FrameReport code_with_best_effort(Backend& backend, const FrameConfig& config, L
 
 }  // namespace
 
-LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                       Bytes values, const FillValues& fills, StepTimes& times) {
+const FieldScan& LoadedFrame::scan() const {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
-  times.measure("scan", [&] {
-    frame.session = backend.encode(shape, values, fills, frame.draft);
-    frame.scan = frame.session->scan();
+  return session->scan();
+}
+
+LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
+                       FrameValues values, const FillValues& fills, StepTimes& times,
+                       const std::optional<FieldScan>& known) {
+  const IeeeArithmetic arithmetic;
+  LoadedFrame frame{shape, std::move(values), draft_predictor(config, shape.dims), {}};
+  times.measure("load", [&] {
+    frame.session = backend.encode(shape, frame.values.bytes(), fills, frame.draft, known);
   });
   return frame;
-}
-
-LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                       Bytes values, const FillValues& fills, const FieldScan& scan,
-                       StepTimes& times) {
-  const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), scan, {}, {}, {}};
-  times.measure("load",
-                [&] { frame.session = backend.encode_scanned(shape, values, fills, scan); });
-  return frame;
-}
-
-LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
-                       Bytes values, const FillValues& fills, double bound, StepTimes& times) {
-  const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, values, draft_predictor(config, shape.dims), {}, {}, {}, {}};
-  if (may_be_read_once(config, fills, bound) && has_own_coder(id_of(frame.draft))) {
-    frame.once =
-        times.measure("sample", [&] { return backend.encode_at_once(shape, values, frame.draft); });
-  }
-  return frame.once ? std::move(frame) : load_frame(backend, config, shape, values, fills, times);
 }
 
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
-  if (frame.once) {
-    auto coded = code_frame_at_once(backend, config, frame, index, bound, allocate, times);
-    if (coded) return *std::move(coded);
-    frame.once.reset();
-    frame = load_frame(backend, config, frame.shape, frame.values, {}, times);
+  if (auto coded = code_unscanned_frame(backend, config, frame, index, bound, allocate, times)) {
+    return *std::move(coded);
   }
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);

@@ -16,20 +16,9 @@ class CpuBackend final : public Backend {
   std::string name() const override { return "cpu"; }
 
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills,
-                                        const PredictorParams& draft) override {
-    return make_encode_session(workspace_, shape, values, fills, draft);
-  }
-
-  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
-                                                const FillValues& fills,
-                                                const FieldScan& scan) override {
-    return make_encode_session(workspace_, shape, values, fills, scan);
-  }
-
-  std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
-                                                 const PredictorParams& draft) override {
-    return make_one_pass_session(workspace_, shape, values, draft);
+                                        const FillValues& fills, const PredictorParams& draft,
+                                        const std::optional<FieldScan>& known) override {
+    return make_encode_session(workspace_, shape, values, fills, draft, known);
   }
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {

@@ -212,14 +212,6 @@ OwnCoded encode_values_by(const Params& params, double bound, const FrameInput<T
   }
 }
 
-template <class T>
-std::vector<double> pick_values(std::span<const T> values, std::span<const std::uint64_t> points) {
-  std::vector<double> picked(points.size());
-  std::transform(points.begin(), points.end(), picked.begin(),
-                 [&](std::uint64_t point) { return static_cast<double>(values[point]); });
-  return picked;
-}
-
 CodedPass keep(OwnCoded coded, SectionStore& store) {
   CodedPass result{{}, coded.counts, std::move(coded.final_params)};
   for (OwnedSection& section : coded.sections) store.keep(std::move(section), result.sections);
@@ -230,24 +222,36 @@ template <class T>
 class CpuEncodeSession final : public EncodeSession {
  public:
   CpuEncodeSession(Workspace& workspace, const FrameShape& shape, Bytes values,
-                   const FillValues& fills, const FieldScan& scan)
+                   const FillValues& fills, PredictorParams draft,
+                   const std::optional<FieldScan>& known)
       : EncodeSession(workspace.slot),
         workspace_(workspace),
         shape_(shape),
         values_(as_values<T>(values)),
-        scan_(scan),
-        mask_(build_mask(values_, fills, scan_.missing)),
-        near_fills_(MissingTest<T>(fills).within(scan_.min, scan_.max)) {}
+        fills_(fills),
+        draft_(std::move(draft)) {
+    if (known) learn(*known);
+  }
 
-  const FieldScan& scan() const override { return scan_; }
+  const FieldScan& scan() override {
+    if (!is_scanned_) learn(scan_frame(shape_.extents(), values_, fills_, draft_));
+    return scan_;
+  }
 
-  Mask mask() override { return mask_; }
+  Mask mask() override {
+    scan();
+    return mask_;
+  }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return pick_values(values_, points);
+    std::vector<double> picked(points.size());
+    std::transform(points.begin(), points.end(), picked.begin(),
+                   [&](std::uint64_t point) { return static_cast<double>(values_[point]); });
+    return picked;
   }
 
   std::vector<double> sampled_values() override {
+    scan();
     const std::uint64_t wanted = sample_size(values_.size());
     std::vector<double> sampled;
     sampled.reserve(wanted);
@@ -286,79 +290,58 @@ class CpuEncodeSession final : public EncodeSession {
         store_);
   }
 
+  std::optional<double> sampled_magnitude() override {
+    if (is_scanned_ || fills_.count != 0 || !std::holds_alternative<TilesParams>(draft_)) {
+      return std::nullopt;
+    }
+    scan_.sampled = cpu::sampled_magnitude(values_, MissingTest<T>());
+    return scan_.sampled;
+  }
+
+  std::optional<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
+    const FrameInput<T> frame{shape_.extents(), values_, mask_, 0, 0, shape_.dims};
+    auto coded = cpu::encode_unscanned(std::get<TilesParams>(params), bound, frame, scan_);
+    if (!coded) return std::nullopt;
+    is_scanned_ = true;
+    return keep(*std::move(coded), store_);
+  }
+
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
 
  private:
-  FrameInput<T> input() const {
+  void learn(const FieldScan& scan) {
+    scan_ = scan;
+    is_scanned_ = true;
+    mask_ = build_mask(values_, fills_, scan.missing);
+    near_fills_ = MissingTest<T>(fills_).within(scan.min, scan.max);
+  }
+
+  FrameInput<T> input() {
+    scan();
     return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims, near_fills_};
   }
 
   Workspace& workspace_;
   FrameShape shape_;
   std::span<const T> values_;
+  FillValues fills_;
+  PredictorParams draft_;
+  bool is_scanned_ = false;
   FieldScan scan_;
   Mask mask_;
   MissingTest<T> near_fills_;
   SectionStore store_;
 };
 
-/// Encodes a frame of predictor `tiles` in one pass, without a scan before it.
-template <class T>
-class CpuOnePassSession final : public OnePassSession {
- public:
-  CpuOnePassSession(Workspace& workspace, const FrameShape& shape, Bytes values)
-      : OnePassSession(workspace.slot), shape_(shape), values_(as_values<T>(values)) {
-    sample_.sampled = sampled_magnitude(values_, MissingTest<T>());
-  }
-
-  const FieldScan& sample() const override { return sample_; }
-
-  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return pick_values(values_, points);
-  }
-
-  std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
-                                         FieldScan& scan) override {
-    const FrameInput<T> frame{shape_.extents(), values_, no_mask_, 0, 0, shape_.dims};
-    auto coded = encode_unscanned(std::get<TilesParams>(params), bound, frame, scan);
-    if (!coded) return std::nullopt;
-    scan.sampled = sample_.sampled;
-    return keep(*std::move(coded), store_);
-  }
-
- private:
-  FrameShape shape_;
-  std::span<const T> values_;
-  Mask no_mask_;
-  FieldScan sample_;
-  SectionStore store_;
-};
-
 }  // namespace
 
-std::unique_ptr<OnePassSession> make_one_pass_session(Workspace& workspace, const FrameShape& shape,
-                                                      Bytes values, const PredictorParams& draft) {
-  if (!std::holds_alternative<TilesParams>(draft)) return nullptr;
-  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<OnePassSession> {
-    return std::make_unique<CpuOnePassSession<decltype(zero)>>(workspace, shape, values);
-  });
-}
-
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
                                                    Bytes values, const FillValues& fills,
-                                                   const PredictorParams& draft) {
-  const FieldScan scan = with_type_of(shape.dtype, [&](auto zero) {
-    return scan_frame(shape.extents(), as_values<decltype(zero)>(values), fills, draft);
-  });
-  return make_encode_session(workspace, shape, values, fills, scan);
-}
-
-std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
-                                                   Bytes values, const FillValues& fills,
-                                                   const FieldScan& scan) {
+                                                   const PredictorParams& draft,
+                                                   const std::optional<FieldScan>& known) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
     return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, fills,
-                                                              scan);
+                                                              draft, known);
   });
 }
 

@@ -10,13 +10,8 @@ namespace cuszi::cpu {
 /// See Backend; memory is taken from `workspace`.
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
                                                    Bytes values, const FillValues& fills,
-                                                   const PredictorParams& draft);
-std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
-                                                   Bytes values, const FillValues& fills,
-                                                   const FieldScan& scan);
-/// See Backend::encode_at_once: for tiles.
-std::unique_ptr<OnePassSession> make_one_pass_session(Workspace& workspace, const FrameShape& shape,
-                                                      Bytes values, const PredictorParams& draft);
+                                                   const PredictorParams& draft,
+                                                   const std::optional<FieldScan>& known);
 std::unique_ptr<DecodeSession> make_decode_session(Workspace& workspace, Bytes payload);
 
 /// Throws DeviceError. Bitcomp is NVIDIA's: its streams have no public description, and its

@@ -40,20 +40,6 @@ __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t
   if (i < count) picked[i] = static_cast<double>(values[points[i]]);
 }
 
-/// See EncodeSession::values_at. Waits.
-template <class T>
-std::vector<double> pick_values(DeviceContext& gpu, const T* values,
-                                std::span<const std::uint64_t> points) {
-  const std::uint64_t count = points.size();
-  if (count == 0) return {};
-  const auto* const at = upload(gpu, points.data(), count);
-  auto* const picked = gpu.take<double>(count);
-  launch_items(gpu, "pick", count, pick<T>, values, at, count, picked);
-  const double* const host = download(gpu, picked, count);
-  gpu.sync();
-  return {host, host + count};
-}
-
 /// The sampled points' values; NaN for those that are missing.
 template <class T>
 __global__ void pick_sample(const T* values, std::uint64_t points, RankedBits missing,
@@ -147,24 +133,28 @@ OwnCoded encode_values_by(DeviceContext& gpu, const Params& params, double bound
 template <class T>
 class GpuEncodeSession final : public EncodeSession {
  public:
-  /// `scan` tells what there is to see, from the frame's values.
-  template <class Scan>
   GpuEncodeSession(FrameSlot& slot, DeviceContext& gpu, const FrameShape& shape, Bytes values,
-                   const FillValues& fills, const Scan& scan)
-      : EncodeSession(slot), gpu_(gpu), shape_(shape), memory_(gpu) {
+                   const FillValues& fills, PredictorParams draft,
+                   const std::optional<FieldScan>& known)
+      : EncodeSession(slot),
+        gpu_(gpu),
+        shape_(shape),
+        memory_(gpu),
+        fills_(fills),
+        draft_(std::move(draft)) {
     gpu_.reset();
     values_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
-    scan_ = scan(values_);
-    near_fills_ = MissingTest<T>(fills).within(scan_.min, scan_.max);
-    if (scan_.missing == 0) return;
-    missing_ = find_missing(gpu_, values_, shape.points(), fills, scan_.missing);
+    if (known) learn(*known);
   }
 
-  const FieldScan& scan() const override { return scan_; }
+  const FieldScan& scan() override {
+    if (!is_scanned_) learn(scan_frame(gpu_, shape_.extents(), values_, fills_, draft_));
+    return scan_;
+  }
 
   Mask mask() override {
     Mask mask;
-    mask.count = scan_.missing;
+    mask.count = scan().missing;
     if (mask.count == 0) return mask;
     mask.words.resize(ceil_div(shape_.points(), 64));
     mask.values.resize(mask.count * sizeof(T));
@@ -176,10 +166,18 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return pick_values(gpu_, values_, points);
+    const std::uint64_t count = points.size();
+    if (count == 0) return {};
+    const auto* const at = upload(gpu_, points.data(), count);
+    auto* const picked = gpu_.take<double>(count);
+    launch_items(gpu_, "pick", count, pick<T>, values_, at, count, picked);
+    const double* const host = download(gpu_, picked, count);
+    gpu_.sync();
+    return {host, host + count};
   }
 
   std::vector<double> sampled_values() override {
+    scan();
     const std::uint64_t wanted = sample_size(shape_.points());
     auto* const picked = gpu_.take<double>(wanted);
     launch_items(gpu_, "pick_sample", wanted, pick_sample<T>, values_, shape_.points(),
@@ -226,10 +224,37 @@ class GpuEncodeSession final : public EncodeSession {
                       params);
   }
 
+  std::optional<double> sampled_magnitude() override {
+    if (is_scanned_ || fills_.count != 0 || !std::holds_alternative<TilesParams>(draft_)) {
+      return std::nullopt;
+    }
+    if (!sampled_) sampled_ = sample_range(gpu_, values_, shape_.points());
+    return sampled_->magnitude;
+  }
+
+  std::optional<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
+    const FrameInput<T> frame{shape_.extents(), values_,       {},         0,
+                              sampled_->min,    sampled_->max, shape_.dims};
+    auto coded = gpu::encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame, scan_);
+    if (!coded) return std::nullopt;
+    scan_.sampled = sampled_->magnitude;
+    is_scanned_ = true;
+    return coded;
+  }
+
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
-  FrameInput<T> input() const {
+  void learn(const FieldScan& scan) {
+    scan_ = scan;
+    is_scanned_ = true;
+    near_fills_ = MissingTest<T>(fills_).within(scan.min, scan.max);
+    if (scan.missing == 0) return;
+    missing_ = find_missing(gpu_, values_, shape_.points(), fills_, scan.missing);
+  }
+
+  FrameInput<T> input() {
+    scan();
     return {shape_.extents(), values_,   missing_.bits, scan_.missing,
             scan_.min,        scan_.max, shape_.dims,   near_fills_};
   }
@@ -249,6 +274,10 @@ class GpuEncodeSession final : public EncodeSession {
   FrameShape shape_;
   const T* values_ = nullptr;
   FrameMemory memory_;
+  FillValues fills_;
+  PredictorParams draft_;
+  std::optional<SampledRange> sampled_;
+  bool is_scanned_ = false;
   FieldScan scan_;
   MissingPoints<T> missing_;
   MissingTest<T> near_fills_;
@@ -256,70 +285,16 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<FitAhead<T>> frame_fit_;
 };
 
-/// The OnePassSession of `tiles`: codes a frame while it is read for the first time.
-template <class T>
-class GpuOnePassSession final : public OnePassSession {
- public:
-  GpuOnePassSession(FrameSlot& slot, DeviceContext& gpu, const FrameShape& shape, Bytes values)
-      : OnePassSession(slot), gpu_(gpu), shape_(shape) {
-    gpu_.reset();
-    values_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
-    sampled_ = sample_range(gpu_, values_, shape.points());
-    sample_.sampled = sampled_.magnitude;
-  }
-
-  const FieldScan& sample() const override { return sample_; }
-
-  std::vector<double> values_at(std::span<const std::uint64_t> points) override {
-    return pick_values(gpu_, values_, points);
-  }
-
-  std::optional<CodedPass> encode_values(const PredictorParams& params, double bound,
-                                         FieldScan& scan) override {
-    scan = sample_;
-    const FrameInput<T> frame{shape_.extents(), values_,      {},         0,
-                              sampled_.min,     sampled_.max, shape_.dims};
-    return encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame, scan);
-  }
-
- private:
-  DeviceContext& gpu_;
-  FrameShape shape_;
-  const T* values_ = nullptr;
-  SampledRange sampled_;
-  FieldScan sample_;
-};
-
 }  // namespace
-
-std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, DeviceContext& gpu,
-                                                      const FrameShape& shape, Bytes values,
-                                                      const PredictorParams& draft) {
-  if (!std::holds_alternative<TilesParams>(draft)) return nullptr;
-  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<OnePassSession> {
-    return std::make_unique<GpuOnePassSession<decltype(zero)>>(slot, gpu, shape, values);
-  });
-}
 
 std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
-                                                   const PredictorParams& draft) {
+                                                   const PredictorParams& draft,
+                                                   const std::optional<FieldScan>& known) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
-    using T = decltype(zero);
-    return std::make_unique<GpuEncodeSession<T>>(
-        slot, gpu, shape, values, fills,
-        [&](const T* there) { return scan_frame(gpu, shape.extents(), there, fills, draft); });
-  });
-}
-
-std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
-                                                   const FrameShape& shape, Bytes values,
-                                                   const FillValues& fills, const FieldScan& scan) {
-  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
-    using T = decltype(zero);
-    return std::make_unique<GpuEncodeSession<T>>(slot, gpu, shape, values, fills,
-                                                 [&](const T* /*there*/) { return scan; });
+    return std::make_unique<GpuEncodeSession<decltype(zero)>>(slot, gpu, shape, values, fills,
+                                                              draft, known);
   });
 }
 

@@ -37,23 +37,10 @@ class GpuBackend final : public Backend {
   }
 
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills,
-                                        const PredictorParams& draft) override {
+                                        const FillValues& fills, const PredictorParams& draft,
+                                        const std::optional<FieldScan>& known) override {
     use_device();
-    return make_encode_session(slot_, gpu_, shape, values, fills, draft);
-  }
-
-  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
-                                                const FillValues& fills,
-                                                const FieldScan& scan) override {
-    use_device();
-    return make_encode_session(slot_, gpu_, shape, values, fills, scan);
-  }
-
-  std::unique_ptr<OnePassSession> encode_at_once(const FrameShape& shape, Bytes values,
-                                                 const PredictorParams& draft) override {
-    use_device();
-    return make_one_pass_session(slot_, gpu_, shape, values, draft);
+    return make_encode_session(slot_, gpu_, shape, values, fills, draft, known);
   }
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {

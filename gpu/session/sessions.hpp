@@ -12,15 +12,8 @@ namespace cuszi::gpu {
 std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
                                                    const FillValues& fills,
-                                                   const PredictorParams& draft);
-/// An EncodeSession for a frame whose scan is known from an earlier session.
-std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
-                                                   const FrameShape& shape, Bytes values,
-                                                   const FillValues& fills, const FieldScan& scan);
-/// A OnePassSession on the device; nullptr for predictors that cannot code a frame in one pass.
-std::unique_ptr<OnePassSession> make_one_pass_session(FrameSlot& slot, DeviceContext& gpu,
-                                                      const FrameShape& shape, Bytes values,
-                                                      const PredictorParams& draft);
+                                                   const PredictorParams& draft,
+                                                   const std::optional<FieldScan>& known);
 std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    Bytes payload);
 

@@ -104,7 +104,7 @@ TEST_CASE("a program without the command line compresses and restores a field in
   }
 }
 
-TEST_CASE("a frame that is used once takes no memory when it has been let go") {
+TEST_CASE("a frame that is used once takes no memory when it has been dropped") {
   FieldLayout layout;
   layout.dims = dims;
   const auto values = make_field(FieldKind::smooth, dims, DType::f32, 1);
@@ -114,14 +114,19 @@ TEST_CASE("a frame that is used once takes no memory when it has been let go") {
   CHECK(holds(field, values));
   CHECK(reads == 1);
 
-  field.release_values(0);  // others may ask for it again
+  CHECK_FALSE(field.take(0).is_owner());  // others may ask for it again
   CHECK(holds(field, values));
   CHECK(reads == 1);
 
   field.use_once();
   CHECK(holds(field, values));
   CHECK(reads == 1);
-  field.release_values(0);
+  {
+    const FrameValues taken = field.take(0);
+    CHECK(taken.is_owner());
+    CHECK(std::ranges::equal(taken.bytes(), values));
+    CHECK(reads == 1);
+  }
   CHECK(holds(field, values));
   CHECK(reads == 2);
 }

@@ -48,7 +48,7 @@ class FaultySession final : public EncodeSession {
   FaultySession(FrameSlot& slot, std::unique_ptr<EncodeSession> sound, const Fault& fault)
       : EncodeSession(slot), sound_(std::move(sound)), fault_(fault) {}
 
-  const FieldScan& scan() const override { return sound_->scan(); }
+  const FieldScan& scan() override { return sound_->scan(); }
   Mask mask() override { return sound_->mask(); }
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     return sound_->values_at(points);
@@ -84,14 +84,10 @@ class FaultyBackend final : public Backend {
 
   std::string name() const override { return "faulty"; }
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills,
-                                        const PredictorParams& draft) override {
-    return with_fault(sound_->encode(shape, values, fills, draft));
-  }
-  std::unique_ptr<EncodeSession> encode_scanned(const FrameShape& shape, Bytes values,
-                                                const FillValues& fills,
-                                                const FieldScan& scan) override {
-    return with_fault(sound_->encode_scanned(shape, values, fills, scan));
+                                        const FillValues& fills, const PredictorParams& draft,
+                                        const std::optional<FieldScan>& known) override {
+    return std::make_unique<FaultySession>(
+        slot_, sound_->encode(shape, values, fills, draft, known), fault_);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return sound_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
@@ -111,10 +107,6 @@ class FaultyBackend final : public Backend {
   }
 
  private:
-  std::unique_ptr<EncodeSession> with_fault(std::unique_ptr<EncodeSession> sound) {
-    return std::make_unique<FaultySession>(slot_, std::move(sound), fault_);
-  }
-
   FrameSlot slot_;
   Fault fault_;
   std::unique_ptr<Backend> sound_ = cpu::make_backend();

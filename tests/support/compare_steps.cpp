@@ -51,7 +51,7 @@ struct Start {
 };
 
 /// Nothing if the frame cannot be quantised.
-std::optional<Start> start_of(const EncodeSession& session, const FrameTask& task) {
+std::optional<Start> start_of(EncodeSession& session, const FrameTask& task) {
   const FieldScan& scan = session.scan();
   const double range = scan.max - scan.min;
   const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
@@ -214,8 +214,8 @@ std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const 
 
 void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Bytes values) {
   const PredictorParams draft = draft_predictor(task.config, task.shape.dims);
-  auto session = expected.encode(task.shape, values, task.fills, draft);
-  auto session_made = made.encode(task.shape, values, task.fills, draft);
+  auto session = expected.encode(task.shape, values, task.fills, draft, {});
+  auto session_made = made.encode(task.shape, values, task.fills, draft, {});
   compare_looks(*session, *session_made, task.shape);
   const auto start = start_of(*session, task);
   if (!start) return;

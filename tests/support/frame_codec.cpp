@@ -5,7 +5,7 @@ namespace cuszi::test {
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   StepTimes times;
   LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
-  const double range = loaded.scan.max - loaded.scan.min;
+  const double range = loaded.scan().max - loaded.scan().min;
   const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
   return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
 }
@@ -13,8 +13,7 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
 CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
                                  Bytes values) {
   StepTimes times;
-  LoadedFrame loaded =
-      load_frame(backend, task.config, task.shape, values, task.fills, bound, times);
+  LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
   return compress_frame(backend, task.config, std::move(loaded), 0, bound, times);
 }
 

@@ -68,7 +68,7 @@ class ScriptedSession final : public EncodeSession {
   /// How far each attempt was predicted: the passes behind the last one.
   const std::vector<int>& predicted() const { return predicted_; }
 
-  const FieldScan& scan() const override { return scan_; }
+  const FieldScan& scan() override { return scan_; }
   Mask mask() override { return {}; }
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     std::vector<double> ones(points.size(), 1.0);

@@ -56,7 +56,8 @@ TEST_CASE("a backend has one frame in work at a time") {
   const auto values = make_field(FieldKind::smooth, session_dims, DType::f32, 1);
   const auto backend = cpu::make_backend();
   const auto load = [&] {
-    return backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::lorenzo));
+    return backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::lorenzo),
+                           {});
   };
   auto session = load();
   CHECK_THROWS_AS(load(), std::logic_error);
@@ -73,7 +74,7 @@ TEST_CASE("how many passes a step takes at once changes no section") {
   }
   const auto backend = cpu::make_backend();
   const auto session = backend->encode({DType::f32, session_dims}, bytes_of(values), {},
-                                       draft_of(PredictorId::multilevel));
+                                       draft_of(PredictorId::multilevel), {});
   const FrameCoding coding = coding_of(*session, PredictorId::multilevel, CoderId::ans);
   const auto passes = static_cast<int>(level_of_pass(coding.predictor).size());
   const auto code = [&](int step) {
@@ -108,7 +109,7 @@ TEST_CASE("a predictor is not asked for what it does not do") {
   const auto values = make_field(FieldKind::smooth, session_dims, DType::f32, 1);
   const auto backend = cpu::make_backend();
   const auto session =
-      backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::interp));
+      backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::interp), {});
   const FrameCoding coding = coding_of(*session, PredictorId::interp, CoderId::huffman);
   CHECK_THROWS_AS(session->encode_values(coding.predictor, frame_bound), std::logic_error);
   FrameCoding uncoded = coding;

@@ -30,7 +30,7 @@ class Chooser {
   explicit Chooser(FieldKind kind)
       : values_(make_field(kind, frame_dims, DType::f32, 1)),
         backend_(cpu::make_backend()),
-        session_(backend_->encode({DType::f32, frame_dims}, values_, {}, draft({}))) {}
+        session_(backend_->encode({DType::f32, frame_dims}, values_, {}, draft({}), {})) {}
 
   ChosenMethod choose(const FrameConfig& config, const ChosenMethod* first = nullptr) {
     const FieldScan scan = session_->scan();

@@ -15,11 +15,10 @@
 ///     StepTimes times;
 ///     const FrameShape shape{DType::f32, {512, 512, 512}};
 ///     LoadedFrame frame = load_frame(*backend, config, shape, field, {}, times);
-///     const double bound = share_of_range(1e-3, frame.scan.min, frame.scan.max);
+///     const double bound = share_of_range(1e-3, frame.scan().min, frame.scan().max);
 ///     compress_frame(*backend, config, std::move(frame), 0, bound, allocate, times);
 ///
-///     // with a bound that needs no range, `fast` reads the field only once, in compress_frame():
-///     LoadedFrame frame = load_frame(*backend, config, shape, field, {}, bound, times);
+///     // `fast` reads the field only once, in compress_frame(), if scan() is not called before
 ///
 ///     decompress_frame(*backend, shape, compressed, restored, times);
 ///
