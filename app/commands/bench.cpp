@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "app/cli/options.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/file_trip.hpp"
-#include "app/commands/study.hpp"
 #include "app/output/file_identity.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
 #include "bench/measure/median.hpp"
 #include "bench/measure/path_parts.hpp"
+#include "bench/measure/scratch_file.hpp"
 #include "bench/measure/workbench.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/archive/field_codec.hpp"
 #include "codec/files/input_field.hpp"
 
 namespace cuszi::app {
@@ -48,6 +51,44 @@ double most_over_copy(bool on_device) {
 
 /// A device's first runs find the sizes of its memory.
 int warm_up_runs(Backend& backend) { return backend.transfer() != nullptr ? 2 : 0; }
+
+/// A field's way from its file to an archive and back to a file, both of them scratch.
+struct FileTrip {
+  CompressedField field;
+  double compress_seconds = 0;    ///< from opening the field to the last byte of the archive
+  double decompress_seconds = 0;  ///< from opening the archive to the last byte of the field
+};
+
+/// Makes the trip once. Nothing is forced to disk.
+FileTrip make_file_trip(const BenchOptions& options, Backends& backends, const std::string& input) {
+  FileTrip trip;
+  CallTimes times;
+  ScratchFile archive;
+  {
+    const Stopwatch clock;
+    FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
+    trip.field = compress_field(backends.for_config(options.settings.frame), options.settings,
+                                field, archive, times);
+    trip.compress_seconds = clock.seconds();
+  }
+  const Stopwatch clock;
+  FileSource source(archive.path());
+  ArchiveReader reader(source);
+  ScratchFile restored;
+  const ArchiveHeader& header = reader.header();
+  const auto place = [&](std::uint64_t i) {
+    return header.plan.first_value(i) * size_of(header.dtype);
+  };
+  const FrameUser write = [&](std::uint64_t i, MutableBytes values) {
+    restored.write_at(place(i), values);
+  };
+  const PartUser write_part = [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
+    restored.write_at(place(i) + offset, values);
+  };
+  restore_field(backends, reader, times, {write, write_part});
+  trip.decompress_seconds = clock.seconds();
+  return trip;
+}
 
 CompressedField measure_file_trips(const BenchOptions& options, Backends& backends,
                                    const std::string& input, Measurement& all) {

@@ -5,18 +5,17 @@
 #include <utility>
 
 #include "app/commands/commands.hpp"
-#include "app/commands/file_copy.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/output/removal.hpp"
 #include "app/report/failure.hpp"
-#include "app/report/layout_warning.hpp"
+#include "app/report/layout_report.hpp"
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
 #include "app/report/totals.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/quality/archive_quality.hpp"
-#include "codec/quality/target_passes.hpp"
+#include "codec/quality/target_search.hpp"
 
 namespace cuszi::app {
 

@@ -1,5 +1,3 @@
-#include "app/commands/file_copy.hpp"
-
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "app/cli/standard_streams.hpp"
+#include "app/commands/commands.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"

@@ -7,7 +7,7 @@
 #include "app/commands/commands.hpp"
 #include "app/output/file_identity.hpp"
 #include "app/report/failure.hpp"
-#include "app/report/field_name_report.hpp"
+#include "app/report/layout_report.hpp"
 #include "app/report/report.hpp"
 #include "codec/archive/archive_reader.hpp"
 

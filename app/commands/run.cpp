@@ -1,4 +1,3 @@
-#include "app/commands/run.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>

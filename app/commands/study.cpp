@@ -1,5 +1,3 @@
-#include "app/commands/study.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/names.hpp"
+#include "app/commands/commands.hpp"
 #include "app/report/report.hpp"
 #include "bench/measure/median.hpp"
 #include "bench/measure/workbench.hpp"

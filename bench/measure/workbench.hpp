@@ -4,7 +4,7 @@
 
 #include "codec/archive/field_codec.hpp"
 #include "codec/frames/call_times.hpp"
-#include "codec/io/buffer.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi {
 

@@ -13,7 +13,7 @@
 #include "codec/field/field_source.hpp"
 #include "codec/frames/device_memory.hpp"
 #include "codec/quality/archive_quality.hpp"
-#include "codec/quality/target_passes.hpp"
+#include "codec/quality/target_search.hpp"
 #include "codec/settings/option_table.hpp"
 #include "core/base/thread_count.hpp"
 

@@ -3,7 +3,7 @@
 #include "bindings/containers/blocks.hpp"
 #include "bindings/containers/filter_numbers.hpp"
 #include "bindings/containers/hdf5_values.hpp"
-#include "codec/io/buffer.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -9,8 +9,8 @@
 #include "bindings/containers/blocks.hpp"
 #include "bindings/containers/filter_numbers.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
-#include "codec/io/buffer.hpp"
 #include "core/base/error.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi::netcdf {
 

@@ -3,8 +3,8 @@
 #include "codec/archive/archive_writer.hpp"
 #include "codec/frames/device_buffers.hpp"
 #include "codec/io/background.hpp"
-#include "codec/io/buffer.hpp"
 #include "core/backend/backend.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi {
 

@@ -15,7 +15,7 @@
 #include "codec/frames/frame_scheduler.hpp"
 #include "codec/frames/track_times.hpp"
 #include "codec/io/background.hpp"
-#include "codec/io/buffer.hpp"
+#include "core/base/growing_memory.hpp"
 #include "core/base/thread_count.hpp"
 
 namespace cuszi {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "codec/field/value_range.hpp"
 #include "core/archive/frame.hpp"
 #include "core/backend/backend.hpp"
 #include "core/base/units.hpp"
 #include "core/coders/coder.hpp"
+#include "core/field/bound.hpp"
 
 namespace cuszi {
 

@@ -6,9 +6,9 @@
 
 #include "codec/field/field_name.hpp"
 #include "codec/io/background.hpp"
-#include "codec/io/buffer.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/archive/frame_plan.hpp"
+#include "core/base/growing_memory.hpp"
 #include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {

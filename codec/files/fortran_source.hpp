@@ -5,8 +5,8 @@
 #include <string>
 
 #include "codec/files/npy.hpp"
-#include "codec/io/buffer.hpp"
 #include "codec/io/byte_source.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi {
 

@@ -4,8 +4,8 @@
 #include <mutex>
 
 #include "codec/files/container.hpp"
-#include "codec/io/buffer.hpp"
 #include "codec/io/byte_source.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi {
 

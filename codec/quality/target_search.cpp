@@ -5,7 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
+#include "codec/field/field_source.hpp"
+#include "codec/quality/bound_search.hpp"
 #include "codec/quality/field_sample.hpp"
 
 namespace cuszi {
@@ -32,6 +35,17 @@ constexpr double tuning_window = 0.3;  ///< dB
 
 double psnr_of(const Quality& quality) {
   return quality.psnr().value_or(std::numeric_limits<double>::infinity());
+}
+
+double score_of(const Target& target, double reached) {
+  return target.kind == Target::Kind::psnr ? reached : 10 * std::log10(reached);
+}
+
+/// Scores that end the search for a target; a ratio's score is ten times its logarithm, too.
+Goal goal_of(const Target& target) {
+  const double least = score_of(target, target.value);
+  const bool psnr = target.kind == Target::Kind::psnr;
+  return {least, least + (psnr ? psnr_window : ratio_window), !psnr};
 }
 
 /// Trials on one sample for one target.
@@ -172,27 +186,48 @@ class TargetSearch {
   FieldSample sample_;
 };
 
+/// Settings with an absolute bound that should reach the target, found by compressing samples of
+/// the field (the field itself if it is small), and for a PSNR with the level-wise bounds and the
+/// bound_over_half_step that take the fewest bits there. A field without a range is lossless.
+FieldSettings settings_for(const Target& target, const FieldSettings& settings, Backend& backend,
+                           FieldSource& field) {
+  FieldSettings absolute = settings;
+  absolute.mode = ErrorMode::absolute;
+  return TargetSearch(target, backend, take_sample(backend, absolute, field)).run(absolute);
+}
+
+double reached_by(const TargetArchive& attempt, const Target& target, const FieldSource& field) {
+  if (target.kind == Target::Kind::psnr) {
+    return attempt.meter->quality().psnr().value_or(std::numeric_limits<double>::infinity());
+  }
+  return static_cast<double>(field.layout().field_bytes()) /
+         static_cast<double>(attempt.result.archive_bytes);
+}
+
+bool is_better(const Target& target, double a, double b) {
+  if (is_met(target, a) != is_met(target, b)) return is_met(target, a);
+  return is_met(target, a) ? a < b : a > b;
+}
+
 }  // namespace
 
 std::string to_string(const Target& target) {
   return fmt::format("{}:{:g}", target.kind == Target::Kind::psnr ? "psnr" : "ratio", target.value);
 }
 
-double score_of(const Target& target, double reached) {
-  return target.kind == Target::Kind::psnr ? reached : 10 * std::log10(reached);
-}
-
-Goal goal_of(const Target& target) {
-  const double least = score_of(target, target.value);
-  const bool psnr = target.kind == Target::Kind::psnr;
-  return {least, least + (psnr ? psnr_window : ratio_window), !psnr};
-}
-
-FieldSettings settings_for(const Target& target, const FieldSettings& settings, Backend& backend,
-                           FieldSource& field) {
-  FieldSettings absolute = settings;
-  absolute.mode = ErrorMode::absolute;
-  return TargetSearch(target, backend, take_sample(backend, absolute, field)).run(absolute);
+TargetArchive compress_to_target(const Target& target, const FieldSettings& settings,
+                                 Backend& backend, FieldSource& field, const TargetPass& make) {
+  FieldSettings tried = settings_for(target, settings, backend, field);
+  BoundSearch search(goal_of(target), tried.bound, tried.bound == 0 ? 1 : most_target_passes);
+  std::optional<TargetArchive> best;
+  for (int pass = 1; !search.done(); ++pass) {
+    tried.bound = search.bound();
+    TargetArchive attempt = make(tried, pass);
+    attempt.reached = reached_by(attempt, target, field);
+    search.add(score_of(target, attempt.reached));
+    if (!best || is_better(target, attempt.reached, best->reached)) best = std::move(attempt);
+  }
+  return std::move(*best);
 }
 
 }  // namespace cuszi

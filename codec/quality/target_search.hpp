@@ -1,19 +1,31 @@
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <vector>
+
 #include "codec/archive/field_codec.hpp"
-#include "codec/quality/bound_search.hpp"
+#include "codec/quality/quality_meter.hpp"
 #include "codec/settings/target.hpp"
 
 namespace cuszi {
 
-/// Scores that end the search for a target; a ratio's score is ten times its logarithm, too.
-Goal goal_of(const Target& target);
-double score_of(const Target& target, double reached);
+inline constexpr int most_target_passes = 4;  ///< over a field, after the trials on samples
 
-/// Settings with an absolute bound that should reach the target, found by compressing samples of
-/// the field (the field itself if it is small), and for a PSNR with the level-wise bounds and the
-/// bound_over_half_step that take the fewest bits there. A field without a range is lossless.
-FieldSettings settings_for(const Target& target, const FieldSettings& settings, Backend& backend,
-                           FieldSource& field);
+/// An archive that was made for a target, and what it reaches of it.
+struct TargetArchive {
+  CompressedField result;
+  std::vector<std::byte> archive;
+  std::optional<QualityMeter> meter;  ///< of its restored values: always where a PSNR is the target
+  double reached = 0;
+};
+
+/// Compresses a field in one pass, the `pass`-th from 1 on, and measures it where that is needed.
+using TargetPass = std::function<TargetArchive(const FieldSettings& settings, int pass)>;
+
+/// The archive of a field that is nearest to a target among those that meet it, else among all. The
+/// bound is found on samples; where the field differs from them it is compressed again.
+TargetArchive compress_to_target(const Target& target, const FieldSettings& settings,
+                                 Backend& backend, FieldSource& field, const TargetPass& make);
 
 }  // namespace cuszi

@@ -30,9 +30,15 @@ struct CodedLevel {
 };
 
 /// The first passes of a frame, whole levels, cut into them.
-std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
-                                     std::span<const PassShape> shapes,
-                                     std::span<const Sections> passes);
+inline std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
+                                            std::span<const PassShape> shapes,
+                                            std::span<const Sections> passes) {
+  std::vector<CodedLevel> levels;
+  for (const PassRange& level : passes_of_levels(pass_levels.first(passes.size()))) {
+    levels.push_back({of_range(shapes, level), of_range(passes, level)});
+  }
+  return levels;
+}
 
 /// The passes of a frame on their way from sections to values. First the codes of all of them are
 /// decoded; then each pass in turn gets its contexts, its codes in their places, and its values.

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include "core/base/units.hpp"
+
 namespace cuszi {
 
 /// Memory that grows as needed, aligned for every dtype and not initialised: pages that are never
@@ -25,6 +27,19 @@ class GrowingMemory {
  private:
   std::unique_ptr<T[]> values_;
   std::size_t size_ = 0;
+};
+
+/// Growing memory for values, and how much of it they take.
+class Buffer {
+ public:
+  /// Makes room for `size` bytes; what it held is lost if it has to grow.
+  MutableBytes resize(ByteCount size) { return view_ = memory_.first(size); }
+
+  MutableBytes view() const { return view_; }
+
+ private:
+  GrowingMemory<std::byte> memory_;
+  MutableBytes view_;
 };
 
 }  // namespace cuszi

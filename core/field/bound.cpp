@@ -1,6 +1,9 @@
 #include "core/field/bound.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "core/base/floating_point.hpp"
 
 namespace cuszi {
 
@@ -51,6 +54,17 @@ double share_of_range(double share, double min, double max) {
   const double share_part = std::frexp(share, &share_exponent);
   const double range_part = std::frexp(difference_below(max, min), &range_exponent);
   return scaled_below(product_below(share_part, range_part), share_exponent + range_exponent);
+}
+
+void ValueRange::add(double other_min, double other_max) {
+  min = any ? std::min(min, other_min) : other_min;
+  max = any ? std::max(max, other_max) : other_max;
+  any = true;
+}
+
+double absolute_bound(double bound, ErrorMode mode, const ValueRange& range) {
+  const IeeeArithmetic arithmetic;
+  return mode == ErrorMode::absolute ? bound : share_of_range(bound, range.min, range.max);
 }
 
 }  // namespace cuszi

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "core/field/config.hpp"
+
 namespace cuszi {
 
 /// The absolute bound where there is none: any finite value is that near.
@@ -11,5 +13,20 @@ inline constexpr double no_bound = std::numeric_limits<double>::max();
 /// never exceeds the exact product. 0, lossless, where the range overflows: a share of that would
 /// allow anything.
 double share_of_range(double share, double min, double max);
+
+/// The least and the greatest value that is not missing, if there is one.
+struct ValueRange {
+  double min = 0;
+  double max = 0;
+  bool any = false;
+
+  /// The range's width; infinite if it exceeds the largest double.
+  double width() const { return max - min; }
+  void add(double other_min, double other_max);
+};
+
+/// The absolute bound that `bound` means in a field of this range. A share of a range that
+/// overflows would allow anything: such a field is lossless.
+double absolute_bound(double bound, ErrorMode mode, const ValueRange& range);
 
 }  // namespace cuszi

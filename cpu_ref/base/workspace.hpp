@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "core/archive/frame.hpp"
@@ -28,7 +29,11 @@ struct OwnedSection {
 class SectionStore {
  public:
   /// Adds a section unless it is empty.
-  void keep(OwnedSection section, Sections& out);
+  void keep(OwnedSection section, Sections& out) {
+    if (section.bytes.empty()) return;
+    kept_.push_back(std::move(section.bytes));
+    out.add(section.id, kept_.back());
+  }
 
  private:
   std::deque<std::vector<std::byte>> kept_;

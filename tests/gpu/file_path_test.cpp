@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/commands/run.hpp"
+#include "app/commands/commands.hpp"
 #include "cuszi/gpu.hpp"
 #include "gpu/session/sessions.hpp"
 #include "test_data/fields.hpp"
