@@ -159,10 +159,10 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Arch
   all.report.measured = measured_by(meter);
   all.report.measured->fidelity.reset();
   if (warm_up == 0) return;
-  FieldRun settled{CallTimes(), bench.settled_times(), bench.settled_times()};
-  run_once(settled, nullptr);
-  all.compress_steps = std::move(settled.compress);
-  all.decompress_steps = std::move(settled.decompress);
+  FieldRun synchronized{CallTimes(), bench.synchronized_times(), bench.synchronized_times()};
+  run_once(synchronized, nullptr);
+  all.compress_steps = std::move(synchronized.compress);
+  all.decompress_steps = std::move(synchronized.decompress);
 }
 
 Measurement measure(const BenchOptions& options, Backends& backends, const std::string& input) {

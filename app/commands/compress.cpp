@@ -200,9 +200,9 @@ class Compression {
       report.measured = measured_by(*meter_);
       report.decompress_seconds = decompress_times_.seconds();
     }
-    const bool beside_data = is_standard_stream(output_);
-    failed == nullptr ? print(report, options_.run, beside_data)
-                      : print_failed(report, options_.run, *failed, beside_data);
+    const bool stdout_has_data = is_standard_stream(output_);
+    failed == nullptr ? print(report, options_.run, stdout_has_data)
+                      : print_failed(report, options_.run, *failed, stdout_has_data);
     if (target_met_ == false && options_.accepts_missed_target) {
       tell_warning(
           fmt::format("{}: the target {} was not met; the archive is the nearest that was found",

@@ -84,7 +84,7 @@ class FileCopy {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
       std::vector<FilteredVariable> filtered;
       for (CopiedVariable& each : copied_) {
-        settle_bound(each, progress);
+        choose_bound(each, progress);
         filtered.push_back(each.filtered);
       }
       container_->copy(
@@ -157,7 +157,7 @@ class FileCopy {
     return each.mode == ErrorMode::relative && each.bound_asked != 0;
   }
 
-  void settle_bound(CopiedVariable& each, Progress& progress) {
+  void choose_bound(CopiedVariable& each, Progress& progress) {
     const Variable& variable = each.filtered.variable;
     const std::string name = input_ + ':' + variable.name;
     InputField field = open_variable(name, container_, variable);

@@ -77,7 +77,7 @@ class FrameStudy {
     StepMedian encode({"encode"});
     const int warm_up = on_device() ? 1 : 0;
     for (int i = -warm_up; i < runs; ++i) {
-      CallTimes times = bench_.settled_times();
+      CallTimes times = bench_.synchronized_times();
       report = bench_.compress(settings, bound, times);
       if (i >= 0) encode.add(times);
     }
@@ -95,7 +95,7 @@ class FrameStudy {
     }
     StepMedian decode({"decode", "place"});  // what a coder leaves for later, too
     for (int i = 0; i < runs; ++i) {
-      CallTimes times = bench.settled_times();
+      CallTimes times = bench.synchronized_times();
       bench.restore(shape_, archive, times);
       decode.add(times);
     }

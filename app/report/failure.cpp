@@ -75,7 +75,7 @@ void tell_failure_of(const std::string& file, const Failure& failure, Json known
   known["error"] = failure.message;
   known["exit_code"] = static_cast<int>(failure.code);
   try {
-    reports.beside_data ? print_error(line_of(known)) : print_out(line_of(known));
+    reports.stdout_has_data ? print_error(line_of(known)) : print_out(line_of(known));
   } catch (const OutputError&) {
     tell_failure({});
   }

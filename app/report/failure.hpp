@@ -28,7 +28,7 @@ ExitCode tell_failure(std::string_view subject) noexcept;
 struct FileReports {
   const RunOptions& run;
   const char* kind = "archive";  ///< what the name of a file is in JSON
-  bool beside_data = false;      ///< standard output is for data
+  bool stdout_has_data = false;  ///< standard output is for data
 };
 
 /// Tells a failure on stderr and, if reports are in JSON, in an object: what was `known` of the

@@ -207,21 +207,21 @@ Report report_on(const ArchiveHeader& header, const FieldSummary& summary,
   return report;
 }
 
-void print(const Report& report, const RunOptions& run, bool beside_data) {
+void print(const Report& report, const RunOptions& run, bool stdout_has_data) {
   if (run.quiet && !run.json) return;
   const std::string text = run.json ? line_of(to_json(report)) : to_text(report);
-  if (beside_data) {
+  if (stdout_has_data) {
     print_error(text);
   } else {
     print_out(text);
   }
 }
 
-void print_failed(const Report& report, const RunOptions& run, Json& known, bool beside_data) {
+void print_failed(const Report& report, const RunOptions& run, Json& known, bool stdout_has_data) {
   if (run.json) {
     known = to_json(report);
   } else {
-    print(report, run, beside_data);
+    print(report, run, stdout_has_data);
   }
 }
 

@@ -61,12 +61,12 @@ std::string to_text(const Report& report);
 
 /// Prints a report as the user wants it: as JSON, as text, or not at all; where data go to standard
 /// output, on standard error. Throws OutputError.
-void print(const Report& report, const RunOptions& run, bool beside_data = false);
+void print(const Report& report, const RunOptions& run, bool stdout_has_data = false);
 
 /// Prints the report of a file that has failed in spite of having results. In JSON the report is
 /// left in `known`, to be printed with the failure.
 void print_failed(const Report& report, const RunOptions& run, Json& known,
-                  bool beside_data = false);
+                  bool stdout_has_data = false);
 
 /// A JSON object in one line.
 std::string line_of(const Json& json);

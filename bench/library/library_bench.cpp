@@ -42,7 +42,7 @@ class Least {
     processors_ = std::min(processors_, ticks / CLOCKS_PER_SEC);
   }
 
-  std::string beside(const Least& other) const {
+  std::string compared_to(const Least& other) const {
     return fmt::format("{:10.3f} {:+7.1f} % {:12.3f} {:+7.1f} %", 1e3 * elapsed_,
                        100 * (elapsed_ / other.elapsed_ - 1), 1e3 * processors_,
                        100 * (processors_ / other.processors_ - 1));
@@ -60,7 +60,7 @@ struct Times {
 
   void print(const char* what) const {
     const auto line = [&](const char* who, const Least& least) {
-      fmt::print("{:<11} {:<12} {}\n", what, who, least.beside(tool));
+      fmt::print("{:<11} {:<12} {}\n", what, who, least.compared_to(tool));
     };
     line("tool", tool);
     line("C API", library);

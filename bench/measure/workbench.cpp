@@ -49,7 +49,7 @@ Bytes Workbench::restored() {
   return host;
 }
 
-CallTimes Workbench::settled_times() const {
+CallTimes Workbench::synchronized_times() const {
   return CallTimes([&backend = backend_] { backend.synchronize(); });
 }
 

@@ -35,7 +35,7 @@ class Workbench {
   Bytes restored();
 
   /// Waits at the end of each step, so that its time can be told.
-  CallTimes settled_times() const;
+  CallTimes synchronized_times() const;
 
  private:
   MutableBytes room(std::size_t number, Buffer& on_host, ByteCount size);

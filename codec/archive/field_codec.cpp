@@ -52,7 +52,7 @@ class FieldCompressor {
         backends_(side_by_side(backend, field.is_stream() ? 1 : frames(),
                                largest_frame(field.plan(), field.layout().dtype))),
         tracks_(backends_.size()),
-        feed_(backend, field, settings.needs_range(), tracks_.count()),
+        prefetcher_(backend, field, settings.needs_range(), tracks_.count()),
         times_(times, tracks_.count()),
         watch_(settings.fills, settings.expected_fills, settings.fill_samples) {}
 
@@ -71,28 +71,28 @@ class FieldCompressor {
     return header;
   }
 
-  FieldSummary compress(double bound, ArchiveOutput& outlet, const CompressionEvents& events) {
+  FieldSummary compress(double bound, ArchiveOutput& output, const CompressionEvents& events) {
     FieldSummary summary;
-    tracks_.run(frames(), [&](const FrameTicket& turn) {
-      LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(turn, true);
-      turn.in_order(FrameStep::look, [&] {
-        watch_.look_at(loaded, ordinary_magnitude(turn, bound));
+    tracks_.run(frames(), [&](const FrameTicket& ticket) {
+      LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(ticket, true);
+      ticket.in_order(FrameStep::look, [&] {
+        watch_.look_at(loaded, ordinary_magnitude(ticket, bound));
         if (events.frame_loaded) events.frame_loaded(loaded);
       });
       const std::uint64_t points = loaded.shape.points();
       const ThreadsScope threads(threads_for(points));
       ArchiveOutput::OutputRegion region;
       const Allocate allocate = [&](ByteCount size) {
-        turn.in_order(FrameStep::place, [&] { region = outlet.take(size); });
+        ticket.in_order(FrameStep::place, [&] { region = output.take(size); });
         return region.memory;
       };
-      const FrameReport frame = times_.measure(turn, [&](StepTimes& steps) {
-        return compress_frame(*backends_[turn.track()], settings_.frame, std::move(loaded),
-                              turn.frame(), bound, allocate, steps, advice_for(turn));
+      const FrameReport frame = times_.measure(ticket, [&](StepTimes& steps) {
+        return compress_frame(*backends_[ticket.track()], settings_.frame, std::move(loaded),
+                              ticket.frame(), bound, allocate, steps, advice_for(ticket));
       });
-      turn.in_order(FrameStep::end, [&] {
+      ticket.in_order(FrameStep::end, [&] {
         summary.add(frame.header, points, frame.outliers, frame.patches);
-        outlet.send(region);
+        output.send(region);
         events.frame_done();
       });
     });
@@ -108,28 +108,28 @@ class FieldCompressor {
   ValueRange scan() {
     ValueRange range;
     if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
-    tracks_.run(frames(), [&](const FrameTicket& turn) {
-      LoadedFrame frame = load(turn, false);
+    tracks_.run(frames(), [&](const FrameTicket& ticket) {
+      LoadedFrame frame = load(ticket, false);
       const FieldScan& scan = frame.scan();
-      turn.in_order(FrameStep::end, [&] {
+      ticket.in_order(FrameStep::end, [&] {
         if (scan.missing < frame.shape.points()) range.add(scan.min, scan.max);
       });
-      if (!scans_.empty()) scans_[turn.frame()] = scan;
+      if (!scans_.empty()) scans_[ticket.frame()] = scan;
       if (frames() == 1) only_ = std::move(frame);
     });
     return range;
   }
 
   /// Later frames begin with what was chosen for the first one.
-  FrameAdvice advice_for(const FrameTicket& turn) {
+  FrameAdvice advice_for(const FrameTicket& ticket) {
     if (frames() == 1) return {};
-    if (turn.frame() == 0) {
-      return {{}, [this, &turn](const ChosenMethod& chosen) {
-                turn.in_order(FrameStep::choose, [&] { first_choice_ = chosen; });
+    if (ticket.frame() == 0) {
+      return {{}, [this, &ticket](const ChosenMethod& chosen) {
+                ticket.in_order(FrameStep::choose, [&] { first_choice_ = chosen; });
               }};
     }
-    return {[this, &turn] {
-              turn.await_first(FrameStep::choose);
+    return {[this, &ticket] {
+              ticket.await_first(FrameStep::choose);
               return first_choice_ ? &*first_choice_ : nullptr;
             },
             {}};
@@ -137,20 +137,20 @@ class FieldCompressor {
 
   /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
   /// no range: those that mean "missing" are many bounds away.
-  double ordinary_magnitude(const FrameTicket& turn, double bound) const {
+  double ordinary_magnitude(const FrameTicket& ticket, double bound) const {
     constexpr double many_bounds = 16384;
-    return backends_[turn.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
+    return backends_[ticket.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
   }
 
-  /// Loads the frame of this turn, and scans it unless it may be coded unscanned.
-  LoadedFrame load(const FrameTicket& turn, bool bound_is_known) {
-    const std::uint64_t i = turn.frame();
+  /// Loads the frame of this ticket, and scans it unless it may be coded unscanned.
+  LoadedFrame load(const FrameTicket& ticket, bool bound_is_known) {
+    const std::uint64_t i = ticket.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
-    Backend& backend = *backends_[turn.track()];
+    Backend& backend = *backends_[ticket.track()];
     const ThreadsScope threads(threads_for(shape.points()));
     FrameValues values;
-    turn.in_order(FrameStep::start, [&] { values = feed_.frame(i, backend); });
-    return times_.measure(turn, [&](StepTimes& steps) {
+    ticket.in_order(FrameStep::start, [&] { values = prefetcher_.frame(i, backend); });
+    return times_.measure(ticket, [&](StepTimes& steps) {
       LoadedFrame frame =
           load_frame(backend, settings_.frame, shape, std::move(values), settings_.fills, steps,
                      scans_.empty() ? std::nullopt : scans_[i]);
@@ -165,7 +165,7 @@ class FieldCompressor {
   FieldSource& field_;
   std::vector<Backend*> backends_;  ///< of each track
   FrameScheduler tracks_;
-  FramePrefetcher feed_;
+  FramePrefetcher prefetcher_;
   TrackTimes times_;
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
   std::optional<LoadedFrame> only_;
@@ -196,12 +196,12 @@ class FrameRestorer {
 
   /// Restores the frames that `read` gives.
   FieldSummary run(const ReadFrame& read) {
-    tracks_.run(frames_, [&](const FrameTicket& turn) {
+    tracks_.run(frames_, [&](const FrameTicket& ticket) {
       Need need;
       try {
         std::optional<Job> job;
-        turn.in_order(FrameStep::start, [&] { job = begin(turn, read, need); });
-        if (job) restore(turn, *job);
+        ticket.in_order(FrameStep::start, [&] { job = begin(ticket, read, need); });
+        if (job) restore(ticket, *job);
       } catch (const std::bad_alloc&) {
         throw MemoryError("not enough memory: " + need.text());
       }
@@ -238,10 +238,10 @@ class FrameRestorer {
     return device == nullptr ? 1 : side_by_side(*device, frames_, frame_bytes_).size();
   }
 
-  std::optional<Job> begin(const FrameTicket& turn, const ReadFrame& read, Need& need) {
+  std::optional<Job> begin(const FrameTicket& ticket, const ReadFrame& read, Need& need) {
     Job job;
-    auto frame = read(turn.frame(), [&](const ArchiveFrame& head) {
-      job.shown = what_is_shown(turn.frame(), head);
+    auto frame = read(ticket.frame(), [&](const ArchiveFrame& head) {
+      job.shown = what_is_shown(ticket.frame(), head);
       if (!job.shown) return std::size_t{0};
       need = {head.header.index, head.shape, restoring_bytes(head.shape, head.header, *job.shown)};
       require_memory(need);
@@ -249,7 +249,7 @@ class FrameRestorer {
     });
     if (!frame) return std::nullopt;
     job.frame = *std::move(frame);
-    job.backend = &backend_for(turn);
+    job.backend = &backend_for(ticket);
     if (!job.shown) return job;
     const bool whole = job.shown->shown.all();
     if (whole && users_.may_stay_there()) job.transfer = job.backend->transfer();
@@ -258,7 +258,7 @@ class FrameRestorer {
     const FrameMemory& place = job.transfer != nullptr ? users_.device_place : users_.place;
     if (place) job.values = place(index, size);
     job.in_place = !job.values.empty();
-    if (!job.in_place) job.values = memory_for(turn, size, job.transfer);
+    if (!job.in_place) job.values = memory_for(ticket, size, job.transfer);
     return job;
   }
 
@@ -268,31 +268,31 @@ class FrameRestorer {
                                    *users_.memory_limit / tracks_.count()));
   }
 
-  /// What is shown of frame `i` of the plan, which the first frame settles.
+  /// What is shown of frame `i` of the plan, whose axes the first frame decides.
   std::optional<FramePreview> what_is_shown(std::uint64_t i, const ArchiveFrame& frame) {
-    if (!settled_) preview_.choose_axes(frame.shape.dims, frame.header);
-    settled_ = true;
+    if (!axes_chosen_) preview_.choose_axes(frame.shape.dims, frame.header);
+    axes_chosen_ = true;
     const Selection wanted = preview_.of_frame(i);
     if (wanted.points() == 0) return std::nullopt;
     return FramePreview::of(frame.shape.dims, frame.header, wanted);
   }
 
   /// The track's own backend, or the only one when all frames before are done.
-  Backend& backend_for(const FrameTicket& turn) {
+  Backend& backend_for(const FrameTicket& ticket) {
     Backend& first = backends_.for_frames();
     if (tracks_.count() == 1) return first;
     const std::vector<Backend*> all = side_by_side(first, tracks_.count(), frame_bytes_);
-    if (turn.track() < all.size() && all.size() > 1) return *all[turn.track()];
-    turn.await(FrameStep::end);
+    if (ticket.track() < all.size() && all.size() > 1) return *all[ticket.track()];
+    ticket.await(FrameStep::end);
     return first;
   }
 
-  void restore(const FrameTicket& turn, const Job& job) {
+  void restore(const FrameTicket& ticket, const Job& job) {
     const ArchiveFrame& frame = job.frame;
-    const Bytes payload = payload_of(turn, job);
+    const Bytes payload = payload_of(ticket, job);
     const ThreadsScope threads(threads_for(frame.shape.points()));
     if (job.shown) {
-      times_.measure(turn, [&](StepTimes& steps) {
+      times_.measure(ticket, [&](StepTimes& steps) {
         decompress_frame(*job.backend, frame.shape, frame.header, *job.shown, payload, job.values,
                          steps);
       });
@@ -300,7 +300,7 @@ class FrameRestorer {
     const Exceptions exceptions = users_.counts_exceptions
                                       ? count_exceptions(frame.header, payload, *job.backend)
                                       : Exceptions{};
-    turn.in_order(FrameStep::end, [&] {
+    ticket.in_order(FrameStep::end, [&] {
       summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
       if (job.shown) use(job);
     });
@@ -324,15 +324,15 @@ class FrameRestorer {
     }
   }
 
-  MutableBytes memory_for(const FrameTicket& turn, ByteCount size, Transfer* transfer) {
+  MutableBytes memory_for(const FrameTicket& ticket, ByteCount size, Transfer* transfer) {
     const std::size_t tracks = tracks_.count();
     return transfer != nullptr
-               ? transfer->memory(buffer_for(DeviceBuffer::restored, turn.frame(), tracks), size)
-               : buffers_[turn.frame() % (tracks + 1)].resize(size);
+               ? transfer->memory(buffer_for(DeviceBuffer::restored, ticket.frame(), tracks), size)
+               : buffers_[ticket.frame() % (tracks + 1)].resize(size);
   }
 
   /// Reads what was left in the archive, to the device if there is one and it is not there.
-  Bytes payload_of(const FrameTicket& turn, const Job& job) {
+  Bytes payload_of(const FrameTicket& ticket, const Job& job) {
     const ArchiveFrame& frame = job.frame;
     if (!frame.place) return frame.payload;
     if (const Bytes here = archive_.host_payload(frame); job.transfer == nullptr && !here.empty()) {
@@ -343,12 +343,12 @@ class FrameRestorer {
       archive_.read_payload(frame, offset, piece);
     };
     if (job.transfer == nullptr) {
-      const MutableBytes payload = payloads_[turn.track()].resize(size);
+      const MutableBytes payload = payloads_[ticket.track()].resize(size);
       read(0, payload);
       return payload;
     }
     if (const Bytes there = archive_.device_payload(frame); !there.empty()) return there;
-    const std::size_t buffer = buffer_for(DeviceBuffer::archive, turn.track(), tracks_.count());
+    const std::size_t buffer = buffer_for(DeviceBuffer::archive, ticket.track(), tracks_.count());
     const MutableBytes payload = job.transfer->memory(buffer, size);
     job.transfer->upload(payload, read);
     return payload;
@@ -364,7 +364,7 @@ class FrameRestorer {
   TrackTimes times_;
   Buffer buffers_[frames_in_memory];  ///< of the host: one is taken away while others are filled
   Buffer payloads_[most_tracks];
-  bool settled_ = false;  ///< the preview is
+  bool axes_chosen_ = false;  ///< of the preview
   FieldSummary summary_;
   Background writing_;
 };
@@ -380,9 +380,9 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   FieldCompressor compressor(backend, settings, field, times);
   CompressedField result;
   result.header = compressor.header();
-  ArchiveOutput outlet(backend, sink, result.header, compressor.tracks());
-  result.summary = compressor.compress(result.header.bound_absolute, outlet, events);
-  result.archive_bytes = outlet.finish();
+  ArchiveOutput output(backend, sink, result.header, compressor.tracks());
+  result.summary = compressor.compress(result.header.bound_absolute, output, events);
+  result.archive_bytes = output.finish();
   result.warnings = compressor.warnings();
   return result;
 } catch (const std::bad_alloc&) {
@@ -406,8 +406,8 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& 
   FieldSummary summary =
       restorer.run([&](std::uint64_t i, const LevelsWanted& wanted) -> std::optional<ArchiveFrame> {
         if (!leaves_out) return archive.next_frame(wanted);
-        const bool settles = i == 0 && preview.stride() > 1;
-        if (!settles && preview.of_frame(i).points() == 0) return std::nullopt;
+        const bool chooses_axes = i == 0 && preview.stride() > 1;
+        if (!chooses_axes && preview.of_frame(i).points() == 0) return std::nullopt;
         return archive.frame(i, wanted);
       });
   if (!leaves_out) archive.finish();

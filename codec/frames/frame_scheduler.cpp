@@ -84,10 +84,10 @@ std::optional<std::uint64_t> FrameScheduler::next_frame() {
 void FrameScheduler::follow(std::size_t track,
                             const std::function<void(const FrameTicket&)>& work) {
   while (const auto frame = next_frame()) {
-    const FrameTicket turn(*this, *frame, track);
+    const FrameTicket ticket(*this, *frame, track);
     try {
-      work(turn);
-      turn.in_order(FrameStep::end, [] {});
+      work(ticket);
+      ticket.in_order(FrameStep::end, [] {});
     } catch (const Abandoned&) {
       return;
     } catch (...) {

@@ -24,11 +24,11 @@ class TrackTimes {
   /// Runs call(steps) for the ticket's frame. Progress within the frame is reported to the whole's
   /// watcher if all earlier frames have ended.
   template <class Call>
-  decltype(auto) measure(const FrameTicket& turn, const Call& call) {
+  decltype(auto) measure(const FrameTicket& ticket, const Call& call) {
     if (is_alone()) return whole_.measure([&]() -> decltype(auto) { return call(whole_.steps()); });
-    StepTimes& steps = steps_[turn.track()];
-    steps.watch([this, turn](double share) {
-      if (turn.is_first()) whole_.steps().tell(share);
+    StepTimes& steps = steps_[ticket.track()];
+    steps.watch([this, ticket](double share) {
+      if (ticket.is_first()) whole_.steps().tell(share);
     });
     const Presence presence(*this);
     return call(steps);

@@ -39,7 +39,7 @@ struct stat status_of(const FileDescriptor& file, const std::string& name) {
 
 /// The status of a file once the clock that dates changes has moved on since the last one, so that
 /// the next one will show.
-struct stat settled_status(const FileDescriptor& file, const std::string& name) {
+struct stat status_after_last_change(const FileDescriptor& file, const std::string& name) {
   constexpr long tick = 10'000'000;  // ns: of the slowest clocks
   const struct stat status = status_of(file, name);
   timespec now{};
@@ -62,7 +62,7 @@ FileSource::FileSource(const std::string& path) : FileSource(open_to_read(path),
 
 FileSource::FileSource(FileDescriptor file, std::string name)
     : name_(std::move(name)), file_(std::move(file)) {
-  const struct stat status = settled_status(file_, name_);
+  const struct stat status = status_after_last_change(file_, name_);
   if (S_ISDIR(status.st_mode)) throw InputError(name_ + ": is a folder; name the files in it");
   if (!S_ISREG(status.st_mode)) return;
   size_ = static_cast<ByteCount>(status.st_size);

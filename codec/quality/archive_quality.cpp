@@ -7,18 +7,18 @@ namespace cuszi {
 
 FrameComparison::FrameComparison(QualityMeter& meter, FieldSource& original, Backends& backends)
     : meter_(meter) {
-  if (backends.device() != nullptr) feed_.emplace(*backends.device(), original, false);
+  if (backends.device() != nullptr) prefetcher_.emplace(*backends.device(), original, false);
 }
 
 void FrameComparison::expect(std::uint64_t i) {
-  if (feed_) feed_->expect(i);
+  if (prefetcher_) prefetcher_->expect(i);
 }
 
 void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
   if (frame.there == nullptr) {
     meter_.add(frame.index, shown, frame.values);
   } else {
-    const FrameValues original = feed_.value().frame(frame.index, *frame.there);
+    const FrameValues original = prefetcher_.value().frame(frame.index, *frame.there);
     meter_.add(frame.index, *frame.there, original.bytes(), frame.values);
   }
 }

@@ -26,7 +26,7 @@ class FrameComparison {
 
  private:
   QualityMeter& meter_;
-  std::optional<FramePrefetcher> feed_;
+  std::optional<FramePrefetcher> prefetcher_;
 };
 
 /// Restores an archive of a field and measures what has become of its values. `measured` is told

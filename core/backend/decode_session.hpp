@@ -41,7 +41,7 @@ inline std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
 }
 
 /// The passes of a frame on their way from sections to values. First the codes of all of them are
-/// decoded; then each pass in turn gets its contexts, its codes in their places, and its values.
+/// decoded; then each pass in turn gets its contexts, its codes by code position, and its values.
 /// Every step throws ArchiveError.
 class PassDecoder {
  public:
@@ -54,7 +54,8 @@ class PassDecoder {
   virtual void decode(std::span<const CodedLevel> levels) = 0;
   /// Prepares the pass's contexts again. Without effect for predictors that have none.
   virtual void contexts(int pass, const Sections& sections) = 0;
-  /// Puts the pass's codes where its contexts say.
+  /// Moves the pass's codes, which are decoded table by table, to their code positions, which
+  /// follow from the contexts.
   virtual void place(int pass) = 0;
   /// Restores the pass's points from their quant-codes and sections.
   virtual void reconstruct(int pass, const Sections& sections) = 0;

@@ -225,8 +225,8 @@ class Choice {
  private:
   struct Ranked {
     Cost cost;
-    bool is_settled;  ///< sampled costs tell whether equal level-wise bounds pay
-    Cost with_equal;  ///< the cost with these
+    bool bounds_decided;  ///< sampled costs tell whether equal level-wise bounds pay
+    Cost with_equal;      ///< the cost with these
     std::size_t candidate = 0;
   };
 
@@ -277,7 +277,7 @@ class Choice {
     for (std::size_t i = all.size(); i-- > 0;) {
       if (is_final(all[i])) continue;
       const bool has_usual = has_bounds(all[i], usual_bounds);
-      if (has_usual && !is_settled(all[i])) all.push_back(with_bounds(all[i], equal_bounds));
+      if (has_usual && !bounds_decided(all[i])) all.push_back(with_bounds(all[i], equal_bounds));
       all.push_back(with_bounds(all[i], middle_bounds));
     }
     return all;
@@ -295,14 +295,14 @@ class Choice {
     return found == finalists_.end() ? nullptr : &*found;
   }
 
-  bool is_settled(const MultilevelParams& params) const {
-    return finalist_like(params)->rank.is_settled;
+  bool bounds_decided(const MultilevelParams& params) const {
+    return finalist_like(params)->rank.bounds_decided;
   }
 
   /// Whether no other level-wise bounds are to be tried in place of these.
   bool is_final(const MultilevelParams& params) const {
     return !free_.bounds || boxes_are_shallow_ ||
-           (!has_bounds(params, usual_bounds) && is_settled(params));
+           (!has_bounds(params, usual_bounds) && bounds_decided(params));
   }
 
   /// Whether there is nothing to compare the only finalist with, or the lorenzo_candidate is so
@@ -358,7 +358,7 @@ class Choice {
   Trial with_better_bounds(const Trial& best) {
     if (is_final(best.params)) return best;
     const bool has_usual = has_bounds(best.params, usual_bounds);
-    if (has_usual && !is_settled(best.params)) {
+    if (has_usual && !bounds_decided(best.params)) {
       Trial equal = tried(with_bounds(best.params, equal_bounds));
       if (equal.bytes < best.bytes) return equal;
       if (equal.bytes - best.bytes <= best.bytes / hardly_more) {

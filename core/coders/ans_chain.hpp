@@ -23,7 +23,7 @@ struct SlotList {
   SlotKind kind = SlotKind::code;
   std::uint64_t first = 0;  ///< slot of the chain
   std::uint64_t count = 0;
-  std::uint64_t place = 0;  ///< of its first value: among the chain's quant-codes, or its numbers
+  std::uint64_t first_value = 0;  ///< among the quant-codes of the chain, or its numbers
 };
 
 /// Where the codes of contexts that share a table are.

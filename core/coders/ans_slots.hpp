@@ -9,8 +9,8 @@
 namespace cuszi {
 
 // Slots: what a chain is made of. The codes of contexts that share a table are written as they are,
-// or, where few differ from the centre, by gaps: the places of those that do, with their signs; the
-// places, among these, of the larger ones; and the magnitudes of these.
+// or, where few differ from the centre, by gaps: the code positions of those others, with their
+// signs; the positions, among the others, of those above magnitude 1; and the magnitudes of these.
 
 /// What a slot holds, and how its value counts.
 enum class SlotKind : std::uint8_t {

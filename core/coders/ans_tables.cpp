@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
 constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 64 or more
-constexpr std::uint64_t bits_beside_table = 12;       ///< its first context, its counts
+constexpr std::uint64_t table_head_bits = 12;         ///< its first context, its counts
 
 /// What a symbol of each frequency costs; nothing where there is none.
 constinit const auto symbol_costs = [] {
@@ -312,7 +312,7 @@ BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
   BestPrecision best;
   for (std::size_t p = 0; p < count; ++p) {
     const auto precision = static_cast<int>(p);
-    Cost cost = bits_beside_table << cost_bits;
+    Cost cost = table_head_bits << cost_bits;
     if (has_room_for_commonest(others[p])) {
       cost += ((head_bits(shares.commonest, shares.last) + bits[p]) << cost_bits) + symbols[p] +
               counts[shares.commonest] * symbol_costs[probability_one - others[p]];
@@ -341,14 +341,14 @@ int scale_of(const Counts& counts, unsigned last) {
 std::optional<TokenModel> best_model(const Counts& counts, unsigned last, Cost lowest) {
   constexpr int least_scale = -4;  // about that of the mean
   constexpr int most_scale = 8;
-  constexpr Cost beside = (bits_beside_table + model_table_bits) << cost_bits;
+  constexpr Cost head = (table_head_bits + model_table_bits) << cost_bits;
   std::optional<TokenModel> best;
   const int middle = scale_of(counts, last);
   for (unsigned shape = 0; shape < model_shapes; ++shape) {
     for (int scale = middle + least_scale; scale <= middle + most_scale; ++scale) {
       if (scale < 0 || scale >= static_cast<int>(model_scales)) continue;
       const TokenModel model{static_cast<unsigned>(scale), shape};
-      const Cost cost = beside + model_costs(model).of(counts, last);
+      const Cost cost = head + model_costs(model).of(counts, last);
       if (cost >= lowest) continue;
       lowest = cost;
       best = model;
@@ -481,7 +481,7 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
 }
 
 Cost ContextTables::cost(std::span<const Counts> counts) const {
-  Cost cost = (bits_beside_table * tables.size()) << cost_bits;
+  Cost cost = (table_head_bits * tables.size()) << cost_bits;
   for (const FrequencyTable& table : tables) cost += table_cost(table);
   for (std::size_t context = 0; context < counts.size(); ++context) {
     cost += symbol_cost(counts[context], tables[table_of[context]]);

@@ -93,9 +93,9 @@ struct TileShape {
   }
 };
 
-using RegionOfClass = TileShape<2, 4, 4, 4, 2, 4, 2, 2, 2>;  ///< 8 x 8 x 16
-using SquareTile = TileShape<1, 4, 8, 1, 8, 4, 1, 2, 4>;     ///< 32 x 32
-using LineTile = TileShape<1, 1, 32, 1, 1, 32, 1, 1, 8>;     ///< 1024
+using BoxTile = TileShape<2, 4, 4, 4, 2, 4, 2, 2, 2>;     ///< 8 x 8 x 16
+using SquareTile = TileShape<1, 4, 8, 1, 8, 4, 1, 2, 4>;  ///< 32 x 32
+using LineTile = TileShape<1, 1, 32, 1, 1, 32, 1, 1, 8>;  ///< 1024
 
 /// Calls f with the shape of the tiles of a frame.
 template <class F>
@@ -103,7 +103,7 @@ decltype(auto) with_tile_shape(const Extents3& extents, F&& f) {
   switch (rank_of(extents)) {
     case 1: return f(LineTile{});
     case 2: return f(SquareTile{});
-    default: return f(RegionOfClass{});
+    default: return f(BoxTile{});
   }
 }
 

@@ -5,7 +5,7 @@
 #include "core/base/bit_width.hpp"
 #include "core/field/quantizer.hpp"
 #include "core/multilevel/class_plan.hpp"
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 
 namespace cuszi {
 
@@ -85,12 +85,12 @@ struct ApproximateReconstruction {
   CUSZI_HD bool has_made(const PointClass& points, const Tap& tap) const {
     if (points.level >= made_from) return true;
     const std::uint64_t spacing = std::uint64_t{1} << (made_from - 1);
-    std::uint64_t beside = 0;
+    std::uint64_t distances = 0;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (((finder.lattice_axes >> axis) & 1U) == 0) continue;
-      beside |= points.first[axis] + static_cast<std::uint64_t>(tap[axis]) * points.unit[axis];
+      distances |= points.first[axis] + static_cast<std::uint64_t>(tap[axis]) * points.unit[axis];
     }
-    return beside % spacing == 0 && finder.levels + 1 >= made_from;
+    return distances % spacing == 0 && finder.levels + 1 >= made_from;
   }
 
   /// The approximately restored value of a point of the class of `plan`, computed from originals

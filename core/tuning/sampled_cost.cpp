@@ -90,7 +90,7 @@ void add_errors(const Observations& sample, std::size_t block, const Shares& unk
     if (sample.taking_part(block)[lane] == 0) continue;
     const double mean = sample.unknowns() == 0 ? 0 : apart[lane] / sample.unknowns();
     ClassErrors::Some& some =
-        errors.errors.at(static_cast<std::size_t>(disagreement_of(error_size(mean, half_step))));
+        errors.errors.at(static_cast<std::size_t>(error_bin_of(error_size(mean, half_step))));
     ++some.count;
     some.size += error_size(residuals[lane], half_step);
   }

@@ -22,7 +22,7 @@ namespace cuszi {
 /// Number of error units in the half step of level 1; sampled errors are integers in these units.
 inline constexpr double error_sizes_per_bound = 256;
 /// Points are told apart by the octave of how much their neighbours disagree.
-inline constexpr int disagreements = 24;
+inline constexpr int error_bins = 24;
 
 /// |x| in units of half_step / error_sizes_per_bound, as an integer.
 CUSZI_HD inline std::uint64_t error_size(double x, double half_step) {
@@ -31,9 +31,9 @@ CUSZI_HD inline std::uint64_t error_size(double x, double half_step) {
       clamp_to(magnitude_of(x) / half_step * error_sizes_per_bound, 0.0, most));
 }
 
-CUSZI_HD inline int disagreement_of(std::uint64_t size) {
+CUSZI_HD inline int error_bin_of(std::uint64_t size) {
   const auto bits = static_cast<int>(bit_width_of(size));
-  return bits < disagreements ? bits : disagreements - 1;
+  return bits < error_bins ? bits : error_bins - 1;
 }
 
 /// What the sample of a class tells.
@@ -42,7 +42,7 @@ struct ClassErrors {
     std::uint64_t count = 0;
     std::uint64_t size = 0;  ///< the sum of their error_size()
   };
-  std::array<Some, disagreements> errors{};
+  std::array<Some, error_bins> errors{};
   Coefficients coefficients;  ///< that the errors are of, fitted to the sample; or none
   double noise_gain = 0;      ///< what the neighbours' variance becomes in the prediction
 };

@@ -14,10 +14,10 @@ namespace cuszi {
 
 // Which weights a class's stencil gets: iteratively reweighted least squares on a sample of its
 // points, with weight 1 / (r^2 + s^2 / 4 + 2 e^2). r is the residual, e the level's bound, and s
-// what residuals are about where the field bends as much as here: the coder's contexts will know
-// that. It approximates the coded bits (docs/design/multilevel.md). The unknowns are the shares of
-// the groups but the first, whose share makes the sum 1: the mean of a group is seen less the first
-// one's.
+// what residuals are about where the curvature of the field is as large as here: the coder's
+// contexts will know that. It approximates the coded bits (docs/design/multilevel.md). The unknowns
+// are the shares of the groups but the first, whose share makes the sum 1: the mean of a group is
+// seen less the first one's.
 
 inline constexpr unsigned most_unknowns = Stencil::most_groups - 1;
 using Shares = std::array<double, most_unknowns>;  ///< of the groups from the second on
@@ -163,7 +163,7 @@ class Observations {
     taking_part(block)[lane] = seen.is_used ? 1 : 0;
     bins_[k] = curvature_key(seen.curvature, bound);
   }
-  /// Sorts the samples into bins of about as many each, by how much the field bends there.
+  /// Sorts the samples into bins of about as many each, by the curvature of the field there.
   void make_bins();
 
   /// 32 numbers: of one unknown of a block's samples, of their targets, whether they take part (1

@@ -6,9 +6,9 @@
 
 namespace cuszi {
 
-/// The places of a pass whose codes a trial counts, each for several ones: all of a small pass,
-/// else some runs of places, so that neighbours stay together and no region is missed. Contexts are
-/// needed there alone.
+/// The code positions of a pass whose codes a trial counts, each for several ones: all of a small
+/// pass, else some runs of them, so that neighbours stay together and no region is missed. Contexts
+/// are needed there alone.
 struct TrialSubsample {
   static constexpr std::uint64_t run = 1024;
   static constexpr std::uint64_t small_pass = std::uint64_t{1} << 13;
@@ -22,18 +22,20 @@ struct TrialSubsample {
   }
 
   CUSZI_HD bool all() const { return times == 1; }
-  CUSZI_HD bool has(std::uint64_t place) const { return place / run % times == times / 2; }
-  /// The i-th place that is counted.
-  CUSZI_HD std::uint64_t place(std::uint64_t i) const {
+  CUSZI_HD bool has(std::uint64_t code_position) const {
+    return code_position / run % times == times / 2;
+  }
+  /// The i-th code position that is counted.
+  CUSZI_HD std::uint64_t code_position(std::uint64_t i) const {
     return (i / run * times + times / 2) * run + i % run;
   }
-  /// The number of counted places among the first `places` places.
-  CUSZI_HD std::uint64_t size(std::uint64_t places) const {
+  /// The number of counted code positions among the first `positions`.
+  CUSZI_HD std::uint64_t size(std::uint64_t positions) const {
     const std::uint64_t period = times * run;
     const std::uint64_t before = times / 2 * run;  // of a period, those that are not counted
-    const std::uint64_t rest = places % period;
+    const std::uint64_t rest = positions % period;
     const std::uint64_t counted = rest < before ? 0 : rest - before;
-    return places / period * run + (counted < run ? counted : run);
+    return positions / period * run + (counted < run ? counted : run);
   }
 };
 

@@ -37,7 +37,7 @@ void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& 
     }
   };
   const auto threads = static_cast<std::uint64_t>(threads_in_use());
-  run_beside(static_cast<int>(std::min(threads, std::max<std::uint64_t>(count, 1))) - 1, part);
+  run_in_threads(static_cast<int>(std::min(threads, std::max<std::uint64_t>(count, 1))) - 1, part);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 
 namespace cuszi::cpu {
 

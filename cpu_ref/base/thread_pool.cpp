@@ -101,7 +101,7 @@ ThreadPool& pool() {
 
 }  // namespace
 
-void run_beside(int others, const std::function<void()>& part) {
+void run_in_threads(int others, const std::function<void()>& part) {
   if (others > 0) {
     pool().run(others, part);
   } else {

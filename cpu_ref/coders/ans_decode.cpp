@@ -183,7 +183,7 @@ class SegmentDecoder {
     const SlotList& list = plan_.lists[run.list];
     const auto put_all = [&](auto* values, SlotKind kind) {
       const auto& counts = raw_bit_counts[static_cast<std::size_t>(kind)];
-      values += list.place + run.skipped;
+      values += list.first_value + run.skipped;
       for (std::size_t i = 0; i < run.size(); ++i) {
         values[i] = static_cast<std::remove_reference_t<decltype(*values)>>(
             value_of_slot(kind, tokens[i], raw.get(counts[tokens[i]]), centre_));
@@ -262,12 +262,12 @@ AnsLevel::AnsLevel(const AnsParams& params, Bytes index, Bytes codes,
 void AnsLevel::restore_table(const TableLists& table, std::span<QuantCode> codes) const {
   const auto numbers = [&](std::uint32_t list) {
     const SlotList& slots = lists_[table.first_list + list];
-    return std::span(numbers_).subspan(slots.place, slots.count);
+    return std::span(numbers_).subspan(slots.first_value, slots.count);
   };
   if (!table.by_gaps) {
     if (table.codes != codes.size()) refuse_counts();
     if (table.codes == 0) return;
-    std::copy_n(codes_.begin() + static_cast<std::ptrdiff_t>(lists_[table.first_list].place),
+    std::copy_n(codes_.begin() + static_cast<std::ptrdiff_t>(lists_[table.first_list].first_value),
                 table.codes, codes.begin());
     return;
   }
@@ -309,7 +309,7 @@ void AnsLevel::place(std::size_t pass, std::span<const std::uint8_t> contexts,
     first += count;
   }
   if (order.is_given()) return;
-  order.for_each([&](std::uint64_t i, std::uint64_t place) { codes[i] = sorted[place]; });
+  order.for_each([&](std::uint64_t i, std::uint64_t position) { codes[i] = sorted[position]; });
 }
 
 }  // namespace cuszi::cpu

@@ -98,7 +98,8 @@ void order_codes(const PassCodes& pass, const ContextTables& contexts,
   const TableOrder order(pass.contexts, table_of, pass.codes.size(), contexts.tables.size());
   if (!order.is_given()) {
     std::vector<QuantCode> sorted(pass.codes.size());
-    order.for_each([&](std::uint64_t i, std::uint64_t place) { sorted[place] = pass.codes[i]; });
+    order.for_each(
+        [&](std::uint64_t i, std::uint64_t position) { sorted[position] = pass.codes[i]; });
     std::copy(sorted.begin(), sorted.end(), pass.codes.begin());
   }
   std::size_t first = 0;
@@ -242,8 +243,8 @@ class CodeTokens {
   }
 
   Token operator()(std::uint32_t code) const {
-    const std::uint32_t place = code - first_;
-    return place < looked_up ? near_[place] : token_of(SlotKind::code, code, centre_);
+    const std::uint32_t distance = code - first_;
+    return distance < looked_up ? near_[distance] : token_of(SlotKind::code, code, centre_);
   }
 
  private:

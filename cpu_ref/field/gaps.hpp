@@ -10,39 +10,39 @@
 
 namespace cuszi::cpu {
 
-/// The places of a pass whose points are missing and stand in no stream.
+/// The code positions of a pass whose points are missing and stand in no stream.
 class Gaps {
  public:
-  /// No gaps: every place of the pass has a code.
+  /// No gaps: every code position has a code.
   Gaps() = default;
   /// The gaps of a pass that has the points of the frame in raster order.
   explicit Gaps(const Mask& mask)
       : mask_(mask.any() ? &mask : nullptr), count_(static_cast<std::size_t>(mask.count)) {}
-  /// The gaps of a pass: the places where `missing` is 1.
+  /// The gaps of a pass: the code positions where `missing` is 1.
   explicit Gaps(std::vector<std::uint8_t> missing)
       : missing_(std::move(missing)),
         count_(static_cast<std::size_t>(std::count(missing_.begin(), missing_.end(), 1))) {}
 
   std::size_t count() const { return count_; }
 
-  /// Moves what stands at the other places to the front.
+  /// Moves the entries of all other code positions to the front, one entry per code position.
   template <class T>
-  std::span<T> close(std::span<T> places) const {
-    if (count_ == 0) return places;
+  std::span<T> close(std::span<T> entries) const {
+    if (count_ == 0) return entries;
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      places[kept] = places[i];
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      entries[kept] = entries[i];
       kept += is_gap(i) ? 0 : 1;
     }
-    return places.first(kept);
+    return entries.first(kept);
   }
 
-  /// The inverse of close() for codes; those of missing points are undefined.
-  void open(std::span<QuantCode> places) const {
+  /// Moves codes back that close() has moved to the front; those of missing points are undefined.
+  void open(std::span<QuantCode> entries) const {
     if (count_ == 0) return;
-    std::size_t kept = places.size() - count_;
-    for (std::size_t i = places.size(); i-- > 0;) {
-      if (!is_gap(i)) places[i] = places[--kept];
+    std::size_t kept = entries.size() - count_;
+    for (std::size_t i = entries.size(); i-- > 0;) {
+      if (!is_gap(i)) entries[i] = entries[--kept];
     }
   }
 

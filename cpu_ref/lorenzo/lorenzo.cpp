@@ -78,7 +78,7 @@ void difference_rows(std::span<std::int64_t> q, const Slab& slab) {
   }
 }
 
-/// The inverse: partial sums.
+/// Undoes the differences of a slab in place, by partial sums along its three axes.
 void accumulate_rows(std::span<std::int64_t> q, const Slab& slab) {
   const std::uint64_t width = slab.width();
   const std::uint64_t plane = slab.size[1] * width;

@@ -7,7 +7,7 @@
 
 #include "core/base/wide_vectors.hpp"
 #include "core/multilevel/energy.hpp"
-#include "cpu_ref/multilevel/beside_columns.hpp"
+#include "cpu_ref/multilevel/neighbour_columns.hpp"
 #include "cpu_ref/multilevel/row_taps.hpp"
 
 namespace cuszi::cpu {
@@ -177,9 +177,9 @@ class RowEnergy {
   static constexpr std::size_t most_slices = 2;
 
   /// The columns beside the points of a row and of its enclosing slices.
-  struct Beside {
-    BesideColumns<T> own;
-    std::array<BesideColumns<T>, most_slices> slices;
+  struct ColumnsOfPart {
+    NeighbourColumns<T> own;
+    std::array<NeighbourColumns<T>, most_slices> slices;
   };
 
   template <class V>
@@ -210,8 +210,8 @@ class RowEnergy {
     std::size_t done = 0;
     while (done < inside) {
       const std::size_t first = std::min(done, inside - P::size);
-      const std::size_t count = std::min(BesideColumns<T>::most_points, inside - first);
-      std::int32_t sums[BesideColumns<T>::most_points];
+      const std::size_t count = std::min(NeighbourColumns<T>::most_points, inside - first);
+      std::int32_t sums[NeighbourColumns<T>::most_points];
       sum_slopes<P>(values, row, first, count, step, weights, sums);
       for (std::size_t k = done - first; k < count; ++k) out[first + k] += sums[k];
       done = first + count;
@@ -228,33 +228,34 @@ class RowEnergy {
   template <class P, class Step>
   void sum_slopes(const T* values, const Row& row, std::size_t first, std::size_t count, Step step,
                   const EnergyWeights& weights, std::int32_t* sums) const {
-    Beside beside;
-    if (points_.is_odd(3)) take_columns(values, row, first, count, step, beside);
+    ColumnsOfPart sides;
+    if (points_.is_odd(3)) take_columns(values, row, first, count, step, sides);
     for_each_pack<P>(0, count, [&](std::size_t k) {
       const auto p = pack_of<P>(grid_, points_, row, values, first + k, step);
-      weigh_slopes(slopes_of_pack<P>(p, beside, k), weights, sums + k);
+      weigh_slopes(slopes_of_pack<P>(p, sides, k), weights, sums + k);
     });
   }
 
   template <class Step>
   void take_columns(const T* values, const Row& row, std::size_t first, std::size_t count,
-                    Step step, Beside& beside) const {
-    const auto take = [&](const T* from, const Shifts& shifts, BesideColumns<T>& columns) {
+                    Step step, ColumnsOfPart& sides) const {
+    const auto take = [&](const T* from, const Shifts& shifts, NeighbourColumns<T>& columns) {
       columns.take(grid_, points_, row, from, ColumnKind::between_odd, first, count, step, shifts);
     };
-    take(values, {-1, 2}, beside.own);
+    take(values, {-1, 2}, sides.own);
     const PointAt<const T*> p{grid_, points_, row.at, values};
     const unsigned begin = plan_.energy.begin(slice_group);
     for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
-      take(near_part(p, plan_.energy.taps[i]), {0, 1}, beside.slices.at(i - begin));
+      take(near_part(p, plan_.energy.taps[i]), {0, 1}, sides.slices.at(i - begin));
     }
   }
 
   /// slopes_of() a pack of points, of which the first is the k-th of those beside which the columns
   /// are.
   template <class P, class Values>
-  Slopes<P> slopes_of_pack(const PointAt<Values>& p, const Beside& beside, std::size_t k) const {
-    const auto column = [&](const BesideColumns<T>& columns, int shift) {
+  Slopes<P> slopes_of_pack(const PointAt<Values>& p, const ColumnsOfPart& sides,
+                           std::size_t k) const {
+    const auto column = [&](const NeighbourColumns<T>& columns, int shift) {
       return P::load(columns.shifted(shift) + k);
     };
     SlopeSums<T, P> sums;
@@ -264,8 +265,8 @@ class RowEnergy {
                far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3));
     }
     if (points_.is_odd(3)) {
-      sums.add(column(beside.own, 0), column(beside.own, 1),
-               column(beside.own, -1) + column(beside.own, 2));
+      sums.add(column(sides.own, 0), column(sides.own, 1),
+               column(sides.own, -1) + column(sides.own, 2));
     }
     P errors = T{0};
     const unsigned begin = plan_.energy.begin(slice_group);
@@ -276,7 +277,7 @@ class RowEnergy {
         if (!points_.is_odd(axis)) continue;
         sum += near_value(p, axis, slice, -1) + near_value(p, axis, slice, 1);
       }
-      const BesideColumns<T>& columns = beside.slices[i - begin];
+      const NeighbourColumns<T>& columns = sides.slices[i - begin];
       if (points_.is_odd(3)) sum += column(columns, 0) + column(columns, 1);
       errors += fabs(*slice - sum * plan_.near_share);
     }

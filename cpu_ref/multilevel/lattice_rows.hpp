@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/multilevel/class_plan.hpp"
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/base/pack.hpp"
 #include "cpu_ref/base/parallel.hpp"
@@ -23,13 +23,13 @@ struct Row {
   Index4 at;             ///< coordinates of the first
   std::uint64_t offset;  ///< of the first in the array
   std::size_t count;
-  std::uint64_t begin;  ///< which point of the class's row it is, a multiple of the tile
-  std::uint64_t place;  ///< of the row's first tile in the pass
+  std::uint64_t begin;          ///< which point of the class's row it is, a multiple of the tile
+  std::uint64_t code_position;  ///< of the row's first tile in the pass
   std::uint64_t rows_of_tile;
   std::uint64_t row_of_tile;
 };
 
-/// Calls each(first point of the row, first place in the pass, points) for the parts of a row that
+/// Calls each(first point of the row, its code position, points) for the parts of a row that
 /// are consecutive in the pass.
 template <class Each>
 void for_each_run(const Row& row, const PointClass& points, const Grid& grid, const Each& each) {
@@ -37,7 +37,7 @@ void for_each_run(const Row& row, const PointClass& points, const Grid& grid, co
   for (std::size_t i = 0; i < row.count; i += tile) {
     const std::uint64_t j = row.begin + i;
     const std::uint64_t width = std::min(tile, points.count[3] - j);
-    each(i, row.place + j * row.rows_of_tile + row.row_of_tile * width, width);
+    each(i, row.code_position + j * row.rows_of_tile + row.row_of_tile * width, width);
   }
 }
 
@@ -60,8 +60,8 @@ void for_each_trial_subsample(const Row& row, const PointClass& points, const Gr
   if (counted.all()) return work(row);
   Row part = row;
   part.count = 0;
-  for_each_run(row, points, grid, [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-    if (!counted.has(place) && !counted.has(place + n - 1)) return;
+  for_each_run(row, points, grid, [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+    if (!counted.has(code_position) && !counted.has(code_position + n - 1)) return;
     if (part.begin + part.count != row.begin + k) {
       if (part.count != 0) work(part);
       part.at[3] = row.at[3] + k * points.step[3];
@@ -84,7 +84,7 @@ inline Row make_row(const PointClass& points, const Grid& grid, const Index4& j,
   row.begin = j[3];
   const TileSpan tile1 = tile_around(j[1], grid.tile[1], points.count[1]);
   const TileSpan tile2 = tile_around(j[2], grid.tile[2], points.count[2]);
-  row.place = place_of(grid, points, {j[0], tile1.first, tile2.first, 0});
+  row.code_position = code_position_of(grid, points, {j[0], tile1.first, tile2.first, 0});
   row.rows_of_tile = tile1.size * tile2.size;
   row.row_of_tile = (j[1] - tile1.first) * tile2.size + (j[2] - tile2.first);
   return row;

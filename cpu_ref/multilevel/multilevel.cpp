@@ -49,9 +49,10 @@ class Engine final : public MultilevelEngine {
     std::vector<std::uint8_t> result(pass(number).points);
     for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& row) {
       for_each_run(row, c.points, plan_.grid,
-                   [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                   [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
                      for (std::size_t i = 0; i < n; ++i) {
-                       result[place + i] = mask_(row.offset + (k + i) * c.points.step[3]) ? 1 : 0;
+                       result[code_position + i] =
+                           mask_(row.offset + (k + i) * c.points.step[3]) ? 1 : 0;
                      }
                    });
     });
@@ -73,8 +74,8 @@ class Engine final : public MultilevelEngine {
         [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           CodedRow coded;
           for_each_run(row, c.points, plan_.grid,
-                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         copy_run(codes.data() + place, n, coded.codes + k);
+                       [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                         copy_run(codes.data() + code_position, n, coded.codes + k);
                        });
           for (std::size_t k = 0; k < row.count; ++k) {
             coded.restored[k] = restore(quantizer, prediction[k], coded.codes[k]);
@@ -113,9 +114,9 @@ class Engine final : public MultilevelEngine {
     for (const Pass& pass : passes) {
       for_each_row_of(pass, [&](const ClassPlan<T>& c, const Row& row) {
         for_each_run(row, c.points, plan_.grid,
-                     [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                     [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
                        for (std::size_t i = 0; i < n; ++i) {
-                         coarse[at + place + i] =
+                         coarse[at + code_position + i] =
                              value_to_hash(values_[row.offset + (k + i) * c.points.step[3]]);
                        }
                      });
@@ -197,14 +198,15 @@ class Engine final : public MultilevelEngine {
                                       zones_of_row(c, row, zones), coded);
           put_row(c.points, row, prediction, coded);
           const bool any = has_outliers(coded, row.count);
-          for_each_run(row, c.points, plan_.grid,
-                       [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                         copy_run(coded.codes + k, n, codes.data() + place);
-                         for (std::size_t i = k; any && i < k + n; ++i) {
-                           if (coded.codes[i] != outlier_code) continue;
-                           mine.outliers.push_back(exact_value(place + i - k, coded.restored[i]));
-                         }
-                       });
+          for_each_run(
+              row, c.points, plan_.grid,
+              [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                copy_run(coded.codes + k, n, codes.data() + code_position);
+                for (std::size_t i = k; any && i < k + n; ++i) {
+                  if (coded.codes[i] != outlier_code) continue;
+                  mine.outliers.push_back(exact_value(code_position + i - k, coded.restored[i]));
+                }
+              });
         },
         [&](const Found& mine) {
           append_entries(outliers, mine.outliers);
@@ -272,12 +274,13 @@ class Engine final : public MultilevelEngine {
   void restore_outliers(const PointClass& points, const Row& row, const SparseList& outliers,
                         CodedRow& coded) const {
     if (!has_outliers(coded, row.count)) return;
-    for_each_run(row, points, plan_.grid, [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-      for (std::size_t i = k; i < k + n; ++i) {
-        if (coded.codes[i] != outlier_code || is_missing(points, row, i)) continue;
-        coded.restored[i] = outlier_value(outliers, place + i - k);
-      }
-    });
+    for_each_run(row, points, plan_.grid,
+                 [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                   for (std::size_t i = k; i < k + n; ++i) {
+                     if (coded.codes[i] != outlier_code || is_missing(points, row, i)) continue;
+                     coded.restored[i] = outlier_value(outliers, code_position + i - k);
+                   }
+                 });
   }
 
   bool is_missing(const PointClass& points, const Row& row, std::size_t k) const {
@@ -307,8 +310,8 @@ class Engine final : public MultilevelEngine {
     });
   }
 
-  static T outlier_value(const SparseList& outliers, std::uint64_t place) {
-    const auto bits = outliers.find(place);
+  static T outlier_value(const SparseList& outliers, std::uint64_t code_position) {
+    const auto bits = outliers.find(code_position);
     if (!bits) throw ArchiveError("a quant-code stands for an outlier that is not listed");
     return value_of<T>(*bits);
   }
@@ -327,8 +330,8 @@ class Engine final : public MultilevelEngine {
             std::uint8_t buckets[row_points];
             fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
             for_each_run(row, c.points, plan_.grid,
-                         [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
-                           copy_run(buckets + k, n, contexts.data() + place);
+                         [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                           copy_run(buckets + k, n, contexts.data() + code_position);
                          });
           });
         },

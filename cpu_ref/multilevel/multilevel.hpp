@@ -17,10 +17,10 @@ class MultilevelEngine {
   virtual ~MultilevelEngine() = default;
 
   virtual const Pass& pass(int number) const = 0;
-  /// For each place in the pass whether its point is missing; empty if the frame has none.
+  /// For each code position of the pass whether its point is missing; empty if the frame has none.
   virtual std::vector<std::uint8_t> missing(int number) const = 0;
 
-  /// Predicts, quantises and restores the pass's points; outliers by place in the pass.
+  /// Predicts, quantises and restores the pass's points; outliers by code position.
   virtual void predict_quantise(int number, std::span<QuantCode> codes,
                                 std::vector<SparseEntry>& outliers) = 0;
   /// Restores the pass's points.
@@ -28,7 +28,7 @@ class MultilevelEngine {
                            const SparseList& outliers) = 0;
 
   /// Chooses the weights of the pass's energy estimates, knowing its codes, and fills its contexts,
-  /// in a trial those of the places that are counted.
+  /// in a trial those of the code positions that are counted.
   virtual std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) = 0;
   /// Fills the contexts by weights that fit_contexts() has returned. Throws ArchiveError.
   virtual void contexts(int number, Bytes weights, std::span<std::uint8_t> contexts) = 0;

@@ -147,8 +147,9 @@ class Neighbours {
   std::uint64_t edge_steps_ = 0;
   std::array<std::int64_t, max_axes> strides_{};
   std::array<std::int64_t, Stencil::most_taps> offsets_{};
-  std::array<std::int64_t, Stencil::most_taps> far_parts_{};  ///< of these
-  std::array<std::uint8_t, Stencil::most_taps> far_axes_{};   ///< along which these are
+  std::array<std::int64_t, Stencil::most_taps>
+      far_parts_{};  ///< parts of `offsets_` along `far_axes_`
+  std::array<std::uint8_t, Stencil::most_taps> far_axes_{};  ///< axis of each far tap
   std::array<Near::TapSteps, Stencil::most_taps> near_steps_{};
   std::array<std::uint64_t, Stencil::most_taps> steps_{};
   std::array<std::uint64_t, Stencil::most_taps> far_steps_{};

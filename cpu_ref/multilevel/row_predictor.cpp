@@ -56,7 +56,7 @@ void RowPredictor<T>::find_copies() {
     if (taps_.is_far(i)) {
       copies_[i] = made_up_.at(far++).data();
     } else if (source.row != ColumnTaps::own_columns) {
-      copies_[i] = beside_[source.row].shifted(source.shift);
+      copies_[i] = neighbours_[source.row].shifted(source.shift);
     }
   }
 }
@@ -69,7 +69,7 @@ void RowPredictor<T>::put_inner_predictions(const T* values, const Row& row, Ste
     const Block<Step> block{values, row, first, std::min(block_points, inside - first), step};
     if (taps_.has_far()) make_up(block);
     with_vectors([&](auto vectors) {
-      copy_beside(block);
+      copy_neighbours(block);
       put_block<decltype(vectors)>(block, out + first);
     });
   }
@@ -93,9 +93,9 @@ template <class Step>
 void RowPredictor<T>::make_up(const Block<Step>& block, unsigned i, T* out) const {
   using P = Pack<T>;
   const Tap& tap = plan_.stencil.taps[i];
-  const bool goes_beside = columns_[i].row != ColumnTaps::own_columns;
+  const bool has_neighbours = columns_[i].row != ColumnTaps::own_columns;
   const Row& row = block.row;
-  const std::size_t end = for_each_pack<P>(0, goes_beside ? 0 : block.count, [&](std::size_t k) {
+  const std::size_t end = for_each_pack<P>(0, has_neighbours ? 0 : block.count, [&](std::size_t k) {
     const auto p = pack_of<P>(grid_, points_, row, block.values, block.first + k, block.step);
     tap_value(p, tap).store(out + k);
   });
@@ -107,13 +107,13 @@ void RowPredictor<T>::make_up(const Block<Step>& block, unsigned i, T* out) cons
 /// Copies what taps read beside the columns of points.
 template <class T>
 template <class Step>
-void RowPredictor<T>::copy_beside(const Block<Step>& block) {
+void RowPredictor<T>::copy_neighbours(const Block<Step>& block) {
   for (std::size_t r = 0; r < columns_.rows(); ++r) {
     const unsigned tap = columns_.tap_of_row(r);
     const std::int64_t in_row =
         taps_.offset(tap) - plan_.stencil.taps[tap][3] * stride_of(grid_, points_, 3);
-    beside_[r].take(grid_, points_, block.row, block.values + in_row, columns_.kind(), block.first,
-                    block.count, block.step, columns_.shifts_of_row(r));
+    neighbours_[r].take(grid_, points_, block.row, block.values + in_row, columns_.kind(),
+                        block.first, block.count, block.step, columns_.shifts_of_row(r));
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/wide_vectors.hpp"
-#include "cpu_ref/multilevel/beside_columns.hpp"
+#include "cpu_ref/multilevel/neighbour_columns.hpp"
 #include "cpu_ref/multilevel/row_taps.hpp"
 
 namespace cuszi::cpu {
@@ -81,7 +81,7 @@ class RowPredictor {
   void predict(const T* values, const Row& row, T* out);
 
  private:
-  static constexpr std::size_t block_points = BesideColumns<T>::most_points;
+  static constexpr std::size_t block_points = NeighbourColumns<T>::most_points;
   /// Three distances along three axes, on both sides; and one of them in two slices.
   static constexpr std::size_t most_far = 18 + 12;
 
@@ -110,7 +110,7 @@ class RowPredictor {
   template <class Step>
   void make_up(const Block<Step>& block, unsigned i, T* out) const;
   template <class Step>
-  void copy_beside(const Block<Step>& block);
+  void copy_neighbours(const Block<Step>& block);
   template <class V, class Step>
   void put_block(const Block<Step>& block, T* out) const;
   template <class P, class Load>
@@ -121,7 +121,7 @@ class RowPredictor {
   const PointClass& points_;
   ColumnTaps columns_;
   RowTaps<Stencil> taps_;
-  std::array<BesideColumns<T>, ColumnTaps::most_rows> beside_;
+  std::array<NeighbourColumns<T>, ColumnTaps::most_rows> neighbours_;
   std::array<std::array<T, block_points>, most_far> made_up_;  ///< taps that are far
   std::array<const T*, Stencil::most_taps> copies_{};  ///< of taps; none if they are read in place
 };

@@ -186,7 +186,7 @@ class TileRows {
   }
 
   /// Calls f with pointers to four points of four lanes, in the field and in the tile. Prefetches
-  /// the points of the next tile: hardware does not foresee accesses in this many rows.
+  /// the points of the next tile: hardware prefetching does not follow this many rows.
   template <class FieldT, class TileT, class F>
   void for_each_four(FieldT* field, TileT& values, const F& f) const {
     for (unsigned point = 0; point < lane_points; point += 4) {

@@ -37,7 +37,7 @@ std::span<V> counted_of(std::span<V> pass, const TrialSubsample& part) {
   const std::uint64_t size = part.size(pass.size());
   for (std::uint64_t i = 0; i < size; i += TrialSubsample::run) {
     const std::uint64_t n = std::min(TrialSubsample::run, size - i);
-    std::copy_n(pass.data() + part.place(i), n, pass.data() + i);
+    std::copy_n(pass.data() + part.code_position(i), n, pass.data() + i);
   }
   return pass.first(size);
 }

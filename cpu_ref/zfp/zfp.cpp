@@ -36,7 +36,7 @@ using Reader = ZfpBitReader<StreamWords>;
 using Writer = ZfpBitWriter<std::uint64_t*>;
 
 /// A writer adds up to this many bits beyond a block's limit before it cuts them off.
-constexpr std::uint64_t slack_words = 16;
+constexpr std::uint64_t padding_words = 16;
 
 /// Calls f(T, rank) with the rank as a constant.
 template <class F>
@@ -259,7 +259,7 @@ ZfpStream zfp_encode(const ZfpParams& params, const Dims& dims, std::span<const 
   const std::uint64_t scratch_words =
       ceil_div(std::min(task.blocks, blocks_per_part) * zfp_most_block_bits<T>(params, grid.rank),
                64) +
-      slack_words;
+      padding_words;
 
   std::vector<std::uint32_t> chunk_bits(ceil_div(task.blocks, chunk));
   std::vector<Part> parts(ceil_div(task.blocks, blocks_per_part));

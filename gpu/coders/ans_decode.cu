@@ -138,16 +138,16 @@ TablePlaces places_of(const TableLists& table, const SlotList* lists, const Fram
                       std::vector<CodedGaps>& gaps) {
   TablePlaces places{nullptr, nullptr, static_cast<std::uint32_t>(table.codes), table.by_gaps};
   if (!table.by_gaps) {
-    if (table.codes != 0) places.codes = values.codes + lists[0].place;
+    if (table.codes != 0) places.codes = values.codes + lists[0].first_value;
     return places;
   }
   CodedGaps& coded = gaps.emplace_back();
   coded.others = static_cast<std::uint32_t>(table.codes);
   coded.larger = static_cast<std::uint32_t>(table.larger);
-  if (table.codes != 0) coded.lists.gaps = values.numbers + lists[0].place;
+  if (table.codes != 0) coded.lists.gaps = values.numbers + lists[0].first_value;
   if (table.larger != 0) {
-    coded.lists.inner_gaps = values.numbers + lists[1].place;
-    coded.lists.magnitudes = values.numbers + lists[2].place;
+    coded.lists.inner_gaps = values.numbers + lists[1].first_value;
+    coded.lists.magnitudes = values.numbers + lists[2].first_value;
   }
   return places;
 }
@@ -223,7 +223,7 @@ AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const 
     const ChainPlan& plan = chain.plan;
     add_runs(chain, static_cast<std::uint32_t>(builder.segments()), runs);
     builder.add(plan, [&](const SlotList& list) {
-      return FrameList{0, 0, list.kind, codes + list.place, numbers + list.place};
+      return FrameList{0, 0, list.kind, codes + list.first_value, numbers + list.first_value};
     });
     frequencies.insert(frequencies.end(), plan.tables.begin(), plan.tables.end());
     for (const PassTables& tables : plan.passes) {

@@ -76,9 +76,9 @@ struct Region {
   std::uint32_t size1;
   std::uint32_t size2;
   std::uint32_t size3;
-  std::uint64_t place;     ///< of its first point in the pass
-  std::uint64_t row;       ///< offset of that point's row in the level's array
-  std::uint64_t original;  ///< of the point in the frame's own array
+  std::uint64_t code_position;  ///< of its first point in the pass
+  std::uint64_t row;            ///< offset of that point's row in the level's array
+  std::uint64_t original;       ///< of the point in the frame's own array
 
   __device__ std::uint32_t points() const { return size1 * size2 * size3; }
 };
@@ -92,10 +92,10 @@ struct Spot {
 };
 
 /// Where one point stands: in its level's array, in the frame, and in its pass.
-struct PointPlaces {
+struct PointPositions {
   std::uint64_t offset;
   std::uint64_t original;
-  std::uint64_t place;
+  std::uint64_t code_position;
 };
 
 /// The region of a class that has these numbers along the axes.
@@ -115,9 +115,9 @@ __device__ Region region_at(const PassView<T>& pass, const DeviceClass<T>& view,
   region.size1 = size(1, shape.tile1());
   region.size2 = size(2, shape.tile2());
   region.size3 = size(3, shape.width());
-  region.place = points.start +
-                 ((at[0] * count[1] + at[1]) * count[2] + region.size1 * at[2]) * count[3] +
-                 region.size1 * region.size2 * at[3];
+  region.code_position = points.start +
+                         ((at[0] * count[1] + at[1]) * count[2] + region.size1 * at[2]) * count[3] +
+                         region.size1 * region.size2 * at[3];
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     region.first[axis] = points.first[axis] + at[axis] * points.step[axis];
   }
@@ -153,8 +153,8 @@ __device__ inline Spot spot_of(const RegionShape& shape, const Region& region, s
 }
 
 /// How many points of the region come before this one in the pass.
-__device__ inline std::uint32_t place_of(const RegionShape& shape, const Region& region,
-                                         const Spot& spot) {
+__device__ inline std::uint32_t code_position_in_region(const RegionShape& shape,
+                                                        const Region& region, const Spot& spot) {
   const std::uint32_t in_tile = spot.at3 & (shape.tile3() - 1);
   const std::uint32_t tile = spot.at3 - in_tile;
   const std::uint32_t rest = region.size3 - tile;
@@ -187,16 +187,17 @@ __device__ std::uint64_t original_offset_of(const DeviceClass<T>& view, const Re
          spot.at3 * view.original_steps[3];
 }
 
-/// `place` counts within the region.
+/// `code_position` counts within the region.
 template <class T>
-__device__ PointPlaces places_of(const PassView<T>& pass, const DeviceClass<T>& view,
-                                 const Region& region, const Spot& spot, std::uint32_t place) {
+__device__ PointPositions positions_of(const PassView<T>& pass, const DeviceClass<T>& view,
+                                       const Region& region, const Spot& spot,
+                                       std::uint32_t code_position) {
   return {offset_of(pass, view, region, spot), original_offset_of(view, region, spot),
-          region.place + place};
+          region.code_position + code_position};
 }
 
 /// What a block's threads know of a region's points, one value each, on its way between threads and
-/// the places of a pass.
+/// the code positions of a pass.
 template <class Value>
 struct Staged {
   Value values[RegionShape::points];
@@ -251,12 +252,12 @@ __device__ void share_out_regions(const PassView<T>& pass, const RegionWork& wor
   }
 }
 
-/// Calls f(spot, place in the region) for this thread's points of a region.
+/// Calls f(spot, code position in the region) for this thread's points of a region.
 template <class F>
 __device__ void for_each_spot(const RegionShape& shape, const Region& region, const F& f) {
   for (std::uint32_t i = threadIdx.x; i < RegionShape::points; i += RegionShape::block_threads) {
     const Spot spot = spot_of(shape, region, i);
-    if (spot.exists) f(spot, place_of(shape, region, spot));
+    if (spot.exists) f(spot, code_position_in_region(shape, region, spot));
   }
 }
 

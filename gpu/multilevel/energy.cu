@@ -89,7 +89,7 @@ __device__ std::int32_t border_sum(const LevelArray<T>& array, const DeviceClass
 
 /// What a block's threads share to sum up the features of a region's points.
 struct SummedSpots {
-  std::int32_t sums[RegionShape::points];  ///< by place
+  std::int32_t sums[RegionShape::points];  ///< by code position
   SpotList others;
 };
 
@@ -104,8 +104,9 @@ __device__ void sum_features(const PassView<T>& pass, const DeviceClass<T>& view
       [&](const std::uint64_t(&offsets)[spots_of_thread], unsigned which) {
         put_spots(pass, region, inner_sums(array, view, weights, offsets), which, shared.sums);
       },
-      [&](const Spot& spot, std::uint32_t place) {
-        shared.sums[place] = border_sum(array, view, weights, position_of(view, region, spot));
+      [&](const Spot& spot, std::uint32_t code_position) {
+        shared.sums[code_position] =
+            border_sum(array, view, weights, position_of(view, region, spot));
       });
 }
 
@@ -122,12 +123,12 @@ __device__ void fill_region(const PassView<T>& pass, const DeviceClass<T>& view,
   const ContextWeights mine = weights[view.plan.points.group];
   const bool has_weights = mine.kind != WeightsKind::none;
   if (has_weights) sum_features(pass, view, region, mine.weights, shared.summed);
-  for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t place) {
-    shared.staged.values[place] =
-        context_of(mine, view.plan.points.group, has_weights ? shared.summed.sums[place] : 0);
+  for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t code_position) {
+    shared.staged.values[code_position] = context_of(
+        mine, view.plan.points.group, has_weights ? shared.summed.sums[code_position] : 0);
   });
   __syncthreads();
-  shared.staged.store(contexts + region.place, region.points());
+  shared.staged.store(contexts + region.code_position, region.points());
   __syncthreads();
 }
 

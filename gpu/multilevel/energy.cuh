@@ -5,8 +5,8 @@
 
 namespace cuszi::gpu {
 
-/// Fills the contexts of a pass, by place, from what earlier passes restored. `weights` are those
-/// of its groups, on the device.
+/// Fills the contexts of a pass, by code position, from what earlier passes restored. `weights` are
+/// those of its groups, on the device.
 template <class T>
 void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts);

@@ -39,7 +39,7 @@ __device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelAr
   const auto magnitudes =
       tile.reader(array.layout, static_cast<const std::uint8_t*>(array.magnitudes));
   const auto put = [&](int k, std::int32_t sum) {
-    contexts[tile.place_in_region(k)] = context_of(weights, plan.points.group, sum);
+    contexts[tile.code_position_in_region(k)] = context_of(weights, plan.points.group, sum);
   };
   tile.with_borders(3, 1, [&](auto borders) {
     if constexpr (borders.value == Borders::all) {

@@ -23,16 +23,16 @@ __global__ void find_ranks(RankedBits bits, const std::uint64_t* points, std::ui
 
 template <class V>
 __global__ void close_gaps(RankedBits missing, std::uint64_t first, std::uint64_t end,
-                           const V* by_place, V* closed) {
+                           const V* by_code_position, V* closed) {
   const std::uint64_t i = first + ItemPolicy::first();
-  if (i < end && !missing.test(i)) closed[i - missing.rank(i)] = by_place[i];
+  if (i < end && !missing.test(i)) closed[i - missing.rank(i)] = by_code_position[i];
 }
 
 template <class V>
 __global__ void open_gaps(RankedBits missing, std::uint64_t first, std::uint64_t end,
-                          const V* closed, V* by_place) {
+                          const V* closed, V* by_code_position) {
   const std::uint64_t i = first + ItemPolicy::first();
-  if (i < end && !missing.test(i)) by_place[i] = closed[i - missing.rank(i)];
+  if (i < end && !missing.test(i)) by_code_position[i] = closed[i - missing.rank(i)];
 }
 
 }  // namespace
@@ -42,42 +42,42 @@ Gaps::Gaps(DeviceContext& gpu, const LevelFrame<T>& frame, const RankedBits& mis
   if (missing.words == nullptr) return;
   const std::uint64_t points = frame.points();
   auto* const flags = gpu.take<std::uint8_t>(points);
-  for (int pass = 0; pass <= frame.passes(); ++pass) places_.push_back(frame.start(pass));
+  for (int pass = 0; pass <= frame.passes(); ++pass) begins_.push_back(frame.start(pass));
   for (int pass = 0; pass < frame.passes(); ++pass) {
-    find_missing_places(gpu, frame.view(pass), missing, flags + frame.start(pass));
+    find_missing_positions(gpu, frame.view(pass), missing, flags + frame.start(pass));
   }
   missing_ = make_bits(gpu, points);
   pack_flags<<<blocks_for(points, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
       flags, points, missing_);
   check_launch("pack_flags");
   rank_bits(gpu, missing_);
-  const auto count = static_cast<std::uint32_t>(places_.size());
+  const auto count = static_cast<std::uint32_t>(begins_.size());
   auto* const ranks = gpu.take<std::uint64_t>(count);
   find_ranks<<<blocks_for(count, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
-      missing_, upload(gpu, places_.data(), count), count, points, ranks);
+      missing_, upload(gpu, begins_.data(), count), count, points, ranks);
   check_launch("find_ranks");
   const std::uint64_t* const on_host = download(gpu, ranks, count);
   gpu.sync();
-  for (std::uint32_t i = 0; i < count; ++i) starts_.push_back(places_[i] - on_host[i]);
+  for (std::uint32_t i = 0; i < count; ++i) starts_.push_back(begins_[i] - on_host[i]);
 }
 
 template <class V>
-void Gaps::close(DeviceContext& gpu, PassRange passes, const V* by_place, V* closed) const {
-  const std::uint64_t first = place(passes.first);
-  const std::uint64_t end = place(passes.end);
+void Gaps::close(DeviceContext& gpu, PassRange passes, const V* by_code_position, V* closed) const {
+  const std::uint64_t first = code_position(passes.first);
+  const std::uint64_t end = code_position(passes.end);
   if (first == end) return;
   close_gaps<<<blocks_for(end - first, ItemPolicy::threads), ItemPolicy::threads, 0,
-               gpu.stream()>>>(missing_, first, end, by_place, closed);
+               gpu.stream()>>>(missing_, first, end, by_code_position, closed);
   check_launch("close_gaps");
 }
 
 template <class V>
-void Gaps::open(DeviceContext& gpu, PassRange passes, const V* closed, V* by_place) const {
-  const std::uint64_t first = place(passes.first);
-  const std::uint64_t end = place(passes.end);
+void Gaps::open(DeviceContext& gpu, PassRange passes, const V* closed, V* by_code_position) const {
+  const std::uint64_t first = code_position(passes.first);
+  const std::uint64_t end = code_position(passes.end);
   if (first == end) return;
   open_gaps<<<blocks_for(end - first, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(
-      missing_, first, end, closed, by_place);
+      missing_, first, end, closed, by_code_position);
   check_launch("open_gaps");
 }
 

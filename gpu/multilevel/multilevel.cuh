@@ -42,8 +42,8 @@ class LevelFrame {
   bool follows_coarse_lattice(int number) const {
     return number > 0 && static_cast<std::size_t>(number) == plan_.coarse_passes;
   }
-  /// Room for the values of a pass above level 1 by place, whose hash archives have; none for those
-  /// of level 1, or if there is no level 1.
+  /// Room for the values of a pass above level 1 by code position, whose hash archives have; none
+  /// for those of level 1, or if there is no level 1.
   T* listed(int number) const {
     const bool is_coarse = static_cast<std::size_t>(number) < plan_.coarse_passes;
     return listed_ != nullptr && is_coarse ? listed_ + start(number) : nullptr;
@@ -75,21 +75,22 @@ struct QuantiseTask {
   RankedBits missing;  ///< points of the frame; no words if there are none
   MissingTest<T> fills;
   Quantizer<T> quantizer;
-  QuantCode* codes;     ///< by place
-  RankedBits outliers;  ///< places
+  QuantCode* codes;     ///< by code position
+  RankedBits outliers;  ///< code positions
   std::uint64_t* outlier_count;
   std::int64_t* error_sum;  ///< of error_in_units()
   double error_units_per_one;
-  T* listed = nullptr;                     ///< see LevelFrame
-  const std::uint8_t* contexts = nullptr;  ///< by place, if errors in a zone are coded as none
-  const T* zones = nullptr;                ///< in steps, of each context
+  T* listed = nullptr;  ///< see LevelFrame
+  const std::uint8_t* contexts =
+      nullptr;               ///< by code position, if errors in a zone are coded as none
+  const T* zones = nullptr;  ///< in steps, of each context
 };
 
 /// Predicts, quantises and restores the points of a pass.
 template <class T>
 void quantise_pass(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task);
 
-/// The list of a pass's outliers: their original values by place. Waits.
+/// The list of a pass's outliers: their original values by code position. Waits.
 template <class T>
 Bytes list_outliers(DeviceContext& gpu, const PassView<T>& pass, const T* original,
                     const RankedBits& outliers, std::uint64_t count);
@@ -109,9 +110,9 @@ struct RestoreTask {
 template <class T>
 void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task);
 
-/// For each place of a pass whether its point is missing.
+/// For each code position of a pass whether its point is missing.
 template <class T>
-void find_missing_places(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
-                         std::uint8_t* places);
+void find_missing_positions(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
+                            std::uint8_t* is_missing);
 
 }  // namespace cuszi::gpu

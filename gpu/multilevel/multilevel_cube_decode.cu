@@ -13,7 +13,7 @@ __device__ void restore_tile(const RegionOfClass<Class, T>& tile, const LevelArr
   CUSZI_UNROLL
   for (int k = 0; k < cube_points; ++k) {
     if (!tile.has(k)) continue;
-    const QuantCode code = codes[tile.place_in_region(k)];
+    const QuantCode code = codes[tile.code_position_in_region(k)];
     bool is_rare = code == outlier_code;
     if (task.missing.words != nullptr) is_rare |= task.missing.test(tile.original(k));
     rare |= static_cast<unsigned>(is_rare) << k;
@@ -24,9 +24,9 @@ __device__ void restore_tile(const RegionOfClass<Class, T>& tile, const LevelArr
   CUSZI_NO_UNROLL
   for (int k = 0; rare != 0; ++k, rare >>= 1) {
     if (rare % 2 == 0) continue;
-    const std::uint32_t place = tile.place_in_region(k);
-    const PointPlaces at{tile.offset(k), tile.original(k), tile.first() + place};
-    restore_point(task, array, at, array.values[at.offset], codes[place]);
+    const std::uint32_t code_position = tile.code_position_in_region(k);
+    const PointPositions at{tile.offset(k), tile.original(k), tile.first() + code_position};
+    restore_point(task, array, at, array.values[at.offset], codes[code_position]);
   }
 }
 

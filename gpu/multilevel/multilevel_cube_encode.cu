@@ -26,15 +26,15 @@ __device__ void quantise_tile(const RegionOfClass<Class, T>& tile, const LevelAr
     const std::uint64_t offset = tile.offset(k);
     array.values[offset] = (rare >> k) % 2 != 0 ? expected[k] : attempt.result.restored;
     array.magnitudes[offset] = magnitude_of_code(attempt.result.code, task.quantizer.radius);
-    codes[tile.place_in_region(k)] = attempt.result.code;
+    codes[tile.code_position_in_region(k)] = attempt.result.code;
     if ((rare >> k) % 2 == 0) add_error(task, original[k], attempt.result.restored, errors);
   }
   CUSZI_NO_UNROLL
   for (int k = 0; rare != 0; ++k, rare >>= 1) {
     if (rare % 2 == 0 || !tile.has(k)) continue;
-    const std::uint32_t place = tile.place_in_region(k);
-    const PointPlaces at{tile.offset(k), tile.original(k), tile.first() + place};
-    codes[place] = quantise_point(task, array, at, array.values[at.offset], errors);
+    const std::uint32_t code_position = tile.code_position_in_region(k);
+    const PointPositions at{tile.offset(k), tile.original(k), tile.first() + code_position};
+    codes[code_position] = quantise_point(task, array, at, array.values[at.offset], errors);
   }
 }
 

@@ -48,7 +48,7 @@ __device__ void predict_tile(const RegionOfClass<Class, T>& tile, const LevelArr
   for (int k = 0; k < cube_points; ++k) expected[k] = snapped(plan, expected[k]);
 }
 
-/// Lists the values of a region's points by place, for the hash of the coarse lattice.
+/// Lists the values of a region's points by code position, for the hash of the coarse lattice.
 template <class Class, class T>
 __device__ void list_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                           CubeStage<T>& stage, T* listed) {
@@ -56,7 +56,7 @@ __device__ void list_tile(const RegionOfClass<Class, T>& tile, const LevelArray<
   CUSZI_NO_UNROLL
   for (int k = 0; k < cube_points; ++k) {
     if (tile.has(k))
-      stage.values[tile.place_in_region(k)] = value_to_hash(array.values[tile.offset(k)]);
+      stage.values[tile.code_position_in_region(k)] = value_to_hash(array.values[tile.offset(k)]);
   }
   __syncthreads();
   stage.store(listed + tile.first(), tile.points());

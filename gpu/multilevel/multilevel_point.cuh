@@ -19,7 +19,7 @@ __device__ T predicted(const LevelArray<T>& array, const DeviceClass<T>& view, c
 /// What a block's threads share to predict the points of a region.
 template <class T>
 struct PredictedSpots {
-  T expected[RegionShape::points];  ///< by place
+  T expected[RegionShape::points];  ///< by code position
   SpotList others;
 };
 
@@ -40,8 +40,9 @@ __device__ void predict_spots(const PassView<T>& pass, const DeviceClass<T>& vie
         for (T& sum : sums.of) sum = snapped(plan, sum);
         put_spots(pass, region, sums, which, shared.expected);
       },
-      [&](const Spot& spot, std::uint32_t place) {
-        shared.expected[place] = predicted(pass.array, view, position_of(view, region, spot));
+      [&](const Spot& spot, std::uint32_t code_position) {
+        shared.expected[code_position] =
+            predicted(pass.array, view, position_of(view, region, spot));
       });
 }
 
@@ -65,22 +66,23 @@ __device__ void add_to_sum(const QuantiseTask<T>& task, std::int64_t errors) {
 /// Quantises one point and restores it; its code.
 template <class T>
 __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArray<T>& array,
-                                    const PointPlaces& at, T expected, std::int64_t& errors) {
+                                    const PointPositions& at, T expected, std::int64_t& errors) {
   if (task.missing.words != nullptr && task.missing.test(at.original)) {
     array.values[at.offset] = expected;
     array.magnitudes[at.offset] = 0;
     return static_cast<QuantCode>(task.quantizer.radius);
   }
   const T value = task.original[at.original];
-  const Quantised<T> q = task.zones == nullptr
-                             ? quantise(task.quantizer, task.fills, value, expected)
-                             : quantise(task.quantizer, task.fills,
-                                        task.zones[task.contexts[at.place]], value, expected);
+  const Quantised<T> q =
+      task.zones == nullptr
+          ? quantise(task.quantizer, task.fills, value, expected)
+          : quantise(task.quantizer, task.fills, task.zones[task.contexts[at.code_position]], value,
+                     expected);
   array.values[at.offset] = q.restored;
   array.magnitudes[at.offset] = magnitude_of_code(q.code, task.quantizer.radius);
   add_error(task, value, q.restored, errors);
   if (q.code == outlier_code) {
-    task.outliers.set(at.place);
+    task.outliers.set(at.code_position);
     atomicAdd(reinterpret_cast<unsigned long long*>(task.outlier_count), 1ULL);
   }
   return q.code;
@@ -89,7 +91,7 @@ __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArra
 /// Restores one point from its code.
 template <class T>
 __device__ void restore_point(const RestoreTask<T>& task, const LevelArray<T>& array,
-                              const PointPlaces& at, T expected, QuantCode code) {
+                              const PointPositions& at, T expected, QuantCode code) {
   if (task.missing.words != nullptr && task.missing.test(at.original)) {
     array.values[at.offset] = expected;
     array.magnitudes[at.offset] = 0;
@@ -101,10 +103,10 @@ __device__ void restore_point(const RestoreTask<T>& task, const LevelArray<T>& a
     return;
   }
   const RankedBits& listed = task.outliers.bits;
-  const bool is_listed = listed.words != nullptr && listed.test(at.place);
+  const bool is_listed = listed.words != nullptr && listed.test(at.code_position);
   if (!is_listed) atomicOr(task.flaws, unlisted_outlier);
   array.values[at.offset] =
-      is_listed ? value_of<T>(task.outliers.value(listed.rank(at.place))) : expected;
+      is_listed ? value_of<T>(task.outliers.value(listed.rank(at.code_position))) : expected;
 }
 
 }  // namespace cuszi::gpu

@@ -1,4 +1,4 @@
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "gpu/multilevel/multilevel_cube.cuh"
 #include "gpu/multilevel/multilevel_point.cuh"
 
@@ -7,8 +7,8 @@ namespace cuszi::gpu {
 namespace {
 
 template <class T>
-__device__ void list_value(const LevelArray<T>& array, const PointPlaces& at, T* listed) {
-  if (listed != nullptr) listed[at.place] = value_to_hash(array.values[at.offset]);
+__device__ void list_value(const LevelArray<T>& array, const PointPositions& at, T* listed) {
+  if (listed != nullptr) listed[at.code_position] = value_to_hash(array.values[at.offset]);
 }
 
 template <class T>
@@ -20,14 +20,14 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   std::int64_t errors = 0;
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
     predict_spots(pass, view, region, predicted);
-    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      const PointPlaces places = places_of(pass, view, region, spot, place);
-      codes.values[place] =
-          quantise_point(task, pass.array, places, predicted.expected[place], errors);
-      list_value(pass.array, places, task.listed);
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t code_position) {
+      const PointPositions at = positions_of(pass, view, region, spot, code_position);
+      codes.values[code_position] =
+          quantise_point(task, pass.array, at, predicted.expected[code_position], errors);
+      list_value(pass.array, at, task.listed);
     });
     __syncthreads();
-    codes.store(task.codes + region.place, region.points());
+    codes.store(task.codes + region.code_position, region.points());
     __syncthreads();
   });
   add_to_sum(task, errors);
@@ -40,13 +40,14 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   __shared__ Staged<QuantCode> codes;
   __shared__ PredictedSpots<T> predicted;
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
-    codes.load(task.codes + region.place, region.points());
+    codes.load(task.codes + region.code_position, region.points());
     predict_spots(pass, view, region, predicted);
     __syncthreads();
-    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      const PointPlaces places = places_of(pass, view, region, spot, place);
-      restore_point(task, pass.array, places, predicted.expected[place], codes.values[place]);
-      list_value(pass.array, places, task.listed);
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t code_position) {
+      const PointPositions at = positions_of(pass, view, region, spot, code_position);
+      restore_point(task, pass.array, at, predicted.expected[code_position],
+                    codes.values[code_position]);
+      list_value(pass.array, at, task.listed);
     });
     __syncthreads();
   });
@@ -54,27 +55,29 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
 
 template <class T>
 __global__ void __launch_bounds__(RegionShape::block_threads)
-    missing_places_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
-                          std::uint8_t* places) {
+    missing_positions_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
+                             std::uint8_t* is_missing) {
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
-    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      places[region.place + place] = missing.test(original_offset_of(view, region, spot)) ? 1 : 0;
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t code_position) {
+      is_missing[region.code_position + code_position] =
+          missing.test(original_offset_of(view, region, spot)) ? 1 : 0;
     });
   });
 }
 
-/// The bits of the original value that stands at a place of a pass.
+/// The bits of the original value that stands at a code position of a pass.
 template <class T>
 struct OriginalAt {
   PassView<T> pass;
   Grid grid;  ///< of the frame, for its tiles
   const T* original;
 
-  __device__ std::uint64_t operator()(std::uint64_t place) const {
+  __device__ std::uint64_t operator()(std::uint64_t code_position) const {
     std::uint32_t c = 0;
-    while (c + 1 < pass.class_count && pass.classes[c + 1].plan.points.start <= place) ++c;
+    while (c + 1 < pass.class_count && pass.classes[c + 1].plan.points.start <= code_position) ++c;
     const PointClass& points = pass.classes[c].plan.points;
-    const Index4 at = cuszi::position_of(points, point_at_place(grid, points, place));
+    const Index4 at =
+        cuszi::position_of(points, point_at_code_position(grid, points, code_position));
     return bits_of(original[pass.array.layout.original_offset_of(at)]);
   }
 };
@@ -110,11 +113,11 @@ void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask
 }
 
 template <class T>
-void find_missing_places(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
-                         std::uint8_t* places) {
-  missing_places_kernel<T>
-      <<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, missing, places);
-  check_launch("find_missing_places");
+void find_missing_positions(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
+                            std::uint8_t* is_missing) {
+  missing_positions_kernel<T>
+      <<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, missing, is_missing);
+  check_launch("find_missing_positions");
 }
 
 #define CUSZI_INSTANTIATE(T)                                                                    \
@@ -122,8 +125,8 @@ void find_missing_places(DeviceContext& gpu, const PassView<T>& pass, const Rank
   template Bytes list_outliers(DeviceContext&, const PassView<T>&, const T*, const RankedBits&, \
                                std::uint64_t);                                                  \
   template void restore_pass(DeviceContext&, const PassView<T>&, const RestoreTask<T>&);        \
-  template void find_missing_places(DeviceContext&, const PassView<T>&, const RankedBits&,      \
-                                    std::uint8_t*);
+  template void find_missing_positions(DeviceContext&, const PassView<T>&, const RankedBits&,   \
+                                       std::uint8_t*);
 CUSZI_INSTANTIATE(float)
 CUSZI_INSTANTIATE(double)
 #undef CUSZI_INSTANTIATE

@@ -166,7 +166,7 @@ class RegionOfClass {
     return original_ + static_cast<std::uint32_t>(k) * original_step_;
   }
   /// The number of the k-th point among the region's points, in the order of the pass.
-  __device__ std::uint32_t place_in_region(int k) const {
+  __device__ std::uint32_t code_position_in_region(int k) const {
     const std::uint32_t in_tile = x_ % edge;
     const std::uint32_t tile = x_ - in_tile;
     const std::uint32_t across = size3_ - tile < edge ? size3_ - tile : edge;
@@ -256,7 +256,8 @@ __device__ void visit_tile(const CubePass<Classes, T>& pass, const F& f) {
   });
 }
 
-/// Values of a region on their way between threads and places, 8 bytes at a time where they lie so.
+/// Values of a region on their way between threads and code positions, 8 bytes at a time where they
+/// lie so.
 template <class Value>
 struct CubeStage {
   static constexpr std::uint32_t in_word = 8 / sizeof(Value);

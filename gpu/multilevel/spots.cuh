@@ -80,8 +80,8 @@ struct SpotList {
 
 /// Has a thread block look at the points of a region: inner(offsets, which) at a thread's points,
 /// of which those of the set `which` have in the array what is `margins` away, and edge(spot,
-/// place) at all others. These take long and are few, so threads share them evenly. Threads wait
-/// for each other before and after.
+/// code position) at all others. These take long and are few, so threads share them evenly. Threads
+/// wait for each other before and after.
 template <class T, class Inner, class Edge>
 __device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& view,
                               const Region& region, const Index4& margins, SpotList& others,
@@ -114,21 +114,22 @@ __device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& vie
   __syncthreads();
   for (std::uint32_t k = threadIdx.x; k < others.count; k += step) {
     const Spot spot = spot_of(pass.shape, region, others.spots[k]);
-    edge(spot, place_of(pass.shape, region, spot));
+    edge(spot, code_position_in_region(pass.shape, region, spot));
   }
   __syncthreads();
 }
 
-/// Puts what those of a thread's points have that are in the set `which` into a list by place.
+/// Puts what those of a thread's points have that are in the set `which` into a list by code
+/// position.
 template <class T, class Value>
 __device__ void put_spots(const PassView<T>& pass, const Region& region,
                           const Spots<Value, spots_of_thread>& values, unsigned which,
-                          Value* by_place) {
+                          Value* by_code_position) {
   CUSZI_UNROLL
   for (unsigned i = 0; i < spots_of_thread; ++i) {
     if ((which >> i) % 2 == 0) continue;
     const Spot spot = spot_of(pass.shape, region, threadIdx.x + i * RegionShape::block_threads);
-    by_place[place_of(pass.shape, region, spot)] = values.of[i];
+    by_code_position[code_position_in_region(pass.shape, region, spot)] = values.of[i];
   }
 }
 

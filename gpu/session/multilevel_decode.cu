@@ -151,7 +151,7 @@ class MultilevelDecoder final : public PassDecoder {
   Gaps gaps_;
   QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
-  QuantCode* codes_;                         ///< by pass and place
+  QuantCode* codes_;                         ///< by pass and code position
   std::uint8_t* contexts_;                   ///< of the same
   const ContextWeights* weights_ = nullptr;  ///< of the groups of all passes, on the device
   std::vector<std::size_t> first_weights_;   ///< among these, of each pass

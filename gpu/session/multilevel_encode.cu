@@ -325,7 +325,7 @@ class MultilevelEncoder final : public PassEncoder {
   FitSample size_;  ///< of the fits of contexts
   FrameInput<T> input_;
   LevelFrame<T> frame_;
-  QuantCode* codes_;        ///< by pass and place
+  QuantCode* codes_;        ///< by pass and code position
   std::uint8_t* contexts_;  ///< of the same
   Gaps gaps_;               ///< that have been closed
   std::uint64_t* outlier_counts_;

@@ -46,10 +46,10 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   __shared__ PredictedSpots<T> predicted;
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
     predict_spots(pass, view, region, predicted);
-    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t place) {
-      const PointPlaces at = places_of(pass, view, region, spot, place);
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t code_position) {
+      const PointPositions at = positions_of(pass, view, region, spot, code_position);
       made[at.original] = approximation.restored(view.plan, pass.array.values[at.offset],
-                                                 predicted.expected[place]);
+                                                 predicted.expected[code_position]);
     });
   });
 }

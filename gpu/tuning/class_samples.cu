@@ -1,4 +1,4 @@
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/class_samples.cuh"
@@ -99,7 +99,7 @@ struct SampleCounts {
   std::uint32_t others;
 };
 
-/// Lists each class's samples, those interior the frame last, in places like those of their keys:
+/// Lists each class's samples, those interior the frame last, at the indices of their keys:
 /// the others take a way of their own, for which whole warps would wait, and longer. `counts`, one
 /// a class, begin with 0.
 template <class T>

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/lanes.cuh"
 #include "gpu/runtime/launch.cuh"

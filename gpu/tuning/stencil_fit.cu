@@ -349,8 +349,8 @@ template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
                SampledErrors* classes) {
-  __shared__ unsigned long long counts[disagreements];
-  __shared__ unsigned long long sizes[disagreements];
+  __shared__ unsigned long long counts[error_bins];
+  __shared__ unsigned long long sizes[error_bins];
   __shared__ Uninitialised<Shares> shares;
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
@@ -361,18 +361,18 @@ __global__ void __launch_bounds__(stencil_threads)
     shares.get()[threadIdx.x] = fit.goes_on ? share_of(coefficient_of(fit.shares[threadIdx.x]))
                                             : sample.preset[threadIdx.x];
   }
-  if (threadIdx.x < disagreements) counts[threadIdx.x] = sizes[threadIdx.x] = 0;
+  if (threadIdx.x < error_bins) counts[threadIdx.x] = sizes[threadIdx.x] = 0;
   __syncthreads();
   if (k < sample.samples && sample.takes_part(k)) {
     const double apart = neighbour_spread(sample.row(k), sum_lanes, sample.unknowns);
     const double r =
         residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, shares.get());
-    const int octave = disagreement_of(error_size(apart, half_step));
+    const int octave = error_bin_of(error_size(apart, half_step));
     atomicAdd(&counts[octave], 1ULL);
     atomicAdd(&sizes[octave], static_cast<unsigned long long>(error_size(r, half_step)));
   }
   __syncthreads();
-  if (threadIdx.x < disagreements && counts[threadIdx.x] != 0) {
+  if (threadIdx.x < error_bins && counts[threadIdx.x] != 0) {
     atomicAdd(&result.counts[threadIdx.x], counts[threadIdx.x]);
     atomicAdd(&result.sizes[threadIdx.x], sizes[threadIdx.x]);
   }

@@ -22,8 +22,8 @@ void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
 /// The errors of a class's sample, from which sampled costs are made.
 struct SampledErrors {
   FittedClass fitted;
-  std::array<unsigned long long, disagreements> counts{};
-  std::array<unsigned long long, disagreements> sizes{};  ///< sums of error_size()
+  std::array<unsigned long long, error_bins> counts{};
+  std::array<unsigned long long, error_bins> sizes{};  ///< sums of error_size()
 };
 
 /// Adds the errors of all classes' samples to `classes`, as core's errors_of() defines them.

@@ -24,9 +24,9 @@ __global__ void take_counted(const PartOfPass* passes) {
   const PartOfPass pass = passes[blockIdx.y];
   const std::uint64_t i = ItemPolicy::first();
   if (i >= pass.count) return;
-  const std::uint64_t place = pass.part.place(i);
-  pass.counted_codes[i] = pass.codes[place];
-  pass.counted_contexts[i] = pass.contexts[place];
+  const std::uint64_t code_position = pass.part.code_position(i);
+  pass.counted_codes[i] = pass.codes[code_position];
+  pass.counted_contexts[i] = pass.contexts[code_position];
 }
 
 }  // namespace

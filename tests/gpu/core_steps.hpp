@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "core/tuning/energy_fit.hpp"
 #include "core/tuning/stencil_fit.hpp"
 
@@ -13,7 +13,7 @@ namespace cuszi::test {
 template <class T>
 struct PointSteps {
   Index4 at;
-  std::uint64_t place;
+  std::uint64_t code_position;
   T prediction;
   EnergyFeatures features;
   std::uint8_t context;
@@ -21,15 +21,15 @@ struct PointSteps {
   Shares observation;
 };
 
-/// The point that stands at `place` of the class.
+/// The point that stands at `code_position` of the class.
 template <class T>
 CUSZI_HD inline PointSteps<T> steps_of(const Grid& grid, const ClassPlan<T>& plan,
-                                       const ContextWeights& weights, std::uint64_t place,
+                                       const ContextWeights& weights, std::uint64_t code_position,
                                        const T* values, const std::uint8_t* magnitudes) {
   PointSteps<T> steps{};
-  const Index4 j = point_at_place(grid, plan.points, place);
+  const Index4 j = point_at_code_position(grid, plan.points, code_position);
   steps.at = position_of(plan.points, j);
-  steps.place = place_of(grid, plan.points, j);
+  steps.code_position = code_position_of(grid, plan.points, j);
   const std::uint64_t offset = offset_of(grid, steps.at);
   const PointAt<const T*> p{grid, plan.points, steps.at, values + offset};
   steps.prediction = prediction(plan, p);

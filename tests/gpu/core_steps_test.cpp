@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("core says the same of a point on the host and on the device"
         const auto expected =
             steps_of(frame.grid, plan, {}, plan.points.start + k, values.data(), magnitudes.data());
         REQUIRE(steps[k].at == expected.at);
-        REQUIRE(steps[k].place == expected.place);
+        REQUIRE(steps[k].code_position == expected.code_position);
         REQUIRE(steps[k].prediction == expected.prediction);
         REQUIRE(steps[k].features == expected.features);
         REQUIRE(steps[k].context == expected.context);

@@ -90,7 +90,7 @@ class DeviceSteps {
     steps.outlier_list = to_host(gpu_, list.data(), list.size());
     if (missing_.words != nullptr) {
       auto* const places = gpu_.take<std::uint8_t>(points);
-      find_missing_places(gpu_, frame_.view(number), missing_, places);
+      find_missing_positions(gpu_, frame_.view(number), missing_, places);
       steps.missing = to_host(gpu_, places, points);
     }
     return steps;

@@ -21,7 +21,7 @@ struct StepFrame {
   double bound;
 };
 
-/// What each step makes of a pass, by place.
+/// What each step makes of a pass, by code position.
 struct PassSteps {
   std::vector<QuantCode> codes;
   std::uint64_t outliers = 0;
@@ -36,7 +36,7 @@ template <class T>
 struct FrameSteps {
   std::vector<PassSteps> passes;
   std::int64_t error_sum = 0;
-  std::vector<T> coarse_values;   ///< by pass and place; by the device alone
+  std::vector<T> coarse_values;   ///< by pass and code position; by the device alone
   std::uint64_t coarse_hash = 0;  ///< of these; 0 if there are none
   std::vector<T> encoded;         ///< what the encoder restored
   std::vector<T> decoded;

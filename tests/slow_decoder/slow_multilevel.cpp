@@ -1,6 +1,6 @@
 #include "core/base/hash.hpp"
 #include "core/field/sparse_list.hpp"
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "core/tuning/energy_fit.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
@@ -23,8 +23,9 @@ class MultilevelDecoder {
       const Sections& sections = frame_.passes.at(i);
       if (i == plan_.coarse_passes && i != 0) check_coarse_lattice(sections, restored);
       restore_pass(i, sections);
-      for (std::uint64_t place = 0; place < plan_.passes[i].points; ++place) {
-        restored.push_back(*point_at(plan_.passes[i], place).at.value);
+      for (std::uint64_t code_position = 0; code_position < plan_.passes[i].points;
+           ++code_position) {
+        restored.push_back(*point_at(plan_.passes[i], code_position).at.value);
       }
     }
   }
@@ -37,12 +38,13 @@ class MultilevelDecoder {
     std::uint64_t offset;
   };
 
-  Point point_at(const Pass& pass, std::uint64_t place) const {
+  Point point_at(const Pass& pass, std::uint64_t code_position) const {
     std::size_t c = pass.classes;
-    while (plan_.classes[pass.first_class + --c].points.start > place) {
+    while (plan_.classes[pass.first_class + --c].points.start > code_position) {
     }
     const ClassPlan<T>& plan = plan_.classes[pass.first_class + c];
-    const Index4 at = position_of(plan.points, point_at_place(plan_.grid, plan.points, place));
+    const Index4 at =
+        position_of(plan.points, point_at_code_position(plan_.grid, plan.points, code_position));
     const std::uint64_t offset = offset_of(plan_.grid, at);
     return {plan, {plan_.grid, plan.points, at, frame_.values.data() + offset}, offset};
   }
@@ -53,16 +55,17 @@ class MultilevelDecoder {
         uses_contexts(*frame_.header.coder)
             ? read_weights(sections.find(SectionId::weights), plan_, pass, remembered_)
             : std::vector<ContextWeights>{};
-    std::vector<std::uint64_t> places;  // of the points that have codes
+    std::vector<std::uint64_t> code_positions;  // of the points that have codes
     std::vector<std::uint8_t> contexts;
-    for (std::uint64_t place = 0; place < pass.points; ++place) {
-      const Point point = point_at(pass, place);
+    for (std::uint64_t code_position = 0; code_position < pass.points; ++code_position) {
+      const Point point = point_at(pass, code_position);
       if (frame_.is_missing(point.offset)) continue;
-      places.push_back(place);
+      code_positions.push_back(code_position);
       if (!weights.empty()) contexts.push_back(context_at(point, weights));
     }
-    const std::vector<QuantCode> codes = decode_codes(frame_, number, places.size(), contexts);
-    restore_points(pass, places, codes,
+    const std::vector<QuantCode> codes =
+        decode_codes(frame_, number, code_positions.size(), contexts);
+    restore_points(pass, code_positions, codes,
                    SparseList::decode(sections.find(SectionId::outliers), pass.points));
   }
 
@@ -75,24 +78,24 @@ class MultilevelDecoder {
 
   /// Nothing that a pass predicts from is of the same pass, so that its points may be restored in
   /// any order.
-  void restore_points(const Pass& pass, const std::vector<std::uint64_t>& places,
+  void restore_points(const Pass& pass, const std::vector<std::uint64_t>& code_positions,
                       const std::vector<QuantCode>& codes, const SparseList& outliers) {
     const double no_bound = 0;
     const Quantizer<T> quantizer(params_.half_step_of(pass.level), no_bound, frame_.header.min,
                                  frame_.header.max, params_.radius);
     std::size_t next = 0;
-    for (std::uint64_t place = 0; place < pass.points; ++place) {
-      const Point point = point_at(pass, place);
+    for (std::uint64_t code_position = 0; code_position < pass.points; ++code_position) {
+      const Point point = point_at(pass, code_position);
       T& value = frame_.values[point.offset];
       const T predicted = prediction(point.plan, point.at);
-      if (next == places.size() || places[next] != place) {
+      if (next == code_positions.size() || code_positions[next] != code_position) {
         value = predicted;
         continue;
       }
       const QuantCode code = codes[next++];
       magnitudes_[point.offset] = magnitude_of_code(code, params_.radius);
       value = code == outlier_code
-                  ? std::bit_cast<T>(static_cast<BitsOf<T>>(outliers.find(place).value()))
+                  ? std::bit_cast<T>(static_cast<BitsOf<T>>(outliers.find(code_position).value()))
                   : cuszi::restore(quantizer, predicted, code);
     }
   }

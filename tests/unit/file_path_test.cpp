@@ -100,12 +100,12 @@ class FakeDevice final : public Backend {
 
   FakeDevice(std::shared_ptr<FakeTransfer> transfer, std::size_t backends)
       : transfer_(std::move(transfer)) {
-    if (backends > 1) beside_ = std::make_unique<FakeDevice>(transfer_, backends - 1);
+    if (backends > 1) sibling_ = std::make_unique<FakeDevice>(transfer_, backends - 1);
   }
 
   std::string name() const override { return "fake"; }
   FakeTransfer* transfer() override { return transfer_.get(); }
-  Backend* sibling(ByteCount /*frame_bytes*/) override { return beside_.get(); }
+  Backend* sibling(ByteCount /*frame_bytes*/) override { return sibling_.get(); }
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                         const FillValues& fills, const PredictorParams& draft,
                                         const std::optional<FieldScan>& known) override {
@@ -132,12 +132,12 @@ class FakeDevice final : public Backend {
   }
 
   /// How many frames it and those beside it have looked at for the first time.
-  std::uint64_t encoded() const { return encoded_ + (beside_ ? beside_->encoded() : 0); }
+  std::uint64_t encoded() const { return encoded_ + (sibling_ ? sibling_->encoded() : 0); }
 
  private:
   std::unique_ptr<Backend> cpu_ = cpu::make_backend();
   std::shared_ptr<FakeTransfer> transfer_;
-  std::unique_ptr<FakeDevice> beside_;
+  std::unique_ptr<FakeDevice> sibling_;
   std::uint64_t encoded_ = 0;
 };
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "core/tuning/energy_fit.hpp"
 #include "core/tuning/stencil_fit.hpp"
 #include "test_data/random.hpp"
@@ -186,7 +186,7 @@ TEST_CASE("observations that take no part do not show in a fit") {
   CHECK(agree(with_gaps.right[0], first_right));
 }
 
-TEST_CASE("samples are binned by how much the field bends") {
+TEST_CASE("samples are binned by the curvature of the field") {
   Observations sample(1, 1000);
   for (std::uint64_t k = 0; k < 1000; ++k) {
     sample.set(k, {0, std::ldexp(1e-3, static_cast<int>(k % 32) - 8), k % 7 != 0}, 1e-3);

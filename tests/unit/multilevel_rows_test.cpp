@@ -224,9 +224,10 @@ TEST_CASE("rows stand in their pass where core says") {
     const auto frame = plan_frame<float>(lattice.params, 0, 1);
     for_each_row(frame, [&](const ClassPlan<float>& plan, const Row& row) {
       cpu::for_each_run(row, plan.points, frame.grid,
-                        [&](std::size_t k, std::uint64_t place, std::uint64_t n) {
+                        [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
                           for (std::uint64_t m = 0; m < n; ++m) {
-                            const Index4 j = point_at_place(frame.grid, plan.points, place + m);
+                            const Index4 j =
+                                point_at_code_position(frame.grid, plan.points, code_position + m);
                             Index4 at = row.at;
                             at[3] += (k + m) * plan.points.step[3];
                             REQUIRE(position_of(plan.points, j) == at);

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/multilevel/class_plan.hpp"
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "core/multilevel/stencil.hpp"
 #include "tests/support/catch.hpp"
 

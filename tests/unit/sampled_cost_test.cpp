@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/multilevel/class_plan.hpp"
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "cpu_ref/tuning/sampled_cost.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"

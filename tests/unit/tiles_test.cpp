@@ -94,7 +94,7 @@ cpu::OwnCoded check_round_trip(const Extents3& extents, const std::vector<T>& va
 }  // namespace
 
 TEST_CASE("a tile's points have a place each, in space and among the bits") {
-  check_shape<RegionOfClass>();
+  check_shape<BoxTile>();
   check_shape<SquareTile>();
   check_shape<LineTile>();
 }

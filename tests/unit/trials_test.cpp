@@ -157,20 +157,20 @@ TEST_CASE("a trial counts every point of a small pass and of a small box") {
       TrialSubsample::of_trial(TrialSubsample::small_box, TrialSubsample::small_box + 1).all());
 }
 
-TEST_CASE("the places that a trial counts are listed in ascending order") {
+TEST_CASE("the code positions that a trial counts are listed in ascending order") {
   for (const std::uint32_t times : {1U, 2U, 4U, 5U}) {
     const TrialSubsample part{times};
     constexpr std::array<std::uint64_t, 10> sizes{0,    1,    1023, 1024, 1025,
                                                   2048, 5119, 5120, 5121, 33'000};
-    for (const std::uint64_t places : sizes) {
+    for (const std::uint64_t positions : sizes) {
       std::vector<std::uint64_t> counted;
-      for (std::uint64_t place = 0; place < places; ++place) {
-        if (part.has(place)) counted.push_back(place);
+      for (std::uint64_t code_position = 0; code_position < positions; ++code_position) {
+        if (part.has(code_position)) counted.push_back(code_position);
       }
-      CAPTURE(times, places);
-      REQUIRE(part.size(places) == counted.size());
+      CAPTURE(times, positions);
+      REQUIRE(part.size(positions) == counted.size());
       std::vector<std::uint64_t> listed;
-      for (std::uint64_t i = 0; i < counted.size(); ++i) listed.push_back(part.place(i));
+      for (std::uint64_t i = 0; i < counted.size(); ++i) listed.push_back(part.code_position(i));
       CHECK(listed == counted);
     }
   }
@@ -191,7 +191,7 @@ TEST_CASE("codes that stand for two each take what all of them take") {
     }
     const TrialSubsample part{2};
     std::vector<QuantCode> some(part.size(points));
-    for (std::size_t i = 0; i < some.size(); ++i) some[i] = codes[part.place(i)];
+    for (std::size_t i = 0; i < some.size(); ++i) some[i] = codes[part.code_position(i)];
     const PassShape shape{points, 1};
     const std::array<cpu::PassCodes, 1> half{{{some, {}, shape, part.times}}};
     const std::array<cpu::PassCodes, 1> whole{{{codes, {}, shape}}};

@@ -1,11 +1,11 @@
-#include "core/multilevel/place.hpp"
+#include "core/multilevel/code_position.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
 
 namespace cuszi::test {
 
-TEST_CASE("every place of a pass has one point, and every point its place") {
+TEST_CASE("every code position of a pass has one point, and every point one code position") {
   Random random(3);
   for (int i = 0; i < 200; ++i) {
     const RandomLattice frame = random_lattice(random);
@@ -18,10 +18,10 @@ TEST_CASE("every place of a pass has one point, and every point its place") {
         const PointClass& points = classes[c];
         for (std::uint64_t k = 0; k < points.points(); ++k) {
           const Index4 j = raster_point(points, k);
-          const std::uint64_t place = place_of(schedule.grid, points, j);
-          REQUIRE(place < pass.points);
-          ++taken[place];
-          REQUIRE(point_at_place(schedule.grid, points, place) == j);
+          const std::uint64_t code_position = code_position_of(schedule.grid, points, j);
+          REQUIRE(code_position < pass.points);
+          ++taken[code_position];
+          REQUIRE(point_at_code_position(schedule.grid, points, code_position) == j);
         }
       }
       REQUIRE(taken == std::vector<int>(pass.points, 1));
@@ -37,12 +37,12 @@ TEST_CASE("points of a class are listed tile by tile") {
   const PointClass& points = schedule.classes_of(last).back();
   REQUIRE(points.count == Index4{1, 10, 11, 11});
   // A whole tile, the last and thinner one of a row, and the first of the next row of tiles.
-  CHECK(place_of(schedule.grid, points, {0, 0, 0, 3}) == points.start + 3);
-  CHECK(place_of(schedule.grid, points, {0, 0, 1, 0}) == points.start + 4);
-  CHECK(place_of(schedule.grid, points, {0, 1, 0, 0}) == points.start + 16);
-  CHECK(place_of(schedule.grid, points, {0, 0, 0, 4}) == points.start + 64);
-  CHECK(place_of(schedule.grid, points, {0, 0, 1, 8}) == points.start + 128 + 3);
-  CHECK(place_of(schedule.grid, points, {0, 0, 4, 0}) == points.start + 4UL * 4 * 11);
+  CHECK(code_position_of(schedule.grid, points, {0, 0, 0, 3}) == points.start + 3);
+  CHECK(code_position_of(schedule.grid, points, {0, 0, 1, 0}) == points.start + 4);
+  CHECK(code_position_of(schedule.grid, points, {0, 1, 0, 0}) == points.start + 16);
+  CHECK(code_position_of(schedule.grid, points, {0, 0, 0, 4}) == points.start + 64);
+  CHECK(code_position_of(schedule.grid, points, {0, 0, 1, 8}) == points.start + 128 + 3);
+  CHECK(code_position_of(schedule.grid, points, {0, 0, 4, 0}) == points.start + 4UL * 4 * 11);
 }
 
 }  // namespace cuszi::test

@@ -26,7 +26,7 @@ inline bool is_last_at_edge(const Row& row, const PointClass& points, const Grid
 /// Columns beside those of a few points of a row, with those that stand in for what is out of the
 /// array. Column k of a kind between others is half a step before column k of the class.
 template <class T>
-class BesideColumns {
+class NeighbourColumns {
  public:
   static constexpr std::size_t most_points = 128;
   static constexpr std::size_t most_shift = 4;  ///< of a tap at 7

@@ -47,9 +47,9 @@ CUSZI_HD inline TileSpan tile_around(std::uint64_t j, std::uint64_t tile, std::u
   return tile_span(j - j % tile, tile, count);
 }
 
-/// Where a point of a class stands in its pass.
-CUSZI_HD inline std::uint64_t place_of(const Grid& grid, const PointClass& points,
-                                       const Index4& j) {
+/// The code position of a point of a class: the number of its quant-code in the pass.
+CUSZI_HD inline std::uint64_t code_position_of(const Grid& grid, const PointClass& points,
+                                               const Index4& j) {
   const Index4& count = points.count;
   const TileSpan t1 = tile_around(j[1], grid.tile[1], count[1]);
   const TileSpan t2 = tile_around(j[2], grid.tile[2], count[2]);
@@ -62,12 +62,12 @@ CUSZI_HD inline std::uint64_t place_of(const Grid& grid, const PointClass& point
   return points.start + before_tile + in_tile;
 }
 
-/// The inverse: which point of the class stands at a place of its own in the pass.
-CUSZI_HD inline Index4 point_at_place(const Grid& grid, const PointClass& points,
-                                      std::uint64_t place) {
+/// The point of the class that has this code position; inverts code_position_of().
+CUSZI_HD inline Index4 point_at_code_position(const Grid& grid, const PointClass& points,
+                                              std::uint64_t code_position) {
   const Index4& count = points.count;
   const Index4& tile = grid.tile;
-  std::uint64_t rest = place - points.start;
+  std::uint64_t rest = code_position - points.start;
   const std::uint64_t plane = count[2] * count[3];
   const std::uint64_t j0 = rest / (count[1] * plane);
   rest -= j0 * count[1] * plane;

@@ -1,3 +1,5 @@
+#include "codec/frames/frame_scheduler.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "codec/frames/device_buffers.hpp"
-#include "codec/frames/frame_scheduler.hpp"
 #include "codec/frames/track_times.hpp"
 #include "tests/support/catch.hpp"
 
@@ -40,18 +41,18 @@ TEST_CASE("frames take each of their steps in their order") {
       std::array<std::vector<std::uint64_t>, 3> seen;
       std::atomic<std::size_t> in_work = 0;
       std::atomic<bool> too_many = false;
-      tracks.run(frames, [&](const FrameTicket& turn) {
-        if (++in_work > count || turn.track() >= count) too_many = true;
-        turn.in_order(FrameStep::start, [&] { seen[0].push_back(turn.frame()); });
-        sleep_for_us(turn.frame() * 7919 % 300);
+      tracks.run(frames, [&](const FrameTicket& ticket) {
+        if (++in_work > count || ticket.track() >= count) too_many = true;
+        ticket.in_order(FrameStep::start, [&] { seen[0].push_back(ticket.frame()); });
+        sleep_for_us(ticket.frame() * 7919 % 300);
         // Not all of them take this one.
-        if (turn.frame() % 3 != 1) {
-          turn.in_order(FrameStep::place, [&] { seen[1].push_back(turn.frame()); });
+        if (ticket.frame() % 3 != 1) {
+          ticket.in_order(FrameStep::place, [&] { seen[1].push_back(ticket.frame()); });
         }
-        sleep_for_us(turn.frame() * 104729 % 300);
-        turn.in_order(FrameStep::end, [&] {
-          seen[2].push_back(turn.frame());
-          if (!turn.is_first()) too_many = true;
+        sleep_for_us(ticket.frame() * 104729 % 300);
+        ticket.in_order(FrameStep::end, [&] {
+          seen[2].push_back(ticket.frame());
+          if (!ticket.is_first()) too_many = true;
         });
         --in_work;
       });
@@ -70,16 +71,16 @@ TEST_CASE("frames wait for the first one alone, whatever step it takes") {
       FrameScheduler tracks(count);
       std::atomic<int> chosen = 0;
       std::atomic<bool> too_early = false;
-      tracks.run(12, [&](const FrameTicket& turn) {
-        if (turn.frame() != 0) {
-          turn.await_first(FrameStep::choose);
+      tracks.run(12, [&](const FrameTicket& ticket) {
+        if (ticket.frame() != 0) {
+          ticket.await_first(FrameStep::choose);
           if (chosen == 0) too_early = true;
-          sleep_for_us(12 - turn.frame());
+          sleep_for_us(12 - ticket.frame());
           return;
         }
-        turn.await_first(FrameStep::choose);  // nobody comes before it
+        ticket.await_first(FrameStep::choose);  // nobody comes before it
         sleep_for_us(300);
-        turn.in_order(taken, [&] { ++chosen; });
+        ticket.in_order(taken, [&] { ++chosen; });
       });
       CHECK(chosen == 1);
       CHECK_FALSE(too_early);
@@ -93,17 +94,17 @@ TEST_CASE("the first frame that fails is the one that is told of") {
     std::vector<std::uint64_t> ended;
     std::atomic<bool> later_has_failed = count == 1;
     const auto run = [&] {
-      tracks.run(20, [&](const FrameTicket& turn) {
-        if (turn.frame() == 5) {
+      tracks.run(20, [&](const FrameTicket& ticket) {
+        if (ticket.frame() == 5) {
           later_has_failed = true;
           throw std::runtime_error("frame 5");
         }
-        if (turn.frame() == 4) {
+        if (ticket.frame() == 4) {
           while (!later_has_failed) sleep_for_us(100);
           sleep_for_us(5000);
           throw std::runtime_error("frame 4");
         }
-        turn.in_order(FrameStep::end, [&] { ended.push_back(turn.frame()); });
+        ticket.in_order(FrameStep::end, [&] { ended.push_back(ticket.frame()); });
       });
     };
     CHECK_THROWS_WITH(run(), "frame 4");
@@ -115,10 +116,10 @@ TEST_CASE("a step that fails lets no other frame go on") {
   FrameScheduler tracks(3);
   std::vector<std::uint64_t> placed;
   const auto run = [&] {
-    tracks.run(10, [&](const FrameTicket& turn) {
-      turn.in_order(FrameStep::place, [&] {
-        if (turn.frame() == 2) throw std::runtime_error("no place");
-        placed.push_back(turn.frame());
+    tracks.run(10, [&](const FrameTicket& ticket) {
+      ticket.in_order(FrameStep::place, [&] {
+        if (ticket.frame() == 2) throw std::runtime_error("no place");
+        placed.push_back(ticket.frame());
       });
     });
   };
@@ -136,15 +137,15 @@ TEST_CASE("time of calls on several tracks counts once, steps add up") {
   std::barrier all_in_calls(count);
   {
     TrackTimes times(whole, count);
-    tracks.run(count, [&](const FrameTicket& turn) {
-      times.measure(turn, [&](StepTimes& steps) {
+    tracks.run(count, [&](const FrameTicket& ticket) {
+      times.measure(ticket, [&](StepTimes& steps) {
         steps.measure("rest", [&] {
           all_in_calls.arrive_and_wait();
           std::this_thread::sleep_for(std::chrono::duration<double>(rest));
-          if (turn.frame() == 1) steps.tell(0.5);  // the first frame is in its call
+          if (ticket.frame() == 1) steps.tell(0.5);  // the first frame is in its call
           all_in_calls.arrive_and_wait();
         });
-        if (turn.frame() == 0) steps.tell(0.25);
+        if (ticket.frame() == 0) steps.tell(0.25);
       });
     });
   }
