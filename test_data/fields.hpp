@@ -47,7 +47,7 @@ inline constexpr double filled_value = 1e20;
 template <class T>
 std::vector<T> make_values(FieldKind kind, const Dims& dims, std::uint64_t seed);
 
-/// The same as bytes.
+/// The values that make_values() returns for `dtype`, as bytes in the machine's order.
 std::vector<std::byte> make_field(FieldKind kind, const Dims& dims, DType dtype,
                                   std::uint64_t seed);
 

@@ -33,7 +33,7 @@ std::shared_ptr<Container> open_to_copy(const FieldPath& path, const FileSource&
   return open_container(is_classic ? Format::netcdf : Format::hdf5, path.file);
 }
 
-/// As cuszi_preset counts.
+/// The number of the frame's preset, as the enumeration cuszi_preset counts.
 std::uint32_t preset_number(const FrameConfig& frame) {
   const auto* const found = std::find_if(presets.begin(), presets.end(), [&](const Preset& preset) {
     return preset.predictor.id == frame.predictor.id;

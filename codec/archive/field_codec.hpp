@@ -55,7 +55,7 @@ struct RestoredFrame {
   Backend* there;  ///< none: in the host's
 };
 
-/// Sees a restored frame before it is used.
+/// Looks at a restored frame before it is used.
 using FrameLook = std::function<void(const RestoredFrame&)>;
 
 /// Gives memory of `size` bytes for a frame's values. Without such a function, or where it gives

@@ -38,7 +38,7 @@ class FieldSource {
   /// asked for can be asked for again, whatever the source, unless its memory was taken.
   Bytes frame(std::uint64_t i);
 
-  /// Promises that no frame is asked for again that was taken.
+  /// Promises that every frame is asked for once, so that take() may give its memory away.
   void use_once() { is_used_once_ = true; }
 
   /// The values of frame `i` as frame() gives them, with their memory if it is the source's own and

@@ -23,7 +23,7 @@ class Stopwatch {
 /// not in it, nor are the transfers between files and a device.
 class CallTimes {
  public:
-  /// `synchronize` as for StepTimes.
+  /// `synchronize` is called at the end of each step, see StepTimes.
   explicit CallTimes(std::function<void()> synchronize = {}) : steps_(std::move(synchronize)) {}
 
   /// Runs `call`, which may add to steps(), and adds its time in all.

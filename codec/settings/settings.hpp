@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "codec/field/value_range.hpp"
 #include "codec/settings/target.hpp"
+#include "core/field/bound.hpp"
 #include "core/field/config.hpp"
 #include "core/field/mask.hpp"
 #include "cuszi/cuszi.h"
@@ -29,7 +29,7 @@ struct RunSettings {
   std::optional<ByteCount> memory_limit;  ///< of restoring
 };
 
-/// How a field is to be compressed.
+/// The bound, the fill values and the coding that a field is compressed with.
 struct FieldSettings {
   double bound = 0;
   ErrorMode mode = ErrorMode::relative;

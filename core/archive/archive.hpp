@@ -29,7 +29,7 @@ inline constexpr std::uint16_t format_version = 1;
 /// Bytes in front of the header that say what the file is and how long the header is.
 inline constexpr ByteCount archive_prefix_bytes = 12;
 
-/// The header with its prefix and its hash.
+/// Writes an archive's header, with its prefix in front and its hash behind.
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header);
 
 /// Whether a file whose first bytes these are says that it is an archive.
@@ -38,13 +38,14 @@ bool begins_archive(Bytes bytes);
 /// Reads the prefix: how many bytes of header follow it. Throws ArchiveError if it is not ours.
 ByteCount read_archive_prefix(Bytes prefix);
 
-/// Reads what follows the prefix. Throws ArchiveError.
+/// Reads an archive's header from the bytes behind the prefix. Throws ArchiveError.
 ArchiveHeader read_archive_header(Bytes bytes);
 
-/// The trailer at the very end of a file: where the footer starts.
+/// Bytes of the trailer at the end of a file, which says where the footer starts.
 inline constexpr ByteCount archive_trailer_bytes = 12;
 
-/// The footer with its hash and the trailer, for frames of these sizes (their headers included).
+/// Writes the footer, its hash and the trailer of an archive. `frame_bytes` are the sizes of the
+/// frames in bytes, their headers included.
 std::vector<std::byte> write_archive_footer(const std::vector<ByteCount>& frame_bytes);
 
 /// Reads the trailer: the bytes of the footer, itself included. Throws ArchiveError.

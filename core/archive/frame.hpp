@@ -91,7 +91,7 @@ struct LevelEntry {
   std::uint64_t hash = 0;
 
   ByteCount size() const;
-  /// How many passes have sections, or are in front of one that has.
+  /// The number of passes up to the last one that has sections.
   std::size_t passes() const { return sections.empty() ? 0 : sections.back().pass + 1; }
 };
 
@@ -119,7 +119,7 @@ ByteCount least_payload_bytes(ByteCount value_bytes);
 /// Bytes in front of a frame header that say how long it is.
 inline constexpr ByteCount frame_prefix_bytes = 8;
 
-/// The frame header with its prefix and its hash.
+/// Writes a frame's header, with its prefix in front and its hash behind.
 std::vector<std::byte> write_frame_header(const FrameHeader& header);
 
 /// Reads the prefix: how many bytes of header follow it. Throws ArchiveError.
@@ -129,14 +129,14 @@ ByteCount read_frame_prefix(Bytes prefix);
 /// or claims what cannot be.
 FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype);
 
-/// Makes the block_hash of each string, in whose memory ever they lie.
+/// Computes the block_hash of each string, in the memory of the host or of a backend.
 using HashStrings = std::function<std::vector<std::uint64_t>(std::span<const Bytes>)>;
 std::vector<std::uint64_t> host_hashes(std::span<const Bytes> strings);
 
 /// The bytes of the first `levels` levels of `payload`. Throws ArchiveError if they are truncated.
 std::vector<Bytes> cut_levels(const FrameHeader& header, std::size_t levels, Bytes payload);
 
-/// Throws ArchiveError unless these are the hashes of the first levels.
+/// Throws ArchiveError unless `hashes` are those of the frame's first levels.
 void check_levels(const FrameHeader& header, std::span<const std::uint64_t> hashes);
 
 /// The bytes of the first `levels` levels of `payload`, whose hashes are checked, all at once.

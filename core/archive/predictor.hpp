@@ -43,7 +43,7 @@ namespace cuszi {
 ///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
 ///
 /// (on a device with a Work& in front). What the parameters leave open until the sections are known
-/// is settled in its result. It keeps the laws of the bound by itself: what it cannot
+/// is in `final_params` of its result. It keeps the laws of the bound by itself: what it cannot
 /// express stands in its sections as exact bits. Missing points are the caller's: the mask
 /// is coded before and put back after, and what decode_values() leaves there does not matter.
 using PredictorParams =

@@ -41,7 +41,7 @@ class Preview {
   std::array<bool, Dims::max_rank> thinned_{};
 };
 
-/// How a frame is restored so far that some of its points are there.
+/// Which levels of a frame a preview restores, and which points of the result it shows.
 struct FramePreview {
   Selection restored;        ///< of the frame
   Selection shown;           ///< of the restored points

@@ -17,11 +17,11 @@
 
 namespace cuszi {
 
-/// Hashes that are being made: waits for them and tells them.
+/// Waits for hashes that are being computed and returns them, in the order of the strings.
 using PendingHashes = std::function<std::vector<std::uint64_t>()>;
 
-/// Who computes: it makes the sessions in which frames go from values to sections and back, one at
-/// a time, on one thread, and keeps the memory that it used for the next ones.
+/// A CPU or a device that computes: it makes the sessions that take frames from values to sections
+/// and back, one at a time, on one thread, and keeps its memory from one session to the next.
 class Backend {
  public:
   Backend() = default;
@@ -32,7 +32,7 @@ class Backend {
   /// "cpu", or the device's name.
   virtual std::string name() const = 0;
 
-  /// The way to memory of its own; none if it works in the host's.
+  /// The transfers to and from the backend's own memory; null if it works in the host's.
   virtual Transfer* transfer() { return nullptr; }
 
   /// Another backend of the same device, on which another thread may work on a frame of up to
@@ -40,7 +40,7 @@ class Backend {
   /// with it. Null where one frame takes the whole device, or memory is short.
   virtual Backend* sibling(ByteCount /*frame_bytes*/) { return nullptr; }
 
-  /// Waits until all that was begun is done, so that a step's time can be told.
+  /// Waits until all work that was started is done, so that the time of a step can be measured.
   virtual void synchronize() noexcept {}
 
   /// Begins to encode a frame by a predictor whose geometry is that of `draft`. `known` is what an
@@ -50,10 +50,10 @@ class Backend {
                                                 const FillValues& fills,
                                                 const PredictorParams& draft,
                                                 const std::optional<FieldScan>& known) = 0;
-  /// Takes in a payload, which must stay valid as long as the session.
+  /// Begins to restore a frame from its payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
 
-  /// How far restored values are from the original ones, which must be there between two sessions.
+  /// Compares restored values with the original ones under an absolute bound. Not during a session.
   virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,
                                   const FillValues& fills, double bound) = 0;
   virtual Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,

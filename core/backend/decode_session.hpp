@@ -14,7 +14,7 @@
 
 namespace cuszi {
 
-/// What a frame is restored to: all its points, or those of a preview.
+/// The destination of a restored frame: all its points, or those of a preview.
 struct FrameTarget {
   FrameShape shape;
   double min = 0;  ///< of the points that are not missing
@@ -23,13 +23,15 @@ struct FrameTarget {
   MutableBytes out;  ///< in the backend's memory or the host's
 };
 
-/// The passes of one level of the payload: whatever decides how their codes are written.
+/// The passes of one level of the payload, whose codes are written together.
 struct CodedLevel {
   std::span<const PassShape> shapes;
   std::span<const Sections> sections;  ///< of the same passes
 };
 
-/// The first passes of a frame, whole levels, cut into them.
+/// Cuts the first passes of a frame into levels of the payload. `pass_levels` has the level of each
+/// pass, `shapes` and `passes` have at least as many passes as are restored, which are whole
+/// levels.
 inline std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
                                             std::span<const PassShape> shapes,
                                             std::span<const Sections> passes) {
@@ -74,8 +76,9 @@ class DecodeSession {
 
   /// The payload in the backend's memory: itself or a copy, valid as long as the session.
   virtual Bytes payload() const = 0;
-  /// The inverse of EncodeSession::pack(); what it unpacks is valid as long as the session. Throws
-  /// ArchiveError, or DeviceError where that pass cannot be undone.
+  /// Replaces the sections that EncodeSession::pack() has packed by what they were before, valid as
+  /// long as the session. Throws ArchiveError if they are damaged, DeviceError where the backend
+  /// has no second lossless pass.
   virtual void unpack(Sections& sections) = 0;
 
   /// Starts to restore what PassEncoder has made. Target, parameters and sections must outlive the
@@ -83,10 +86,11 @@ class DecodeSession {
   virtual std::unique_ptr<PassDecoder> passes(const FrameTarget& target,
                                               const PredictorParams& predictor,
                                               const CoderParams& coder) = 0;
-  /// The inverse of EncodeSession::encode_values(), missing values included. Throws ArchiveError.
+  /// Restores the values of a frame that EncodeSession::encode_values() has coded, and puts missing
+  /// values back. Throws ArchiveError.
   virtual void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                              const Sections& sections) = 0;
-  /// Gives all points that are not missing these bits: a value's, in the lowest bytes.
+  /// Sets all points that are not missing to one value, whose bits are the lowest of `bits`.
   virtual void fill(const FrameTarget& target, std::uint64_t bits) = 0;
 
  private:

@@ -23,17 +23,16 @@ namespace cuszi {
 
 struct ClassErrors;
 
-/// How a frame is coded.
+/// The predictor with its parameters, and the coder, of a frame.
 struct Method {
   PredictorParams predictor;
   CoderId coder;
 };
 
-/// How far restored values may be from the original.
+/// The absolute error that restored values may have, and how it is used.
 struct ErrorRoom {
   double bound = 0;
-  double bound_over_half_step =
-      1;  ///< of the bound over the half step, see bound_over_half_step_of()
+  double bound_over_half_step = 1;  ///< see bound_over_half_step_of()
 };
 
 /// All that decides a coded frame's sections besides its values.
@@ -54,7 +53,7 @@ struct PassCounts {
   std::uint64_t patches = 0;
 };
 
-/// What coding a pass has given.
+/// The result of coding a pass.
 struct CodedPass {
   Sections sections;
   PassCounts counts;
@@ -107,7 +106,7 @@ class PassEncoder {
   virtual std::vector<CodedPass> finish() = 0;
 };
 
-/// What choices would cost: the backend measures, core/choices/trials decides.
+/// Measures what choices would cost; core/choices/trials decides.
 class TrialSession {
  public:
   TrialSession() = default;
@@ -152,12 +151,12 @@ class EncodeSession {
   virtual const FieldScan& scan() = 0;
   /// The missing points, in host memory.
   virtual Mask mask() = 0;
-  /// The values at these points.
+  /// The values at `points`, indices in raster order, missing ones included.
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
   /// that are missing.
   virtual std::vector<double> sampled_values() = 0;
-  /// Whether any point, missing or not, has these bits: a value's, in the lowest bytes.
+  /// Whether any point, missing or not, has the value whose bits are the lowest of `bits`.
   virtual bool contains_bits(std::uint64_t bits) = 0;
 
   /// Starts trials in a part of the frame. Not longer than the session. Throws DeviceError where

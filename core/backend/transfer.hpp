@@ -27,7 +27,7 @@ class Transfer {
   /// Gives back the memory of the buffers from number `first` on.
   virtual void release(std::size_t first) noexcept = 0;
 
-  /// How much memory the device has left.
+  /// The free memory of the device in bytes.
   virtual ByteCount room() const = 0;
 
   /// Fills device memory with the pieces that `read` supplies; complete on return.

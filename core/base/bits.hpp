@@ -46,7 +46,7 @@ class BitReader {
     return value;
   }
 
-  /// The bytes that have been begun.
+  /// The number of bytes of which at least one bit has been read.
   ByteCount bytes_read() const { return ceil_div(at_, 8); }
 
   void expect_end() const {
@@ -83,7 +83,7 @@ inline void put_gamma(std::uint32_t value, BitWriter& out) {
   put_unary(static_cast<unsigned>(below), out);
   out.put((value + 1) & ((1U << below) - 1), below);
 }
-/// Throws ArchiveError.
+/// Reads a number that put_gamma() has written. Throws ArchiveError.
 inline std::uint32_t get_gamma(BitReader& in) {
   constexpr unsigned most_below = 31;
   const unsigned below = get_unary(in, most_below);

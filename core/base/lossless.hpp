@@ -19,7 +19,8 @@ void zstd_decompress(Bytes packed, MutableBytes out);
 /// bound leaves nothing to lose.
 std::vector<std::byte> pack_values(Bytes values, ByteCount value_size);
 
-/// The inverse of pack_values; fills `values` exactly or throws ArchiveError.
+/// Restores values, of `value_size` bytes each, that pack_values() has packed. Throws ArchiveError
+/// if `packed` does not fill `values` exactly.
 void unpack_values(Bytes packed, ByteCount value_size, MutableBytes values);
 
 }  // namespace cuszi

@@ -145,7 +145,7 @@ struct BiasPoint {
 /// A frame predicted in several ways, one at a time.
 class Attempts {
  public:
-  /// So many points are not missing.
+  /// `points` is the number of the frame's points that are not missing.
   Attempts(EncodeSession& session, FrameCoding& coding, PassRange passes, std::uint64_t points)
       : session_(session), coding_(coding), passes_(passes), points_(static_cast<double>(points)) {}
 

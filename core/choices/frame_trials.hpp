@@ -15,7 +15,7 @@
 
 namespace cuszi {
 
-/// So few values are quickly coded anew.
+/// Number of values of a frame up to which coding it once more takes next to no time.
 inline constexpr std::uint64_t few_values = std::uint64_t{1} << 17;
 
 /// What trials of a frame measure: sampled costs of all of it, and what codings take in a part of

@@ -135,7 +135,8 @@ LorenzoParams lorenzo_like(const MultilevelParams& other, const Background& back
   return params;
 }
 
-/// These parameters, with the choices of others, for an array of these dims.
+/// `params` with the choices of `chosen` (lattice, reach, level-wise bounds), for an array of
+/// extents `dims`.
 MultilevelParams with_choices(MultilevelParams params, const MultilevelParams& chosen,
                               const Dims& dims) {
   params.lattice = Lattice::of(dims, chosen.lattice.merged, chosen.lattice.roles);

@@ -81,7 +81,8 @@ CUSZI_HD constexpr std::uint32_t raw_bits_of(SlotKind kind, std::uint32_t token)
 inline constexpr std::uint64_t most_code_bits =
     probability_bits + raw_bits_of(SlotKind::code, outlier_token - 1);
 
-/// The inverse of token_of().
+/// The value of a slot from its token and raw bits; inverts token_of(). `centre` is the code of an
+/// error of 0.
 CUSZI_HD inline std::uint32_t value_of_slot(SlotKind kind, std::uint32_t token, std::uint32_t raw,
                                             std::uint32_t centre) {
   switch (kind) {

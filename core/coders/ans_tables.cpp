@@ -241,10 +241,11 @@ class ModelCosts {
 
  private:
   std::array<std::uint32_t, token_count> inner_costs_{};
-  std::array<std::uint16_t, token_count> inner_{};          ///< frequency before the last token
-  std::array<std::uint16_t, token_count> as_last_{};        ///< and of the last one
-  std::array<std::uint16_t, token_count> before_{};         ///< the sum of those before
-  std::array<std::uint8_t, token_count> largest_before_{};  ///< the first largest of these
+  std::array<std::uint16_t, token_count> inner_{};    ///< frequency before the last token
+  std::array<std::uint16_t, token_count> as_last_{};  ///< frequency of the last token
+  std::array<std::uint16_t, token_count> before_{};   ///< the sum of the frequencies before
+  std::array<std::uint8_t, token_count>
+      largest_before_{};  ///< number of the first largest frequency before
 };
 
 /// The token costs of a model, computed once for all models.

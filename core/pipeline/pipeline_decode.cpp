@@ -116,7 +116,8 @@ PredictorParams predictor_of(const FrameHeader& header, const FramePreview& prev
   return result;
 }
 
-/// The inverse of the loop over passes: the contexts of each come from the values of those before.
+/// Restores the passes one after the other: the contexts of a pass follow from the values of the
+/// passes before.
 void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
                     std::span<const PassShape> shapes, std::span<const Sections> passes,
                     bool with_contexts, StepTimes& times) {

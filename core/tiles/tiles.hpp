@@ -283,8 +283,8 @@ struct TileHead {
   static constexpr std::uint32_t max_pairs = 16;
   static constexpr std::uint32_t max_bytes = (1U << 14) - 1;
 
-  std::uint32_t pairs = 0;       ///< that have any bit
-  std::uint32_t dense = 0;       ///< of these
+  std::uint32_t pairs = 0;       ///< of bit planes that have any bit
+  std::uint32_t dense = 0;       ///< of these pairs, those that stand whole
   std::uint32_t axes = 0;        ///< differences: bit 0 along x, 1 along y, 2 along z
   std::uint32_t base_bytes = 0;  ///< of the zigzag of the first point's integer, 0..4
   std::uint32_t bytes = 0;       ///< of the tile in the chunk's byte part

@@ -33,12 +33,13 @@ class Pack {
     for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
     return *this;
   }
-  /// All alike; implicit, so that a formula reads like that of one value.
+  /// A pack of equal values. Implicit, so that formulas for packs read like those for single
+  /// values.
   [[gnu::always_inline]] Pack(T value) {
     for (std::size_t i = 0; i < registers; ++i) set(i, Vector{} + value);
   }
 
-  /// Values that follow each other.
+  /// Loads consecutive values, of which `first` is the first.
   [[gnu::always_inline]] static Pack load(const T* first) {
     Pack pack;
     std::memcpy(pack.vectors_, first, sizeof pack.vectors_);
@@ -109,7 +110,7 @@ void with_packs(std::size_t count, const Work& work) {
   work(std::type_identity<Narrow>{});
 }
 
-/// A distance that is known when the code is compiled.
+/// A distance between values, in values, that is known at compile time.
 template <std::ptrdiff_t step>
 using FixedStep = std::integral_constant<std::ptrdiff_t, step>;
 
@@ -140,7 +141,7 @@ template <class P, class Step, std::size_t... lanes>
   }
 }
 
-/// A pack of values that stand `step` apart.
+/// Loads a pack of values that stand `step` values apart.
 template <class P, class Step>
 [[gnu::always_inline]] inline P load_strided(const typename P::Value* first, Step step) {
   P pack;
@@ -160,7 +161,7 @@ template <class P, class Step>
   return P::load(values);
 }
 
-/// Reads packs of values that stand `step` apart.
+/// Reads packs of values that stand `step` values apart.
 template <class P, class Step>
 class PackPointer {
  public:

@@ -7,7 +7,7 @@
 
 namespace cuszi::cpu {
 
-/// Divides numbers below 2^32 by one of them, by a multiplication.
+/// Divides numbers below 2^32 by one fixed divisor below 2^32, by a multiplication.
 class Divider {
  public:
   Divider() = default;

@@ -16,7 +16,7 @@ namespace cuszi::cpu {
 struct Workspace {
   FrameSlot slot;
   GrowingMemory<QuantCode> codes;        ///< of the points of all passes
-  GrowingMemory<std::uint8_t> contexts;  ///< of the same
+  GrowingMemory<std::uint8_t> contexts;  ///< of the points of all passes
 };
 
 /// A section and its bytes.

@@ -25,17 +25,18 @@ struct AnsStream {
 /// the number of threads.
 AnsStream ans_encode(const AnsParams& params, std::span<const PassCodes> passes);
 
-/// How many bytes that would make, to a few bytes in a thousand.
+/// The number of bytes that ans_encode() would make of these passes, to a few in a thousand.
 std::uint64_t ans_bytes(const AnsParams& params, std::span<const PassCodes> passes);
 
-/// The decoded codes of a level.
+/// The quant-codes of the passes of a level, decoded table by table.
 class AnsLevel {
  public:
   /// Decodes what ans_encode() has made. Throws ArchiveError.
   AnsLevel(const AnsParams& params, Bytes index, Bytes codes, std::span<const PassShape> shapes);
 
-  /// Puts the codes of a pass where its contexts (none: a single one) say. Throws ArchiveError if
-  /// there are more or fewer than that.
+  /// Moves the codes of pass number `pass` of the level to their code positions in `codes`, which
+  /// follow from `contexts` (none: a single one). Throws ArchiveError if the numbers of codes
+  /// differ.
   void place(std::size_t pass, std::span<const std::uint8_t> contexts,
              std::span<QuantCode> codes) const;
 

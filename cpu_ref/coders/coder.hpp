@@ -18,7 +18,7 @@ std::vector<std::vector<OwnedSection>> encode_level(const CoderParams& params,
                                                     const HuffmanTuning& tuning,
                                                     std::span<const PassCodes> passes);
 
-/// How many bytes that makes, about.
+/// The number of bytes that encode_level() would make of these passes, about.
 std::uint64_t coded_bytes(const CoderParams& params, const HuffmanTuning& tuning,
                           std::span<const PassCodes> passes);
 
@@ -27,12 +27,15 @@ class DecodedLevel {
  public:
   virtual ~DecodedLevel() = default;
 
-  /// The codes of a pass, each under its context (none: a single one). Throws ArchiveError.
+  /// Moves the codes of pass number `pass` of the level to their code positions in `codes`, which
+  /// follow from `contexts` (none: a single one). Throws ArchiveError if the numbers of codes
+  /// differ.
   virtual void place(std::size_t pass, std::span<const std::uint8_t> contexts,
                      std::span<QuantCode> codes) const = 0;
 };
 
-/// The inverse of encode_level(); keeps parameters and sections. Throws ArchiveError.
+/// Decodes the codes that encode_level() has written, still in the order of the chain. `params` and
+/// `level` must outlive the result. Throws ArchiveError.
 std::unique_ptr<DecodedLevel> decode_level(const CoderParams& params, const CodedLevel& level);
 
 }  // namespace cuszi::cpu

@@ -39,7 +39,7 @@ class TableOrder {
   /// Whether the codes are in this order anyway.
   bool is_given() const { return contexts_.empty() || counts_.size() == 1; }
 
-  /// Calls move(i, place) for the code that is the i-th of the pass and stands at that place.
+  /// Calls move(i, position) for the i-th code of the pass, where `position` counts in this order.
   template <class Move>
   void for_each(const Move& move) const {
     parallel_for(cursors_.size() / strands, [&](std::uint64_t task) {

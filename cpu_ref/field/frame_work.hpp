@@ -70,7 +70,8 @@ T value_of(std::uint64_t bits) {
   return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
 }
 
-/// Threads append entries in no defined order; archives hold them by point.
+/// Appends the entries that one thread has found, in no defined order; sort_entries() sorts all by
+/// point, as archives hold them.
 inline void append_entries(std::vector<SparseEntry>& all, const std::vector<SparseEntry>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }

@@ -113,7 +113,7 @@ void sample_errors(const TilesParams& /*draft*/, const Extents3& extents, const 
   scan.sampled = sampled_magnitude(std::span(values, count_of(extents)), missing);
 }
 
-/// The other predictors need none: `multilevel` samples when it fits.
+/// Predictors whose choices need no sampled errors: `multilevel` samples when it fits.
 template <class Params, class T>
 void sample_errors(const Params& /*draft*/, const Extents3& /*extents*/, const T* /*values*/,
                    const MissingTest<T>& /*missing*/, FieldScan& /*scan*/) {}

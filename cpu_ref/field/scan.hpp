@@ -15,7 +15,7 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
 template <class T>
 double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missing);
 
-/// Whether any of these values has these bits.
+/// Whether any of `values` has the bits `bits`, those of a fill value or of a zero.
 template <class T>
 bool contains_bits(std::span<const T> values, BitsOf<T> bits);
 

@@ -4,7 +4,8 @@
 
 namespace cuszi::cpu {
 
-/// G-Interp, tile by tile (cuSZ-i V).
+/// Predicts and quantises a frame by G-Interp tile by tile (cuSZ-i, SC'24, V). `predicted.codes`
+/// has room for all points.
 template <class T>
 void predict_quantise(const InterpParams& params, double bound, const FrameInput<T>& frame,
                       Predicted<T>& out);

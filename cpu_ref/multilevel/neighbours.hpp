@@ -11,7 +11,7 @@ namespace cuszi::cpu {
 
 /// Offsets from a point to its neighbours up to `farthest` steps away along each axis. A neighbour
 /// out of the array is replaced by its mirror image, as near_part() says. Computed without
-/// branches: for a sampled point, no branch predictor foresees where the array ends.
+/// branches: for a sampled point, no branch predictor can tell where the array ends.
 template <int farthest>
 class NearOffsets {
  public:

@@ -7,10 +7,11 @@
 
 namespace cuszi::cpu {
 
-/// The serial reference, threaded where results cannot depend on it.
+/// The CPU backend: the steps of core in vectors and threads, where that changes no byte.
 std::unique_ptr<Backend> make_backend();
 
-/// The vectors that it computes with on this processor: "AVX-512", "AVX2" or "portable".
+/// The vectors that the CPU backend computes with on this processor: "AVX-512", "AVX2" or
+/// "portable".
 std::string_view simd_in_use();
 
 }  // namespace cuszi::cpu

@@ -76,7 +76,7 @@ void add_lower_lanes(Lanes (&lines)[rows]) {
   }
 }
 
-/// The inverse of difference(): partial sums.
+/// Undoes difference() in place, by partial sums along an axis of the tile.
 template <class Shape, int axis>
 void sum(LanePoints& integers) {
   constexpr int stride = Shape::point_stride(axis);

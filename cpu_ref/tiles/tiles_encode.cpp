@@ -385,7 +385,7 @@ class TileEncoder {
   LanePoints along_x_;  ///< differences
   LanePoints along_xy_;
   LanePoints along_xyz_;
-  const LanePoints* kept_ = nullptr;  ///< the best of these
+  const LanePoints* kept_ = nullptr;  ///< the differences that take the fewest bits
   std::uint32_t axes_ = 0;
   Unions union_;
   std::uint32_t base_ = 0;

@@ -61,7 +61,7 @@ void for_whole_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, const Row&
   }
 }
 
-/// gather_block(), row by row where that can be.
+/// Loads a block as gather_block() does, by whole rows if none of it is outside the field.
 template <int rank, class T>
 void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* field, T* block) {
   if (!place.is_whole) return gather_block<rank>(grid, place, field, block);
@@ -70,7 +70,7 @@ void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* field
   });
 }
 
-/// scatter_block(), likewise.
+/// Stores a block as scatter_block() does, by whole rows if none of it is outside the field.
 template <int rank, class T>
 void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* block, T* field) {
   if (!place.is_whole) return scatter_block<rank>(grid, place, block, field);

@@ -26,7 +26,7 @@ struct Habit {
   std::uint64_t one_in;    ///< codes that differ from the centre
   std::uint64_t ones;      ///< of them, how many in 8 have magnitude 1
   unsigned most_bits;      ///< of the others' magnitudes
-  std::uint64_t outliers;  ///< one in so many
+  std::uint64_t outliers;  ///< one code in this many is an outlier
 };
 
 Pass random_pass(Random& random, std::uint64_t most_codes, std::uint32_t centre) {

@@ -58,7 +58,7 @@ CUSZI_HD inline SolvedRound solve_round(const StencilEquations& equations) {
   return round;
 }
 
-// The same by kernels, a thread for each point. Throw DeviceError.
+// Steps of core in kernels, one thread per point. They throw DeviceError.
 
 template <class T>
 std::vector<PointSteps<T>> steps_on_device(const Grid& grid, const ClassPlan<T>& plan,

@@ -29,7 +29,8 @@ std::vector<T> random_values(Random& random, std::size_t count, double scale) {
   return values;
 }
 
-/// The same with errors, and a few that are missing instead or no longer.
+/// `values` with errors of up to half of `error` in a third of them; one in 200 becomes a fill
+/// value or changes its sign.
 template <class T>
 std::vector<T> damaged(Random& random, const std::vector<T>& values, double error) {
   std::vector<T> result = values;

@@ -40,7 +40,7 @@ RandomLattice random_cube(Random& random) {
   return random_lattice_of(random, *Dims::make(extents), Roles{});
 }
 
-/// Slices, layered or side by side, or one, likewise.
+/// One slice or several, layered or independent, whose regions have and lack neighbours.
 RandomLattice random_slices(Random& random) {
   const auto extent = [&] { return 8 + random.below(random.one_in(3) ? 400 : 90); };
   std::vector<std::uint64_t> extents{extent(), extent()};
@@ -79,7 +79,7 @@ StepFrame<T> random_step_frame(Random& random, const RandomLattice& lattice) {
   return frame;
 }
 
-/// The same steps by the reference.
+/// The steps of a frame as the CPU backend makes them.
 template <class T>
 FrameSteps<T> steps_on_host(const StepFrame<T>& frame) {
   const cpu::FrameInput<T> input{frame.dims.as_3d(), frame.values, frame.mask, frame.min,

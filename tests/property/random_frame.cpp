@@ -120,7 +120,8 @@ double random_bound(Random& random) {
   return random.one_in(2) ? power : power * (1 + 9 * random.uniform());
 }
 
-/// Of a value: mostly an ordinary one, else near the smallest or the largest of the type.
+/// A binary exponent of values: mostly from -30 to 29, else near the least or the largest of the
+/// type.
 int random_exponent(Random& random, DType dtype) {
   if (!random.one_in(6)) return static_cast<int>(random.below(60)) - 30;
   const bool is_small = random.one_in(2);

@@ -25,7 +25,7 @@ struct Coverage {
   }
 };
 
-/// What makes a random frame of so many points.
+/// Makes a random frame of `min_points` to `max_points` points.
 using MakeFrame = RandomFrame (*)(Random&, std::uint64_t min_points, std::uint64_t max_points);
 
 Coverage check_random_frames(std::uint64_t seed, int count, std::uint64_t min_points,

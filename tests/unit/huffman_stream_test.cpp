@@ -21,7 +21,8 @@ Symbols random_symbols(Random& random, std::size_t count, unsigned spread) {
   return symbols;
 }
 
-/// As many of each symbol as Fibonacci says: the longest codeword has `symbols` - 1 bits.
+/// Symbols whose frequencies are the Fibonacci numbers: the longest codeword has `symbols` - 1
+/// bits.
 Symbols fibonacci_symbols(std::uint16_t symbols) {
   Symbols result;
   std::size_t count = 1;
