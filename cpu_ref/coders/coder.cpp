@@ -40,49 +40,26 @@ PassSections encode_by(const NoCoderParams& /*params*/, const HuffmanTuning& /*t
 }
 
 /// Each pass is decoded when it is asked for: how many codes it has is known only then.
-class HuffmanLevel final : public DecodedLevel {
- public:
-  HuffmanLevel(const HuffmanParams& params, std::span<const Sections> passes)
-      : params_(params), passes_(passes) {}
-
-  void place(std::size_t pass, std::span<const std::uint8_t> /*contexts*/,
-             std::span<QuantCode> codes) const override {
+DecodedLevel decode_by(const HuffmanParams& params, const CodedLevel& level) {
+  return [&params, passes = level.sections](std::size_t pass, std::span<const std::uint8_t>,
+                                            std::span<QuantCode> codes) {
     if (codes.empty()) return;
-    const Sections& sections = passes_[pass];
-    huffman_decode(params_, sections.at(SectionId::codebook), sections.find(SectionId::index),
+    const Sections& sections = passes[pass];
+    huffman_decode(params, sections.at(SectionId::codebook), sections.find(SectionId::index),
                    sections.find(SectionId::codes), codes);
-  }
-
- private:
-  const HuffmanParams& params_;
-  std::span<const Sections> passes_;
-};
-
-class DecodedAnsLevel final : public DecodedLevel {
- public:
-  DecodedAnsLevel(const AnsParams& params, const Sections& sections,
-                  std::span<const PassShape> shapes)
-      : level_(params, sections.find(SectionId::index), sections.find(SectionId::codes), shapes) {}
-
-  void place(std::size_t pass, std::span<const std::uint8_t> contexts,
-             std::span<QuantCode> codes) const override {
-    level_.place(pass, contexts, codes);
-  }
-
- private:
-  AnsLevel level_;
-};
-
-std::unique_ptr<DecodedLevel> decode_by(const HuffmanParams& params, const CodedLevel& level) {
-  return std::make_unique<HuffmanLevel>(params, level.sections);
+  };
 }
 
-std::unique_ptr<DecodedLevel> decode_by(const AnsParams& params, const CodedLevel& level) {
-  return std::make_unique<DecodedAnsLevel>(params, level.sections.front(), level.shapes);
+DecodedLevel decode_by(const AnsParams& params, const CodedLevel& level) {
+  const Sections& sections = level.sections.front();
+  return [decoded = AnsLevel(params, sections.find(SectionId::index),
+                             sections.find(SectionId::codes), level.shapes)](
+             std::size_t pass, std::span<const std::uint8_t> contexts, std::span<QuantCode> codes) {
+    decoded.place(pass, contexts, codes);
+  };
 }
 
-std::unique_ptr<DecodedLevel> decode_by(const NoCoderParams& /*params*/,
-                                        const CodedLevel& /*level*/) {
+DecodedLevel decode_by(const NoCoderParams& /*params*/, const CodedLevel& /*level*/) {
   refuse_codes();
 }
 
@@ -103,7 +80,7 @@ std::uint64_t coded_bytes(const CoderParams& params, const HuffmanTuning& tuning
   return bytes;
 }
 
-std::unique_ptr<DecodedLevel> decode_level(const CoderParams& params, const CodedLevel& level) {
+DecodedLevel decode_level(const CoderParams& params, const CodedLevel& level) {
   return std::visit([&](const auto& p) { return decode_by(p, level); }, params);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,20 +22,14 @@ std::vector<std::vector<OwnedSection>> encode_level(const CoderParams& params,
 std::uint64_t coded_bytes(const CoderParams& params, const HuffmanTuning& tuning,
                           std::span<const PassCodes> passes);
 
-/// The codes of a level that has been decoded as far as it can be without contexts.
-class DecodedLevel {
- public:
-  virtual ~DecodedLevel() = default;
-
-  /// Moves the codes of pass number `pass` of the level to their code positions in `codes`, which
-  /// follow from `contexts` (none: a single one). Throws ArchiveError if the numbers of codes
-  /// differ.
-  virtual void place(std::size_t pass, std::span<const std::uint8_t> contexts,
-                     std::span<QuantCode> codes) const = 0;
-};
+/// The codes of a level that are decoded as far as they can be without contexts. A call moves the
+/// codes of pass number `pass` of the level to their code positions in `codes`, which follow from
+/// `contexts` (none: a single one), and throws ArchiveError if the numbers of codes differ.
+using DecodedLevel = std::function<void(std::size_t pass, std::span<const std::uint8_t> contexts,
+                                        std::span<QuantCode> codes)>;
 
 /// Decodes the codes that encode_level() has written, still in the order of the chain. `params` and
 /// `level` must outlive the result. Throws ArchiveError.
-std::unique_ptr<DecodedLevel> decode_level(const CoderParams& params, const CodedLevel& level);
+DecodedLevel decode_level(const CoderParams& params, const CodedLevel& level);
 
 }  // namespace cuszi::cpu

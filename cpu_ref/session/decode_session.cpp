@@ -46,7 +46,7 @@ class OnePassDecoder final : public PassDecoder {
   void decode(std::span<const CodedLevel> levels) override {
     codes_ = workspace_.codes.first(target_.shape.points());
     const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
-    decode_level(coder_, levels.front())->place(0, {}, codes_.first(codes_.size() - gaps.count()));
+    decode_level(coder_, levels.front())(0, {}, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
   }
 
@@ -104,7 +104,7 @@ class MultilevelDecoder final : public PassDecoder {
     for (const CodedLevel& level : levels) {
       levels_.push_back(decode_level(coder_, level));
       for (std::size_t i = 0; i < level.shapes.size(); ++i) {
-        place_of_pass_.push_back({levels_.back().get(), i});
+        passes_.push_back({levels_.size() - 1, i});
       }
     }
   }
@@ -116,10 +116,10 @@ class MultilevelDecoder final : public PassDecoder {
   }
 
   void place(int pass) override {
-    const auto [level, number] = place_of_pass_[static_cast<std::size_t>(pass)];
+    const auto [level, number] = passes_[static_cast<std::size_t>(pass)];
     codes_ = workspace_.codes.first(engine_->pass(pass).points);
     const Gaps gaps(engine_->missing(pass));
-    level->place(number, contexts_, codes_.first(codes_.size() - gaps.count()));
+    levels_[level](number, contexts_, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
   }
 
@@ -133,7 +133,7 @@ class MultilevelDecoder final : public PassDecoder {
 
  private:
   struct PassOfLevel {
-    const DecodedLevel* level;
+    std::size_t level;
     std::size_t number;
   };
 
@@ -148,8 +148,8 @@ class MultilevelDecoder final : public PassDecoder {
   const CoderParams& coder_;
   Workspace& workspace_;
   std::unique_ptr<MultilevelEngine> engine_;
-  std::vector<std::unique_ptr<DecodedLevel>> levels_;
-  std::vector<PassOfLevel> place_of_pass_;
+  std::vector<DecodedLevel> levels_;
+  std::vector<PassOfLevel> passes_;
   std::span<std::uint8_t> contexts_;  ///< of the pass's symbols; none: all alike
   std::span<QuantCode> codes_;        ///< of the pass's points
 };
