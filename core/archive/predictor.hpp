@@ -1,7 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -81,5 +84,40 @@ std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t 
 
 void write_predictor(const PredictorParams& params, ByteWriter& out);
 PredictorParams read_predictor(ByteReader& in, const Dims& dims, DType dtype);
+
+/// Whether a predictor makes the quant-codes of all points in one pass.
+template <class Params>
+inline constexpr bool has_one_pass =
+    !Params::has_own_coder && !std::is_same_v<Params, MultilevelParams>;
+
+/// Calls `f` with the parameters of a predictor that has one pass. Throws std::logic_error for any
+/// other predictor.
+template <class F>
+void visit_one_pass(const PredictorParams& params, const F& f) {
+  std::visit(
+      [&]<class Params>(const Params& p) {
+        if constexpr (has_one_pass<Params>) {
+          f(p);
+        } else {
+          throw std::logic_error(std::string(Params::name) + " has not one pass of quant-codes");
+        }
+      },
+      params);
+}
+
+/// Returns what `f` returns for the parameters of a predictor with a coder of its own. Throws
+/// std::logic_error for any other predictor.
+template <class F>
+auto visit_own_coder(const PredictorParams& params, const F& f) {
+  return std::visit(
+      [&]<class Params>(const Params& p) -> std::invoke_result_t<F, const TilesParams&> {
+        if constexpr (Params::has_own_coder) {
+          return f(p);
+        } else {
+          throw std::logic_error(std::string(Params::name) + " does not code itself");
+        }
+      },
+      params);
+}
 
 }  // namespace cuszi

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 
 #include "core/multilevel/energy.hpp"
 #include "cpu_ref/coders/coder.hpp"
@@ -45,7 +44,10 @@ class OnePassDecoder final : public PassDecoder {
 
   void decode(std::span<const CodedLevel> levels) override {
     codes_ = workspace_.codes.first(target_.shape.points());
-    const Gaps gaps = codes_missing_points() ? Gaps() : Gaps(target_.mask);
+    Gaps gaps;
+    visit_one_pass(predictor_, [&](const auto& params) {
+      if (!params.codes_missing_points) gaps = Gaps(target_.mask);
+    });
     decode_level(coder_, levels.front())(0, {}, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
   }
@@ -55,33 +57,14 @@ class OnePassDecoder final : public PassDecoder {
   void place(int /*pass*/) override {}
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
-    std::visit([&](const auto& params) { restore_by(params, sections); }, predictor_);
+    visit_one_pass(predictor_, [&](const auto& params) {
+      cpu::reconstruct(params, codes_, sections, output_of<T>(target_));
+    });
   }
 
   void finish() override { restore_missing(target_); }
 
  private:
-  bool codes_missing_points() const {
-    return std::visit(
-        []<class Params>(const Params&) {
-          if constexpr (Params::has_own_coder) {
-            return false;
-          } else {
-            return Params::codes_missing_points;
-          }
-        },
-        predictor_);
-  }
-
-  template <class Params>
-  void restore_by(const Params& params, const Sections& sections) const {
-    if constexpr (Params::has_own_coder || std::is_same_v<Params, MultilevelParams>) {
-      throw std::logic_error("a predictor of another kind");
-    } else {
-      cpu::reconstruct(params, codes_, sections, output_of<T>(target_));
-    }
-  }
-
   FrameTarget target_;
   const PredictorParams& predictor_;
   const CoderParams& coder_;
@@ -154,16 +137,6 @@ class MultilevelDecoder final : public PassDecoder {
   std::span<QuantCode> codes_;        ///< of the pass's points
 };
 
-template <class Params, class T>
-void decode_values_by(const Params& params, const Sections& sections,
-                      const FrameOutput<T>& output) {
-  if constexpr (Params::has_own_coder) {
-    decode_values(params, sections, output);
-  } else {
-    throw std::logic_error(std::string(Params::name) + " does not code itself");
-  }
-}
-
 class CpuDecodeSession final : public DecodeSession {
  public:
   CpuDecodeSession(Workspace& workspace, Bytes payload)
@@ -188,8 +161,8 @@ class CpuDecodeSession final : public DecodeSession {
                      const Sections& sections) override {
     with_type_of(target.shape.dtype, [&](auto zero) {
       const auto output = output_of<decltype(zero)>(target);
-      std::visit([&](const auto& params) { decode_values_by(params, sections, output); },
-                 predictor);
+      visit_own_coder(predictor,
+                      [&](const auto& params) { cpu::decode_values(params, sections, output); });
     });
     restore_missing(target);
   }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
 
 #include "core/multilevel/energy.hpp"
 #include "core/tuning/fit_sample.hpp"
@@ -120,8 +119,10 @@ class OnePassEncoder final : public CpuPassEncoder {
     PassInWork& pass = this->pass(0);
     pass.codes = workspace().codes.first(frame_.values.size());
     Predicted<T> predicted{pass.codes, {}, {}, {}};
-    std::visit([&](const auto& params) { predict_by(params, pass, predicted); },
-               coding().predictor);
+    visit_one_pass(coding().predictor, [&](const auto& params) {
+      if (!params.codes_missing_points) pass.gaps = Gaps(frame_.mask);
+      predict_quantise(params, coding().room.bound, frame_, predicted);
+    });
     complete(pass, predicted);
   }
 
@@ -129,16 +130,6 @@ class OnePassEncoder final : public CpuPassEncoder {
 
  private:
   PassShape shape_of_pass(int /*number*/) const override { return {frame_.values.size(), 1}; }
-
-  template <class Params>
-  void predict_by(const Params& params, PassInWork& pass, Predicted<T>& predicted) const {
-    if constexpr (Params::has_own_coder || std::is_same_v<Params, MultilevelParams>) {
-      throw std::logic_error("a predictor of another kind");
-    } else {
-      if (!Params::codes_missing_points) pass.gaps = Gaps(frame_.mask);
-      predict_quantise(params, coding().room.bound, frame_, predicted);
-    }
-  }
 
   FrameInput<T> frame_;
 };
@@ -202,15 +193,6 @@ class MultilevelEncoder final : public CpuPassEncoder {
   std::size_t fitted_ = 0;
   std::unique_ptr<MultilevelEngine> engine_;
 };
-
-template <class Params, class T>
-OwnCoded encode_values_by(const Params& params, double bound, const FrameInput<T>& frame) {
-  if constexpr (Params::has_own_coder) {
-    return encode_values(params, bound, frame);
-  } else {
-    throw std::logic_error(std::string(Params::name) + " does not code itself");
-  }
-}
 
 CodedPass keep(OwnCoded coded, SectionStore& store) {
   CodedPass result{{}, coded.counts, std::move(coded.final_params)};
@@ -285,9 +267,9 @@ class CpuEncodeSession final : public EncodeSession {
   }
 
   CodedPass encode_values(const PredictorParams& params, double bound) override {
-    return keep(
-        std::visit([&](const auto& p) { return encode_values_by(p, bound, input()); }, params),
-        store_);
+    return keep(visit_own_coder(
+                    params, [&](const auto& p) { return cpu::encode_values(p, bound, input()); }),
+                store_);
   }
 
   std::optional<double> sampled_magnitude() override {

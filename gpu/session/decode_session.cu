@@ -6,7 +6,6 @@
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
-#include "gpu/session/predictors.hpp"
 #include "gpu/session/sessions.hpp"
 #include "gpu/tiles/tiles.cuh"
 #include "gpu/zfp/zfp_coding.cuh"
@@ -96,16 +95,6 @@ class GpuPassDecoder final : public PassDecoder {
   ExceptionLists exceptions_;  ///< made beside the codes
 };
 
-template <class Params, class T>
-void decode_values_by(DeviceContext& gpu, const Params& params, const Sections& sections,
-                      const FrameOutput<T>& frame) {
-  if constexpr (Params::has_own_coder) {
-    decode_values(gpu, params, sections, frame);
-  } else {
-    throw std::logic_error(std::string(Params::name) + " does not code itself");
-  }
-}
-
 class GpuDecodeSession final : public DecodeSession {
  public:
   GpuDecodeSession(FrameSlot& slot, DeviceContext& gpu, Bytes payload)
@@ -133,11 +122,9 @@ class GpuDecodeSession final : public DecodeSession {
                      const Sections& sections) override {
     with_type_of(target.shape.dtype, [&](auto zero) {
       Restoration<decltype(zero)> restoration(gpu_, target);
-      std::visit(
-          [&](const auto& params) {
-            decode_values_by(gpu_, params, sections, restoration.output());
-          },
-          predictor);
+      visit_own_coder(predictor, [&](const auto& params) {
+        gpu::decode_values(gpu_, params, sections, restoration.output());
+      });
       restoration.finish();
     });
   }

@@ -12,7 +12,6 @@
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
-#include "gpu/session/predictors.hpp"
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
 #include "gpu/tiles/tiles.cuh"
@@ -120,16 +119,6 @@ class GpuPassEncoder final : public PassEncoder {
   CodedPass pass_;
 };
 
-template <class Params, class T>
-OwnCoded encode_values_by(DeviceContext& gpu, const Params& params, double bound,
-                          const FrameInput<T>& frame) {
-  if constexpr (Params::has_own_coder) {
-    return encode_values(gpu, params, bound, frame);
-  } else {
-    throw std::logic_error(std::string(Params::name) + " does not code itself");
-  }
-}
-
 template <class T>
 class GpuEncodeSession final : public EncodeSession {
  public:
@@ -220,8 +209,8 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   CodedPass encode_values(const PredictorParams& params, double bound) override {
-    return std::visit([&](const auto& p) { return encode_values_by(gpu_, p, bound, input()); },
-                      params);
+    return visit_own_coder(
+        params, [&](const auto& p) { return gpu::encode_values(gpu_, p, bound, input()); });
   }
 
   std::optional<double> sampled_magnitude() override {

@@ -5,7 +5,6 @@
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
 #include "gpu/runtime/launch.cuh"
-#include "gpu/session/predictors.hpp"
 #include "gpu/session/scan.cuh"
 
 namespace cuszi::gpu {
