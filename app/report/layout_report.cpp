@@ -15,14 +15,14 @@ namespace cuszi::app {
 namespace {
 
 ReadValues reader_of(const FieldSource& field, Bytes first_frame) {
-  const ByteCount width = size_of(field.layout().dtype);
+  const ByteCount bytes_of_value = size_of(field.layout().dtype);
   if (!field.is_stream()) {
-    return [&field, width](std::uint64_t first, MutableBytes out) {
-      field.read_part(0, first * width, out);
+    return [&field, bytes_of_value](std::uint64_t first, MutableBytes out) {
+      field.read_part(0, first * bytes_of_value, out);
     };
   }
-  return [width, first_frame](std::uint64_t first, MutableBytes out) {
-    const Bytes part = first_frame.subspan(first * width, out.size());
+  return [bytes_of_value, first_frame](std::uint64_t first, MutableBytes out) {
+    const Bytes part = first_frame.subspan(first * bytes_of_value, out.size());
     std::copy(part.begin(), part.end(), out.begin());
   };
 }

@@ -59,7 +59,7 @@ std::optional<Number> unless_zero(Number value) {
   return value == 0 ? std::nullopt : std::optional(value);
 }
 
-void set_fills(const cuszi_options& options, FillValues& fills) {
+void apply_fills(const cuszi_options& options, FillValues& fills) {
   constexpr std::uint32_t most = CUSZI_MAX_FILLS;
   const std::uint32_t count = within("fill_count", options.fill_count, 0, most);
   const std::uint32_t more = within("more_fill_count", options.more_fill_count, 0, most);
@@ -74,7 +74,7 @@ void set_fills(const cuszi_options& options, FillValues& fills) {
   for (const double fill : std::span(options.more_fills).first(more)) add(fill);
 }
 
-void set_interp(const cuszi_options& options, InterpConfig& interp) {
+void apply_interp(const cuszi_options& options, InterpConfig& interp) {
   const std::span<const std::uint64_t, 3> tile(options.interp_tile);
   if (std::any_of(tile.begin(), tile.end(), [](std::uint64_t extent) { return extent != 0; })) {
     interp.tile.emplace();
@@ -93,7 +93,7 @@ void set_interp(const cuszi_options& options, InterpConfig& interp) {
                  [](char letter) { return static_cast<std::uint8_t>(interp_axes.find(letter)); });
 }
 
-void set_multilevel(const cuszi_options& options, MultilevelConfig& multilevel) {
+void apply_multilevel(const cuszi_options& options, MultilevelConfig& multilevel) {
   multilevel.effort = chosen(efforts, options.effort);
   if (options.axes != 0) {
     multilevel.axes = {
@@ -105,7 +105,7 @@ void set_multilevel(const cuszi_options& options, MultilevelConfig& multilevel) 
   multilevel.beta = unless_zero(options.beta);
 }
 
-void set_zfp(const cuszi_options& options, ZfpConfig& zfp) {
+void apply_zfp(const cuszi_options& options, ZfpConfig& zfp) {
   zfp.mode.kind =
       static_cast<ZfpMode::Kind>(within("zfp_mode", options.zfp_mode, 0, CUSZI_ZFP_REVERSIBLE));
   zfp.mode.amount = options.zfp_amount;
@@ -118,16 +118,16 @@ void set_zfp(const cuszi_options& options, ZfpConfig& zfp) {
   zfp.chunk = unless_zero(options.zfp_chunk);
 }
 
-void set_method(const cuszi_options& options, FrameConfig& frame) {
+void apply_method(const cuszi_options& options, FrameConfig& frame) {
   PredictorConfig& predictor = frame.predictor;
   apply(chosen(presets, options.preset), frame);
   if (options.predictor != 0) apply(chosen(predictors, options.predictor - 1), predictor);
   if (options.coder != 0) apply(chosen(coders, options.coder - 1), frame);
   frame.lossless = static_cast<Lossless>(options.lossless);
   predictor.radius = unless_zero(options.radius);
-  set_multilevel(options, predictor.multilevel);
-  set_interp(options, predictor.interp);
-  if (predictor.id == PredictorId::zfp) set_zfp(options, predictor.zfp);
+  apply_multilevel(options, predictor.multilevel);
+  apply_interp(options, predictor.interp);
+  if (predictor.id == PredictorId::zfp) apply_zfp(options, predictor.zfp);
   if (options.index != 0) frame.index.kind = static_cast<IndexKind>(options.index - 1);
   if (options.partition != 0) frame.index.partition = options.partition;
   if (options.chunk != 0) frame.huffman.chunk = options.chunk;
@@ -150,8 +150,8 @@ int mode_in(const cuszi_options& options) { return within("mode", options.mode, 
 FieldSettings method_settings(const cuszi_options& options) {
   for (const Option& option : option_table()) option.check(options);
   FieldSettings settings;
-  set_method(options, settings.frame);
-  set_fills(options, settings.fills);
+  apply_method(options, settings.frame);
+  apply_fills(options, settings.fills);
   settings.range = range_in(options);
   settings.frame_bytes = unless_zero(options.frame_bytes);
   return settings;
