@@ -94,7 +94,7 @@ double without_sign_of_zero(double value) { return value + 0.0; }
 
 /// The float nearby, which takes fewer bytes, if the type has no other values or the difference
 /// leaves next to no mean error; else the value itself. Those beyond the type's are cut to it.
-double rest_near(double value, double bound, DType dtype) {
+double storable_near(double value, double bound, DType dtype) {
   constexpr double most_float = std::numeric_limits<float>::max();
   constexpr double most_double = std::numeric_limits<double>::max();
   constexpr double most_difference = most_bias / 2;  // of the bound
@@ -230,7 +230,7 @@ Background find_background(std::vector<double> values, double bound, DType dtype
       const double before = std::exchange(mean, mean_around(values, mean, bound));
       if (mean == before) break;
     }
-    background.value = rest_near(mean, bound, dtype);
+    background.value = storable_near(mean, bound, dtype);
   }
   background.share = static_cast<double>(near(values, background.value, bound).size()) /
                      static_cast<double>(values.size());
@@ -282,7 +282,7 @@ std::unique_ptr<PassEncoder> predict_unbiased(EncodeSession& session, FrameCodin
     BiasPoint here{background.value, bias};
     BiasPoint there{background.value - bias * coding.room.bound / background.share, 0};
     const auto lean = [&](double value) {
-      params->background = rest_near(value, coding.room.bound, shape.dtype);
+      params->background = storable_near(value, coding.room.bound, shape.dtype);
       return attempts.make(stages);
     };
     there.bias = lean(there.background);
