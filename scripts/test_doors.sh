@@ -12,10 +12,11 @@ program, which is installed where it is missing:
 
   paraview  the plugin in ParaView (python3-paraview and xvfb of Debian, 1.2 GB)
   vtk       vtkCusziReader in VTK (from PyPI, 0.8 GB, in build/vtk-env)
+  adios2    the operator plugin in bpls (built of ADIOS2's sources from PyPI in 3 minutes, in build/bpls)
 USAGE
 }
 
-doors=(paraview vtk)
+doors=(paraview vtk adios2)
 [[ ${1-} != -h && ${1-} != --help ]] || { usage; exit 0; }
 [[ $# -ge 1 ]] || { usage >&2; exit 1; }
 build=$(cd "$1" && pwd)
@@ -60,6 +61,28 @@ test_vtk() {
     python=$("$root/scripts/python_env.sh" "$root/tests/paraview/requirements.txt" "$root/build/vtk-env")
     package "$scratch/package"
     PYTHONPATH=$scratch/package:$root/tests/paraview "$python" "$root/tests/paraview/test_vtk.py"
+}
+
+# make_bpls FOLDER: bpls, which ADIOS2's package of PyPI has not, of the same version.
+make_bpls() {
+    local python release part options=(-DBUILD_TESTING=OFF -DADIOS2_BUILD_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS=-O1")
+    [[ ! -x $1/bin/bpls ]] || return 0
+    python=$("$root/scripts/python_env.sh" "$root/tests/python/requirements.txt" "$root/build/python-env")
+    release=$(grep -o '^adios2==[0-9.]*' "$root/tests/python/requirements.txt")
+    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary adios2 --dest "$scratch" "$release"
+    mkdir "$scratch/adios2"
+    tar -xzf "$scratch"/adios2-*.tar.gz -C "$scratch/adios2" --strip-components 1
+    for part in MPI Fortran Python SST DataMan HDF5 ZeroMQ Derived_Variable Campaign; do
+        options+=("-DADIOS2_USE_$part=OFF")
+    done
+    cmake -S "$scratch/adios2" -B "$1" -G Ninja "${options[@]}" >"$scratch/bpls.log" 2>&1
+    cmake --build "$1" --target bpls >>"$scratch/bpls.log"
+}
+
+test_adios2() {
+    make_bpls "$root/build/bpls"
+    PATH=$root/build/bpls/bin:$PATH "$root/scripts/test_python.sh" "$build" adios2/plugin 2>&1 | tee "$scratch/adios2.log"
+    ! grep -q skipped "$scratch/adios2.log"
 }
 
 for door in "${doors[@]}"; do
