@@ -65,11 +65,11 @@ test_vtk() {
 
 # make_bpls FOLDER: bpls, which ADIOS2's package of PyPI has not, of the same version.
 make_bpls() {
-    local python release part options=(-DBUILD_TESTING=OFF -DADIOS2_BUILD_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS=-O1")
+    local python part options=(-DBUILD_TESTING=OFF -DADIOS2_BUILD_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS=-O1")
     [[ ! -x $1/bin/bpls ]] || return 0
     python=$("$root/scripts/python_env.sh" "$root/tests/python/requirements.txt" "$root/build/python-env")
-    release=$(grep -o '^adios2==[0-9.]*' "$root/tests/python/requirements.txt")
-    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary adios2 --dest "$scratch" "$release"
+    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-binary adios2 \
+        --dest "$scratch" --require-hashes -r "$root/tests/adios2/requirements.txt"
     mkdir "$scratch/adios2"
     tar -xzf "$scratch"/adios2-*.tar.gz -C "$scratch/adios2" --strip-components 1
     for part in MPI Fortran Python SST DataMan HDF5 ZeroMQ Derived_Variable Campaign; do
