@@ -29,8 +29,8 @@ std::string_view cut(std::string_view& text, char separator);
 /// Throws UsageError: `text` is none of what `accepted` describes.
 [[noreturn]] void refuse(std::string_view label, std::string_view text, std::string_view accepted);
 
-/// The same of a value, which is quoted as text where the label is an option's, and not where it is
-/// a member's.
+/// Throws the UsageError of a value that is not accepted. The value is quoted as text where the
+/// label is an option's, and not where it is a member's.
 [[noreturn]] void refuse_value(std::string_view label, std::string_view value,
                                std::string_view accepted);
 

@@ -24,9 +24,10 @@ struct TrialPart {
   bool all() const { return boxes.front().all(); }
   bool has_several_boxes() const { return boxes.size() > 1; }
   std::uint64_t points() const { return boxes.size() * boxes.front().points(); }
-  /// Of the array of all boxes.
+  /// The dims of the array of all boxes.
   Dims dims() const;
-  /// That array's lattice, with the roles that a frame's axes have. Boxes are independent.
+  /// The lattice of the array of all boxes, with the roles that a frame's axes have. Boxes are
+  /// independent.
   Lattice lattice_like(const Lattice& of_frame) const;
 };
 

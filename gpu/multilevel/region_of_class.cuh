@@ -11,7 +11,7 @@ namespace cuszi::gpu {
 /// slices; of one class after the other, since each has code of its own.
 struct CubeGrid {
   static constexpr std::uint32_t longest_run = 4;
-  /// Of a multiprocessor, to keep it busy with runs.
+  /// Regions that keep a multiprocessor busy with runs.
   static constexpr std::uint64_t enough_regions = 64;
 
   std::uint32_t run = 1;       ///< regions of a thread block
