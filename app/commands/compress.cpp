@@ -213,6 +213,7 @@ class Compression {
                    opened_.bytes_behind);
     }
     for (const FillWarning& warning : result_.warnings) {
+      if (options_.strict && warning.spoils_range()) continue;  // which the error says
       spdlog::warn("{}: {}", input_, warning.text(fill_option));
     }
   }

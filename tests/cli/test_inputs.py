@@ -243,6 +243,19 @@ class FillValues(CliTest):
         result = self.cuszi(*compress, "--fill-value", "1e20", "--fill-value", "-999")
         self.assertIn("-999 matches no point", result.stderr.decode())
 
+    def test_what_strict_refuses_is_told_once(self):
+        values = [1e20 if i % 7 == 3 else math.sin(i / 99) for i in range(5000)]
+        self.path("f_50x100.f64").write_bytes(array.array("d", values).tobytes())
+        compress = ["compress", "f_50x100.f64", "--strict"]
+        for command in [[*compress, "-e", "1e-3"], [*compress, "-e", "1e-3", "--verify"],
+                        [*compress, "-e", "1e-3", "--json"], [*compress, "--target", "psnr:60"],
+                        ["compare", "f_50x100.f64", "f_50x100.f64", "--strict"]]:
+            with self.subTest(command=command):
+                error = self.cuszi(*command, code=INPUT).stderr.decode()
+                self.assertRegex(error, r"^cuszi: f_50x100\.f64: 1e\+20 repeats .*\n$")
+        error = self.cuszi(*compress, "-e", "1e-3", "--fill-value", "-999", code=INPUT).stderr.decode()
+        self.assertRegex(error, r"^cuszi: warning: .*-999 matches no point\ncuszi: f_50x100\.f64: 1e\+20 .*\n$")
+
     def test_no_value_becomes_missing(self):
         rng = random.Random(3)
         cases = [(0.5, 1.0), (0.0, 1.0), (-0.25, 1.0), (3.0, 10.0)]
