@@ -52,7 +52,7 @@ test_paraview() {
     install python3-paraview paraview xvfb xauth
     package "$scratch/package"
     CUSZI_PLUGIN=$scratch/package/cuszi/cuszi_paraview.py \
-        PYTHONPATH=$root/bindings/paraview/debian12:$scratch/package:$root/tests/paraview \
+        PYTHONPATH=$root/bindings/paraview/debian12:$scratch/package:$root/tests/paraview:$root/tests/python \
         xvfb-run -a -s "-noreset -screen 0 1280x1024x24" pvpython --force-offscreen-rendering "$root/tests/paraview/test_paraview.py"
 }
 
@@ -60,7 +60,7 @@ test_vtk() {
     local python
     python=$("$root/scripts/python_env.sh" "$root/tests/paraview/requirements.txt" "$root/build/vtk-env")
     package "$scratch/package"
-    PYTHONPATH=$scratch/package:$root/tests/paraview "$python" "$root/tests/paraview/test_vtk.py"
+    PYTHONPATH=$scratch/package:$root/tests/paraview:$root/tests/python "$python" "$root/tests/paraview/test_vtk.py"
 }
 
 # make_bpls FOLDER: bpls, which ADIOS2's package of PyPI has not, of the same version.

@@ -1,14 +1,7 @@
-"""What the tests of the reader share: fields, archives, and what an image holds."""
-
-import os
-import tempfile
-import unittest
-from pathlib import Path
+"""What the tests of the reader share: fields, and what an image holds."""
 
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
-
-import cuszi
 
 
 def shells(shape=(40, 60, 80), step=0, dtype="f4"):
@@ -21,17 +14,3 @@ def shells(shape=(40, 60, 80), step=0, dtype="f4"):
 def values_of(image):
     """The points of an image along z, y and x."""
     return vtk_to_numpy(image.GetPointData().GetScalars()).reshape(image.GetDimensions()[::-1])
-
-
-class ReaderTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
-
-    def archive(self, name, a, **options):
-        """Writes an archive; returns what it restores to."""
-        archive = cuszi.compress(a, **{"rel": 1e-3, **options})
-        Path(name).write_bytes(archive)
-        return cuszi.decompress(archive)

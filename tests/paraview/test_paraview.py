@@ -8,8 +8,9 @@ import sys
 import unittest
 
 import numpy as np
+from archive_folder import ArchiveFolder
 from paraview import simple
-from reader_test import ReaderTest, shells, values_of
+from reader_test import shells, values_of
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOImage import vtkPNGReader
 
@@ -41,7 +42,7 @@ def render(source, name, value=0.6, array="field"):
     return read_png(name)
 
 
-class Plugin(ReaderTest):
+class Plugin(ArchiveFolder):
     def raw(self, name, a):
         """A reader of the same field in a raw file."""
         a.tofile(name)

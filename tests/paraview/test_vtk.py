@@ -9,7 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from reader_test import ReaderTest, shells, values_of
+from archive_folder import ArchiveFolder
+from reader_test import shells, values_of
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
 from vtkmodules.vtkFiltersCore import vtkContourFilter
 from vtkmodules.vtkImagingCore import vtkExtractVOI
@@ -18,7 +19,7 @@ from cuszi import _codec
 from cuszi.vtk import vtkCusziReader
 
 
-class Reader(ReaderTest):
+class Reader(ArchiveFolder):
     def image(self, *names, **settings):
         reader = vtkCusziReader()
         for name in names:

@@ -1,32 +1,17 @@
 """What programs that draw read of archives: cuszi._series, without VTK."""
 
-import os
-import tempfile
 import unittest
 from pathlib import Path
 
 import numpy as np
 
 import cuszi
+from archive_folder import ArchiveFolder
 from cuszi._series import Series
 from support import waves
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
-
-    def archive(self, name, a, **options):
-        """Writes an archive; returns what it restores to."""
-        archive = cuszi.compress(a, **{"rel": 1e-3, **options})
-        Path(name).write_bytes(archive)
-        return cuszi.decompress(archive)
-
-
-class OneField(Folder):
+class OneField(ArchiveFolder):
     def test_all_of_it(self):
         b = self.archive("a.cuszi", waves())
         series = Series(["a.cuszi"])
@@ -86,7 +71,7 @@ class OneField(Folder):
         self.assertEqual(Series(["a.cuszi"], 1).shape, (2, 4096, 4096))
 
 
-class OverTime(Folder):
+class OverTime(ArchiveFolder):
     def test_files_of_a_pattern(self):
         fields = {step: self.archive(f"T{step}.cuszi", waves(seed=step)) for step in (2, 10, 1)}
         series = Series(["T*.cuszi"])
