@@ -9,7 +9,8 @@ module cuszi_c_api
   integer, parameter :: cuszi_ok = 0, cuszi_bad_usage = 1, cuszi_bad_input = 2, cuszi_bad_archive = 3, &
                         cuszi_bad_bound = 4, cuszi_no_device = 5, cuszi_no_room = 6, &
                         cuszi_no_memory = 7, cuszi_internal = 8
-  integer, parameter :: cuszi_max_rank = 4, cuszi_max_fills = 16
+  integer, parameter :: cuszi_max_rank = 4, cuszi_max_fills = 16, &
+      cuszi_max_isovalues = 15
   integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1
   !> How a bound is meant.
   integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3
@@ -78,6 +79,10 @@ module cuszi_c_api
     integer(c_int64_t) :: memory_limit = 0
 
     real(c_double) :: more_fills(cuszi_max_fills) = 0
+
+    real(c_double) :: isovalues(cuszi_max_isovalues) = 0
+    integer(c_int32_t) :: isovalue_count = 0
+    integer(c_int32_t) :: keep_sign = 0
   end type cuszi_options
 
   type, bind(C) :: cuszi_c_info

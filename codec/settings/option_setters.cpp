@@ -145,6 +145,17 @@ void add_fill(std::string_view label, std::string_view text, cuszi_options& opti
   ++options.more_fill_count;
 }
 
+void add_isovalue(std::string_view label, std::string_view text, cuszi_options& options) {
+  const auto value = number_in<double>(text);
+  if (!value || !std::isfinite(*value)) refuse(label, text, "a finite number");
+  const auto count = static_cast<std::size_t>(options.isovalue_count);
+  if (count >= std::size(options.isovalues)) {
+    refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
+  }
+  options.isovalues[count] = *value;
+  ++options.isovalue_count;
+}
+
 void set_range(std::string_view label, std::string_view text, cuszi_options& options) {
   std::string_view rest = text;
   const auto min = number_in<double>(cut(rest, ','));

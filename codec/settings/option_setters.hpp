@@ -22,6 +22,7 @@ OptionSetter set_interp_order;  ///< "zyx"; axes that are not named go first
 OptionSetter set_zfp_mode;      ///< "accuracy", "precision:PLANES", "rate:BITS" or "reversible"
 OptionSetter set_device;        ///< "auto", "cpu", "cuda" or "cuda:N"
 OptionSetter add_fill;          ///< a number or "netcdf"; NaN, which is missing anyway, adds none
+OptionSetter add_isovalue;      ///< a finite number
 OptionSetter set_range;         ///< "MIN,MAX"
 
 }  // namespace cuszi

@@ -58,6 +58,11 @@ constexpr std::array table{
     "streams: zfp"}, at<&O::preset>},
   Option{{group::main, "effort", "effort", kind::word, "normal|fast|best", 0, 0, "normal",
     "multilevel: time spent on trials: those that usually matter, none, or more"}, at<&O::effort>, Use::multilevel},
+  Option{{group::main, "keep-isovalue", "isovalues", kind::text, "C", 0, 0, "",
+    "Restored values are below, at or above C where the field's are: contours keep their cells; up to 15 times"},
+    by(add_isovalue)},
+  Option{{group::main, "keep-sign", "keep_sign", kind::flag, "", 0, 0, "no",
+    "The same of 0: restored values keep their signs"}, at<&O::keep_sign>},
 
   Option{{group::predictor, "predictor", "predictor", kind::word, "auto|lorenzo|interp|multilevel|tiles|zfp", 1, 0, "",
     "Instead of the preset's; auto tries lorenzo against multilevel"}, at<&O::predictor>},

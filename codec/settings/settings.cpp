@@ -54,6 +54,18 @@ const Choice& chosen(const std::array<Choice, count>& choices, int number) {
   return choices.at(static_cast<std::size_t>(number));
 }
 
+void apply_isovalues(const cuszi_options& options, IsoValues& isovalues) {
+  constexpr std::uint32_t most = CUSZI_MAX_ISOVALUES;
+  const std::uint32_t count = within("isovalue_count", options.isovalue_count, 0, most);
+  for (const double isovalue : std::span(options.isovalues).first(count)) {
+    if (!std::isfinite(isovalue)) {
+      refuse_value("isovalues", fmt::format("{}", isovalue), "finite numbers");
+    }
+    isovalues.add(isovalue);
+  }
+  if (options.keep_sign != 0) isovalues.add(0);
+}
+
 template <class Number>
 std::optional<Number> unless_zero(Number value) {
   return value == 0 ? std::nullopt : std::optional(value);
@@ -152,6 +164,7 @@ FieldSettings method_settings(const cuszi_options& options) {
   FieldSettings settings;
   apply_method(options, settings.frame);
   apply_fills(options, settings.fills);
+  apply_isovalues(options, settings.frame.isovalues);
   settings.range = range_in(options);
   settings.frame_bytes = unless_zero(options.frame_bytes);
   return settings;

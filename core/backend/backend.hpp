@@ -14,6 +14,7 @@
 #include "core/field/fidelity.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/field/metrics.hpp"
+#include "core/field/restore_rules.hpp"
 
 namespace cuszi {
 
@@ -47,7 +48,7 @@ class Backend {
   /// earlier session for this frame has scanned, if there was one. `values` must stay valid as long
   /// as the session, or until PassEncoder::most_bytes() has told something.
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                                const FillValues& fills,
+                                                const ValueRules& rules,
                                                 const PredictorParams& draft,
                                                 const std::optional<FieldScan>& known) = 0;
   /// Begins to restore a frame from its payload, which must stay valid as long as the session.

@@ -6,6 +6,7 @@
 
 #include "core/base/dims.hpp"
 #include "core/base/units.hpp"
+#include "core/field/restore_rules.hpp"
 
 namespace cuszi {
 
@@ -144,6 +145,7 @@ struct FrameConfig {
   bool automatic_coder = false;  ///< Huffman instead of ANS where a trial finds it better
   HuffmanConfig huffman;
   IndexConfig index;  ///< of any coder
+  IsoValues isovalues;
   Lossless lossless = Lossless::none;
 };
 

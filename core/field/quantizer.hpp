@@ -7,7 +7,7 @@
 
 #include "core/base/dtype.hpp"
 #include "core/base/hd.hpp"
-#include "core/field/mask.hpp"
+#include "core/field/restore_rules.hpp"
 
 namespace cuszi {
 
@@ -33,21 +33,21 @@ CUSZI_HD inline bool within_bound(double original, double restored, double bound
 }
 
 /// A little less than the bound: a difference in T below this needs no may_restore_to(). None is
-/// where a fill value might be restored.
+/// where a rule might be broken.
 template <class T>
-inline T certainly_within(double bound, const MissingTest<T>& fills) {
+inline T certainly_within(double bound, const RestoreRules<T>& rules) {
   constexpr double most = std::numeric_limits<T>::max();
   const T nearest = static_cast<T>(bound < most ? bound : most);
-  return fills.count != 0 ? 0 : nearest * static_cast<T>(1 - 1.0 / (1 << 20));
+  return rules.any() ? 0 : nearest * static_cast<T>(1 - 1.0 / (1 << 20));
 }
 
 /// Whether a value that is not missing may come back as `restored`: within the bound, and not as a
 /// fill value, which would make it missing.
 template <class T>
 CUSZI_HD inline bool may_restore_to(T original, T restored, double bound,
-                                    const MissingTest<T>& fills) {
+                                    const RestoreRules<T>& rules) {
   return within_bound(static_cast<double>(original), static_cast<double>(restored), bound) &&
-         !fills.is_fill(restored);
+         rules.allow(original, restored);
 }
 
 /// How a type of floating point holds integers in the low bits of a significand: conversions are
@@ -118,13 +118,13 @@ struct Quantizer {
   std::uint32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
-            std::uint32_t code_radius, const MissingTest<T>& fills = {})
+            std::uint32_t code_radius, const RestoreRules<T>& rules = {})
       : step(static_cast<T>(2 * half_step)),
         inverse_step(static_cast<T>(1 / (2 * half_step))),
         min(static_cast<T>(range_min)),
         max(static_cast<T>(range_max)),
         bound(absolute_bound),
-        certain(certainly_within(absolute_bound, fills)),
+        certain(certainly_within(absolute_bound, rules)),
         reach(static_cast<T>(code_radius) - static_cast<T>(0.5)),
         origin(IntegerBits<T>::zero + static_cast<T>(code_radius)),
         radius(code_radius) {}
@@ -176,12 +176,12 @@ CUSZI_HD inline Attempt<T> try_to_quantise(const Quantizer<T>& quantizer, T valu
 /// bound (too far, rounding, a prediction that overflowed), or without becoming one of `fills`, is
 /// an outlier and keeps its value. The quantizer must have been made for the same fill values.
 template <class T>
-CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const MissingTest<T>& fills,
+CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const RestoreRules<T>& rules,
                                       T value, T prediction) {
   const Attempt<T> attempt = try_to_quantise(quantizer, value, prediction);
   if (attempt.certain) return attempt.result;
   const bool reached =
-      attempt.in_range && may_restore_to(value, attempt.result.restored, quantizer.bound, fills);
+      attempt.in_range && may_restore_to(value, attempt.result.restored, quantizer.bound, rules);
   return reached ? attempt.result : Quantised<T>{outlier_code, value};
 }
 
@@ -189,14 +189,14 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const Missi
 /// error where the bound allows it: where other codes are rare, the bits saved are worth the
 /// distortion.
 template <class T>
-CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const MissingTest<T>& fills,
+CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const RestoreRules<T>& rules,
                                       T zone, T value, T prediction) {
   const auto none = static_cast<QuantCode>(quantizer.radius);
   if (magnitude_of((value - prediction) * quantizer.inverse_step) < zone) {
     const T restored = restore(quantizer, prediction, none);
-    if (may_restore_to(value, restored, quantizer.bound, fills)) return {none, restored};
+    if (may_restore_to(value, restored, quantizer.bound, rules)) return {none, restored};
   }
-  return quantise(quantizer, fills, value, prediction);
+  return quantise(quantizer, rules, value, prediction);
 }
 
 /// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a

@@ -395,7 +395,8 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
   const IeeeArithmetic arithmetic;
   LoadedFrame frame{shape, std::move(values), draft_predictor(config, shape.dims), {}};
   times.measure("load", [&] {
-    frame.session = backend.encode(shape, frame.values.bytes(), fills, frame.draft, known);
+    frame.session =
+        backend.encode(shape, frame.values.bytes(), {fills, config.isovalues}, frame.draft, known);
   });
   return frame;
 }

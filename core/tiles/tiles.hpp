@@ -201,10 +201,10 @@ struct TileQuantizer {
   double bound;
 
   explicit TileQuantizer(double half_step, double absolute_bound = 0,
-                         const MissingTest<T>& fills = {})
+                         const RestoreRules<T>& rules = {})
       : step(static_cast<T>(2 * half_step)),
         inverse_step(static_cast<T>(1 / (2 * half_step))),
-        certain(certainly_within(absolute_bound, fills)),
+        certain(certainly_within(absolute_bound, rules)),
         bound(absolute_bound) {}
 
   /// Values of no larger magnitude come back within the bound and have an integer, whatever they
@@ -256,8 +256,8 @@ struct TileQuantizer {
     return (std::bit_cast<T>(bits) - IntegerBits<T>::rounding) * step;
   }
 
-  CUSZI_HD bool fits(T value, std::uint32_t integer, const MissingTest<T>& fills) const {
-    return may_restore_to(value, restored(integer), bound, fills);
+  CUSZI_HD bool fits(T value, std::uint32_t integer, const RestoreRules<T>& rules) const {
+    return may_restore_to(value, restored(integer), bound, rules);
   }
 };
 

@@ -24,11 +24,11 @@ class ZfpCheck {
  public:
   ZfpCheck() = default;
   /// Checks a frame whose values are in [low, high] under `bound`; `fills` are its fill values.
-  ZfpCheck(double bound, double low, double high, const MissingTest<T>& fills)
+  ZfpCheck(double bound, double low, double high, const RestoreRules<T>& rules)
       : bound_(bound),
-        certain_(certainly_within(bound, fills)),
+        certain_(certainly_within(bound, rules)),
         limits_{static_cast<T>(low), static_cast<T>(high)},
-        fills_(fills) {}
+        rules_(rules) {}
 
   /// Whether a value is accepted, at the first look; if not, accepts() decides. Clamping adds no
   /// error.
@@ -38,14 +38,14 @@ class ZfpCheck {
 
   CUSZI_HD bool accepts(T original, T decoded) const {
     return is_certain(original, decoded) ||
-           may_restore_to(original, limits_(decoded), bound_, fills_);
+           may_restore_to(original, limits_(decoded), bound_, rules_);
   }
 
  private:
   double bound_ = 0;
   T certain_ = 0;
   ZfpLimits<T> limits_;
-  MissingTest<T> fills_;
+  RestoreRules<T> rules_;
 };
 
 }  // namespace cuszi

@@ -42,9 +42,9 @@ struct ZfpCoding {
   /// A fixed rate needs no index.
   IndexKind index_kind() const { return zfp.has_fixed_rate() ? IndexKind::none : index; }
   /// Whether restored values must be looked at: not if all come back bit for bit, or if there is
-  /// neither a bound nor any of `fills` fill values that they could become.
-  bool needs_check(double bound, std::size_t fills) const {
-    return !zfp.is_reversible() && (bound != no_bound || fills != 0);
+  /// neither a bound nor rules that they could break.
+  bool needs_check(double bound, bool has_rules) const {
+    return !zfp.is_reversible() && (bound != no_bound || has_rules);
   }
   /// Throws ArchiveError if a stream of `blocks` blocks cannot have `bytes` bytes.
   void check_stream(ByteCount bytes, std::uint64_t blocks) const;

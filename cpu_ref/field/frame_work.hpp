@@ -19,8 +19,8 @@ struct FrameInput {
   const Mask& mask;
   double min;
   double max;
-  Dims dims{};                ///< as the frame has them
-  MissingTest<T> fills = {};  ///< that a restored value could be
+  Dims dims{};                 ///< as the frame has them
+  RestoreRules<T> rules = {};  ///< that a restored value could be
 };
 
 /// A frame to restore, as predictors see it.

@@ -147,11 +147,11 @@ void run_stages(Box<T>& box, const InterpParams& params, std::span<const Quantiz
 
 template <class T>
 std::vector<Quantizer<T>> level_quantizers(const InterpParams& params, double bound, double min,
-                                           double max, const MissingTest<T>& fills = {}) {
+                                           double max, const RestoreRules<T>& rules = {}) {
   std::vector<Quantizer<T>> quantizers;
   for (int level = 1; level <= params.levels(); ++level) {
     quantizers.emplace_back(params.half_step[static_cast<std::size_t>(level - 1)], bound, min, max,
-                            params.radius, fills);
+                            params.radius, rules);
   }
   return quantizers;
 }
@@ -184,10 +184,10 @@ class TileEncoder {
 
   void encode(const TileBox& tile) {
     load(tile);
-    if (frame_.fills.count != 0) {
-      quantise_tile(frame_.fills);
+    if (frame_.rules.any()) {
+      quantise_tile(frame_.rules);
     } else {
-      quantise_tile(MissingTest<T>{});  // known to be none, so that loops have no test
+      quantise_tile(RestoreRules<T>{});  // known to be none, so that loops have no test
     }
     store();
   }
@@ -195,11 +195,11 @@ class TileEncoder {
   void finish() const { append_entries(out_.outliers, outliers_); }
 
  private:
-  void quantise_tile(const MissingTest<T> fills) {
+  void quantise_tile(const RestoreRules<T> rules) {
     QuantCode* const codes = box_.codes.data();
     T* const values = box_.values.data();
     const auto each = [&](const Quantizer<T>& quantizer, std::uint32_t offset, T prediction) {
-      const Quantised<T> q = quantise(quantizer, fills, values[offset], prediction);
+      const Quantised<T> q = quantise(quantizer, rules, values[offset], prediction);
       codes[offset] = q.code;
       return q.restored;
     };
@@ -317,7 +317,7 @@ void predict_quantise(const InterpParams& params, double bound, const FrameInput
                             out.anchors.push_back(frame.values[point]);
                             return frame.values[point];
                           });
-  const auto quantizers = level_quantizers<T>(params, bound, frame.min, frame.max, frame.fills);
+  const auto quantizers = level_quantizers<T>(params, bound, frame.min, frame.max, frame.rules);
   for_each_tile(
       params, frame.extents,
       [&] { return TileEncoder<T>(params, quantizers, anchors, frame, out); },

@@ -104,7 +104,7 @@ class SlabEncoder {
         min_(static_cast<T>(frame.min)),
         max_(static_cast<T>(frame.max)),
         certain_fraction_(
-            frame.fills.count != 0 ? 0 : certain_fraction<T>(step_, bound, frame.min, frame.max)),
+            frame.rules.any() ? 0 : certain_fraction<T>(step_, bound, frame.min, frame.max)),
         radius_(static_cast<std::int32_t>(params.radius)),
         chunk_width_(params.chunk[2]),
         integers_(count_of(slab_size(params))),
@@ -164,7 +164,7 @@ class SlabEncoder {
     const T value = frame_.values[point];
     const Prequantised q = prequantise(static_cast<double>(value), inverse_step_);
     const T restored = dequantise<T>(q.value, step_, min_, max_);
-    if (!q.in_range || !may_restore_to(value, restored, bound_, frame_.fills)) {
+    if (!q.in_range || !may_restore_to(value, restored, bound_, frame_.rules)) {
       patches_.push_back(exact_value(point, value));
     }
     return q.value;

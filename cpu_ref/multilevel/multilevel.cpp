@@ -18,7 +18,7 @@ class Engine final : public MultilevelEngine {
  public:
   Engine(MultilevelParams params, const ErrorRoom& room, double min, double max, const Mask& mask,
          std::span<const T> original, std::span<T> output, FitSample sample,
-         const MissingTest<T>& fills = {})
+         const RestoreRules<T>& rules = {})
       : params_(std::move(params)),
         plan_(plan_frame<T>(params_, min, max)),
         room_(room),
@@ -31,7 +31,7 @@ class Engine final : public MultilevelEngine {
         magnitudes_(
             std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
         sample_(sample),
-        fills_(fills),
+        rules_(rules),
         error_sums_(plan_.passes.size()) {}
 
   const Pass& pass(int number) const override {
@@ -131,7 +131,7 @@ class Engine final : public MultilevelEngine {
 
   Quantizer<T> quantizer_of(const Pass& pass) const {
     return Quantizer<T>(params_.half_step_of(pass.level), room_.bound, min_, max_, params_.radius,
-                        fills_);
+                        rules_);
   }
 
   template <class Work>
@@ -242,7 +242,7 @@ class Engine final : public MultilevelEngine {
     };
     if (zones != nullptr) {
       for (std::ptrdiff_t k = 0; k < count; ++k) {
-        put(k, quantise(quantizer, fills_, zones[k], original[k], prediction[k]));
+        put(k, quantise(quantizer, rules_, zones[k], original[k], prediction[k]));
       }
       return errors_of(points, row, original, coded.restored);
     }
@@ -253,7 +253,7 @@ class Engine final : public MultilevelEngine {
       certain += attempt.certain ? 1 : 0;
     }
     for (std::ptrdiff_t k = 0; certain != count && k < count; ++k) {
-      put(k, quantise(quantizer, fills_, original[k], prediction[k]));
+      put(k, quantise(quantizer, rules_, original[k], prediction[k]));
     }
     return errors_of(points, row, original, coded.restored);
   }
@@ -363,7 +363,7 @@ class Engine final : public MultilevelEngine {
   std::span<T> values_;
   std::unique_ptr<std::uint8_t[]> magnitudes_;
   FitSample sample_;
-  MissingTest<T> fills_;
+  RestoreRules<T> rules_;
   RememberedWeights remembered_;
   std::vector<std::int64_t> error_sums_;  ///< of each pass
 };
@@ -375,7 +375,7 @@ std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
                                                const ErrorRoom& room, const FrameInput<T>& frame,
                                                FitSample sample) {
   return std::make_unique<Engine<T>>(params, room, frame.min, frame.max, frame.mask, frame.values,
-                                     std::span<T>{}, sample, frame.fills);
+                                     std::span<T>{}, sample, frame.rules);
 }
 
 template <class T>

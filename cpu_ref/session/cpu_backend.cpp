@@ -16,9 +16,9 @@ class CpuBackend final : public Backend {
   std::string name() const override { return "cpu"; }
 
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills, const PredictorParams& draft,
+                                        const ValueRules& rules, const PredictorParams& draft,
                                         const std::optional<FieldScan>& known) override {
-    return make_encode_session(workspace_, shape, values, fills, draft, known);
+    return make_encode_session(workspace_, shape, values, rules, draft, known);
   }
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {

@@ -204,19 +204,19 @@ template <class T>
 class CpuEncodeSession final : public EncodeSession {
  public:
   CpuEncodeSession(Workspace& workspace, const FrameShape& shape, Bytes values,
-                   const FillValues& fills, PredictorParams draft,
+                   const ValueRules& rules, PredictorParams draft,
                    const std::optional<FieldScan>& known)
       : EncodeSession(workspace.slot),
         workspace_(workspace),
         shape_(shape),
         values_(as_values<T>(values)),
-        fills_(fills),
+        rules_(rules),
         draft_(std::move(draft)) {
     if (known) learn(*known);
   }
 
   const FieldScan& scan() override {
-    if (!is_scanned_) learn(scan_frame(shape_.extents(), values_, fills_, draft_));
+    if (!is_scanned_) learn(scan_frame(shape_.extents(), values_, rules_.fills, draft_));
     return scan_;
   }
 
@@ -273,7 +273,7 @@ class CpuEncodeSession final : public EncodeSession {
   }
 
   std::optional<double> sampled_magnitude() override {
-    if (is_scanned_ || fills_.count != 0 || !std::holds_alternative<TilesParams>(draft_)) {
+    if (is_scanned_ || rules_.any() || !std::holds_alternative<TilesParams>(draft_)) {
       return std::nullopt;
     }
     scan_.sampled = cpu::sampled_magnitude(values_, MissingTest<T>());
@@ -294,35 +294,35 @@ class CpuEncodeSession final : public EncodeSession {
   void learn(const FieldScan& scan) {
     scan_ = scan;
     is_scanned_ = true;
-    mask_ = build_mask(values_, fills_, scan.missing);
-    near_fills_ = MissingTest<T>(fills_).within(scan.min, scan.max);
+    mask_ = build_mask(values_, rules_.fills, scan.missing);
+    frame_rules_ = RestoreRules<T>(rules_, scan.min, scan.max);
   }
 
   FrameInput<T> input() {
     scan();
-    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims, near_fills_};
+    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims, frame_rules_};
   }
 
   Workspace& workspace_;
   FrameShape shape_;
   std::span<const T> values_;
-  FillValues fills_;
+  ValueRules rules_;
   PredictorParams draft_;
   bool is_scanned_ = false;
   FieldScan scan_;
   Mask mask_;
-  MissingTest<T> near_fills_;
+  RestoreRules<T> frame_rules_;
   SectionStore store_;
 };
 
 }  // namespace
 
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
-                                                   Bytes values, const FillValues& fills,
+                                                   Bytes values, const ValueRules& rules,
                                                    const PredictorParams& draft,
                                                    const std::optional<FieldScan>& known) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
-    return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, fills,
+    return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, rules,
                                                               draft, known);
   });
 }

@@ -9,7 +9,7 @@ namespace cuszi::cpu {
 
 /// Begins to encode a frame as Backend::encode() says, in the memory of `workspace`.
 std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const FrameShape& shape,
-                                                   Bytes values, const FillValues& fills,
+                                                   Bytes values, const ValueRules& rules,
                                                    const PredictorParams& draft,
                                                    const std::optional<FieldScan>& known);
 std::unique_ptr<DecodeSession> make_decode_session(Workspace& workspace, Bytes payload);

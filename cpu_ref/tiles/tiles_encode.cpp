@@ -100,7 +100,7 @@ class TileEncoder {
       : grid_(grid),
         frame_(frame),
         rows_(grid),
-        quantizer_(half_step, bound, frame.fills),
+        quantizer_(half_step, bound, frame.rules),
         certain_magnitude_(quantizer_.certain_magnitude()) {}
 
   void code(std::uint64_t tile, ChunkWriter& out) {
@@ -214,7 +214,7 @@ class TileEncoder {
     const auto result = quantizer_(value);
     if (!result.in_range && !result.certain) absent_[lane] |= bit;
     const bool kept =
-        result.certain || (result.in_range && quantizer_.fits(value, result.integer, frame_.fills));
+        result.certain || (result.in_range && quantizer_.fits(value, result.integer, frame_.rules));
     if (place.inside && !kept) patched_[lane] |= bit;
   }
 

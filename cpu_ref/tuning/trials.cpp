@@ -81,7 +81,7 @@ class CpuTrialSession final : public TrialSession {
         crop_(part.all() ? Crop<T>{} : crop_to(part, frame)),
         frame_(part.all() ? frame
                           : FrameInput<T>{part.dims().as_3d(), crop_.values, crop_.mask, frame.min,
-                                          frame.max, part.dims(), frame.fills}) {}
+                                          frame.max, part.dims(), frame.rules}) {}
 
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {

@@ -28,8 +28,8 @@ OwnCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T
   std::vector<T> filled;
   if (frame.mask.any()) filled = without_gaps(frame);
   const std::span<const T> values = frame.mask.any() ? std::span<const T>(filled) : frame.values;
-  ZfpPatches<T> patches{{bound, frame.min, frame.max, frame.fills}, frame.mask, {}};
-  const bool checks = coding.needs_check(bound, frame.fills.count);
+  ZfpPatches<T> patches{{bound, frame.min, frame.max, frame.rules}, frame.mask, {}};
+  const bool checks = coding.needs_check(bound, frame.rules.any());
   const Dims dims = zfp_dims(frame.dims);
   ZfpStream stream = zfp_encode<T>(coding.zfp, dims, values, std::max(coding.chunk, 1U),
                                    checks ? &patches : nullptr);

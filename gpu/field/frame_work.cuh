@@ -17,8 +17,8 @@ struct FrameInput {
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};                ///< as the frame has them; for the host
-  MissingTest<T> fills = {};  ///< that a restored value could be
+  Dims dims{};                 ///< as the frame has them; for the host
+  RestoreRules<T> rules = {};  ///< that a restored value could be
 };
 
 /// A frame to restore, on the device.

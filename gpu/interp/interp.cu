@@ -160,7 +160,7 @@ __device__ void encode_tile(Box<T, Mode>& box, const T* values, QuantCode* codes
       box.codes[offset] = no_delta;
       return prediction;
     }
-    const Quantised<T> q = quantise(quantizer, box.frame.fills, box.values[offset], prediction);
+    const Quantised<T> q = quantise(quantizer, box.frame.rules, box.values[offset], prediction);
     box.codes[offset] = q.code;
     return q.restored;
   });
@@ -305,7 +305,7 @@ std::uint64_t present_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
 template <class T>
 InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Extents3& extents,
                             const RankedBits& missing, double min, double max, const T* anchors,
-                            const MissingTest<T>& fills = {}) {
+                            const RestoreRules<T>& rules = {}) {
   const Quantizer<T> none(1, 0, 0, 0, 1);
   InterpFrame<T> frame{params,
                        {},
@@ -321,14 +321,14 @@ InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Exte
                        anchor_grid(params, extents),
                        {none, none, none, none, none, none, none, none, none, none, none, none,
                         none, none, none, none},
-                       fills};
+                       rules};
   const Extents3 tiles = tile_grid(params, extents);
   frame.tiles_x = static_cast<std::uint32_t>(tiles[2]);
   frame.tiles_y = static_cast<std::uint32_t>(tiles[1]);
   frame.tiles = grid_of(count_of(tiles));
   for (int level = 1; level <= params.levels(); ++level) {
     const auto l = static_cast<std::size_t>(level - 1);
-    frame.quantizers[l] = Quantizer<T>(params.half_step[l], bound, min, max, params.radius, fills);
+    frame.quantizers[l] = Quantizer<T>(params.half_step[l], bound, min, max, params.radius, rules);
   }
   return frame;
 }
@@ -401,7 +401,7 @@ StartedPrediction start_prediction(DeviceContext& gpu, const InterpParams& param
   const std::uint64_t points = count_of(frame.extents);
   const ExceptionSets exceptions = make_exceptions(gpu, points, false);
   auto interp = interp_frame<T>(params, bound, frame.extents, frame.missing, frame.min, frame.max,
-                                all, frame.fills);
+                                all, frame.rules);
   const bool cubes = with_cube(interp, [&](auto turn) {
     using Cube = InterpCube<T, turn.value>;
     encode_cubes<T, turn.value>

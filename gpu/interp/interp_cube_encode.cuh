@@ -27,7 +27,7 @@ struct CubeQuantiser {
     if (!certain) {
 #pragma unroll
       for (int k = 0; k < Column::points; ++k) {
-        result[k] = resolve(quantizer, cube.frame.fills, column.value(k), prediction[k]);
+        result[k] = resolve(quantizer, cube.frame.rules, column.value(k), prediction[k]);
         if (result[k].code == outlier_code && cube.is_own(column.place(k)))
           add_outlier(exceptions, cube.point(column.place(k)));
       }
@@ -42,9 +42,9 @@ struct CubeQuantiser {
 
   /// Not inlined, like add_outlier(): rare, and called from everywhere.
   static __device__ __noinline__ Quantised<T> resolve(const Quantizer<T>& quantizer,
-                                                      const MissingTest<T>& fills, T value,
+                                                      const RestoreRules<T>& rules, T value,
                                                       T prediction) {
-    return quantise(quantizer, fills, value, prediction);
+    return quantise(quantizer, rules, value, prediction);
   }
   static __device__ __noinline__ void add_outlier(const ExceptionSets& exceptions,
                                                   std::uint64_t point) {

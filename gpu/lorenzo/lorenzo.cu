@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
       const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
       const bool certain = q.in_range && magnitude_of(value[row] - restored) < frame.certain;
       if (present && !certain) {
-        if (!q.in_range || !may_restore_to(value[row], restored, frame.bound, frame.fills))
+        if (!q.in_range || !may_restore_to(value[row], restored, frame.bound, frame.rules))
           exceptions.add_patch(point);
       }
       if constexpr (Masked) integer = fill_missing<Shape>(integer, present, at.lane, carry);
@@ -238,7 +238,7 @@ StartedPrediction start_prediction(DeviceContext& gpu, const LorenzoParams& para
                                    const FrameInput<T>& frame, QuantCode* codes) {
   const std::uint64_t points = count_of(frame.extents);
   const LorenzoFrame<T> lorenzo(params, bound, frame.extents, frame.min, frame.max, frame.missing,
-                                frame.fills);
+                                frame.rules);
   const ExceptionSets exceptions = make_exceptions(gpu, points, true);
   auto histogram = launch_runs(gpu, lorenzo, frame.values, codes, exceptions);
   if (histogram.empty()) {

@@ -29,24 +29,24 @@ struct LorenzoFrame {
   T max;
   std::int32_t radius;
   RankedBits missing;
-  MissingTest<T> fills;
+  RestoreRules<T> rules;
 
   LorenzoFrame(const LorenzoParams& params, double absolute_bound, const Extents3& e, double low,
-               double high, const RankedBits& missing_points, const MissingTest<T>& near_fills = {})
+               double high, const RankedBits& missing_points,
+               const RestoreRules<T>& rules_of_frame = {})
       : extents(e),
         chunk(params.chunk),
         step(2 * params.half_step),
         inverse_step(1 / step),
         bound(absolute_bound),
-        certain(certainly_within(absolute_bound, near_fills)),
-        certain_fraction(near_fills.count != 0
-                             ? 0
-                             : cuszi::certain_fraction<T>(step, absolute_bound, low, high)),
+        certain(certainly_within(absolute_bound, rules_of_frame)),
+        certain_fraction(
+            rules_of_frame.any() ? 0 : cuszi::certain_fraction<T>(step, absolute_bound, low, high)),
         min(static_cast<T>(low)),
         max(static_cast<T>(high)),
         radius(static_cast<std::int32_t>(params.radius)),
         missing(missing_points),
-        fills(near_fills) {}
+        rules(rules_of_frame) {}
 
   /// Whether the integers of all values, and sums of eight, stay within 32 bits.
   bool fits_32_bits() const {

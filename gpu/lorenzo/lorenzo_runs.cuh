@@ -69,7 +69,7 @@ __device__ __noinline__ void resolve(const LorenzoFrame<T>& frame, const T* valu
     const T value = values[point + i];
     const auto integer = prequantise(static_cast<double>(value), frame.inverse_step).value;
     const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
-    if (!may_restore_to(value, restored, frame.bound, frame.fills)) exceptions.add_patch(point + i);
+    if (!may_restore_to(value, restored, frame.bound, frame.rules)) exceptions.add_patch(point + i);
   }
 }
 

@@ -73,7 +73,7 @@ template <class T>
 struct QuantiseTask {
   const T* original;
   RankedBits missing;  ///< points of the frame; no words if there are none
-  MissingTest<T> fills;
+  RestoreRules<T> rules;
   Quantizer<T> quantizer;
   QuantCode* codes;     ///< by code position
   RankedBits outliers;  ///< code positions

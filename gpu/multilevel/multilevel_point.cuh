@@ -75,8 +75,8 @@ __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArra
   const T value = task.original[at.original];
   const Quantised<T> q =
       task.zones == nullptr
-          ? quantise(task.quantizer, task.fills, value, expected)
-          : quantise(task.quantizer, task.fills, task.zones[task.contexts[at.code_position]], value,
+          ? quantise(task.quantizer, task.rules, value, expected)
+          : quantise(task.quantizer, task.rules, task.zones[task.contexts[at.code_position]], value,
                      expected);
   array.values[at.offset] = q.restored;
   array.magnitudes[at.offset] = magnitude_of_code(q.code, task.quantizer.radius);

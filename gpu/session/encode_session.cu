@@ -123,13 +123,13 @@ template <class T>
 class GpuEncodeSession final : public EncodeSession {
  public:
   GpuEncodeSession(FrameSlot& slot, DeviceContext& gpu, const FrameShape& shape, Bytes values,
-                   const FillValues& fills, PredictorParams draft,
+                   const ValueRules& rules, PredictorParams draft,
                    const std::optional<FieldScan>& known)
       : EncodeSession(slot),
         gpu_(gpu),
         shape_(shape),
         memory_(gpu),
-        fills_(fills),
+        rules_(rules),
         draft_(std::move(draft)) {
     gpu_.reset();
     values_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
@@ -137,7 +137,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   const FieldScan& scan() override {
-    if (!is_scanned_) learn(scan_frame(gpu_, shape_.extents(), values_, fills_, draft_));
+    if (!is_scanned_) learn(scan_frame(gpu_, shape_.extents(), values_, rules_.fills, draft_));
     return scan_;
   }
 
@@ -214,7 +214,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::optional<double> sampled_magnitude() override {
-    if (is_scanned_ || fills_.count != 0 || !std::holds_alternative<TilesParams>(draft_)) {
+    if (is_scanned_ || rules_.any() || !std::holds_alternative<TilesParams>(draft_)) {
       return std::nullopt;
     }
     if (!sampled_) sampled_ = sample_range(gpu_, values_, shape_.points());
@@ -237,15 +237,15 @@ class GpuEncodeSession final : public EncodeSession {
   void learn(const FieldScan& scan) {
     scan_ = scan;
     is_scanned_ = true;
-    near_fills_ = MissingTest<T>(fills_).within(scan.min, scan.max);
+    frame_rules_ = RestoreRules<T>(rules_, scan.min, scan.max);
     if (scan.missing == 0) return;
-    missing_ = find_missing(gpu_, values_, shape_.points(), fills_, scan.missing);
+    missing_ = find_missing(gpu_, values_, shape_.points(), rules_.fills, scan.missing);
   }
 
   FrameInput<T> input() {
     scan();
     return {shape_.extents(), values_,   missing_.bits, scan_.missing,
-            scan_.min,        scan_.max, shape_.dims,   near_fills_};
+            scan_.min,        scan_.max, shape_.dims,   frame_rules_};
   }
 
   /// The values without those that are missing.
@@ -263,13 +263,13 @@ class GpuEncodeSession final : public EncodeSession {
   FrameShape shape_;
   const T* values_ = nullptr;
   FrameMemory memory_;
-  FillValues fills_;
+  ValueRules rules_;
   PredictorParams draft_;
   std::optional<SampledRange> sampled_;
   bool is_scanned_ = false;
   FieldScan scan_;
   MissingPoints<T> missing_;
-  MissingTest<T> near_fills_;
+  RestoreRules<T> frame_rules_;
   const T* present_values_ = nullptr;
   std::optional<FitAhead<T>> frame_fit_;
 };
@@ -278,11 +278,11 @@ class GpuEncodeSession final : public EncodeSession {
 
 std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
-                                                   const FillValues& fills,
+                                                   const ValueRules& rules,
                                                    const PredictorParams& draft,
                                                    const std::optional<FieldScan>& known) {
   return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
-    return std::make_unique<GpuEncodeSession<decltype(zero)>>(slot, gpu, shape, values, fills,
+    return std::make_unique<GpuEncodeSession<decltype(zero)>>(slot, gpu, shape, values, rules,
                                                               draft, known);
   });
 }

@@ -37,10 +37,10 @@ class GpuBackend final : public Backend {
   }
 
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills, const PredictorParams& draft,
+                                        const ValueRules& rules, const PredictorParams& draft,
                                         const std::optional<FieldScan>& known) override {
     use_device();
-    return make_encode_session(slot_, gpu_, shape, values, fills, draft, known);
+    return make_encode_session(slot_, gpu_, shape, values, rules, draft, known);
   }
 
   std::unique_ptr<DecodeSession> decode(Bytes payload) override {

@@ -166,10 +166,10 @@ class MultilevelEncoder final : public PassEncoder {
   QuantiseTask<T> task_of(int number) const {
     const Pass& pass = frame_.pass(number);
     const Quantizer<T> quantizer(params_.half_step_of(pass.level), coding_.room.bound, input_.min,
-                                 input_.max, params_.radius, input_.fills);
+                                 input_.max, params_.radius, input_.rules);
     return {input_.values,
             input_.missing,
-            input_.fills,
+            input_.rules,
             quantizer,
             codes(number),
             outliers_[static_cast<std::size_t>(number)],

@@ -11,7 +11,7 @@ namespace cuszi::gpu {
 /// See Backend; memory is taken from `gpu`, which forgets the last frame.
 std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    const FrameShape& shape, Bytes values,
-                                                   const FillValues& fills,
+                                                   const ValueRules& rules,
                                                    const PredictorParams& draft,
                                                    const std::optional<FieldScan>& known);
 std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, DeviceContext& gpu,

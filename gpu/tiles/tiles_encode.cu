@@ -28,8 +28,8 @@ struct TileTask {
   const T* values;
   RankedBits missing;  ///< no words if no point is missing
   TileQuantizer<T> quantizer;
-  MissingTest<T> fills;  ///< that a restored value could be
-  T certain_magnitude;   ///< of the quantizer
+  RestoreRules<T> rules;  ///< that a restored value could be
+  T certain_magnitude;    ///< of the quantizer
   std::uint32_t* index;
   std::uint32_t* codes;
   std::uint64_t room_words;
@@ -252,7 +252,7 @@ struct TileEncoder {
       const auto result = task.quantizer(value);
       if (!result.in_range && !result.certain) absent |= bit;
       const bool kept = result.certain ||
-                        (result.in_range && task.quantizer.fits(value, result.integer, task.fills));
+                        (result.in_range && task.quantizer.fits(value, result.integer, task.rules));
       if (!kept && place.inside) patched |= bit;
     }
     patches = __reduce_add_sync(whole_warp, static_cast<unsigned>(__popc(patched)));
@@ -490,7 +490,7 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                                 frame.values,
                                 frame.missing,
                                 quantizer,
-                                frame.fills,
+                                frame.rules,
                                 quantizer.certain_magnitude(),
                                 index,
                                 index + grid.chunks,  // as they stand in an archive
@@ -529,7 +529,7 @@ OwnCoded sections_of(const CodedTiles& coded) {
 template <class T>
 OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bound,
                        const FrameInput<T>& frame) {
-  const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
+  const TileQuantizer<T> quantizer(params.half_step, bound, frame.rules);
   const bool narrow = frame.missing_points == 0 && fits_pairs(quantizer, frame.min, frame.max);
   const double largest = std::max(std::fabs(frame.min), std::fabs(frame.max));
   const bool all_certain = largest <= static_cast<double>(quantizer.certain_magnitude());
@@ -543,7 +543,7 @@ template <class T>
 std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& params,
                                          double bound, const FrameInput<T>& frame,
                                          FieldScan& scan) {
-  const TileQuantizer<T> quantizer(params.half_step, bound, frame.fills);
+  const TileQuantizer<T> quantizer(params.half_step, bound, frame.rules);
   if (!fits_pairs(quantizer, frame.min, frame.max)) return std::nullopt;
   const CodedTiles coded = with_tile_shape(frame.extents, [&](auto shape) {
     return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, TileWay{true, true});

@@ -89,9 +89,9 @@ OwnCoded encode_values(DeviceContext& gpu, const ZfpCoding& coding, double bound
                        const FrameInput<T>& frame) {
   const Dims dims = zfp_dims(frame.dims);
   const T* const values = without_gaps(gpu, frame);
-  const bool checks = coding.needs_check(bound, frame.fills.count);
+  const bool checks = coding.needs_check(bound, frame.rules.any());
   ZfpPatches<T> patches;
-  patches.check = ZfpCheck<T>(bound, frame.min, frame.max, frame.fills);
+  patches.check = ZfpCheck<T>(bound, frame.min, frame.max, frame.rules);
   patches.missing = frame.missing;
   const ZfpStream stream =
       zfp_encode<T>(gpu, coding.zfp, dims, values, checks ? &patches : nullptr);

@@ -40,7 +40,7 @@ typedef enum cuszi_status {
   CUSZI_INTERNAL = 8 /* a defect of libcuszi */
 } cuszi_status;
 
-enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16 };
+enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16, CUSZI_MAX_ISOVALUES = 15 };
 
 typedef enum cuszi_dtype { CUSZI_F32 = 0, CUSZI_F64 = 1 } cuszi_dtype;
 
@@ -182,6 +182,11 @@ typedef struct cuszi_options {
                             is taken; 0: no limit */
 
   double more_fills[CUSZI_MAX_FILLS]; /* what cuszi_set_option() adds; all in all at most 16 */
+
+  double isovalues[CUSZI_MAX_ISOVALUES]; /* every restored value is below, equal to or above each of
+                                            these as its original is */
+  uint32_t isovalue_count;
+  int32_t keep_sign; /* if not 0, 0 is an isovalue, too */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -225,10 +230,10 @@ CUSZI_API const cuszi_option* cuszi_option_at(size_t index);
 /* Sets an option, by its name or its member's, to what a text says, as the tool does: "effort" to
  * "best", "frame-size" to "64M", "axes" to "layered:0", "target" to "psnr:80". The order of calls
  * does not matter, but for "error-bound", "mode" and "target", of which the last one counts, and
- * "fill-value", of which each call adds one. Returns a cuszi_status: CUSZI_BAD_USAGE, and nothing
- * is set, if there is no such option, the text is none that it takes, an argument is NULL, or the
- * options are of an earlier version that lacks the member. Whether options go together is found
- * out where they are used. */
+ * "fill-value" and "keep-isovalue", of which each call adds one. Returns a cuszi_status:
+ * CUSZI_BAD_USAGE, and nothing is set, if there is no such option, the text is none that it takes,
+ * an argument is NULL, or the options are of an earlier version that lacks the member. Whether
+ * options go together is found out where they are used. */
 CUSZI_API int cuszi_set_option(cuszi_options* options, const char* name, const char* text);
 
 /* Why cuszi_set_option() refuses these arguments, in one line with the offending text and what is

@@ -70,6 +70,34 @@ class RoundTrips(CliTest):
         result = self.cuszi("compress", "f_30x40x50.f32", "-e", "1e-3")
         self.assertIn("--fill-value 1e+20", result.stderr.decode())
 
+    def test_isovalues(self):
+        original = array.array("f", self.field("u_20x30x40.f32"))
+        isovalues = (0, 0.1, sorted(original)[len(original) // 3])  # the last one is in the field
+
+        def sides(values):
+            return [[(x > c) - (x < c) for c in isovalues] for x in values]
+
+        kept = [f"--keep-isovalue={c!r}" for c in isovalues[1:]] + ["--keep-sign"]
+        for options in (["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
+                        ["--preset", "fast"], ["--preset", "zfp"], ["--effort", "best"]):
+            with self.subTest(options=options):
+                def restored(*more):
+                    self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", "-o", "u.cuszi", "--force",
+                               "--verify", *options, *more)
+                    self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
+                    return array.array("f", self.path("u.out").read_bytes())
+
+                self.assertNotEqual(sides(restored()), sides(original))
+                self.assertEqual(sides(restored(*kept)), sides(original))
+
+    def test_isovalues_that_are_refused(self):
+        self.field("u_20x30x40.f32")
+        for value in ("nan", "inf", "high"):
+            self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", "--keep-isovalue", value, code=USAGE,
+                       lines=f"^cuszi: --keep-isovalue '{value}' is not a finite number\n$")
+        sixteen = [f"--keep-isovalue={i}" for i in range(16)]
+        self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", *sixteen, code=USAGE)
+
     def test_dims_from_names(self):
         for name, dims in [("U_20x30x40.f32", [20, 30, 40]), ("CLDHGH_1_600_40.f32", [1, 600, 40]),
                            ("p_24000.f32", [24000])]:

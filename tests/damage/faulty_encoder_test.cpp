@@ -84,10 +84,10 @@ class FaultyBackend final : public Backend {
 
   std::string name() const override { return "faulty"; }
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills, const PredictorParams& draft,
+                                        const ValueRules& rules, const PredictorParams& draft,
                                         const std::optional<FieldScan>& known) override {
     return std::make_unique<FaultySession>(
-        slot_, sound_->encode(shape, values, fills, draft, known), fault_);
+        slot_, sound_->encode(shape, values, rules, draft, known), fault_);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return sound_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,

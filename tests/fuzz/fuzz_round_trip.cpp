@@ -82,7 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   MemorySource source(archive);
   const ArchiveHeader header = ArchiveReader(source).header();
   require(restored.size() == values.size(), "a field is restored to another size");
-  require(!test::first_broken_promise(shape.dtype, values, restored, field.task.fills,
+  require(!test::first_broken_promise(shape.dtype, values, restored,
+                                      {field.task.fills, field.task.config.isovalues},
                                       header.bound_absolute),
           "a restored value breaks the bound or a missing one is lost");
   require(archive.size() <= values.size() + header_bytes + bytes_per_frame * header.plan.frames(),

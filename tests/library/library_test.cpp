@@ -141,7 +141,8 @@ struct OptionText {
 const std::vector<OptionText> option_texts{
     {"error-bound", "1e-3", "0.1%"},   {"mode", "abs", "percent"},
     {"target", "psnr:80", "psnr:401"}, {"preset", "fast", "best"},
-    {"effort", "best", "much"},        {"predictor", "interp", "magic"},
+    {"effort", "best", "much"},        {"keep-isovalue", "-0.5", "nan"},
+    {"keep-sign", "yes", "1"},         {"predictor", "interp", "magic"},
     {"axes", "layered:1", "layered"},  {"reach", "5", "4"},
     {"alpha", "1.5", "1.5x"},          {"beta", "2", "-"},
     {"radius", "512", "auto2"},        {"interp", "anchor=8,order=xyz", "order=zz"},
@@ -386,6 +387,8 @@ TEST_CASE("options that are set by text make the archives of their members", "[l
                                                         {"coder", "huffman"},
                                                         {"error-bound", "1e-2"},
                                                         {"fill-value", "1e20"},
+                                                        {"keep-isovalue", "0.5"},
+                                                        {"keep-sign", "yes"},
                                                         {"mode", "abs"},
                                                         {"frame_bytes", "64K"},
                                                         {"chunk", "256"},
@@ -401,6 +404,9 @@ TEST_CASE("options that are set by text make the archives of their members", "[l
   expected.coder = CUSZI_CODER_HUFFMAN;
   expected.fills = &fill;
   expected.fill_count = 1;
+  expected.isovalues[0] = 0.5;
+  expected.isovalues[1] = 0;
+  expected.isovalue_count = 2;
   expected.frame_bytes = 65536;
   expected.chunk = 256;
   expected.index = CUSZI_INDEX_LENGTH;

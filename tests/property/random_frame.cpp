@@ -113,6 +113,15 @@ FillValues random_fills(Random& random, FieldKind kind) {
   return fills;
 }
 
+IsoValues random_isovalues(Random& random) {
+  IsoValues isovalues;
+  if (!random.one_in(4)) return isovalues;
+  for (std::uint64_t more = 1 + random.below(3); more != 0; --more) {
+    isovalues.add(random.pick({0.0, 0.1, 0.5, random.uniform(), -random.uniform()}));
+  }
+  return isovalues;
+}
+
 double random_bound(Random& random) {
   if (random.one_in(20)) return 0;
   if (random.one_in(20)) return std::ldexp(1.0, static_cast<int>(random.below(600)) - 300);
@@ -201,10 +210,10 @@ std::string RandomFrame::to_string() const {
   text << field_kinds.at(static_cast<std::size_t>(kind)).name << ' ' << task.shape.dims.to_string()
        << ' ' << name_of(task.shape.dtype) << " seed " << seed << " holes "
        << static_cast<int>(holes) << (spikes ? " spikes" : "") << " fills " << task.fills.count
-       << " bound " << task.bound << (task.mode == ErrorMode::relative ? " rel " : " abs ")
-       << name_of(predictor.id) << (predictor.automatic ? " auto" : "") << " coder "
-       << static_cast<int>(task.config.coder) << " effort "
-       << static_cast<int>(predictor.multilevel.effort) << " reach "
+       << " isovalues " << task.config.isovalues.count << " bound " << task.bound
+       << (task.mode == ErrorMode::relative ? " rel " : " abs ") << name_of(predictor.id)
+       << (predictor.automatic ? " auto" : "") << " coder " << static_cast<int>(task.config.coder)
+       << " effort " << static_cast<int>(predictor.multilevel.effort) << " reach "
        << predictor.multilevel.reach.value_or(0) << " bound_over_half_step "
        << predictor.multilevel.bound_over_half_step << " radius " << predictor.radius.value_or(0)
        << " width " << static_cast<int>(huffman.width) << " index "
@@ -248,6 +257,8 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
     task.mode = ErrorMode::absolute;
     task.bound = kind == ZfpMode::Kind::reversible ? 0 : no_bound;
   }
+  Random of_frame(frame.seed);
+  task.config.isovalues = random_isovalues(of_frame);
   return frame;
 }
 
@@ -274,6 +285,7 @@ RandomFrame random_offset_frame(Random& random, std::uint64_t min_points,
       std::ldexp(any_factor(), exponent - static_cast<int>(random.below(finest_share + 1)));
   frame.amplitude = task.bound * any_factor() *
                     std::ldexp(0.25, static_cast<int>(random.below(most_amplitude + 1)));
+  if (frame.seed % 4 == 0) task.config.isovalues.add(frame.offset + frame.amplitude / 3);
   return frame;
 }
 

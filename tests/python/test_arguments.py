@@ -220,6 +220,18 @@ class Names(unittest.TestCase):
         with self.assertRaisesRegex(cuszi.UsageError, "preset 'bogus' is not one of ratio, "):
             cuszi.H5(abs=1, preset="bogus")
 
+    def test_isovalues(self):
+        a = waves()
+        kept = cuszi.decompress(cuszi.compress(a, rel=0.1, isovalues=[0.25, a.flat[7]], keep_sign=True))
+        for isovalue in (0.25, a.flat[7], 0):
+            np.testing.assert_array_equal(np.sign(kept - isovalue), np.sign(a - isovalue))
+        free = cuszi.decompress(cuszi.compress(a, rel=0.1))
+        self.assertTrue((np.sign(free) != np.sign(a)).any())
+        self.assertEqual(cuszi.compress(a, rel=0.1, isovalues=0.0), cuszi.compress(a, rel=0.1, keep_sign=True))
+        for wrong in ("high", float("nan")):
+            with self.assertRaisesRegex((cuszi.UsageError, TypeError), "isovalues"):
+                cuszi.compress(a, rel=0.1, isovalues=wrong)
+
     def test_names_for_type_checkers_are_those_of_the_table(self):
         for name in ("preset", "predictor", "coder", "effort", "lossless", "index", "interp_cubic"):
             literal = getattr(_options, name.removeprefix("interp_").capitalize())

@@ -214,8 +214,9 @@ std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const 
 
 void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Bytes values) {
   const PredictorParams draft = draft_predictor(task.config, task.shape.dims);
-  auto session = expected.encode(task.shape, values, task.fills, draft, {});
-  auto session_made = made.encode(task.shape, values, task.fills, draft, {});
+  const ValueRules rules{task.fills, task.config.isovalues};
+  auto session = expected.encode(task.shape, values, rules, draft, {});
+  auto session_made = made.encode(task.shape, values, rules, draft, {});
   compare_looks(*session, *session_made, task.shape);
   const auto start = start_of(*session, task);
   if (!start) return;

@@ -24,9 +24,20 @@ bool same_bits(T a, T b) {
   return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
 }
 
+/// Whether both are below, equal to or above each isovalue.
+template <class T>
+bool same_sides(T original, T restored, const IsoValues& isovalues) {
+  return std::all_of(isovalues.values.begin(), isovalues.values.begin() + isovalues.count,
+                     [&](double isovalue) {
+                       return (original < isovalue) == (restored < isovalue) &&
+                              (original > isovalue) == (restored > isovalue);
+                     });
+}
+
 template <class T>
 std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span<const T> restored,
-                                          const FillValues& fills, double bound) {
+                                          const ValueRules& rules, double bound) {
+  const FillValues& fills = rules.fills;
   T min = std::numeric_limits<T>::max();
   T max = std::numeric_limits<T>::lowest();
   for (const T value : original) {
@@ -38,7 +49,8 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
     if (same_bits(original[i], restored[i])) continue;
     const bool kept = !is_missing(original[i], fills) && !is_missing(restored[i], fills) &&
                       restored[i] >= min && restored[i] <= max &&
-                      differ_by_at_most(original[i], restored[i], bound);
+                      differ_by_at_most(original[i], restored[i], bound) &&
+                      same_sides(original[i], restored[i], rules.isovalues);
     if (!kept) return i;
   }
   return std::nullopt;
@@ -47,10 +59,10 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
 }  // namespace
 
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
-                                                  const FillValues& fills, double bound) {
+                                                  const ValueRules& rules, double bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    return first_broken(values_of<T>(original), values_of<T>(restored), fills, bound);
+    return first_broken(values_of<T>(original), values_of<T>(restored), rules, bound);
   });
 }
 

@@ -5,13 +5,14 @@
 
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
-#include "core/field/mask.hpp"
+#include "core/field/restore_rules.hpp"
 
 namespace cuszi::test {
 
 /// The first point of `restored` that breaks a promise (a missing value that is not bit for bit the
-/// same, or one further from the original than `bound` or outside of the original's range), if any.
+/// same, or one further from the original than `bound`, outside of the original's range or on
+/// another side of an isovalue), if any.
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
-                                                  const FillValues& fills, double bound);
+                                                  const ValueRules& rules, double bound);
 
 }  // namespace cuszi::test

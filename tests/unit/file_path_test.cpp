@@ -107,12 +107,12 @@ class FakeDevice final : public Backend {
   FakeTransfer* transfer() override { return transfer_.get(); }
   Backend* sibling(ByteCount /*frame_bytes*/) override { return sibling_.get(); }
   std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
-                                        const FillValues& fills, const PredictorParams& draft,
+                                        const ValueRules& rules, const PredictorParams& draft,
                                         const std::optional<FieldScan>& known) override {
     if (!known) ++encoded_;
     const auto* const floats = reinterpret_cast<const float*>(values.data());
     if (floats[0] == poison) throw DeviceError(fmt::format("frame {} is poison", floats[1]));
-    return cpu_->encode(shape, values, fills, draft, known);
+    return cpu_->encode(shape, values, rules, draft, known);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return cpu_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,

@@ -18,14 +18,14 @@ struct RoundTrip {
 };
 
 RoundTrip round_trip(const std::vector<float>& values, double bound,
-                     const MissingTest<float>& fills) {
+                     const RestoreRules<float>& rules) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const Dims dims{values.size()};
   const Mask none;
   ZfpCoding coding;
   coding.choose({}, {}, bound, DType::f32);
   const cpu::OwnCoded coded = cpu::encode_values(
-      coding, bound, cpu::FrameInput<float>{dims.as_3d(), values, none, *low, *high, dims, fills});
+      coding, bound, cpu::FrameInput<float>{dims.as_3d(), values, none, *low, *high, dims, rules});
   Sections sections;
   for (const cpu::OwnedSection& section : coded.sections) sections.add(section.id, section.bytes);
   RoundTrip result{std::vector<float>(values.size()), coded.counts};
@@ -44,14 +44,14 @@ TEST_CASE("a zfp block that vanishes within the bound does not become a fill val
   values[500] = 3;
   FillValues zero;
   zero.add(0);
-  const MissingTest<float> fills(zero);
+  const RestoreRules<float> rules({zero, {}}, -1, 1);
   const double bound = 0.25;
   CHECK(std::ranges::count(round_trip(values, bound, {}).restored, 0.0F) > 900);
 
-  const RoundTrip kept = round_trip(values, bound, fills);
+  const RoundTrip kept = round_trip(values, bound, rules);
   CHECK(kept.counts.patches > 900);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    REQUIRE(may_restore_to(values[i], kept.restored[i], bound, fills));
+    REQUIRE(may_restore_to(values[i], kept.restored[i], bound, rules));
   }
 }
 

@@ -137,8 +137,9 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
     out : writable buffer, or array on a GPU, of bytes along one axis
         For the archive, instead of new memory; ``room(a)`` bytes are always enough.
     **method
-        What else the tool can be told: predictor, coder, effort, axes with axis, reach, alpha,
-        beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
+        What else the tool can be told: isovalues (a number or several) of which restored values stay
+        on their sides, keep_sign (the same of 0), predictor, coder, effort, axes with axis, reach,
+        alpha, beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
         interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order, zfp_mode, zfp_chunk.
         A zfp_mode like "rate:8", "precision:20" or "reversible" needs no bound.
 

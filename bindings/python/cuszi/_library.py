@@ -16,6 +16,7 @@ from ._errors import (ArchiveError, BoundError, DeviceError, Error, InputError, 
 
 MAX_RANK = 4
 MAX_FILLS = 16
+MAX_ISOVALUES = 15
 F32, F64 = 0, 1
 
 _ERRORS = {1: UsageError, 2: InputError, 3: ArchiveError, 4: BoundError, 5: DeviceError,
@@ -70,7 +71,8 @@ class Options(_Checked):
         ("huffman_width", c_int32), ("verify", c_int32),
         ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double),
         ("strict", c_int32), ("more_fill_count", c_uint32), ("memory_limit", c_uint64),
-        ("more_fills", c_double * MAX_FILLS)]
+        ("more_fills", c_double * MAX_FILLS), ("isovalues", c_double * MAX_ISOVALUES),
+        ("isovalue_count", c_uint32), ("keep_sign", c_int32)]
 
     def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Options), version=1)

@@ -35,6 +35,8 @@ class Method(TypedDict, total=False):
     predictor: Predictor
     coder: Coder
     effort: Effort
+    isovalues: Union[Real, Iterable[Real]]
+    keep_sign: bool
     axes: Axes
     axis: int
     reach: int
@@ -68,6 +70,8 @@ def _text(name: str, value: Any) -> str:
         return str(min(whole(name, value, 0, 2**64 - 1), 2**50))  # no memory is larger
     if kind == _library.NUMBER:
         return repr(real(name, value))
+    if kind == _library.FLAG:
+        return "yes" if value else "no"
     if name == "interp_tile":
         return "x".join(str(whole(name, extent)) for extent in several(value))
     return str(value)
@@ -86,6 +90,8 @@ def set_method(options: Options, method: Mapping[str, Any]) -> None:
     axis = whole("axis", given.pop("axis", 0))
     if given.get("axes") in ("independent", "layered"):
         given["axes"] = f"{given['axes']}:{axis}"
+    for isovalue in several(given.pop("isovalues", ())):
+        _library.set_option(options, "isovalues", repr(real("isovalues", isovalue)))
     for name, value in given.items():
         set_option(options, name, value)
 
