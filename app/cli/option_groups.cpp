@@ -22,12 +22,6 @@ bool contains(Names names, std::string_view name) {
 }
 
 /// The keys of --interp.
-/// Whether each use of the option adds a value.
-bool is_repeated(const cuszi_option& info) {
-  return info.name == std::string_view("fill-value") ||
-         info.name == std::string_view("keep-isovalue");
-}
-
 bool is_key(const Option& option) {
   return std::string_view(option.info.name).starts_with("interp-");
 }
@@ -44,7 +38,7 @@ void add_option(CLI::App& app, cuszi_options& options, const Option& option) {
   if (info.kind == CUSZI_OPTION_FLAG) {
     const auto say_yes = [take] { take("yes"); };
     app.add_flag_callback(names, say_yes, help)->group(info.group);
-  } else if (is_repeated(info)) {
+  } else if (option.target.repeats) {
     const auto take_each = [take](const Words& texts) {
       std::for_each(texts.begin(), texts.end(), take);
     };

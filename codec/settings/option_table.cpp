@@ -30,6 +30,7 @@ constexpr OptionTarget at{[](const O& options) { return static_cast<double>(opti
                           }};
 
 constexpr OptionTarget by(OptionSetter* set) { return {nullptr, nullptr, set}; }
+constexpr OptionTarget each_by(OptionSetter* add) { return {nullptr, nullptr, add, true}; }
 
 namespace kind {
 constexpr cuszi_option_kind text = CUSZI_OPTION_TEXT;
@@ -60,7 +61,7 @@ constexpr std::array table{
     "multilevel: time spent on trials: those that usually matter, none, or more"}, at<&O::effort>, Use::multilevel},
   Option{{group::main, "keep-isovalue", "isovalues", kind::text, "C", 0, 0, "",
     "Restored values are below, at or above C where the field's are: contours keep their cells; up to 15 times"},
-    by(add_isovalue)},
+    each_by(add_isovalue)},
   Option{{group::main, "keep-sign", "keep_sign", kind::flag, "", 0, 0, "no",
     "The same of 0: restored values keep their signs"}, at<&O::keep_sign>},
 
@@ -118,7 +119,7 @@ constexpr std::array table{
     "CPU threads; 0 is all"}, at<&O::threads>},
 
   Option{{group::files, "fill-value", "fills", kind::number, "V|netcdf", -no_bound, no_bound, "",
-    "A value that means missing, netcdf for 9.96921e36; up to 16 times"}, by(add_fill)},
+    "A value that means missing, netcdf for 9.96921e36; up to 16 times"}, each_by(add_fill)},
   Option{{group::files, "value-range", "range_min", kind::text, "MIN,MAX", 0, 0, "",
     "What a relative bound refers to, MIN up to MAX; saves a look at the field"}, by(set_range), Use::relative},
 

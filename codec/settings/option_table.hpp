@@ -30,6 +30,7 @@ struct OptionTarget {
   double (*get)(const cuszi_options& options) = nullptr;
   void (*put)(double number, cuszi_options& options) = nullptr;
   OptionSetter* set = nullptr;
+  bool repeats = false;  ///< each text adds a value
 };
 
 /// One row of the table.

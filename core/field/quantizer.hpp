@@ -41,8 +41,8 @@ inline T certainly_within(double bound, const RestoreRules<T>& rules) {
   return rules.any() ? 0 : nearest * static_cast<T>(1 - 1.0 / (1 << 20));
 }
 
-/// Whether a value that is not missing may come back as `restored`: within the bound, and not as a
-/// fill value, which would make it missing.
+/// Whether a value that is not missing may come back as `restored`: within the bound, and by
+/// the rules.
 template <class T>
 CUSZI_HD inline bool may_restore_to(T original, T restored, double bound,
                                     const RestoreRules<T>& rules) {
@@ -173,8 +173,8 @@ CUSZI_HD inline Attempt<T> try_to_quantise(const Quantizer<T>& quantizer, T valu
 }
 
 /// The code of `value` and what the decoder will see. What the codes cannot express within the
-/// bound (too far, rounding, a prediction that overflowed), or without becoming one of `fills`, is
-/// an outlier and keeps its value. The quantizer must have been made for the same fill values.
+/// bound (too far, rounding, a prediction that overflowed), or without breaking `rules`, is an
+/// outlier and keeps its value. The quantizer must have been made for the same rules.
 template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const RestoreRules<T>& rules,
                                       T value, T prediction) {

@@ -34,7 +34,7 @@ struct RestoreRules {
   IsoValues isovalues;
 
   RestoreRules() = default;
-  /// Those that can be broken where restored values are clamped to [min, max].
+  /// Takes the rules that can be broken where restored values are clamped to [min, max].
   RestoreRules(const ValueRules& rules, double min, double max)
       : fills(MissingTest<T>(rules.fills).within(min, max)) {
     for (std::size_t i = 0; i < rules.isovalues.count; ++i) {

@@ -20,7 +20,7 @@ struct FrameInput {
   double min;
   double max;
   Dims dims{};                 ///< as the frame has them
-  RestoreRules<T> rules = {};  ///< that a restored value could be
+  RestoreRules<T> rules = {};  ///< that a restored value could break
 };
 
 /// A frame to restore, as predictors see it.

@@ -18,7 +18,7 @@ struct FrameInput {
   double min;
   double max;
   Dims dims{};                 ///< as the frame has them; for the host
-  RestoreRules<T> rules = {};  ///< that a restored value could be
+  RestoreRules<T> rules = {};  ///< that a restored value could break
 };
 
 /// A frame to restore, on the device.

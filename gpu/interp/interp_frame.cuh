@@ -29,7 +29,7 @@ struct InterpFrame {
   const T* anchors;  ///< all of them, with stand-ins for the missing
   Extents3 anchor_grid;
   Quantizer<T> quantizers[InterpParams::max_levels];
-  RestoreRules<T> rules;  ///< that a restored value could be
+  RestoreRules<T> rules;  ///< that a restored value could break
 
   __device__ TileBox tile(std::uint32_t i) const {
     const std::uint32_t line = i / tiles_x;

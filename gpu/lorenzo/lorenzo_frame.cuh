@@ -24,7 +24,7 @@ struct LorenzoFrame {
   double inverse_step;
   double bound;
   T certain;
-  double certain_fraction;  ///< see core; 0 if a fill value might be restored
+  double certain_fraction;  ///< see core; 0 if a rule might be broken
   T min;
   T max;
   std::int32_t radius;

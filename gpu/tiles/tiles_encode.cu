@@ -28,7 +28,7 @@ struct TileTask {
   const T* values;
   RankedBits missing;  ///< no words if no point is missing
   TileQuantizer<T> quantizer;
-  RestoreRules<T> rules;  ///< that a restored value could be
+  RestoreRules<T> rules;  ///< that a restored value could break
   T certain_magnitude;    ///< of the quantizer
   std::uint32_t* index;
   std::uint32_t* codes;
