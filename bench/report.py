@@ -29,13 +29,14 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench/results"
 BENCHMARKS = ROOT / "docs/benchmarks"
 BOUND = "1e-3"  # of the summary and of the picture
+OPTIONAL = {"peers_sdrbench"}  # of fields that are not everywhere
 
 # The pages of docs/benchmarks: a title, what the page is about, and its tables in this order.
 PAGES = {
     "ratio": ("Ratio and quality", "Ratio is the bytes of the field over the bytes of the archive, with everything "
               "counted. Bounds are relative to the value range. PSNR is in dB on the value range.",
               ["peers_real", "peers_real_psnr", "peers_simulated_small", "peers_simulated_large",
-               "simulated_h200", "climate_cpu", "presets_real", "interp_parts", "fields_real"]),
+               "peers_sdrbench", "simulated_h200", "climate_cpu", "presets_real", "interp_parts", "fields_real"]),
     "gpu": ("Speed on a GPU", "A whole call is everything between a field in device memory and an archive in device "
             "memory, or back: kernels, work of the host, copies and waits. GB/s are of the field.",
             ["ratio_h200", "ratio_h200_forms", "fast_h200", "cusz_cuszi_h200", "cusz_cuszi_ratio", "cusz_cuszi_h200_sizes", "zfp_h200",
@@ -169,7 +170,8 @@ def pages(tables):
     texts = {}
     for page, (title, about, names) in PAGES.items():
         texts[page] = "\n".join([f"# {title}", "", "<!-- Written by bench/report.py from bench/results: do not edit. -->",
-                                 "", about, "", *[section(tables[name]) for name in names]])
+                                 "", about, "",
+                                 *[section(tables[name]) for name in names if name not in OPTIONAL - tables.keys()]])
     return texts
 
 
@@ -243,26 +245,35 @@ def with_tables(text, tables):
     return re.sub(r"<!-- table ([\w-]+) -->\n.*?<!-- end -->", written, text, flags=re.DOTALL)
 
 
-def read_tables():
-    return {path.stem: read_table(path) for path in sorted(RESULTS.glob("*.tsv"))}
+def read_tables(folder=RESULTS):
+    return {path.stem: read_table(path) for path in sorted(folder.glob("*.tsv"))}
+
+
+def benchmarks(tables, folder=BENCHMARKS):
+    """The text of every page and picture of a folder like docs/benchmarks."""
+    texts = {folder / f"{page}.md": text for page, text in pages(tables).items()}
+    return {**texts, folder / "rate-speed.svg": picture.rate_speed(compressors(tables, BOUND), BOUND)}
 
 
 def outputs(tables):
-    """The text of every file that this script writes."""
-    texts = {BENCHMARKS / f"{page}.md": text for page, text in pages(tables).items()}
+    """The text of every file of the project that this script writes."""
+    texts = benchmarks(tables)
     for path in (ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))):
         if "<!-- table " in path.read_text(encoding="utf-8"):
             texts[path] = with_tables(path.read_text(encoding="utf-8"), tables)
-    texts[BENCHMARKS / "rate-speed.svg"] = picture.rate_speed(compressors(tables, BOUND), BOUND)
     return texts
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page differs from its tables")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="of the tables (bench/results)")
+    parser.add_argument("--into", type=Path, metavar="FOLDER",
+                        help="write the pages of docs/benchmarks there, and nothing else")
     parsed = parser.parse_args()
     try:
-        texts = outputs(read_tables())
+        tables = read_tables(parsed.results)
+        texts = benchmarks(tables, parsed.into.resolve()) if parsed.into else outputs(tables)
     except (FormatError, KeyError) as error:
         sys.exit(f"report.py: {error}")
     stale = [path for path, text in texts.items()
@@ -271,7 +282,7 @@ def main():
         if not parsed.check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(texts[path], encoding="utf-8")
-        print(f"{'differs' if parsed.check else 'written'}: {path.relative_to(ROOT)}")
+        print(f"{'differs' if parsed.check else 'written'}: {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}")
     return 1 if parsed.check and stale else 0
 
 
