@@ -46,7 +46,7 @@ package() {
     cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
     "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-index \
         --no-build-isolation --config-settings "cmake.define.CUSZI_PREFIX=$scratch/prefix" \
-        --wheel-dir "$scratch/wheel" "$root/bindings/python"
+        --wheel-dir "$scratch/wheel" "$root"
     "$python" -m zipfile -e "$scratch"/wheel/*.whl "$1"
 }
 

@@ -22,7 +22,7 @@ trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
 "$packages" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-index \
     --no-build-isolation --config-settings "cmake.define.CUSZI_PREFIX=$scratch/prefix" \
-    --wheel-dir "$scratch/wheel" "$root/bindings/python"
+    --wheel-dir "$scratch/wheel" "$root"
 
 # A fresh environment that sees the packages, but for the one to test.
 python3 -m venv --without-pip "$scratch/fresh"

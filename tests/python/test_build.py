@@ -1,4 +1,4 @@
-"""Tests of what `pip install ./bindings/python` would build. CUSZI_SOURCE is the project's folder."""
+"""Tests of what `pip install .` would build. CUSZI_SOURCE is the project's folder."""
 
 import os
 import re

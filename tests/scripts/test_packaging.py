@@ -52,7 +52,7 @@ class Packaging(unittest.TestCase):
             self.assertEqual(version_in(name, pattern), version, name)
 
     def test_the_python_package_takes_its_version_from_cmake(self):
-        project = ROOT / "bindings/python/pyproject.toml"
+        project = ROOT / "pyproject.toml"
         text = project.read_text()
         self.assertIn('dynamic = ["version"]', text)
         self.assertNotRegex(text, r'(?m)^version = ')

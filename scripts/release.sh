@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Checks that a release can be made, builds its packages, and prints what a person has to do then.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+    cat <<'USAGE'
+Usage: scripts/release.sh [--check] [--out FOLDER]
+
+Checks the version, the changelog, the tag, the archives of earlier versions and the tables; builds the sdist and the wheel,
+the Debian package and an archive of the sources into FOLDER (dist) with their SHA-256; prints the commands that tag and
+publish. It publishes nothing itself.
+
+  --check  only say what stands in the way; exit 1 if anything does
+USAGE
+}
+
+check_only=no
+out=dist
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --check) check_only=yes ;;
+        --out) out=${2?}; shift ;;
+        -h | --help) usage; exit 0 ;;
+        *) echo "release.sh: unknown option $1; see --help" >&2; exit 1 ;;
+    esac
+    shift
+done
+
+version=$(sed -n 's/^project(cuszi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+failed=0
+check() { # WHAT COMMAND...
+    if "${@:2}" >/dev/null 2>&1; then
+        echo "good     $1"
+    else
+        echo "not yet  $1"
+        failed=1
+    fi
+}
+
+one_version() { python3 -m unittest discover -s tests/scripts -p test_packaging.py; }
+changelog_has_a_date() { grep -qE "^## ${version//./\\.}, [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md; }
+citation_has_that_date() {
+    grep -qF "## $version, $(sed -n 's/^date-released: //p' CITATION.cff)" CHANGELOG.md
+}
+tree_is_clean() { [[ -z $(git status --porcelain) ]]; }
+tag_is_free() { ! git rev-parse -q --verify "refs/tags/v$version"; }
+archives_restore() {
+    CUSZI=$PWD/build/default/app/cuszi MAKE_FIELD=$PWD/build/default/test_data/make_field \
+        SLOW_DECODER=$PWD/build/default/tests/slow_decoder PYTHONDONTWRITEBYTECODE=1 python3 tests/golden/test_golden.py
+}
+address_is_real() { ! grep -q 'https://cuszi\.example' pyproject.toml; }
+
+echo "cuszi $version"
+check "one version in CMake, the changelog, CITATION.cff, the header, the manual page and recipes" one_version
+check "CHANGELOG.md has a date: '## $version, YYYY-MM-DD'" changelog_has_a_date
+check "CITATION.cff has the same date" citation_has_that_date
+check "pages are those of the tables (bench/report.py --check)" python3 bench/report.py --check
+check "golden archives restore, and are made again, by build/default" archives_restore
+check "nothing is uncommitted" tree_is_clean
+check "there is no tag v$version" tag_is_free
+check "addresses in pyproject.toml are those of a repository" address_is_real
+[[ $check_only == no ]] || exit "$failed"
+[[ $failed == 0 ]] || { echo "release.sh: not yet" >&2; exit 1; }
+
+mkdir -p "$out"
+scripts/build_wheels.sh --out "$out"
+cpack --config build/default/CPackConfig.cmake -B "$out"
+rm -rf "$out/_CPack_Packages"
+git archive --format=tar.gz --prefix="cuszi-$version/" -o "$out/cuszi-$version-source.tar.gz" HEAD
+(cd "$out" && sha256sum -- *"$version"*.whl *"$version"*.deb *"$version"*.tar.gz | tee SHA256SUMS)
+
+cat <<NEXT
+
+Built in $out. What a person does now:
+
+  .ci/run --tidy && ctest --preset default           # on a machine with a GPU: gpu_tests "[gpu]"
+  git tag -s v$version -m "cuszi $version"
+  git push origin v$version
+  python3 -m twine upload $out/cuszi-$version.tar.gz $out/cuszi-$version-*.whl
+  gh release create v$version --notes-file <(sed -n '/^## ${version//./\\.},/,/^## /p' CHANGELOG.md | sed '1d;\$d') $out/*
+
+and, where it is the first release, packaging/registrations; a pull request with version("$version") and the SHA-256 of
+cuszi-$version-source.tar.gz for Spack.
+NEXT
