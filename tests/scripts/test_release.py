@@ -1,0 +1,56 @@
+"""Tests of what a release and the forge need: workflows, registrations, scripts/release.sh."""
+
+import json
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+REGISTRATIONS = ROOT / "packaging/registrations"
+
+
+class Release(unittest.TestCase):
+
+    def test_what_stands_in_the_way(self):
+        script = (ROOT / "scripts/release.sh").read_text()
+        done = subprocess.run([ROOT / "scripts/release.sh", "--nothing"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "release.sh: unknown option --nothing; see --help\n"))
+        sed = re.search(r"version=\$\((sed .*) CMakeLists.txt\)", script)[1]
+        version = subprocess.run(["bash", "-c", f"{sed} CMakeLists.txt"], cwd=ROOT, capture_output=True, text=True,
+                                 check=True).stdout.strip()
+        self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+
+    def test_scripts_of_workflows_are_there(self):
+        workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
+        self.assertEqual([path.stem for path in workflows], ["build", "docs", "test", "wheels"])
+        for path in workflows:
+            text = path.read_text()
+            with self.subTest(workflow=path.name):
+                self.assertIn("permissions:", text)
+                for script, options in re.findall(r"run: (\.ci/run|scripts/\S+\.sh)(.*)", text):
+                    self.assertTrue((ROOT / script).is_file(), script)
+                    of = (ROOT / ("scripts/test.sh" if script == ".ci/run" else script)).read_text()
+                    for option in re.findall(r"--[\w-]+", options):
+                        self.assertIn(option, of)
+                for action in re.findall(r"uses: (\S+)", text):
+                    self.assertRegex(action, r"^actions/[\w-]+@v\d+$")
+
+    def test_the_schema_of_zarr_has_the_options_of_the_codec(self):
+        schema = json.loads((REGISTRATIONS / "zarr/codecs/cuszi/schema.json").read_text())
+        codec = (ROOT / "bindings/python/cuszi/_zarr.py").read_text()
+        options = re.search(r"class Zarr\(.*?def __init__\(self, \*, (.*?)\) -> None", codec, re.DOTALL)[1]
+        configuration = schema["properties"]["configuration"]["properties"]
+        self.assertEqual(list(configuration), re.findall(r"(\w+): ", options))
+        self.assertEqual(schema["properties"]["name"]["const"], re.search(r'_NAME = "(\w+)"', codec)[1])
+        presets = re.search(r"Preset = Literal\[(.*?)\]", (ROOT / "bindings/python/cuszi/_options.py").read_text())[1]
+        self.assertEqual(sorted(configuration["preset"]["enum"]), sorted(re.findall(r'"(\w+)"', presets)))
+
+    def test_the_number_of_the_filter(self):
+        number = re.search(r"#define CUSZI_H5_FILTER (\d+)", (ROOT / "include/cuszi/cuszi.h").read_text())[1]
+        self.assertIn(f"the number {number},", " ".join((REGISTRATIONS / "hdf5-filter.md").read_text().split()))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
