@@ -40,7 +40,7 @@ if [[ ! -e /dev/nvidiactl ]]; then  # nothing runs what nvcc makes
     preset=ci
     export CUDAARCHS=${CUDAARCHS:-80-virtual}
 fi
-source_folders=(app bench bindings codec core cpu_ref gpu include tests test_data)
+source_folders=(app bench bindings codec core cpu_ref examples gpu include tests test_data)
 passed_folder=$PWD/build/passed
 export passed_folder
 fuzz_seconds=${CUSZI_FUZZ_SECONDS:-40}

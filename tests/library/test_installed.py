@@ -16,9 +16,7 @@ from pathlib import Path
 
 BUILD = os.environ["CUSZI_BUILD"]
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(__file__).parent / "installed"
-SLABS = Path(__file__).parent / "parallel" / "slabs.c"
-FILTER = ("411", "1", "1202590843", "1065646817", "0")  # its number and parameters: abs 0.01
+EXAMPLES = ROOT / "examples"
 # OpenMPI: here alone, without ssh; more ranks than cores, which wait without spinning; by anybody.
 MPI = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_mpi_yield_when_idle": "1",
@@ -85,9 +83,11 @@ class InstalledTest(Prefix):
                 self.assertGreater(archive.stat().st_size, 0)
 
     def test_cmake(self):
-        run("cmake", "-S", PROGRAM, "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "-S", EXAMPLES, "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", self.folder / "cmake")
         self.check(self.folder / "cmake" / "round_trip")
+        said = run(self.folder / "cmake" / "time_steps", LD_LIBRARY_PATH=str(self.libraries))
+        self.assertRegex(said, r"^20 steps: 9600000 bytes became \d{4,5}\n$")
 
     def flags(self):
         """For a compiler, by pkg-config."""
@@ -95,7 +95,7 @@ class InstalledTest(Prefix):
                                PKG_CONFIG_PATH=str(self.libraries / "pkgconfig")))
 
     def test_pkg_config(self):
-        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", PROGRAM / "round_trip.c",
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", EXAMPLES / "round_trip.c",
             "-o", self.folder / "by_hand", *self.flags(), "-lm")
         self.check(self.folder / "by_hand")
 
@@ -103,10 +103,10 @@ class InstalledTest(Prefix):
         plugins = self.libraries / "hdf5" / "plugins"
         if not (shutil.which("h5pcc") and shutil.which("mpiexec") and plugins.is_dir()):
             self.skipTest("no parallel HDF5 (libhdf5-openmpi-dev)")
-        slabs, file = self.folder / "slabs", self.folder / "slabs.h5"
-        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", SLABS, "-o", slabs, "-lm",
-            folder=self.folder)  # where it leaves its object file
-        said = run("mpiexec", "-n", "4", slabs, file, *FILTER, HDF5_PLUGIN_PATH=str(plugins), **MPI)
+        program, file = self.folder / "mpi_hdf5", self.folder / "slabs.h5"
+        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", f"-I{self.prefix}/include", EXAMPLES / "mpi_hdf5.c", "-o",
+            program, "-lm", folder=self.folder)  # where it leaves its object file
+        said = run("mpiexec", "-n", "4", program, file, HDF5_PLUGIN_PATH=str(plugins), **MPI)
         self.assertEqual(said, "within the bound\n")
         layout = run("h5dump", "-p", "-H", file, HDF5_PLUGIN_PATH=str(plugins))
         self.assertIn("FILTER_ID 411", layout)

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs examples/choose_a_bound.ipynb by nbconvert, and writes it with its pictures as a page.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+    cat <<'USAGE'
+Usage: scripts/run_notebook.sh BUILD [FOLDER]
+
+BUILD is a folder in which cuszi has been built. Writes FOLDER/choose_a_bound.html (FOLDER: build/notebook); fails where a cell
+does. Packages from PyPI are kept in build/notebook-env.
+USAGE
+}
+
+[[ $# -ge 1 && $1 != -* ]] || { usage >&2; exit 1; }
+build=$1
+folder=${2:-build/notebook}
+python=$PWD/$(scripts/python_env.sh scripts/requirements/notebook.txt build/notebook-env)
+library=$(find "$build" -name libcuszi.so.0 | head -n 1)
+[[ -n $library ]] || { echo "run_notebook.sh: no libcuszi.so.0 in $build" >&2; exit 1; }
+mkdir -p "$folder"
+# The package as it lies in the sources, with the library of the build.
+CUSZI_LIBRARY=$(realpath "$library") PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 \
+    "$python" -m nbconvert --execute --to html --output-dir "$folder" --log-level WARN examples/choose_a_bound.ipynb
+echo "The page is $folder/choose_a_bound.html."
