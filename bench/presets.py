@@ -35,12 +35,16 @@ def processor():
                 platform.machine())
 
 
+def fills_of(field):
+    """Options for the fill value of a field whose name tells that it has one."""
+    return ["--fill-value", "1e20"] if field.name.startswith("tos") or "_fill1e20_" in field.name else []
+
+
 def ratio(cuszi, fields, options, archive):
     """The geometric mean of the ratios of some fields."""
     ratios = []
     for field in fields:
-        fills = ["--fill-value", "1e20"] if field.name.startswith("tos") else []
-        run([cuszi, "compress", field, *options, *fills, "--quiet", "--force", "-o", archive])
+        run([cuszi, "compress", field, *options, *fills_of(field), "--quiet", "--force", "-o", archive])
         ratios.append(field.stat().st_size / archive.stat().st_size)
     return geometric_mean(ratios)
 

@@ -93,7 +93,8 @@ def sdrbench_over_peers(place):
 
 def presets_and_efforts(place):
     folder = place.real or place.fields
-    large = place.generated("turbulence-velocity_x")
+    large = place.out / "rough_192x192x192.f32"
+    output(place.program("make_field"), "rough", "192x192x192", "f32", "1", large)
     return list(presets.measure(place.cuszi, sorted(folder.glob("*.f32")), large, place.out))
 
 
@@ -106,9 +107,8 @@ def ratio_speed(place):
     folder = place.real or place.fields
     for field in sorted(folder.glob("*.f32"), key=lambda path: -path.stat().st_size):
         name, _, dims = field.stem.rpartition("_")
-        fills = ["--fill-value", "1e20"] if re.match("tos|.*fill1e20", name) else []
         for bound in BOUNDS:
-            speed = 1e3 * bench(place, field, bound, "--threads", "1", *fills)["compress_gb_per_s"]
+            speed = 1e3 * bench(place, field, bound, "--threads", "1", *presets.fills_of(field))["compress_gb_per_s"]
             yield [f"{name}, {dims}", f"{field.stat().st_size / 1e6:.1f}", bound, f"{speed:.1f}"]
 
 
@@ -240,7 +240,7 @@ def measure(name, place):
     if not rows:
         return "left as it is: no field"
     if not head and place.real is None:
-        head = GENERATED
+        head = {"note": f"{GENERATED['note']} {like(name).one('note').replace('the 19 real fields', 'these')}"}
     (place.out / "results" / f"{name}.tsv").write_text(table_text(name, rows, device, head), encoding="utf-8")
     return f"{len(rows)} rows"
 
