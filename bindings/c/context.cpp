@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -15,6 +17,14 @@ cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
     process_ = ::getpid();
   }
   return *backends_;
+}
+
+std::vector<cuszi_context*> cuszi_context::workers(std::size_t count) {
+  while (workers_.size() < count) workers_.push_back(std::make_unique<cuszi_context>());
+  std::vector<cuszi_context*> first(count);
+  std::transform(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(count),
+                 first.begin(), [](const auto& worker) { return worker.get(); });
+  return first;
 }
 
 void cuszi_context::leave_to_parent() noexcept {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "codec/frames/backend_choice.hpp"
 #include "core/base/error.hpp"
@@ -54,6 +55,12 @@ struct cuszi_context {
   /// The backends of this choice. Throws DeviceError.
   cuszi::Backends& backends(const cuszi::DeviceChoice& choice);
 
+  /// Contexts for so many threads of a call, which stay as long as this one.
+  std::vector<cuszi_context*> workers(std::size_t count);
+
+  /// How this call ends. The text is of a member of cuszi_options, unless that is empty.
+  void set(cuszi_status status, std::string_view member, const char* text) noexcept;
+
   cuszi_status status() const { return status_; }
   const char* error() const { return error_.c_str(); }
 
@@ -70,9 +77,6 @@ struct cuszi_context {
   /// threads and use a GPU that are the parent's alone.
   void leave_to_parent() noexcept;
 
-  /// The text is of a member of cuszi_options, unless that is empty.
-  void set(cuszi_status status, std::string_view member, const char* text) noexcept;
-
   cuszi_status status_ = CUSZI_OK;
   double reached_ = std::numeric_limits<double>::quiet_NaN();
   std::string error_;
@@ -80,4 +84,5 @@ struct cuszi_context {
   cuszi::DeviceChoice choice_;
   std::unique_ptr<cuszi::Backends> backends_;
   pid_t process_ = 0;  ///< that has made them
+  std::vector<std::unique_ptr<cuszi_context>> workers_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
 #include "bindings/c/field_buffer.hpp"
 #include "bindings/c/options.hpp"
@@ -184,6 +185,39 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   restore_field(context.backends(run.choice()), reader, preview, times, users);
 }
 
+/// The options of a member of a batch: its own, or those of the call; the call's threads.
+cuszi_options member_options(const cuszi_options* own, const cuszi_options* of_call, int threads) {
+  cuszi_options options = read_options(own != nullptr ? own : of_call);
+  options.threads = threads;
+  return options;
+}
+
+/// Does a batch by work(worker, options, member). Members that were not begun get the call's
+/// status.
+template <class Member, class Work>
+cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Member* members,
+                      std::size_t count, const Work& work) {
+  bool is_done = false;
+  const cuszi_status status = context.call([&] {
+    context.set_reached(std::numeric_limits<double>::quiet_NaN());
+    if (members == nullptr && count != 0) throw UsageError("members is NULL");
+    run_batch(context, options, count, [&](cuszi_context& worker, int threads, std::size_t i) {
+      Member& member = members[i];
+      const cuszi_status own = worker.call([&] {
+        const cuszi_options known = member_options(member.options, options, threads);
+        work(worker, &known, member);
+      });
+      member.status = own;
+      return own;
+    });
+    is_done = true;
+  });
+  if (!is_done && members != nullptr) {
+    std::for_each_n(members, count, [&](Member& member) { member.status = status; });
+  }
+  return status;
+}
+
 void frame_part(const void* archive, std::size_t size, std::uint64_t frame, cuszi_part* part) {
   const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
   const FieldCuts plan = ArchiveReader(*source).header().plan;
@@ -305,6 +339,33 @@ cuszi_status cuszi_compress(cuszi_context* context, const cuszi_options* options
   return context->call([&] {
     cuszi::api::compress(*context, options, field, values, archive, capacity, archive_size);
   });
+}
+
+cuszi_status cuszi_compress_batch(cuszi_context* context, const cuszi_options* options,
+                                  cuszi_compression* members, size_t count) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  if (members != nullptr) {
+    std::for_each_n(members, count, [](cuszi_compression& member) { member.size = 0; });
+  }
+  return cuszi::api::do_batch(
+      *context, options, members, count,
+      [](cuszi_context& worker, const cuszi_options* own, cuszi_compression& member) {
+        std::size_t size = 0;
+        cuszi::api::compress(worker, own, &member.field, member.values, member.archive,
+                             member.capacity, &size);
+        member.size = size;
+      });
+}
+
+cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options* options,
+                                    cuszi_decompression* members, size_t count) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return cuszi::api::do_batch(
+      *context, options, members, count,
+      [](cuszi_context& worker, const cuszi_options* own, cuszi_decompression& member) {
+        cuszi::api::decompress(worker, own, member.archive, member.size, cuszi_whole_field(),
+                               member.values, member.capacity);
+      });
 }
 
 double cuszi_reached(const cuszi_context* context) {

@@ -30,10 +30,13 @@ void require_bitcomp() {}
 
 }  // namespace
 
-Backends::Backends(const DeviceChoice& choice) {
+bool computes_on_device(const DeviceChoice& choice) {
   const bool wanted = choice.kind == DeviceChoice::Kind::cuda;
-  const bool there = choice.kind == DeviceChoice::Kind::automatic && device_count() > 0;
-  if (wanted || there) device_ = make_device_backend(choice.index);
+  return wanted || (choice.kind == DeviceChoice::Kind::automatic && device_count() > 0);
+}
+
+Backends::Backends(const DeviceChoice& choice) {
+  if (computes_on_device(choice)) device_ = make_device_backend(choice.index);
 }
 
 Backends::Backends(std::unique_ptr<Backend> device) : device_(std::move(device)) {}

@@ -9,6 +9,9 @@
 
 namespace cuszi {
 
+/// Whether frames are computed on a device where it is up to this choice.
+bool computes_on_device(const DeviceChoice& choice);
+
 /// The backends of a run, each made when it is first needed.
 class Backends {
  public:

@@ -350,6 +350,43 @@ CUSZI_API cuszi_status cuszi_decompress_part(cuszi_context* context, const cuszi
                                              const void* archive, size_t size,
                                              const cuszi_part* part, void* values, size_t capacity);
 
+/* A field of a batch on its way to an archive. */
+typedef struct cuszi_compression {
+  const cuszi_options* options; /* its own; NULL: those of the call */
+  cuszi_field field;
+  const void* values;
+  void* archive; /* with room for `capacity` bytes, as cuszi_compress() takes it */
+  size_t capacity;
+  size_t size;      /* is set: of the archive; 0 after a failure */
+  int32_t status;   /* is set: a cuszi_status */
+  int32_t reserved; /* 0 */
+} cuszi_compression;
+
+/* Compresses `count` fields of any dims and types, side by side: on a CPU threads share them, on a
+ * GPU a few are in work at a time. Archives are those of cuszi_compress(), byte for byte. `threads`
+ * of the call's options is for all members together; that of their own has no effect. A member that
+ * fails has its status and lets the others go on. The call returns the status of the first one that
+ * has failed, and cuszi_last_error() tells its number, from 0 on, and why; cuszi_last_warning()
+ * likewise. If the call's options cannot be, all members have that status. Members must not share
+ * memory that is written. cuszi_reached() tells nothing of batches. */
+CUSZI_API cuszi_status cuszi_compress_batch(cuszi_context* context, const cuszi_options* options,
+                                            cuszi_compression* members, size_t count);
+
+/* An archive of a batch on its way to values. */
+typedef struct cuszi_decompression {
+  const cuszi_options* options; /* its own; NULL: those of the call */
+  const void* archive;
+  size_t size;
+  void* values; /* with room for `capacity` bytes, as cuszi_decompress() takes it */
+  size_t capacity;
+  int32_t status;   /* is set: a cuszi_status */
+  int32_t reserved; /* 0 */
+} cuszi_decompression;
+
+/* Restores `count` archives as cuszi_decompress() does, side by side as cuszi_compress_batch(). */
+CUSZI_API cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options* options,
+                                              cuszi_decompression* members, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -212,3 +212,45 @@ TEST_CASE("parts of a field go to the device", "[gpu]") {
                                 on_device.get(), size) == CUSZI_OK);
   REQUIRE(on_device.content(size) == on_host);
 }
+
+TEST_CASE("batches on the device make the archives of the host", "[gpu]") {
+  if (!has_gpu()) return;
+  constexpr std::size_t count = 20;
+  constexpr std::size_t bad = 6;
+  const auto values = make_values();
+  const DeviceBytes there(field_bytes);
+  there.set(values.data(), field_bytes);
+  const DeviceBytes restored(count * field_bytes);
+  const Context context;
+  for (const int preset : {CUSZI_PRESET_CUSZI, CUSZI_PRESET_CUSZ, CUSZI_PRESET_RATIO,
+                           CUSZI_PRESET_FAST, CUSZI_PRESET_ZFP}) {
+    const cuszi_options options = options_of(preset, 0);
+    const std::size_t room = cuszi_bound(&field, &options);
+    const DeviceBytes archives(count * room);
+    std::vector<cuszi_compression> made(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      made[i].field = field;
+      made[i].field.dims[0] = 1 + 2 * i;  // a part of the same values
+      made[i].values = there.get();
+      made[i].archive = archives.get() + i * room;
+      made[i].capacity = i == bad ? 1 : room;
+    }
+    INFO("preset " << preset);
+    REQUIRE(cuszi_compress_batch(context.get(), &options, made.data(), count) == CUSZI_NO_ROOM);
+    cuszi_options here = options;
+    here.device = CUSZI_DEVICE_CPU;
+    std::vector<cuszi_decompression> again;
+    for (std::size_t i = 0; i < count; ++i) {
+      REQUIRE(made[i].status == (i == bad ? CUSZI_NO_ROOM : CUSZI_OK));
+      if (i == bad) continue;
+      std::vector<std::byte> expected(room);
+      expected.resize(context.compress(here, made[i].field, values.data(), expected.data(), room));
+      const auto all = archives.content(i * room + made[i].size);
+      REQUIRE(std::vector<std::byte>(all.end() - static_cast<std::ptrdiff_t>(made[i].size),
+                                     all.end()) == expected);
+      again.push_back({nullptr, made[i].archive, made[i].size, restored.get() + i * field_bytes,
+                       field_bytes, CUSZI_INTERNAL, 0});
+    }
+    REQUIRE(cuszi_decompress_batch(context.get(), nullptr, again.data(), again.size()) == CUSZI_OK);
+  }
+}

@@ -1,0 +1,99 @@
+#include "bindings/c/batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "bindings/c/options.hpp"
+#include "codec/frames/device_memory.hpp"
+#include "codec/frames/frame_scheduler.hpp"
+#include "codec/settings/settings.hpp"
+#include "core/base/thread_count.hpp"
+
+namespace cuszi::api {
+
+namespace {
+
+/// The first member, by its number, of which there is something to tell; for several threads.
+class FirstMember {
+ public:
+  void add(std::size_t member, cuszi_status status, const char* text) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (count_++ != 0 && member > member_) return;
+    member_ = member;
+    status_ = status;
+    try {
+      text_ = text;
+    } catch (const std::bad_alloc&) {
+      text_.clear();
+    }
+  }
+
+  bool is_there() const { return count_ != 0; }
+  cuszi_status status() const { return status_; }
+  std::string text() const {
+    const std::string others = count_ == 1 ? "" : fmt::format(" (and {} more)", count_ - 1);
+    return fmt::format("member {}: {}{}", member_, text_, others);
+  }
+
+ private:
+  std::mutex mutex_;  ///< of all that follows
+  std::size_t count_ = 0;
+  std::size_t member_ = 0;
+  cuszi_status status_ = CUSZI_OK;
+  std::string text_;
+};
+
+/// Calls part(track) for tracks 0 to `tracks` - 1 in a thread each, as many as are to be had. Track
+/// 0 is the caller's thread.
+template <class Part>
+void on_tracks(std::size_t tracks, const Part& part) {
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t track = 1; track < tracks; ++track) {
+      others.emplace_back([&part, track, device = device_in_use()] {
+        const DeviceScope scope(device);
+        part(track);
+      });
+    }
+  } catch (const std::system_error&) {
+    // No more threads are to be had: fewer tracks do.
+  }
+  part(0);
+}
+
+}  // namespace
+
+void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t count,
+               const MemberWork& work) {
+  const RunSettings run = run_settings(read_options(options));
+  const ThreadsScope scope(run.threads);
+  const auto threads = static_cast<std::size_t>(threads_in_use());
+  const std::size_t most = computes_on_device(run.device) ? most_tracks : threads;
+  const std::size_t tracks = std::clamp<std::size_t>(count, 1, most);
+  const std::vector<cuszi_context*> workers = context.workers(tracks);
+  const int share = static_cast<int>(std::max<std::size_t>(threads / tracks, 1));
+
+  std::atomic<std::size_t> next = 0;
+  FirstMember failure;
+  FirstMember warning;
+  on_tracks(tracks, [&](std::size_t track) {
+    cuszi_context& worker = *workers[track];
+    for (std::size_t i = next++; i < count; i = next++) {
+      const cuszi_status status = work(worker, share, i);
+      if (status != CUSZI_OK) failure.add(i, status, worker.error());
+      if (*worker.warning() != '\0') warning.add(i, status, worker.warning());
+    }
+  });
+  if (warning.is_there()) context.set_warning(warning.text());
+  if (failure.is_there()) context.set(failure.status(), "", failure.text().c_str());
+}
+
+}  // namespace cuszi::api

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "bindings/c/context.hpp"
+
+namespace cuszi::api {
+
+/// Does one member of a batch with a context of its thread's, in a call of that context, on so many
+/// threads. Returns the call's status.
+using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;
+
+/// Does all members, side by side: on a CPU as many as there are threads, which they share, on a
+/// device a few. A member that fails lets the others go on; `context` then tells of the first that
+/// did, and of the first warning. Throws UsageError, before any member begins, if the options
+/// cannot be.
+void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t count,
+               const MemberWork& work);
+
+}  // namespace cuszi::api
