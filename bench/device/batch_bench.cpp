@@ -1,0 +1,197 @@
+// Many small fields in one call of the C API, and in a call each, by preset, where the values lie:
+// on a GPU, or on the host if there is none or it is asked for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/measure/median.hpp"
+#include "codec/frames/backend_choice.hpp"
+#include "codec/frames/call_times.hpp"
+#include "codec/frames/device_buffers.hpp"
+#include "core/base/error.hpp"
+#include "core/base/growing_memory.hpp"
+#include "cuszi/cuszi.h"
+
+namespace cuszi::bench {
+
+namespace {
+
+struct Asked {
+  std::size_t chunks = 2048;
+  std::uint64_t side = 64;
+  int runs = 11;
+  DeviceChoice device;
+};
+
+struct Method {
+  const char* name;
+  cuszi_preset preset;
+  cuszi_effort effort;
+};
+
+constexpr std::array methods{
+    Method{"fast", CUSZI_PRESET_FAST, CUSZI_EFFORT_NORMAL},
+    Method{"cusz", CUSZI_PRESET_CUSZ, CUSZI_EFFORT_NORMAL},
+    Method{"cuszi", CUSZI_PRESET_CUSZI, CUSZI_EFFORT_NORMAL},
+    Method{"zfp", CUSZI_PRESET_ZFP, CUSZI_EFFORT_NORMAL},
+    Method{"ratio, fast", CUSZI_PRESET_RATIO, CUSZI_EFFORT_FAST},
+    Method{"ratio", CUSZI_PRESET_RATIO, CUSZI_EFFORT_NORMAL},
+};
+
+constexpr double bound = 2e-3;  ///< about 1e-3 of the values' range
+
+/// Memory where a backend works.
+class Place {
+ public:
+  Place(Backend& backend, std::size_t number, ByteCount size)
+      : bytes_(backend.transfer() == nullptr
+                   ? room_.resize(size)
+                   : backend.transfer()->memory(first_kept_buffer + number, size)) {}
+  std::byte* at(ByteCount offset) const { return bytes_.data() + offset; }
+
+ private:
+  Buffer room_;
+  MutableBytes bytes_;
+};
+
+std::vector<float> waves(std::uint64_t side, std::size_t number) {
+  std::vector<float> values;
+  values.reserve(side * side * side);
+  const auto wave = [&](std::uint64_t i, double length) {
+    return std::sin(static_cast<double>(i + 5 * number) / length);
+  };
+  for (std::uint64_t z = 0; z < side; ++z) {
+    for (std::uint64_t y = 0; y < side; ++y) {
+      for (std::uint64_t x = 0; x < side; ++x) {
+        values.push_back(static_cast<float>(wave(z, 9) * wave(y, 11) * wave(x, 13)));
+      }
+    }
+  }
+  return values;
+}
+
+class Batch {
+ public:
+  Batch(const Asked& asked, Backend& backend)
+      : asked_(asked),
+        field_{CUSZI_F32, 3, {asked.side, asked.side, asked.side}},
+        bytes_(::cuszi_field_bytes(&field_)),
+        room_(::cuszi_bound(&field_, nullptr)),
+        values_(backend, 0, asked.chunks * bytes_),
+        archives_(backend, 1, asked.chunks * room_),
+        restored_(backend, 2, asked.chunks * bytes_),
+        context_(::cuszi_context_create()) {
+    options_.mode = CUSZI_ABS;
+    options_.bound = bound;
+    options_.device = backend.transfer() == nullptr ? CUSZI_DEVICE_CPU : CUSZI_DEVICE_CUDA;
+    constexpr std::size_t different = 16;
+    for (std::size_t kind = 0; kind < std::min(different, asked.chunks); ++kind) {
+      const std::vector<float> values = waves(asked.side, kind);
+      for (std::size_t i = kind; i < asked.chunks; i += different) {
+        backend.copy(std::as_bytes(std::span(values)), {values_.at(i * bytes_), bytes_});
+      }
+    }
+    for (std::size_t i = 0; i < asked.chunks; ++i) {
+      made_.push_back({nullptr, field_, values_.at(i * bytes_), archives_.at(i * room_), room_, 0,
+                       CUSZI_OK, 0});
+    }
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+  ~Batch() { ::cuszi_context_destroy(context_); }
+
+  void measure(const Method& method) {
+    options_.preset = method.preset;
+    options_.effort = method.effort;
+    const auto compress = [&](cuszi_compression* from, std::size_t count) {
+      return ::cuszi_compress_batch(context_, &options_, from, count);
+    };
+    const auto restore = [&](cuszi_decompression* from, std::size_t count) {
+      return ::cuszi_decompress_batch(context_, &options_, from, count);
+    };
+    const double together = rate(made_, asked_.chunks, compress);
+    const double alone = rate(made_, 1, compress);
+    again_.clear();
+    ByteCount archives = 0;
+    for (std::size_t i = 0; i < asked_.chunks; ++i) {
+      again_.push_back({nullptr, made_[i].archive, made_[i].size, restored_.at(i * bytes_), bytes_,
+                        CUSZI_OK, 0});
+      archives += made_[i].size;
+    }
+    const double restored_together = rate(again_, asked_.chunks, restore);
+    const double restored_alone = rate(again_, 1, restore);
+    fmt::print("{:<12} {:>8.1f} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f}\n", method.name,
+               static_cast<double>(asked_.chunks * bytes_) / static_cast<double>(archives),
+               together, alone, restored_together, restored_alone);
+  }
+
+ private:
+  /// GB of values per second, by the median, if `at_once` members have a call.
+  template <class Member, class Call>
+  double rate(std::vector<Member>& members, std::size_t at_once, const Call& call) {
+    std::vector<double> seconds;
+    for (int run = -1; run < asked_.runs; ++run) {
+      const Stopwatch clock;
+      for (std::size_t i = 0; i < members.size(); i += at_once) {
+        if (call(&members[i], at_once) != CUSZI_OK) throw UsageError(::cuszi_last_error(context_));
+      }
+      if (run >= 0) seconds.push_back(clock.seconds());
+    }
+    return static_cast<double>(members.size() * bytes_) / median_of(seconds) * 1e-9;
+  }
+
+  const Asked& asked_;
+  cuszi_field field_;
+  ByteCount bytes_;
+  ByteCount room_;
+  Place values_;
+  Place archives_;
+  Place restored_;
+  cuszi_context* context_;
+  cuszi_options options_ = cuszi_default_options();
+  std::vector<cuszi_compression> made_;
+  std::vector<cuszi_decompression> again_;
+};
+
+void measure(const Asked& asked) {
+  Backends backends(asked.device);
+  Backend& backend = backends.for_frames();
+  Batch batch(asked, backend);
+  fmt::print("{} chunks of {}^3, {}, GB/s, median of {}\n", asked.chunks, asked.side,
+             backend.name(), asked.runs);
+  fmt::print("{:<12} {:>8} {:>10} {:>10} {:>10} {:>10}\n", "", "ratio", "compress", "one by one",
+             "restore", "one by one");
+  for (const Method& method : methods) batch.measure(method);
+}
+
+Asked read_arguments(int argc, char** argv) {
+  Asked asked;
+  if (argc > 1) asked.chunks = std::stoul(argv[1]);
+  if (argc > 2) asked.side = std::stoul(argv[2]);
+  if (argc > 3) asked.runs = std::stoi(argv[3]);
+  if (argc > 4 && std::string_view(argv[4]) == "cpu") asked.device.kind = DeviceChoice::Kind::cpu;
+  if (asked.chunks == 0 || asked.side == 0 || asked.runs < 1) {
+    throw UsageError("batch_bench [CHUNKS] [SIDE] [RUNS] [cpu]: all of them above 0");
+  }
+  return asked;
+}
+
+}  // namespace
+
+}  // namespace cuszi::bench
+
+int main(int argc, char** argv) {
+  try {
+    cuszi::bench::measure(cuszi::bench::read_arguments(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "batch_bench: {}\n", error.what());
+    return 1;
+  }
+}
