@@ -72,12 +72,14 @@ void on_tracks(std::size_t tracks, const Part& part) {
 }  // namespace
 
 void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t count,
-               const MemberWork& work) {
+               ByteCount bytes, const MemberWork& work) {
+  constexpr ByteCount least_share = 256 * 1024;  // of a thread: starting it takes longer than less
   const RunSettings run = run_settings(read_options(options));
   const ThreadsScope scope(run.threads);
   const auto threads = static_cast<std::size_t>(threads_in_use());
   const std::size_t most = computes_on_device(run.device) ? most_tracks : threads;
-  const std::size_t tracks = std::clamp<std::size_t>(count, 1, most);
+  const std::size_t tracks = std::max<std::size_t>(
+      std::min({count, most, static_cast<std::size_t>(bytes / least_share)}), 1);
   const std::vector<cuszi_context*> workers = context.workers(tracks);
   const int share = static_cast<int>(std::max<std::size_t>(threads / tracks, 1));
 

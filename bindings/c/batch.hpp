@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "bindings/c/context.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::api {
 
@@ -11,11 +12,11 @@ namespace cuszi::api {
 /// threads. Returns the call's status.
 using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;
 
-/// Does all members, side by side: on a CPU as many as there are threads, which they share, on a
-/// device a few. A member that fails lets the others go on; `context` then tells of the first that
-/// did, and of the first warning. Throws UsageError, before any member begins, if the options
-/// cannot be.
+/// Does all members, of `bytes` of values together, side by side: on a CPU as many as there are
+/// threads, which they share, on a device a few; fewer where there is too little work for so many.
+/// A member that fails lets the others go on; `context` then tells of the first that did, and of
+/// the first warning. Throws UsageError, before any member begins, if the options cannot be.
 void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t count,
-               const MemberWork& work);
+               ByteCount bytes, const MemberWork& work);
 
 }  // namespace cuszi::api

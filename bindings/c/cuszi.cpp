@@ -197,19 +197,22 @@ cuszi_options member_options(const cuszi_options* own, const cuszi_options* of_c
 template <class Member, class Work>
 cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Member* members,
                       std::size_t count, const Work& work) {
+  ByteCount bytes = 0;
+  for (std::size_t i = 0; members != nullptr && i < count; ++i) bytes += members[i].capacity;
   bool is_done = false;
   const cuszi_status status = context.call([&] {
     context.set_reached(std::numeric_limits<double>::quiet_NaN());
     if (members == nullptr && count != 0) throw UsageError("members is NULL");
-    run_batch(context, options, count, [&](cuszi_context& worker, int threads, std::size_t i) {
-      Member& member = members[i];
-      const cuszi_status own = worker.call([&] {
-        const cuszi_options known = member_options(member.options, options, threads);
-        work(worker, &known, member);
-      });
-      member.status = own;
-      return own;
-    });
+    run_batch(context, options, count, bytes,
+              [&](cuszi_context& worker, int threads, std::size_t i) {
+                Member& member = members[i];
+                const cuszi_status own = worker.call([&] {
+                  const cuszi_options known = member_options(member.options, options, threads);
+                  work(worker, &known, member);
+                });
+                member.status = own;
+                return own;
+              });
     is_done = true;
   });
   if (!is_done && members != nullptr) {
