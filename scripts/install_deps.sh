@@ -16,7 +16,7 @@ Installs, through apt-get, the packages needed to build cuszi on Debian 12 or Ub
 USAGE
 }
 
-build_packages=(cmake ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
+build_packages=(cmake make ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
     catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev libpng-dev libhdf5-dev libnetcdf-dev python3 python3-venv)
 # The formatter and the linter are pinned: other versions format and warn differently.
 dev_packages=(clang libclang-rt-dev clang-format-14 clang-tidy-14 libzfp-dev zfp gfortran

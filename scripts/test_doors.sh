@@ -82,7 +82,6 @@ make_bpls() {
 }
 
 test_adios2() {
-    install make  # the guide's commands take CMake's default generator
     make_bpls "$root/build/bpls"
     PATH=$root/build/bpls/bin:$PATH "$root/scripts/test_python.sh" "$build" adios2/plugin 2>&1 | tee "$scratch/adios2.log"
     ! grep -q skipped "$scratch/adios2.log"
