@@ -22,10 +22,12 @@ struct ForeignOption {
   std::string_view target;  ///< instead of a bound
 };
 
-constexpr std::array<ForeignOption, 14> foreign_options{{{"-rel", "rel", {}},
+constexpr std::array<ForeignOption, 16> foreign_options{{{"-rel", "rel", {}},
                                                          {"-abs", "abs", {}},
                                                          {"-r2r", "rel", {}},
                                                          {"-vr_rel", "rel", {}},
+                                                         {"-pw_rel", "pwrel", {}},
+                                                         {"-m pw_rel", "pwrel", {}},
                                                          {"-m rel", "rel", {}},
                                                          {"-m abs", "abs", {}},
                                                          {"-A", "abs", {}},

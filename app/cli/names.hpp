@@ -11,7 +11,8 @@ namespace cuszi::app {
 // What enumerators are called on the command line and in reports.
 
 constexpr std::string_view name_of(ErrorMode mode) {
-  return mode == ErrorMode::relative ? "rel" : "abs";
+  const std::string_view names[] = {"abs", "rel", "pwrel"};
+  return names[static_cast<unsigned>(mode)];
 }
 
 constexpr std::string_view name_of(ByteOrder order) {

@@ -189,7 +189,8 @@ void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOp
 }
 
 VariableBound parse_variable_bound(std::string_view label, std::string_view text) {
-  constexpr std::string_view accepted = "NAME=BOUND, like T=0.01, T=abs:0.01 or T=rel:1e-3";
+  constexpr std::string_view accepted =
+      "NAME=BOUND, like T=0.01, T=abs:0.01, T=rel:1e-3 or T=pwrel:1e-3";
   const std::size_t at = text.rfind('=');
   if (at == 0 || at == std::string_view::npos) refuse(label, text, accepted);
   VariableBound bound;

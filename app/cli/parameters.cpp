@@ -70,6 +70,10 @@ Json describe_params(const ZfpCoding& params) {
           {"partition", params.partition}};
 }
 
+Json describe_params(const LogTransform& params) {
+  return {{"name", params.name}, {"centre", params.centre}};
+}
+
 Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoderParams::name}}; }
 
 Json describe_params(const AnsParams& params) {
@@ -154,6 +158,14 @@ ChainPlan chain_of_level(const FrameHeader& header, std::span<const int> level_o
 
 Json describe(const PredictorParams& params) {
   return std::visit([](const auto& p) { return describe_params(p); }, params);
+}
+
+Json describe(const FrameTransform& transform) {
+  Json json = std::visit([](const auto& p) { return describe_params(p); }, transform.params);
+  json["min"] = transform.min;
+  json["max"] = transform.max;
+  json["kept"] = transform.kept;
+  return json;
 }
 
 Json describe_schedule(const FrameHeader& header, Bytes payload) {

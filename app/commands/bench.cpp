@@ -144,9 +144,9 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Arch
                        FieldSource& field, Measurement& all) {
   Workbench bench(backend);
   const auto run_once = [&](FieldRun& run, QualityMeter* meter) {
-    run_frames(bench, options.settings, header.bound_absolute, field, run, meter);
+    run_frames(bench, options.settings, header.frame_bound(), field, run, meter);
   };
-  QualityMeter meter(field, header.fills, header.bound_absolute);
+  QualityMeter meter(field, header.fills, header.value_bound());
   const int warm_up = warm_up_runs(backend);
   for (int i = -warm_up; i < options.iterations; ++i) {
     FieldRun run;

@@ -18,7 +18,7 @@ namespace {
 
 /// With a look, if there is a watch, for values that are missing.
 QualityMeter measure(FieldSource& original, FieldSource& restored, const FillValues& fills,
-                     double bound, FillWatch* watch = nullptr) {
+                     const ValueBound& bound, FillWatch* watch = nullptr) {
   QualityMeter meter(original, fills, bound);
   for (std::uint64_t i = 0; i < original.plan().frames(); ++i) {
     meter.add(i, restored.frame(i));
@@ -41,8 +41,9 @@ void tell(const FillWatch& watch, const CompareOptions& options) {
 QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const FillValues& fills,
                               const CompareOptions& options, FillWatch& watch) {
   constexpr double any_error = std::numeric_limits<double>::infinity();
-  if (options.bound && options.mode == ErrorMode::absolute) {
-    return measure(original, restored, fills, *options.bound, &watch);
+  if (options.bound && options.mode != ErrorMode::relative) {
+    const ValueBound bound(*options.bound, options.mode == ErrorMode::pointwise);
+    return measure(original, restored, fills, bound, &watch);
   }
   const QualityMeter meter = measure(original, restored, fills, any_error, &watch);
   if (!options.bound) return meter;
@@ -79,12 +80,13 @@ void compare(const CompareOptions& options, Json& known) {
   report.restored = options.restored;
   report.dtype = layout.dtype;
   report.dims = layout.dims;
-  report.measured = {meter.quality(), std::nullopt, meter.fidelity()};
+  report.measured = measured_by(meter);
+  report.measured->bound.reset();
   if (options.bound) {
     report.mode = options.mode;
     report.bound_asked = options.bound;
-    report.bound_absolute = meter.bound();
-    report.measured->bound = meter.bound();
+    report.bound_absolute = meter.absolute_bound();
+    report.measured = measured_by(meter);
   }
   try {
     require_same_missing(meter, layout.dims);

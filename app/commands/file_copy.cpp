@@ -166,7 +166,7 @@ class FileCopy {
       range = range_of(field.source, field.fills);
       progress.advance(field.source.layout().field_bytes());
     }
-    each.filtered.bound = absolute_bound(each.bound_asked, each.mode, range);
+    each.filtered.bound = value_bound(each.bound_asked, each.mode, range);
     each.watch = FillWatch(field.fills, 0, most_fill_samples);
     const auto* const fills = field.fills.values.begin();
     each.filtered.variable.fills.assign(fills, fills + field.fills.count);
@@ -176,7 +176,7 @@ class FileCopy {
     each.report.dims = field.source.layout().dims;
     each.report.mode = each.mode;
     each.report.bound_asked = each.bound_asked;
-    each.report.bound_absolute = each.filtered.bound;
+    each.report.bound_absolute = absolute_bound(each.bound_asked, each.mode, range);
   }
 
   void look_at_copy(const OutputFile& file, Progress& progress) {

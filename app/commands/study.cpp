@@ -62,7 +62,7 @@ class FrameStudy {
       throw UsageError("--study is about the coder huffman; choose --preset cuszi or cusz");
     }
     bench_.put(shape_, field_.frame(0));
-    bound_ = absolute_bound(options.settings.bound, options.settings.mode, range());
+    bound_ = value_bound(options.settings.bound, options.settings.mode, range()).bound;
   }
 
   const FrameShape& shape() const { return shape_; }

@@ -23,8 +23,8 @@ std::optional<double> bit_rate(const Report& report) {
 }
 
 void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
-  for (const char* key : {"psnr_db", "nrmse", "max_abs_error", "missing_differ",
-                          "max_error_over_bound", "within_bound"}) {
+  for (const char* key : {"psnr_db", "nrmse", "max_abs_error", "max_pointwise_error",
+                          "missing_differ", "max_error_over_bound", "within_bound"}) {
     json[key] = nullptr;
   }
   if (!measured) return;
@@ -32,7 +32,12 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
   json["psnr_db"] = or_null(quality.psnr());
   json["nrmse"] = quality.nrmse();
   json["max_abs_error"] = quality.max_error;
+  json["max_pointwise_error"] = quality.max_share;
   json["missing_differ"] = quality.missing_differ;
+  if (measured->pointwise_bound) {
+    json["max_error_over_bound"] = error_over_bound(quality.max_share, *measured->pointwise_bound);
+    json["within_bound"] = !quality.first_bad.has_value();
+  }
   if (!measured->bound) return;
   json["max_error_over_bound"] = error_over_bound(quality.max_error, *measured->bound);
   json["within_bound"] = !quality.first_bad.has_value();
@@ -122,6 +127,10 @@ std::string quality_text(const MeasuredQuality& measured) {
   if (quality.missing_differ != 0) {
     text += fmt::format(", {} missing in one field alone", quality.missing_differ);
   }
+  if (measured.pointwise_bound) {
+    return text + fmt::format(", {:.6g} of its value: {}", quality.max_share,
+                              quality.first_bad ? "OVER THE BOUND" : "within the bound");
+  }
   if (!measured.bound) return text;
   return text + fmt::format(", {:.4f} of the bound: {}",
                             error_over_bound(quality.max_error, *measured.bound),
@@ -157,6 +166,9 @@ std::string fidelity_text(const Report& report) {
 }
 
 std::string bound_text(const Report& report) {
+  if (report.is_pointwise()) {
+    return fmt::format("{} {:.6g} of each value", name_of(*report.mode), *report.bound_asked);
+  }
   if (!report.has_bound()) return "none";
   const std::string asked = fmt::format("{} {:.6g}: ", name_of(*report.mode), *report.bound_asked);
   if (*report.bound_absolute == 0) return asked + "lossless";
@@ -190,7 +202,8 @@ std::string title_of(const Report& report) {
 
 MeasuredQuality measured_by(const QualityMeter& meter) {
   MeasuredQuality measured{meter.quality(), std::nullopt, meter.fidelity()};
-  if (meter.bound() != no_bound) measured.bound = meter.bound();
+  if (meter.absolute_bound() != no_bound) measured.bound = meter.absolute_bound();
+  if (meter.bound().pointwise) measured.pointwise_bound = meter.bound().bound;
   return measured;
 }
 
@@ -240,8 +253,9 @@ Json to_json(const Report& report) {
   json["ratio"] = or_null(ratio_of(report));
   json["bit_rate"] = or_null(bit_rate(report));
   const bool has_bound = report.has_bound();
-  json["error_mode"] = report.mode && has_bound ? Json(name_of(*report.mode)) : Json(nullptr);
-  json["error_bound"] = has_bound ? or_null(report.bound_asked) : Json(nullptr);
+  const bool asked = has_bound || report.is_pointwise();
+  json["error_mode"] = report.mode && asked ? Json(name_of(*report.mode)) : Json(nullptr);
+  json["error_bound"] = asked ? or_null(report.bound_asked) : Json(nullptr);
   json["error_bound_abs"] = has_bound ? Json(*report.bound_absolute) : Json(nullptr);
   json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);
   json["target_met"] = or_null(report.target_met);

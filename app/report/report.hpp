@@ -16,6 +16,7 @@ struct MeasuredQuality {
   Quality quality;
   std::optional<double> bound;  ///< absolute
   std::optional<Fidelity> fidelity = {};
+  std::optional<double> pointwise_bound = {};  ///< a share of each value
 };
 
 /// What a meter has measured.
@@ -46,6 +47,7 @@ struct Report {
   std::optional<double> decompress_seconds;
   std::optional<double> total_seconds;  ///< from the opening of the input to the output in place
 
+  bool is_pointwise() const { return mode == ErrorMode::pointwise && bound_asked; }
   bool has_bound() const { return bound_absolute && *bound_absolute != no_bound; }
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };

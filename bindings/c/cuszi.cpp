@@ -264,7 +264,7 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
   info.size = out.size;
   info.format_version = format_version;
   info.field = field_of(header.dtype, header.plan.dims);
-  info.mode = header.mode == ErrorMode::relative ? CUSZI_REL : CUSZI_ABS;
+  info.mode = mode_number(header.mode);
   info.bound_asked = header.bound_asked;
   info.bound_absolute = header.bound_absolute;
   info.fill_count = static_cast<std::uint32_t>(header.fills.count);

@@ -21,6 +21,7 @@ enum Place : std::size_t {
   fills_at = 15
 };
 constexpr unsigned strict_bit = 256;
+constexpr unsigned pointwise_bit = 512;
 enum TypeBit : unsigned { is_f64 = 1, is_big_endian = 2 };
 
 std::uint64_t get(std::span<const unsigned> numbers, std::size_t at) {
@@ -39,8 +40,9 @@ std::optional<ChunkSettings> ChunkSettings::asked(std::span<const unsigned> numb
   ChunkSettings settings;
   settings.bound = std::bit_cast<double>(get(numbers, bound_at));
   if (numbers.size() > preset_at) {
-    settings.preset = numbers[preset_at] & ~strict_bit;
+    settings.preset = numbers[preset_at] & ~(strict_bit | pointwise_bit);
     settings.strict = (numbers[preset_at] & strict_bit) != 0;
+    settings.pointwise = (numbers[preset_at] & pointwise_bit) != 0;
   }
   if (numbers.size() == asked_with_fill) {
     settings.add_fill(std::bit_cast<double>(get(numbers, asked_fill_at)));
@@ -70,7 +72,7 @@ ChunkSettings::Numbers ChunkSettings::write() const {
   Numbers numbers(std::max(least_complete, fills_at + 2 * fills.size()));
   numbers[0] = version;
   put(std::bit_cast<std::uint64_t>(bound), bound_at, numbers);
-  numbers[preset_at] = preset | (strict ? strict_bit : 0U);
+  numbers[preset_at] = preset | (strict ? strict_bit : 0U) | (pointwise ? pointwise_bit : 0U);
   numbers[type_at] = (field.dtype == CUSZI_F64 ? is_f64 : 0U) | (big_endian ? is_big_endian : 0U);
   numbers[rank_at] = static_cast<unsigned>(field.rank);
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
@@ -93,7 +95,7 @@ bool ChunkSettings::add_fill(double value) {
 
 cuszi_options ChunkSettings::options() const {
   cuszi_options options = cuszi_default_options();
-  options.mode = CUSZI_ABS;
+  options.mode = pointwise ? CUSZI_PWREL : CUSZI_ABS;
   options.bound = bound;
   options.preset = static_cast<std::int32_t>(preset);
   options.fill_count = static_cast<std::uint32_t>(fills.size());

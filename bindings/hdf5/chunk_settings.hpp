@@ -13,8 +13,9 @@ namespace cuszi::hdf5 {
 /// | numbers | what |
 /// | --- | --- |
 /// | 0 | 1, the version of this list |
-/// | 1, 2 | the absolute bound, a double: its lower and its upper half |
-/// | 3 | the preset (cuszi_preset); plus 256 to be strict |
+/// | 1, 2 | the bound, a double: its lower and its upper half |
+/// | 3 | the preset (cuszi_preset); plus 256 to be strict; plus 512 if the bound is a share of each
+/// value, else it is absolute |
 /// | 4 | 1 for f64, else 0; plus 2 for big-endian |
 /// | 5 | rank |
 /// | 6 ... 13 | the chunk's extents, slowest first, their lower and upper halves |
@@ -33,6 +34,7 @@ struct ChunkSettings {
   using Numbers = std::vector<unsigned>;
 
   double bound = 0;
+  bool pointwise = false;
   unsigned preset = CUSZI_PRESET_RATIO;
   bool strict = false;
   cuszi_field field{};

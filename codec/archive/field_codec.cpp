@@ -381,7 +381,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   CompressedField result;
   result.header = compressor.header();
   ArchiveOutput output(backend, sink, result.header, compressor.tracks());
-  result.summary = compressor.compress(result.header.bound_absolute, output, events);
+  result.summary = compressor.compress(result.header.frame_bound(), output, events);
   result.archive_bytes = output.finish();
   result.warnings = compressor.warnings();
   return result;

@@ -12,6 +12,7 @@
 
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
@@ -48,7 +49,7 @@ struct Variable {
 /// A variable to be compressed in a copy of its file.
 struct FilteredVariable {
   Variable variable;
-  double bound = 0;          ///< absolute
+  ValueBound bound = 0.0;
   std::uint32_t preset = 0;  ///< cuszi_preset
 };
 

@@ -28,7 +28,7 @@ QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSourc
                              const std::function<void(ByteCount)>& measured) {
   ArchiveReader reader(archive);
   const FieldCuts& plan = reader.header().plan;
-  QualityMeter meter(field, reader.header().fills, reader.header().bound_absolute, measures);
+  QualityMeter meter(field, reader.header().fills, reader.header().value_bound(), measures);
   FrameComparison comparison(meter, field, backends);
   comparison.expect(0);
   FrameUsers users;

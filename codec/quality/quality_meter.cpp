@@ -59,8 +59,8 @@ void require_within_bound(const QualityMeter& meter, const Dims& dims, std::stri
   throw BoundError(fmt::format(
       "the value at {} (index {}) differs from the original by more than the bound {} allows "
       "(largest error {}); {}",
-      coordinates(dims, *quality.first_bad), *quality.first_bad, meter.bound(), quality.max_error,
-      remedy));
+      coordinates(dims, *quality.first_bad), *quality.first_bad, meter.bound().bound,
+      quality.max_error, remedy));
 }
 
 void require_same_missing(const QualityMeter& meter, const Dims& dims) {

@@ -3,7 +3,9 @@
 #include <string_view>
 
 #include "core/backend/backend.hpp"
+#include "core/field/bound.hpp"
 #include "core/field/selection.hpp"
+#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
@@ -16,7 +18,7 @@ enum class Measures { errors, errors_and_fidelity };
 class QualityMeter {
  public:
   /// `bound` decides which points are bad; infinite if none was asked for.
-  QualityMeter(FieldSource& original, const FillValues& fills, double bound,
+  QualityMeter(FieldSource& original, const FillValues& fills, const ValueBound& bound,
                Measures measures = Measures::errors_and_fidelity)
       : original_(&original), fills_(fills), bound_(bound), measures_(measures) {}
 
@@ -29,14 +31,16 @@ class QualityMeter {
 
   const Quality& quality() const { return quality_; }
   const Fidelity& fidelity() const { return fidelity_; }
-  double bound() const { return bound_; }
+  const ValueBound& bound() const { return bound_; }
+  /// The absolute bound; no_bound if there is none.
+  double absolute_bound() const { return bound_.pointwise ? no_bound : bound_.bound; }
 
  private:
   void measure(const Dims& dims, Bytes original, Bytes restored);
 
   FieldSource* original_;
   FillValues fills_;
-  double bound_;
+  ValueBound bound_;
   Measures measures_;
   Quality quality_;
   Fidelity fidelity_;

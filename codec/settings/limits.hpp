@@ -49,7 +49,7 @@ inline std::optional<double> own_bound(const PredictorConfig& predictor) {
   return has_own ? std::optional(no_bound) : std::nullopt;
 }
 
-/// A relative bound is a share of the value range, below 1.
+/// A relative bound is a share, of the value range or of each value, below 1.
 inline bool is_possible_bound(double bound, ErrorMode mode) {
   return std::isfinite(bound) && bound >= 0 && (mode == ErrorMode::absolute || bound < 1);
 }

@@ -39,12 +39,11 @@ void set_bound(std::string_view label, std::string_view text, cuszi_options& opt
                        dashes_of(label)));
   }
   options.bound = *number;
-  if (options.mode != CUSZI_ABS) options.mode = CUSZI_REL;
+  if (options.mode != CUSZI_ABS && options.mode != CUSZI_PWREL) options.mode = CUSZI_REL;
 }
 
 void set_mode(std::string_view label, std::string_view text, cuszi_options& options) {
-  const bool relative = parse_error_mode(label, text) == ErrorMode::relative;
-  options.mode = relative ? CUSZI_REL : CUSZI_ABS;
+  options.mode = mode_number(parse_error_mode(label, text));
 }
 
 void set_target(std::string_view label, std::string_view text, cuszi_options& options) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -75,17 +76,20 @@ std::size_t parse_word(std::string_view label, std::string_view text, std::strin
 ErrorMode parse_error_mode(std::string_view label, std::string_view text) {
   if (text == "REL" || text == "r2r" || text == "vr_rel") return ErrorMode::relative;
   if (text == "ABS") return ErrorMode::absolute;
-  return parse_word(label, text, "rel|abs") == 0 ? ErrorMode::relative : ErrorMode::absolute;
+  if (text == "PW_REL" || text == "pw_rel") return ErrorMode::pointwise;
+  constexpr std::array modes{ErrorMode::relative, ErrorMode::absolute, ErrorMode::pointwise};
+  return modes.at(parse_word(label, text, "rel|abs|pwrel"));
 }
 
 void check_bound(double bound, ErrorMode mode, std::string_view label) {
   if (is_possible_bound(bound, mode)) return;
   const std::string accepted =
-      mode == ErrorMode::absolute ? "a finite number of at least 0"
-      : bound >= 0                ? fmt::format(
-                                        "a share of the value range, from 0 to below 1; {}mode abs takes "
-                                                       "any number of at least 0",
-                                        dashes_of(label))
+      mode == ErrorMode::pointwise  ? "a share of each value, from 0 (lossless) to below 1"
+      : mode == ErrorMode::absolute ? "a finite number of at least 0"
+      : bound >= 0                  ? fmt::format(
+                                          "a share of the value range, from 0 to below 1; {}mode abs takes "
+                                                           "any number of at least 0",
+                                          dashes_of(label))
                    : "a share of the value range, from 0 (lossless) to below 1";
   refuse_value(label, fmt::format("{}", bound), accepted);
 }

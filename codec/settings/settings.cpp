@@ -155,7 +155,7 @@ std::optional<ValueRange> range_in(const cuszi_options& options) {
                fmt::format("finite and at most range_max, {}", options.range_max));
 }
 
-int mode_in(const cuszi_options& options) { return within("mode", options.mode, 0, CUSZI_RATIO); }
+int mode_in(const cuszi_options& options) { return within("mode", options.mode, 0, CUSZI_PWREL); }
 
 }  // namespace
 
@@ -169,6 +169,20 @@ FieldSettings method_settings(const cuszi_options& options) {
   settings.frame_bytes = unless_zero(options.frame_bytes);
   return settings;
 }
+
+namespace {
+
+/// A share of each value is kept by coding logarithms, which zfp's own modes do not mean.
+void apply_pointwise(FieldSettings& settings, std::string_view label) {
+  if (settings.frame.predictor.id == PredictorId::zfp) {
+    throw UsageError(
+        fmt::format("zfp takes no bound that goes with each value ({}mode pwrel); other presets do",
+                    dashes_of(label)));
+  }
+  settings.frame.pointwise = true;
+}
+
+}  // namespace
 
 FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::string_view label) {
   FieldSettings settings = method_settings(options);
@@ -190,6 +204,7 @@ FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::
     settings.mode = error_mode_of(options);
     settings.bound = options.bound;
     check_bound(settings.bound, settings.mode, label);
+    if (settings.mode == ErrorMode::pointwise) apply_pointwise(settings, label);
   }
   return settings;
 }
@@ -208,7 +223,7 @@ RunSettings run_settings(const cuszi_options& options) {
 
 std::optional<Target> target_of(const cuszi_options& options) {
   const int mode = mode_in(options);
-  if (mode == CUSZI_REL || mode == CUSZI_ABS) return std::nullopt;
+  if (mode != CUSZI_PSNR && mode != CUSZI_RATIO) return std::nullopt;
   const bool psnr = mode == CUSZI_PSNR;
   const Target target{psnr ? Target::Kind::psnr : Target::Kind::ratio, options.bound};
   if (is_possible(target)) return target;
@@ -218,7 +233,19 @@ std::optional<Target> target_of(const cuszi_options& options) {
 }
 
 ErrorMode error_mode_of(const cuszi_options& options) {
-  return mode_in(options) == CUSZI_REL ? ErrorMode::relative : ErrorMode::absolute;
+  switch (mode_in(options)) {
+    case CUSZI_REL: return ErrorMode::relative;
+    case CUSZI_PWREL: return ErrorMode::pointwise;
+    default: return ErrorMode::absolute;
+  }
+}
+
+int mode_number(ErrorMode mode) {
+  switch (mode) {
+    case ErrorMode::relative: return CUSZI_REL;
+    case ErrorMode::absolute: return CUSZI_ABS;
+    default: return CUSZI_PWREL;
+  }
 }
 
 }  // namespace cuszi

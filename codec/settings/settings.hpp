@@ -60,6 +60,9 @@ RunSettings run_settings(const cuszi_options& options);
 /// The target that the options ask for; nothing where they ask for a bound.
 std::optional<Target> target_of(const cuszi_options& options);
 
+/// The number of a cuszi_mode.
+int mode_number(ErrorMode mode);
+
 /// How `bound` is meant where there is no target.
 ErrorMode error_mode_of(const cuszi_options& options);
 

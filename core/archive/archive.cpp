@@ -91,7 +91,7 @@ ArchiveHeader read_archive_header(Bytes bytes) {
   header.mode = in.get<ErrorMode>();
   header.bound_asked = in.get<double>();
   header.bound_absolute = in.get<double>();
-  if (header.dtype > DType::f64 || header.mode > ErrorMode::relative) {
+  if (header.dtype > DType::f64 || header.mode > ErrorMode::pointwise) {
     throw ArchiveError("the header's dtype or error mode is unknown");
   }
   if (!std::isfinite(header.bound_asked) || !(header.bound_absolute >= 0)) {

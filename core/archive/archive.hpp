@@ -9,6 +9,7 @@
 #include "core/base/units.hpp"
 #include "core/field/config.hpp"
 #include "core/field/mask.hpp"
+#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
@@ -19,9 +20,17 @@ struct ArchiveHeader {
   DType dtype = DType::f32;
   ErrorMode mode = ErrorMode::relative;
   double bound_asked = 0;     ///< as the user gave it, in the sense of `mode`
-  double bound_absolute = 0;  ///< what no value's error exceeds
+  double bound_absolute = 0;  ///< what no value's error exceeds; no_bound if pointwise
   FillValues fills;
   FieldCuts plan;  ///< with the field's dims
+
+  /// What compress_frame() takes.
+  double frame_bound() const { return value_bound().bound; }
+  /// What each value's error keeps to.
+  ValueBound value_bound() const {
+    const bool pointwise = mode == ErrorMode::pointwise;
+    return {pointwise ? bound_asked : bound_absolute, pointwise};
+  }
 };
 
 inline constexpr std::uint16_t format_version = 1;

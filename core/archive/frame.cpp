@@ -16,9 +16,9 @@ constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 
-constexpr std::array<std::string_view, 11> section_names{
-    "raw",      "mask-bits", "mask-values", "anchors", "outliers",    "patches",
-    "codebook", "index",     "codes",       "weights", "lattice-hash"};
+constexpr std::array<std::string_view, 12> section_names{
+    "raw",      "mask-bits", "mask-values", "anchors", "outliers",     "patches",
+    "codebook", "index",     "codes",       "weights", "lattice-hash", "signs"};
 
 /// A section's id has the low bits of a byte; the others say how many passes further it is than the
 /// section before, as far as they can: more passes without sections take a filler. What a packed
@@ -28,6 +28,9 @@ constexpr unsigned id_mask = (1U << id_bits) - 1;
 constexpr unsigned filler = id_mask;
 constexpr unsigned packed_mark = 14;
 constexpr std::size_t max_passes = 4096;
+
+/// What stands for FrameKind::coded where the values were transformed.
+constexpr std::uint8_t transformed_kind = 4;
 
 /// The most that the packed sections of a frame may claim to unpack to.
 ByteCount max_unpacked_bytes(const Dims& dims) { return 8 * dims.count() + (1 << 16); }
@@ -173,10 +176,11 @@ ByteCount least_payload_bytes(ByteCount value_bytes) {
 std::vector<std::byte> write_frame_header(const FrameHeader& header) {
   ByteWriter body;
   body.varint(header.index);
-  body.put(header.kind);
+  body.put(header.transform ? transformed_kind : static_cast<std::uint8_t>(header.kind));
   body.varint(header.missing);
   body.put(header.min);
   body.put(header.max);
+  if (header.transform) header.transform->write(body);
   if (header.kind == FrameKind::coded) {
     write_predictor(header.predictor.value(), body);
     write_coder(header.coder.value(), body);
@@ -212,7 +216,8 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   ByteReader in(body, "a frame's table");
   FrameHeader header;
   header.index = in.varint();
-  header.kind = in.get<FrameKind>();
+  const auto kind = in.get<std::uint8_t>();
+  header.kind = kind == transformed_kind ? FrameKind::coded : static_cast<FrameKind>(kind);
   header.missing = in.varint();
   header.min = in.get<double>();
   header.max = in.get<double>();
@@ -220,6 +225,12 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   if (header.missing > dims.count() || !std::isfinite(header.min) || !std::isfinite(header.max) ||
       header.min > header.max) {
     throw ArchiveError("a frame's value range or its missing points are impossible");
+  }
+  if (kind == transformed_kind) {
+    header.transform = FrameTransform::read(in);
+    if (header.transform->kept > dims.count() - header.missing) {
+      throw ArchiveError("a frame's transform keeps more points than there are");
+    }
   }
   if (header.kind == FrameKind::coded) {
     header.predictor = read_predictor(in, dims, dtype);

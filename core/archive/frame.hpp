@@ -11,6 +11,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/units.hpp"
 #include "core/coders/coder.hpp"
+#include "core/transform/transform.hpp"
 
 namespace cuszi {
 
@@ -27,6 +28,7 @@ enum class SectionId : std::uint8_t {
   codes = 8,          ///< the quant-codes, entropy-coded
   weights = 9,        ///< of the context estimates of a pass
   lattice_hash = 10,  ///< of what multilevel's coarse lattice was restored to
+  signs = 11,         ///< which points are negative, where a transform has taken magnitudes
 };
 
 std::string_view name_of(SectionId id);
@@ -105,11 +107,14 @@ struct FrameHeader {
   double max = 0;
   std::optional<PredictorParams> predictor;  ///< of a coded frame
   std::optional<CoderParams> coder;
+  std::optional<FrameTransform> transform;  ///< of the values that the predictor has coded
   std::vector<LevelEntry> levels;
 
   ByteCount payload_bytes() const;
   /// Whether a second lossless pass packed any section.
   bool is_packed() const;
+  /// The points in the mask: those that are missing, and those that a transform keeps.
+  std::uint64_t masked() const { return missing + (transform ? transform->kept : 0); }
 };
 
 /// The least payload, in bytes, that a reader accepts of a frame whose values take `value_bytes`

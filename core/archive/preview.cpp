@@ -142,8 +142,8 @@ ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
   if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
   if (header.kind == FrameKind::lossless) bytes *= 3;  // once more packed, once as planes of bytes
   if (header.kind == FrameKind::coded) bytes += preview.restored.points() * bytes_per_coded_point;
-  if (header.missing != 0) {
-    bytes += ceil_div(shape.points(), 4) + header.missing * (2 * value_bytes + 1);
+  if (header.masked() != 0) {
+    bytes += ceil_div(shape.points(), 4) + header.masked() * (2 * value_bytes + 1);
   }
   for (std::size_t level = 0; level < std::min(preview.levels, header.levels.size()); ++level) {
     for (const SectionEntry& section : header.levels[level].sections) {

@@ -11,16 +11,18 @@
 #include "core/coders/coder.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/field/mask.hpp"
+#include "core/transform/transform.hpp"
 
 namespace cuszi {
 
 /// The destination of a restored frame: all its points, or those of a preview.
 struct FrameTarget {
   FrameShape shape;
-  double min = 0;  ///< of the points that are not missing
+  double min = 0;  ///< of the points that are not missing, as the predictor sees them
   double max = 0;
-  const Mask& mask;  ///< in host memory
-  MutableBytes out;  ///< in the backend's memory or the host's
+  const Mask& mask;                            ///< in host memory
+  MutableBytes out;                            ///< in the backend's memory or the host's
+  const TransformTarget* transform = nullptr;  ///< how they become values, if they are none
 };
 
 /// The passes of one level of the payload, whose codes are written together.

@@ -17,6 +17,7 @@
 #include "core/field/mask.hpp"
 #include "core/field/sample.hpp"
 #include "core/field/selection.hpp"
+#include "core/transform/transform.hpp"
 #include "core/tuning/trial_part.hpp"
 
 namespace cuszi {
@@ -158,6 +159,13 @@ class EncodeSession {
   virtual std::vector<double> sampled_values() = 0;
   /// Whether any point, missing or not, has the value whose bits are the lowest of `bits`.
   virtual bool contains_bits(std::uint64_t bits) = 0;
+
+  /// From now on the frame's values are transformed ones, for all that asks and codes them: under
+  /// choice.bound, errors keep to a share of each value. Points that the transform keeps count as
+  /// missing, and mask() has their own values.
+  virtual void transform(const TransformChoice& choice, double share) = 0;
+  /// Which of the transformed points are negative, as bits in host memory.
+  virtual std::vector<std::uint64_t> signs() = 0;
 
   /// Starts trials in a part of the frame. Not longer than the session. Throws DeviceError where
   /// there are none.

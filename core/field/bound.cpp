@@ -64,7 +64,13 @@ void ValueRange::add(double other_min, double other_max) {
 
 double absolute_bound(double bound, ErrorMode mode, const ValueRange& range) {
   const IeeeArithmetic arithmetic;
+  if (mode == ErrorMode::pointwise) return no_bound;
   return mode == ErrorMode::absolute ? bound : share_of_range(bound, range.min, range.max);
+}
+
+ValueBound value_bound(double bound, ErrorMode mode, const ValueRange& range) {
+  if (mode == ErrorMode::pointwise) return {bound, true};
+  return absolute_bound(bound, mode, range);
 }
 
 }  // namespace cuszi

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/field/config.hpp"
+#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
@@ -26,7 +27,11 @@ struct ValueRange {
 };
 
 /// The absolute bound that `bound` means in a field of this range. A share of a range that
-/// overflows would allow anything: such a field is lossless.
+/// overflows would allow anything: such a field is lossless. There is none where the bound goes
+/// with each value.
 double absolute_bound(double bound, ErrorMode mode, const ValueRange& range);
+
+/// What `bound` allows each value's error to be in a field of this range.
+ValueBound value_bound(double bound, ErrorMode mode, const ValueRange& range);
 
 }  // namespace cuszi

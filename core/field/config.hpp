@@ -12,8 +12,9 @@ namespace cuszi {
 
 /// How a bound is given; the numbers stand in archives.
 enum class ErrorMode : std::uint8_t {
-  absolute = 0,  ///< in the field's own unit
-  relative = 1,  ///< as a share of the value range over the points that are not missing
+  absolute = 0,   ///< in the field's own unit
+  relative = 1,   ///< as a share of the value range over the points that are not missing
+  pointwise = 2,  ///< as a share of each value
 };
 
 /// The predictors, in the order of PredictorParams; the numbers stand in archives.
@@ -146,6 +147,7 @@ struct FrameConfig {
   HuffmanConfig huffman;
   IndexConfig index;  ///< of any coder
   IsoValues isovalues;
+  bool pointwise = false;  ///< the bound is a share of each value
   Lossless lossless = Lossless::none;
 };
 

@@ -59,30 +59,6 @@ void accumulate(std::vector<std::uint64_t>& words, std::uint64_t distance) {
   }
 }
 
-/// XORed with what a quick look at all references finds shortest, the earlier one on ties.
-std::vector<std::byte> encode_bits(const Mask& mask, const Dims& dims) {
-  constexpr ByteCount small = 1 << 20;
-  constexpr int quick = 3;
-  constexpr int thorough = 19;
-  std::vector<std::byte> best;
-  std::vector<std::uint64_t> best_words;
-  Reference best_reference = Reference::none;
-  for (const Reference reference : {Reference::none, Reference::row, Reference::slice}) {
-    const std::uint64_t distance = distance_of(reference, dims);
-    if (reference != Reference::none && distance == 0) continue;
-    auto words = differences(mask.words, distance, dims.count());
-    auto packed = zstd_compress(std::as_bytes(std::span(words)), quick);
-    if (!best.empty() && packed.size() >= best.size()) continue;
-    best = std::move(packed);
-    best_words = std::move(words);
-    best_reference = reference;
-  }
-  const Bytes bytes = std::as_bytes(std::span(best_words));
-  if (bytes.size() <= small) best = zstd_compress(bytes, thorough);
-  best.insert(best.begin(), static_cast<std::byte>(best_reference));
-  return best;
-}
-
 template <class Word>
 std::vector<std::byte> encode_values(const Mask& mask) {
   std::map<Word, std::uint8_t> palette;
@@ -140,24 +116,53 @@ void FillValues::add(double value) {
   values.at(count++) = value;
 }
 
+/// Whichever a quick look at all references finds shortest, the earlier one on ties.
+std::vector<std::byte> encode_bits(const std::vector<std::uint64_t>& bits, const Dims& dims) {
+  constexpr ByteCount small = 1 << 20;
+  constexpr int quick = 3;
+  constexpr int thorough = 19;
+  std::vector<std::byte> best;
+  std::vector<std::uint64_t> best_words;
+  Reference best_reference = Reference::none;
+  for (const Reference reference : {Reference::none, Reference::row, Reference::slice}) {
+    const std::uint64_t distance = distance_of(reference, dims);
+    if (reference != Reference::none && distance == 0) continue;
+    auto words = differences(bits, distance, dims.count());
+    auto packed = zstd_compress(std::as_bytes(std::span(words)), quick);
+    if (!best.empty() && packed.size() >= best.size()) continue;
+    best = std::move(packed);
+    best_words = std::move(words);
+    best_reference = reference;
+  }
+  const Bytes bytes = std::as_bytes(std::span(best_words));
+  if (bytes.size() <= small) best = zstd_compress(bytes, thorough);
+  best.insert(best.begin(), static_cast<std::byte>(best_reference));
+  return best;
+}
+
+std::vector<std::uint64_t> decode_bits(Bytes bytes, const Dims& dims) {
+  std::vector<std::uint64_t> words(ceil_div(dims.count(), 64));
+  ByteReader in(bytes, "a bit of each point");
+  const auto reference = in.get<std::uint8_t>();
+  if (reference > static_cast<std::uint8_t>(Reference::slice)) {
+    throw ArchiveError("bits of points refer to an unknown neighbour");
+  }
+  zstd_decompress(in.take(in.remaining()), std::as_writable_bytes(std::span(words)));
+  accumulate(words, distance_of(static_cast<Reference>(reference), dims));
+  if (dims.count() % 64 != 0) words.back() &= (std::uint64_t{1} << (dims.count() % 64)) - 1;
+  return words;
+}
+
 EncodedMask encode_mask(const Mask& mask, const Dims& dims, DType dtype) {
   return with_type_of(dtype, [&](auto zero) {
-    return EncodedMask{encode_bits(mask, dims), encode_values<BitsOf<decltype(zero)>>(mask)};
+    return EncodedMask{encode_bits(mask.words, dims), encode_values<BitsOf<decltype(zero)>>(mask)};
   });
 }
 
 Mask decode_mask(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count) {
   Mask mask;
   mask.count = count;
-  mask.words.resize(ceil_div(dims.count(), 64));
-  ByteReader in(encoded.bits, "the mask");
-  const auto reference = in.get<std::uint8_t>();
-  if (reference > static_cast<std::uint8_t>(Reference::slice)) {
-    throw ArchiveError("the mask refers to an unknown neighbour");
-  }
-  zstd_decompress(in.take(in.remaining()), std::as_writable_bytes(std::span(mask.words)));
-  accumulate(mask.words, distance_of(static_cast<Reference>(reference), dims));
-  if (dims.count() % 64 != 0) mask.words.back() &= (std::uint64_t{1} << (dims.count() % 64)) - 1;
+  mask.words = decode_bits(encoded.bits, dims);
   std::uint64_t ones = 0;
   for (const std::uint64_t word : mask.words) ones += static_cast<unsigned>(std::popcount(word));
   if (ones != count) throw ArchiveError("the mask holds another number of points than it says");

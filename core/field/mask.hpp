@@ -49,6 +49,13 @@ struct MissingTest {
     return false;
   }
 
+  CUSZI_HD bool any_between(T least, T most) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (fills[i] >= least && fills[i] <= most) return true;
+    }
+    return false;
+  }
+
   /// A test for the fill values in [min, max] alone: those that values clamped to that range can be
   /// restored to, which would make them missing.
   MissingTest within(double min, double max) const {
@@ -78,6 +85,13 @@ struct EncodedMask {
   std::vector<std::byte> bits;
   std::vector<std::byte> values;
 };
+
+/// One bit of each point, bit i % 64 of word i / 64 that of point i: XORed with those of the
+/// previous row or slice, whichever packs best, then zstd.
+std::vector<std::byte> encode_bits(const std::vector<std::uint64_t>& words, const Dims& dims);
+
+/// Decodes what encode_bits() writes. Bits beyond the last point are 0. Throws ArchiveError.
+std::vector<std::uint64_t> decode_bits(Bytes bytes, const Dims& dims);
 
 /// Bits XORed with those of the previous row or slice, whichever packs best, then zstd; values as
 /// a palette where they repeat.

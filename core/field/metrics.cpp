@@ -48,6 +48,7 @@ Quality SeenPoints::quality(const SquareSum& squares) const {
     quality.max = max;
   }
   quality.max_error = max_error;
+  quality.max_share = max_share;
   quality.squared_error = squares;
   quality.missing_differ = missing_differ;
   quality.first_differ = unless_never(first_differ);
@@ -67,6 +68,7 @@ void Quality::merge(const Quality& next) {
   points += next.points;
   missing += next.missing;
   if (next.max_error > max_error || std::isnan(next.max_error)) max_error = next.max_error;
+  max_share = std::max(max_share, next.max_share);
   squared_error.add(next.squared_error);
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/field/quantizer.hpp"
+#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
@@ -33,6 +33,7 @@ struct Quality {
   double min = 0;             ///< of the original
   double max = 0;
   double max_error = 0;
+  double max_share = 0;  ///< largest error as a share of its value; infinite where that is 0
   SquareSum squared_error;
   /// Points that are missing in one of the fields alone, or not by the same value: they have no
   /// error.
@@ -57,7 +58,7 @@ struct Quality {
 template <class T>
 struct PointComparison {
   MissingTest<T> missing;
-  double bound;
+  ValueBound bound;
   double scale = 1;  ///< 2^-exponent: what errors are multiplied by before they are squared
 };
 
@@ -73,6 +74,7 @@ struct SeenPoints {
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
   double max_error = 0;
+  double max_share = 0;
 
   /// Adds the block's point of this number. Returns the square of its scaled error, 0 if it has
   /// none.
@@ -104,8 +106,10 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
     if (!differs) {
       const double error = magnitude_of(value - static_cast<double>(restored));
       max_error = error > max_error ? error : max_error;
+      const double share = error == 0 ? 0 : error / magnitude_of(value);
+      max_share = share > max_share ? share : max_share;
       square = (error * comparison.scale) * (error * comparison.scale);
-      good = within_bound(value, static_cast<double>(restored), comparison.bound);
+      good = comparison.bound.holds(value, static_cast<double>(restored));
     }
   }
   if (!good && first_bad == never) first_bad = point;

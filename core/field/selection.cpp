@@ -100,6 +100,17 @@ void pick(std::span<const Selection> selections, DType dtype, Bytes from, Mutabl
   });
 }
 
+std::vector<std::uint64_t> pick(const Selection& selection,
+                                const std::vector<std::uint64_t>& bits) {
+  std::vector<std::uint64_t> picked(ceil_div(selection.points(), 64));
+  std::uint64_t place = 0;
+  for_each_point(std::span(&selection, 1), [&](std::uint64_t point) {
+    picked[place / 64] |= (bits[point / 64] >> (point % 64) & 1) << (place % 64);
+    ++place;
+  });
+  return picked;
+}
+
 Mask pick(std::span<const Selection> selections, DType dtype, const Mask& from) {
   Mask mask;
   if (!from.any()) return mask;

@@ -53,6 +53,9 @@ inline void pick(const Selection& selection, DType dtype, Bytes from, MutableByt
   pick(std::span(&selection, 1), dtype, from, to);
 }
 
+/// The bits of the selected points: bit i % 64 of word i / 64 is point i.
+std::vector<std::uint64_t> pick(const Selection& selection, const std::vector<std::uint64_t>& bits);
+
 /// The missing points among the selected ones, in the same order.
 Mask pick(std::span<const Selection> selections, DType dtype, const Mask& from);
 inline Mask pick(const Selection& selection, DType dtype, const Mask& from) {

@@ -43,6 +43,12 @@ struct LoadedFrame {
   FrameValues values;
   PredictorParams draft;
   std::unique_ptr<EncodeSession> session;
+  /// What the session's values are instead of the frame's own, and what was scanned of those.
+  struct Transform {
+    FrameTransform transform;
+    FieldScan own;
+  };
+  std::optional<Transform> transform = {};
 
   /// See EncodeSession::scan.
   const FieldScan& scan() const;
@@ -78,7 +84,8 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 
 /// Compresses a frame that `backend` has loaded: passes of predict-quantise and entropy coding. No
 /// restored value that is not missing will differ from the original by more than `bound`. A frame
-/// of one value is no more than that value and its mask. Where coding cannot be done (bound 0,
+/// of one value is no more than that value and its mask. A bound that goes with each value
+/// (FrameConfig::pointwise) is held by a transform. Where coding cannot be done (bound 0,
 /// range beyond the dtype) or does not pay, the values are packed losslessly or stored.
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                                std::uint64_t index, double bound, StepTimes& times);

@@ -20,11 +20,11 @@ std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
 /// The mask of the restored points.
 Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                const Selection& restored, const Sections& sections, StepTimes& times) {
-  if (header.missing == 0) return {};
+  if (header.masked() == 0) return {};
   return times.measure("mask", [&] {
     const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
                               to_host(backend, sections.at(SectionId::mask_values))};
-    const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.missing);
+    const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.masked());
     return restored.all() ? mask : pick(restored, shape.dtype, mask);
   });
 }
@@ -87,6 +87,20 @@ void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHe
   } else {
     throw ArchiveError("a stored frame has another size than its dims say");
   }
+}
+
+/// How the restored points become values, if they are none.
+std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape& shape,
+                                              const FrameHeader& header, const Selection& restored,
+                                              const Sections& sections, StepTimes& times) {
+  if (!header.transform) return std::nullopt;
+  TransformTarget target{*header.transform, header.min, header.max};
+  if (header.min >= 0 || header.max <= 0) return target;
+  return times.measure("signs", [&] {
+    target.negative = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.dims);
+    if (!restored.all()) target.negative = pick(restored, target.negative);
+    return target;
+  });
 }
 
 /// Where the restored points of a frame go.
@@ -154,7 +168,14 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
     });
   }
   const Mask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
-  const FrameTarget target = target_of(shape, header, preview, mask, out);
+  const auto transform =
+      read_transform(backend, shape, header, preview.restored, passes.front(), times);
+  FrameTarget target = target_of(shape, header, preview, mask, out);
+  if (transform) {
+    target.min = header.transform->min;
+    target.max = header.transform->max;
+    target.transform = &*transform;
+  }
   if (has_own_coder(id_of(*header.predictor))) {
     times.measure("decode",
                   [&] { session.decode_values(target, *header.predictor, passes.front()); });

@@ -46,7 +46,7 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   FrameHeader header;
   header.index = index;
   header.kind = kind;
-  const FieldScan& scan = frame.scan();
+  const FieldScan& scan = frame.transform ? frame.transform->own : frame.scan();
   header.missing = scan.missing;
   header.min = scan.min;
   header.max = scan.max;
@@ -91,6 +91,27 @@ void add_mask(const EncodedMask& mask, Sections& out) {
   out.add(SectionId::mask_bits, mask.bits);
   out.add(SectionId::mask_values, mask.values);
 }
+
+/// The signs of a transformed frame; nothing where all are alike.
+std::vector<std::byte> code_signs(const LoadedFrame& frame, StepTimes& times) {
+  if (!frame.transform) return {};
+  const FieldScan& own = frame.transform->own;
+  if (own.min >= 0 || own.max <= 0) return {};
+  return times.measure("signs",
+                       [&] { return encode_bits(frame.session->signs(), frame.shape.dims); });
+}
+
+/// What stands in front of all passes.
+struct PointSections {
+  EncodedMask mask;
+  std::vector<std::byte> signs;
+
+  ByteCount size() const { return mask.bits.size() + mask.values.size() + signs.size(); }
+  void add_to(Sections& out) const {
+    add_mask(mask, out);
+    if (!signs.empty()) out.add(SectionId::signs, signs);
+  }
+};
 
 /// The values packed losslessly, or as they are if that is no larger.
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
@@ -150,12 +171,12 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 }
 
 /// Drops the values of a large frame, whose passes have been predicted, if coding it pays for sure.
-void drop_values(const PassEncoder& encoder, const EncodedMask& mask, LoadedFrame& frame) {
+void drop_values(const PassEncoder& encoder, const PointSections& points, LoadedFrame& frame) {
   constexpr ByteCount large = ByteCount{1} << 22;
   const ByteCount size = frame.shape.bytes();
   if (!frame.values.is_owner() || size < large) return;
   const auto most = encoder.most_bytes();
-  if (!most || *most + mask.bits.size() + mask.values.size() >= size) return;
+  if (!most || *most + points.size() >= size) return;
   frame.values = {};
 }
 
@@ -163,7 +184,7 @@ void drop_values(const PassEncoder& encoder, const EncodedMask& mask, LoadedFram
 /// depend on contexts, passes take turns in the first two, else each step sees all of them at once,
 /// and `coding` is changed where errors would have a direction.
 std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int passes,
-                                   const EncodedMask& mask, StepTimes& times) {
+                                   const PointSections& points, StepTimes& times) {
   EncodeSession& session = *frame.session;
   std::unique_ptr<PassEncoder> encoder;
   if (coding.predicts_by_contexts()) {
@@ -178,7 +199,7 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
       encoder = predict_unbiased(session, coding, {0, passes}, frame.shape);
     });
     times.tell(0.5);
-    drop_values(*encoder, mask, frame);
+    drop_values(*encoder, points, frame);
     if (uses_contexts(coding.coder)) {
       times.measure("contexts", [&] { encoder->fit_contexts({0, passes}); });
     }
@@ -198,12 +219,12 @@ std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& co
   });
 }
 
-/// The sections of all passes, the mask in front, packed if that is wanted.
-std::vector<Sections> sections_of(EncodeSession& session, const EncodedMask& mask,
+/// The sections of all passes, packed if that is wanted.
+std::vector<Sections> sections_of(EncodeSession& session, const PointSections& points,
                                   std::span<const CodedPass> coded, Lossless lossless,
                                   StepTimes& times) {
   std::vector<Sections> passes(coded.size());
-  add_mask(mask, passes.front());
+  points.add_to(passes.front());
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     for (const Section& section : coded[pass].sections.list()) passes[pass].add(section);
   }
@@ -244,6 +265,7 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
   result.header = frame_header(frame, index, FrameKind::coded);
   result.header.predictor = coding.predictor;
   result.header.coder = coding.coder;
+  if (frame.transform) result.header.transform = frame.transform->transform;
   result.header.levels = level_entries(level_of_pass(coding.predictor), passes);
   for (const CodedPass& pass : coded) {
     result.outliers += pass.counts.outliers;
@@ -262,13 +284,13 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
                                       StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
-  const EncodedMask mask = code_mask(frame, times);
+  const PointSections points{code_mask(frame, times), code_signs(frame, times)};
   const std::vector<CodedPass> coded =
       has_own_coder(id_of(coding.predictor))
           ? code_values(session, coding, times)
-          : code_passes(frame, coding, static_cast<int>(pass_levels.size()), mask, times);
+          : code_passes(frame, coding, static_cast<int>(pass_levels.size()), points, times);
   if (coded.front().final_params) coding.predictor = *coded.front().final_params;
-  std::vector<Sections> passes = sections_of(session, mask, coded, lossless, times);
+  std::vector<Sections> passes = sections_of(session, points, coded, lossless, times);
   return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, room, times);
 }
 
@@ -354,6 +376,23 @@ bool has_best_effort(const FrameConfig& config, const LoadedFrame& frame) {
          id_of(frame.draft) == PredictorId::multilevel;
 }
 
+/// Makes the frame one of transformed values, for a bound that is a share of each value. Returns
+/// the bound of what is then coded; 0 if there is none.
+double transform_frame(LoadedFrame& frame, double share, StepTimes& times) {
+  EncodeSession& session = *frame.session;
+  return times.measure("transform", [&] {
+    const TransformChoice choice =
+        choose_transform(share, frame.shape.dtype, session.sampled_values());
+    if (choice.bound == 0) return 0.0;
+    const FieldScan own = frame.scan();
+    session.transform(choice, share);
+    const FieldScan& scan = frame.scan();
+    frame.transform = LoadedFrame::Transform{
+        {choice.params, scan.min, scan.max, scan.missing - own.missing}, own};
+    return choice.bound;
+  });
+}
+
 CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>& compress) {
   CompressedFrame result;
   const Allocate allocate = [&](ByteCount size) {
@@ -405,12 +444,15 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
-  if (auto coded = code_unscanned_frame(backend, config, frame, index, bound, allocate, times)) {
-    return *std::move(coded);
+  if (!config.pointwise) {
+    if (auto coded = code_unscanned_frame(backend, config, frame, index, bound, allocate, times)) {
+      return *std::move(coded);
+    }
   }
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }
+  if (config.pointwise) bound = transform_frame(frame, bound, times);
   const auto code = has_best_effort(config, frame) ? code_with_best_effort : code_or_keep;
   return code(backend, config, frame, index, bound, allocate, times, advice);
 }

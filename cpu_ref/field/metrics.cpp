@@ -15,7 +15,7 @@ namespace {
 /// A block whose errors are squared in units of 2^exponent.
 template <class T>
 Quality measure_block(std::span<const T> original, std::span<const T> restored,
-                      const MissingTest<T>& missing, int exponent, double bound) {
+                      const MissingTest<T>& missing, int exponent, const ValueBound& bound) {
   const PointComparison<T> comparison{missing, bound, std::ldexp(1.0, -exponent)};
   SeenPoints seen;
   LaneSums squared_errors{};
@@ -27,7 +27,7 @@ Quality measure_block(std::span<const T> original, std::span<const T> restored,
 
 template <class T>
 Quality measure(std::span<const T> original, std::span<const T> restored, const FillValues& fills,
-                double bound) {
+                const ValueBound& bound) {
   const MissingTest<T> missing(fills);
   std::vector<Quality> blocks(ceil_div(original.size(), quality_block_points));
   parallel_for(blocks.size(), [&](std::uint64_t i) {
@@ -50,7 +50,7 @@ Quality measure(std::span<const T> original, std::span<const T> restored, const 
 }  // namespace
 
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                        double bound) {
+                        const ValueBound& bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = [](Bytes bytes) {

@@ -10,6 +10,6 @@ namespace cuszi::cpu {
 /// Measures `restored` against `original`, both `dtype`, of the same size. The sums are made in
 /// fixed blocks, so the result does not depend on the number of threads.
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                        double bound);
+                        const ValueBound& bound);
 
 }  // namespace cuszi::cpu

@@ -165,7 +165,8 @@ bool contains_bits(std::span<const T> values, BitsOf<T> bits) {
 }
 
 template <class T>
-Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_t missing_points) {
+Mask build_mask(std::span<const T> values, std::span<const T> originals, const FillValues& fills,
+                std::uint64_t missing_points) {
   Mask mask;
   mask.count = missing_points;
   if (missing_points == 0) return mask;
@@ -176,7 +177,7 @@ Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_
   for (std::uint64_t i = 0; i < values.size(); ++i) {
     if (!missing(values[i])) continue;
     mask.words[i / 64] |= std::uint64_t{1} << (i % 64);
-    std::memcpy(next, &values[i], sizeof(T));
+    std::memcpy(next, &originals[i], sizeof(T));
     next += sizeof(T);
   }
   return mask;
@@ -190,7 +191,9 @@ template double sampled_magnitude(std::span<const float>, const MissingTest<floa
 template double sampled_magnitude(std::span<const double>, const MissingTest<double>&);
 template bool contains_bits(std::span<const float>, std::uint32_t);
 template bool contains_bits(std::span<const double>, std::uint64_t);
-template Mask build_mask(std::span<const float>, const FillValues&, std::uint64_t);
-template Mask build_mask(std::span<const double>, const FillValues&, std::uint64_t);
+template Mask build_mask(std::span<const float>, std::span<const float>, const FillValues&,
+                         std::uint64_t);
+template Mask build_mask(std::span<const double>, std::span<const double>, const FillValues&,
+                         std::uint64_t);
 
 }  // namespace cuszi::cpu

@@ -19,8 +19,9 @@ double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missin
 template <class T>
 bool contains_bits(std::span<const T> values, BitsOf<T> bits);
 
-/// The mask of a frame with `missing` missing points.
+/// The mask of a frame with `missing` missing points, which come back as `originals`.
 template <class T>
-Mask build_mask(std::span<const T> values, const FillValues& fills, std::uint64_t missing);
+Mask build_mask(std::span<const T> values, std::span<const T> originals, const FillValues& fills,
+                std::uint64_t missing);
 
 }  // namespace cuszi::cpu

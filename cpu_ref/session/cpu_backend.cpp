@@ -26,7 +26,7 @@ class CpuBackend final : public Backend {
   }
 
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                          double bound) override {
+                          const ValueBound& bound) override {
     return cpu::measure_quality(dtype, original, restored, fills, bound);
   }
 

@@ -10,14 +10,20 @@
 #include "cpu_ref/multilevel/multilevel.hpp"
 #include "cpu_ref/session/sessions.hpp"
 #include "cpu_ref/tiles/tiles.hpp"
+#include "cpu_ref/transform/transform.hpp"
 #include "cpu_ref/zfp/zfp_coding.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
 
-/// Puts the missing values back.
-void restore_missing(const FrameTarget& target) {
+/// Undoes the transform and puts the missing values back.
+void complete(const FrameTarget& target) {
+  if (target.transform != nullptr) {
+    with_type_of(target.shape.dtype, [&](auto zero) {
+      restore_values(*target.transform, as_values<decltype(zero)>(target.out));
+    });
+  }
   if (!target.mask.any()) return;
   const ByteCount size = size_of(target.shape.dtype);
   const std::byte* value = target.mask.values.data();
@@ -62,7 +68,7 @@ class OnePassDecoder final : public PassDecoder {
     });
   }
 
-  void finish() override { restore_missing(target_); }
+  void finish() override { complete(target_); }
 
  private:
   FrameTarget target_;
@@ -112,7 +118,7 @@ class MultilevelDecoder final : public PassDecoder {
                          SparseList::decode(sections.find(SectionId::outliers), codes_.size()));
   }
 
-  void finish() override { restore_missing(target_); }
+  void finish() override { complete(target_); }
 
  private:
   struct PassOfLevel {
@@ -164,7 +170,7 @@ class CpuDecodeSession final : public DecodeSession {
       visit_own_coder(predictor,
                       [&](const auto& params) { cpu::decode_values(params, sections, output); });
     });
-    restore_missing(target);
+    complete(target);
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {
@@ -172,7 +178,7 @@ class CpuDecodeSession final : public DecodeSession {
       using T = decltype(zero);
       std::ranges::fill(as_values<T>(target.out), value_of<T>(bits));
     });
-    restore_missing(target);
+    complete(target);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "cpu_ref/multilevel/multilevel.hpp"
 #include "cpu_ref/session/sessions.hpp"
 #include "cpu_ref/tiles/tiles.hpp"
+#include "cpu_ref/transform/transform.hpp"
 #include "cpu_ref/tuning/trials.hpp"
 #include "cpu_ref/zfp/zfp_coding.hpp"
 
@@ -209,14 +210,15 @@ class CpuEncodeSession final : public EncodeSession {
       : EncodeSession(workspace.slot),
         workspace_(workspace),
         shape_(shape),
-        values_(as_values<T>(values)),
+        original_(as_values<T>(values)),
+        values_(original_),
         rules_(rules),
         draft_(std::move(draft)) {
-    if (known) learn(*known);
+    if (known) learn(*known, rules_);
   }
 
   const FieldScan& scan() override {
-    if (!is_scanned_) learn(scan_frame(shape_.extents(), values_, rules_.fills, draft_));
+    if (!is_scanned_) learn(scan_frame(shape_.extents(), values_, rules_.fills, draft_), rules_);
     return scan_;
   }
 
@@ -247,6 +249,17 @@ class CpuEncodeSession final : public EncodeSession {
   bool contains_bits(std::uint64_t bits) override {
     return cpu::contains_bits(values_, static_cast<BitsOf<T>>(bits));
   }
+
+  void transform(const TransformChoice& choice, double share) override {
+    scan();
+    transformed_.resize(original_.size());
+    signs_ = transform_values(choice, share, rules_.fills, frame_rules_, original_,
+                              std::span(transformed_));
+    values_ = transformed_;
+    learn(scan_frame(shape_.extents(), values_, {}, draft_), {});
+  }
+
+  std::vector<std::uint64_t> signs() override { return signs_; }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return make_trial_session(part, input());
@@ -291,11 +304,11 @@ class CpuEncodeSession final : public EncodeSession {
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
 
  private:
-  void learn(const FieldScan& scan) {
+  void learn(const FieldScan& scan, const ValueRules& rules) {
     scan_ = scan;
     is_scanned_ = true;
-    mask_ = build_mask(values_, rules_.fills, scan.missing);
-    frame_rules_ = RestoreRules<T>(rules_, scan.min, scan.max);
+    mask_ = build_mask(values_, original_, rules.fills, scan.missing);
+    frame_rules_ = RestoreRules<T>(rules, scan.min, scan.max);
   }
 
   FrameInput<T> input() {
@@ -305,7 +318,10 @@ class CpuEncodeSession final : public EncodeSession {
 
   Workspace& workspace_;
   FrameShape shape_;
-  std::span<const T> values_;
+  std::span<const T> original_;
+  std::span<const T> values_;  ///< the original ones, or transformed
+  std::vector<T> transformed_;
+  std::vector<std::uint64_t> signs_;
   ValueRules rules_;
   PredictorParams draft_;
   bool is_scanned_ = false;

@@ -39,6 +39,7 @@ struct Seen {
       all.min = fmin(all.min, other(all.min, distance));
       all.max = fmax(all.max, other(all.max, distance));
       all.max_error = fmax(all.max_error, other(all.max_error, distance));
+      all.max_share = fmax(all.max_share, other(all.max_share, distance));
       squares += other(squares, distance);
     }
   }
@@ -49,7 +50,7 @@ template <class T>
 __global__ void __launch_bounds__(MetricsPolicy::threads)
     measure_blocks(const T* original, const T* restored, std::uint64_t points,
                    const __grid_constant__ MissingTest<T> missing, const double* scales,
-                   double bound, Seen* blocks) {
+                   const __grid_constant__ ValueBound bound, Seen* blocks) {
   constexpr unsigned in_flight = MetricsPolicy::in_flight;
   const std::uint64_t block =
       (std::uint64_t{blockIdx.x} * MetricsPolicy::threads + threadIdx.x) / 32;
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(MetricsPolicy::threads)
 template <class T>
 std::span<const Seen> see(DeviceContext& gpu, const T* original, const T* restored,
                           std::uint64_t points, const FillValues& fills, const double* scales,
-                          double bound) {
+                          const ValueBound& bound) {
   const std::uint64_t blocks = ceil_div(points, quality_block_points);
   auto* const seen = gpu.take<Seen>(blocks);
   measure_blocks<<<blocks_for(blocks, MetricsPolicy::warps), MetricsPolicy::threads, 0,
@@ -97,7 +98,7 @@ std::span<const Seen> see(DeviceContext& gpu, const T* original, const T* restor
 
 template <class T>
 Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const T> restored,
-                const FillValues& fills, double bound) {
+                const FillValues& fills, const ValueBound& bound) {
   const auto look = [&](const double* scales) {
     return see(gpu, original.data(), restored.data(), original.size(), fills, scales, bound);
   };
@@ -119,7 +120,7 @@ Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const
 }  // namespace
 
 Quality measure_quality(DeviceContext& gpu, DType dtype, Bytes original, Bytes restored,
-                        const FillValues& fills, double bound) {
+                        const FillValues& fills, const ValueBound& bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = [](Bytes bytes) {

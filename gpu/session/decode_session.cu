@@ -1,6 +1,5 @@
 #include "gpu/coders/bitcomp.hpp"
 #include "gpu/coders/coder.cuh"
-#include "gpu/field/restoration.cuh"
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
@@ -8,6 +7,7 @@
 #include "gpu/runtime/launch.cuh"
 #include "gpu/session/sessions.hpp"
 #include "gpu/tiles/tiles.cuh"
+#include "gpu/transform/restoration.cuh"
 #include "gpu/zfp/zfp_coding.cuh"
 
 namespace cuszi::gpu {

@@ -15,6 +15,7 @@
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
 #include "gpu/tiles/tiles.cuh"
+#include "gpu/transform/transform.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
 #include "gpu/tuning/trials.cuh"
 #include "gpu/zfp/zfp_coding.cuh"
@@ -132,12 +133,14 @@ class GpuEncodeSession final : public EncodeSession {
         rules_(rules),
         draft_(std::move(draft)) {
     gpu_.reset();
-    values_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
-    if (known) learn(*known);
+    original_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
+    values_ = original_;
+    if (known) learn(*known, rules_);
   }
 
   const FieldScan& scan() override {
-    if (!is_scanned_) learn(scan_frame(gpu_, shape_.extents(), values_, rules_.fills, draft_));
+    if (is_scanned_) return scan_;
+    learn(scan_frame(gpu_, shape_.extents(), values_, rules_.fills, draft_), rules_);
     return scan_;
   }
 
@@ -191,6 +194,25 @@ class GpuEncodeSession final : public EncodeSession {
     return answer != 0;
   }
 
+  void transform(const TransformChoice& choice, double share) override {
+    scan();
+    const std::uint64_t points = shape_.points();
+    auto* const out = gpu_.take<T>(points);
+    negative_ = gpu_.take_zeroed<std::uint64_t>(ceil_div(points, 64));
+    transform_values(gpu_, choice, share, rules_.fills, frame_rules_, original_, points, out,
+                     negative_);
+    missing_ = {};
+    values_ = out;
+    learn(scan_frame(gpu_, shape_.extents(), values_, {}, draft_), {});
+  }
+
+  std::vector<std::uint64_t> signs() override {
+    std::vector<std::uint64_t> words(ceil_div(shape_.points(), 64));
+    start_copy(gpu_, words.data(), negative_, words.size());
+    gpu_.sync();
+    return words;
+  }
+
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return make_trial_session(gpu_, part, input(), present_values(), frame_fit());
   }
@@ -234,12 +256,12 @@ class GpuEncodeSession final : public EncodeSession {
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
-  void learn(const FieldScan& scan) {
+  void learn(const FieldScan& scan, const ValueRules& rules) {
     scan_ = scan;
     is_scanned_ = true;
-    frame_rules_ = RestoreRules<T>(rules_, scan.min, scan.max);
+    frame_rules_ = RestoreRules<T>(rules, scan.min, scan.max);
     if (scan.missing == 0) return;
-    missing_ = find_missing(gpu_, values_, shape_.points(), rules_.fills, scan.missing);
+    missing_ = find_missing(gpu_, values_, original_, shape_.points(), rules.fills, scan.missing);
   }
 
   FrameInput<T> input() {
@@ -261,7 +283,9 @@ class GpuEncodeSession final : public EncodeSession {
 
   DeviceContext& gpu_;
   FrameShape shape_;
-  const T* values_ = nullptr;
+  const T* original_ = nullptr;
+  const T* values_ = nullptr;  ///< the original ones, or transformed
+  std::uint64_t* negative_ = nullptr;
   FrameMemory memory_;
   ValueRules rules_;
   PredictorParams draft_;

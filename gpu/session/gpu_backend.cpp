@@ -49,7 +49,7 @@ class GpuBackend final : public Backend {
   }
 
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                          double bound) override {
+                          const ValueBound& bound) override {
     const FrameInSlot frame(slot_);
     use_device();
     gpu_.reset();

@@ -4,11 +4,11 @@
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/hash.cuh"
-#include "gpu/field/restoration.cuh"
 #include "gpu/multilevel/energy.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
+#include "gpu/transform/restoration.cuh"
 
 namespace cuszi::gpu {
 

@@ -278,17 +278,16 @@ SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t poi
 }
 
 template <class T>
-MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, std::uint64_t points,
-                              const FillValues& fills, std::uint64_t count) {
+MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, const T* originals,
+                              std::uint64_t points, const FillValues& fills, std::uint64_t count) {
   MissingPoints<T> missing{take_bits(gpu, points), gpu.take<T>(count)};
   const std::uint64_t words = missing.bits.blocks * RankedBits::block_words;
   launch_items(gpu, "mark_missing", words * 32, mark_missing<T>, values, points,
                MissingTest<T>(fills), missing.bits);
   rank_bits(gpu, missing.bits);
   for_each_bit(gpu, missing.bits,
-               [values, kept = missing.values] __device__(std::uint64_t point, std::uint64_t rank) {
-                 kept[rank] = values[point];
-               });
+               [originals, kept = missing.values] __device__(
+                   std::uint64_t point, std::uint64_t rank) { kept[rank] = originals[point]; });
   return missing;
 }
 
@@ -298,9 +297,9 @@ template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*, co
                               const PredictorParams&);
 template SampledRange sample_range(DeviceContext&, const float*, std::uint64_t);
 template SampledRange sample_range(DeviceContext&, const double*, std::uint64_t);
-template MissingPoints<float> find_missing(DeviceContext&, const float*, std::uint64_t,
-                                           const FillValues&, std::uint64_t);
-template MissingPoints<double> find_missing(DeviceContext&, const double*, std::uint64_t,
-                                            const FillValues&, std::uint64_t);
+template MissingPoints<float> find_missing(DeviceContext&, const float*, const float*,
+                                           std::uint64_t, const FillValues&, std::uint64_t);
+template MissingPoints<double> find_missing(DeviceContext&, const double*, const double*,
+                                            std::uint64_t, const FillValues&, std::uint64_t);
 
 }  // namespace cuszi::gpu

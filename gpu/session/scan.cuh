@@ -28,8 +28,9 @@ struct MissingPoints {
   T* values = nullptr;
 };
 /// Finds the `missing` points of a frame of `points` points: those whose values are fill values.
+/// They come back as `originals`.
 template <class T>
-MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, std::uint64_t points,
-                              const FillValues& fills, std::uint64_t missing);
+MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, const T* originals,
+                              std::uint64_t points, const FillValues& fills, std::uint64_t missing);
 
 }  // namespace cuszi::gpu

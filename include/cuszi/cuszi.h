@@ -52,12 +52,13 @@ typedef struct cuszi_field {
 
 /* How `bound` is meant. */
 typedef enum cuszi_mode {
-  CUSZI_REL = 0,  /* as a share of the value range */
-  CUSZI_ABS = 1,  /* in the field's own unit */
-  CUSZI_PSNR = 2, /* as a target: a PSNR of at least `bound` dB, above 0 and up to 400, in few
-                     bits. Trials find an absolute bound; cuszi_reached() tells what it gives */
-  CUSZI_RATIO = 3 /* as a target: an archive at least `bound` times smaller than the field, 1 to
-                     1e9, with little error, found by trials too */
+  CUSZI_REL = 0,   /* as a share of the value range */
+  CUSZI_ABS = 1,   /* in the field's own unit */
+  CUSZI_PSNR = 2,  /* as a target: a PSNR of at least `bound` dB, above 0 and up to 400, in few
+                      bits. Trials find an absolute bound; cuszi_reached() tells what it gives */
+  CUSZI_RATIO = 3, /* as a target: an archive at least `bound` times smaller than the field, 1 to
+                      1e9, with little error, found by trials too */
+  CUSZI_PWREL = 4  /* as a share of each value: zeros and signs come back exactly */
 } cuszi_mode;
 
 typedef enum cuszi_preset {
@@ -247,7 +248,7 @@ typedef struct cuszi_info {
   uint32_t size; /* sizeof(cuszi_info), by cuszi_empty_info() */
   uint32_t format_version;
   cuszi_field field;
-  int32_t mode; /* CUSZI_REL, or CUSZI_ABS, which targets come to */
+  int32_t mode; /* CUSZI_REL, CUSZI_PWREL, or CUSZI_ABS, which targets come to */
   uint32_t fill_count;
   double bound_asked;
   double bound_absolute; /* what no value's error exceeds; the largest double if there is none */

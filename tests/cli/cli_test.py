@@ -34,11 +34,13 @@ OK, USAGE, INPUT, ARCHIVE, BOUND, DEVICE, OUTPUT = range(7)
 
 REPORT_KEYS = {
     "input", "archive", "dtype", "dims", "input_bytes", "archive_bytes", "ratio", "bit_rate",
-    "error_bound_abs", "psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound",
+    "error_bound_abs", "psnr_db", "nrmse", "max_abs_error", "max_pointwise_error",
+    "max_error_over_bound", "within_bound",
     "value_min", "value_max", "masked", "outliers", "patches", "predictor", "coder", "lossless",
     "device", "compress_seconds", "compress_gb_per_s", "decompress_seconds",
     "decompress_gb_per_s"}
-QUALITY_KEYS = {"psnr_db", "nrmse", "max_abs_error", "max_error_over_bound", "within_bound"}
+QUALITY_KEYS = {"psnr_db", "nrmse", "max_abs_error", "max_pointwise_error",
+    "max_error_over_bound", "within_bound"}
 
 
 class CliTest(unittest.TestCase):

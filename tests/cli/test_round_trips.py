@@ -2,8 +2,11 @@
 
 import array
 import json
+import math
 import subprocess
 import unittest
+from fractions import Fraction
+from random import Random
 
 from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BITCOMP_FIELD, BITCOMP_OPTIONS, CUSZI, CliTest,
                       DEVICE, INPUT, OUTPUT, USAGE, also_sanitized)
@@ -69,6 +72,34 @@ class RoundTrips(CliTest):
         self.field("f_30x40x50.f32", "filled", "30x40x50")
         result = self.cuszi("compress", "f_30x40x50.f32", "-e", "1e-3")
         self.assertIn("--fill-value 1e+20", result.stderr.decode())
+
+    def test_share_of_each_value(self):
+        random = Random(3)
+        values = array.array("d")
+        for i in range(20 * 30 * 40):
+            value = math.exp(20 * math.sin(i / 4000)) * (1 + random.random() / 50)
+            values.append(random.choice((0.0, -0.0, 5e-324, -1e-310, 1e300, -1e-300))
+                          if i % 97 == 0 else value if i // 900 % 2 else -value)
+        self.path("wide_20x30x40.f64").write_bytes(values.tobytes())
+        share = Fraction(1e-3)
+        for preset in ("ratio", "fast", "cusz", "cuszi"):
+            with self.subTest(preset=preset):
+                run = self.cuszi("compress", "wide_20x30x40.f64", "-m", "pwrel", "-e", "1e-3",
+                                 "--preset", preset, "--verify", "--json", "-o", "w.cuszi", "--force")
+                report = json.loads(run.stdout)
+                self.assertEqual((report["error_mode"], report["error_bound"]), ("pwrel", 1e-3))
+                self.assertTrue(report["within_bound"])
+                self.assertLessEqual(report["max_pointwise_error"], 1e-3)
+                self.assertGreater(report["ratio"], 2)
+                self.cuszi("decompress", "w.cuszi", "-o", "w.out", "--force")
+                restored = array.array("d", self.path("w.out").read_bytes())
+                for was, now in zip(values, restored):
+                    self.assertEqual(math.copysign(1, was), math.copysign(1, now))
+                    self.assertLessEqual(abs(Fraction(was) - Fraction(now)),
+                                         share * abs(Fraction(was)))
+        run = self.cuszi("compress", "wide_20x30x40.f64", "-m", "pwrel", "-e", "1e-3",
+                         "--preset", "zfp", code=USAGE)
+        self.assertIn(b"zfp takes no bound that goes with each value", run.stderr)
 
     def test_isovalues(self):
         original = array.array("f", self.field("u_20x30x40.f32"))

@@ -55,6 +55,10 @@ class FaultySession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sound_->sampled_values(); }
   bool contains_bits(std::uint64_t bits) override { return sound_->contains_bits(bits); }
+  void transform(const TransformChoice& choice, double share) override {
+    sound_->transform(choice, share);
+  }
+  std::vector<std::uint64_t> signs() override { return sound_->signs(); }
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return sound_->trials(part);
   }
@@ -91,7 +95,7 @@ class FaultyBackend final : public Backend {
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return sound_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                          double bound) override {
+                          const ValueBound& bound) override {
     return sound_->measure_quality(dtype, original, restored, fills, bound);
   }
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,

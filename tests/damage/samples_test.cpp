@@ -15,7 +15,8 @@ namespace {
 /// What archives have between them; a value that none has is one that no edit of them reaches.
 struct Inventory {
   std::array<int, 4> kinds{};
-  std::array<int, 11> sections{};
+  std::array<int, 12> sections{};
+  std::array<int, 2> transformed{};  ///< of coded frames: no, yes
   std::array<int, 5> predictors{};
   std::array<int, 3> coders{};
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
@@ -39,6 +40,7 @@ struct Inventory {
     ++kinds.at(static_cast<std::size_t>(frame.header.kind));
     const bool coded = frame.header.kind == FrameKind::coded;
     if (coded) add_method(frame.header);
+    if (coded) ++transformed.at(frame.header.transform ? 1 : 0);
     for (const OpenLevel& level : frame.levels) {
       for (const OpenSection& section : level) {
         add(section, coded && id_of(*frame.header.coder) == CoderId::ans);
@@ -102,6 +104,7 @@ TEST_CASE("fuzzing starts from every way to make an archive") {
   const Inventory inventory = inventory_of(seed_archives());
   check_all(inventory.kinds);
   check_all(inventory.sections);
+  check_all(inventory.transformed);
   check_all(inventory.predictors);
   check_all(inventory.coders);
   for (const auto& of_coder : inventory.indices) check_all(of_coder);

@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(restored.size() == values.size(), "a field is restored to another size");
   require(!test::first_broken_promise(shape.dtype, values, restored,
                                       {field.task.fills, field.task.config.isovalues},
-                                      header.bound_absolute),
+                                      header.value_bound()),
           "a restored value breaks the bound or a missing one is lost");
   require(archive.size() <= values.size() + header_bytes + bytes_per_frame * header.plan.frames(),
           "an archive is larger than its field");

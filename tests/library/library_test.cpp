@@ -242,7 +242,7 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::bound, -1.0, "bound");
   check_refused(&cuszi_options::bound, 1.0, "bound");
   check_refused(&cuszi_options::bound, std::nan(""), "bound");
-  check_refused(&cuszi_options::mode, 4, "mode");
+  check_refused(&cuszi_options::mode, 5, "mode");
   check_refused(&cuszi_options::preset, 5, "preset");
   check_refused(&cuszi_options::device, -1, "device");
   check_refused(&cuszi_options::threads, -2, "threads");

@@ -129,6 +129,14 @@ double random_bound(Random& random) {
   return random.one_in(2) ? power : power * (1 + 9 * random.uniform());
 }
 
+/// Makes the bound a share of each value, where the predictor takes one.
+void make_pointwise(FrameTask& task) {
+  if (task.config.predictor.id == PredictorId::zfp) return;
+  task.config.pointwise = true;
+  task.mode = ErrorMode::pointwise;
+  if (task.bound >= 1) task.bound = 0.75;
+}
+
 /// A binary exponent of values: mostly from -30 to 29, else near the least or the largest of the
 /// type.
 int random_exponent(Random& random, DType dtype) {
@@ -206,12 +214,13 @@ std::string RandomFrame::to_string() const {
   const PredictorConfig& predictor = task.config.predictor;
   const InterpConfig& interp = predictor.interp;
   const HuffmanConfig& huffman = task.config.huffman;
+  constexpr std::array mode_names{" abs ", " rel ", " pwrel "};
   std::ostringstream text;
   text << field_kinds.at(static_cast<std::size_t>(kind)).name << ' ' << task.shape.dims.to_string()
        << ' ' << name_of(task.shape.dtype) << " seed " << seed << " holes "
        << static_cast<int>(holes) << (spikes ? " spikes" : "") << " fills " << task.fills.count
        << " isovalues " << task.config.isovalues.count << " bound " << task.bound
-       << (task.mode == ErrorMode::relative ? " rel " : " abs ") << name_of(predictor.id)
+       << mode_names.at(static_cast<std::size_t>(task.mode)) << name_of(predictor.id)
        << (predictor.automatic ? " auto" : "") << " coder " << static_cast<int>(task.config.coder)
        << " effort " << static_cast<int>(predictor.multilevel.effort) << " reach "
        << predictor.multilevel.reach.value_or(0) << " bound_over_half_step "
@@ -259,6 +268,7 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   }
   Random of_frame(frame.seed);
   task.config.isovalues = random_isovalues(of_frame);
+  if (of_frame.one_in(8)) make_pointwise(task);
   return frame;
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <limits>
 
 #include "core/archive/archive.hpp"
 #include "core/base/hash.hpp"
@@ -69,12 +70,42 @@ void put_back_missing(SlowFrame<T>& frame) {
   }
 }
 
+/// Section 3.5: what the predictor has restored becomes values in the frame's own range.
+template <class T>
+void undo_transform(SlowFrame<T>& frame, double min, double max) {
+  const FrameTransform& transform = *frame.header.transform;
+  const std::int16_t centre = std::get<LogTransform>(transform.params).centre;
+  const Bytes signs = frame.passes.front().find(SectionId::signs);
+  const std::vector<std::uint64_t> words =
+      min < 0 && max > 0 ? decode_bits(signs, frame.dims) : std::vector<std::uint64_t>{};
+  constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
+  for (std::uint64_t i = 0; i < frame.values.size(); ++i) {
+    const bool negative = words.empty() ? min < 0 : (words[i / 64] >> (i % 64) & 1) != 0;
+    const double y = std::clamp(static_cast<double>(frame.values[i]), transform.min, transform.max);
+    const T magnitude = static_cast<T>(std::min(exp2_of_value<T>(y + centre), largest));
+    frame.values[i] =
+        std::clamp(negative ? -magnitude : magnitude, static_cast<T>(min), static_cast<T>(max));
+  }
+}
+
+template <class T>
+void restore_coded(SlowFrame<T>& frame) {
+  const double min = frame.header.min;
+  const double max = frame.header.max;
+  if (frame.header.transform) {
+    frame.header.min = frame.header.transform->min;
+    frame.header.max = frame.header.transform->max;
+  }
+  std::visit([&](const auto& params) { restore(params, frame); }, *frame.header.predictor);
+  if (frame.header.transform) undo_transform(frame, min, max);
+}
+
 template <class T>
 void restore_values(SlowFrame<T>& frame) {
   const Sections& first = frame.passes.front();
   const FrameHeader& header = frame.header;
   if (header.kind == FrameKind::coded) {
-    std::visit([&](const auto& params) { restore(params, frame); }, *header.predictor);
+    restore_coded(frame);
   } else if (header.kind == FrameKind::constant) {
     const std::uint64_t bits = decode_constant(first.at(SectionId::raw), dtype_of<T>);
     std::fill(frame.values.begin(), frame.values.end(),
@@ -97,13 +128,13 @@ std::vector<T> restore_frame(const Dims& dims, const FrameHeader& header, Bytes 
   frame.codes = read_codes(header, frame.passes, dims.count());
   frame.values.resize(dims.count());
   const bool has_mask = header.kind == FrameKind::coded || header.kind == FrameKind::constant;
-  if (has_mask && header.missing != 0) {
+  if (has_mask && header.masked() != 0) {
     const auto copy_of = [&](SectionId id) {
       const Bytes bytes = frame.passes.front().at(id);
       return std::vector<std::byte>(bytes.begin(), bytes.end());
     };
     frame.mask = decode_mask({copy_of(SectionId::mask_bits), copy_of(SectionId::mask_values)}, dims,
-                             dtype_of<T>, header.missing);
+                             dtype_of<T>, header.masked());
   }
   restore_values(frame);
   return frame.values;

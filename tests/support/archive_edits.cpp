@@ -8,7 +8,7 @@ namespace cuszi::test {
 
 namespace {
 
-constexpr unsigned section_kinds = 11;
+constexpr unsigned section_kinds = 12;
 
 /// Where numbers begin to need more bits, or stop to be believed.
 std::uint64_t boundary(Random& random) {
@@ -131,13 +131,28 @@ void change_content(std::vector<std::byte>& bytes, Random& random) {
 
 // Statements.
 
+void change_transform(std::optional<FrameTransform>& transform, Random& random) {
+  if (!transform) {
+    transform = FrameTransform{LogTransform{}, -1, 1, 0};
+    return;
+  }
+  switch (random.below(5)) {
+    case 0: transform.reset(); break;
+    case 1: transform->min = changed(transform->min, random); break;
+    case 2: transform->max = changed(transform->max, random); break;
+    case 3: transform->kept = changed(transform->kept, random); break;
+    default: transform->params = LogTransform{static_cast<std::int16_t>(random.next())};
+  }
+}
+
 void change_statement(OpenFrame& frame, Random& random) {
   FrameHeader& header = frame.header;
-  switch (random.below(5)) {
+  switch (random.below(6)) {
     case 0: header.index = changed(header.index, random); break;
     case 1: header.missing = changed(header.missing, random); break;
     case 2: header.min = changed(header.min, random); break;
     case 3: header.max = changed(header.max, random); break;
+    case 4: change_transform(header.transform, random); break;
     default:
       header.kind = random.pick(
           {FrameKind::stored, FrameKind::lossless, FrameKind::coded, FrameKind::constant});

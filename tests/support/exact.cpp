@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace cuszi::test {
 
@@ -59,10 +60,43 @@ class WideInteger {
 
 }  // namespace
 
+namespace {
+
+/// The significand's upper bits, those that stand before the lowest `bits`.
+double without_low_bits(double value, unsigned bits) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) >> bits << bits);
+}
+
+/// Three numbers of at most 18 bits whose sum is `value`.
+std::array<double, 3> thirds(double value) {
+  const double first = without_low_bits(value, 35);
+  const double second = without_low_bits(value - first, 35);
+  return {first, second, value - first - second};
+}
+
+}  // namespace
+
 int sign_of_sum(std::span<const double> terms) {
   WideInteger sum;
   for (const double term : terms) sum.add(term);
   return sum.sign();
+}
+
+bool differ_by_at_most_share(double a, double b, double share) {
+  if (a == 0 || b == 0) return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  if (std::signbit(a) != std::signbit(b)) return false;
+  const int exponent = std::ilogb(a);  // of 1 to 2, products of parts are exact
+  const double was = std::scalbn(std::fabs(a), -exponent);
+  const double now = std::scalbn(std::fabs(b), -exponent);
+  std::vector<double> above{was, -now};
+  std::vector<double> below{now, -was};
+  for (const double part : thirds(was)) {
+    for (const double of_share : thirds(share)) {
+      above.push_back(-part * of_share);
+      below.push_back(-part * of_share);
+    }
+  }
+  return sign_of_sum(above) <= 0 && sign_of_sum(below) <= 0;
 }
 
 }  // namespace cuszi::test

@@ -17,4 +17,8 @@ inline bool differ_by_at_most(double a, double b, double bound) {
   return sign_of_sum({a, -b, -bound}) <= 0 && sign_of_sum({b, -a, -bound}) <= 0;
 }
 
+/// |a - b| <= share |a| without any rounding, and both have the same sign, for finite doubles and
+/// a share below 1. A zero differs from all but itself.
+bool differ_by_at_most_share(double a, double b, double share);
+
 }  // namespace cuszi::test

@@ -17,7 +17,7 @@ struct FrameTask {
 
 struct BoundedFrame {
   CompressedFrame frame;
-  double bound;  ///< absolute
+  double bound;  ///< absolute, or a share of each value
 };
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);

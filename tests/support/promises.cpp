@@ -34,9 +34,14 @@ bool same_sides(T original, T restored, const IsoValues& isovalues) {
                      });
 }
 
+bool keeps_to(const ValueBound& bound, double original, double restored) {
+  return bound.pointwise ? differ_by_at_most_share(original, restored, bound.bound)
+                         : differ_by_at_most(original, restored, bound.bound);
+}
+
 template <class T>
 std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span<const T> restored,
-                                          const ValueRules& rules, double bound) {
+                                          const ValueRules& rules, const ValueBound& bound) {
   const FillValues& fills = rules.fills;
   T min = std::numeric_limits<T>::max();
   T max = std::numeric_limits<T>::lowest();
@@ -49,7 +54,7 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
     if (same_bits(original[i], restored[i])) continue;
     const bool kept = !is_missing(original[i], fills) && !is_missing(restored[i], fills) &&
                       restored[i] >= min && restored[i] <= max &&
-                      differ_by_at_most(original[i], restored[i], bound) &&
+                      keeps_to(bound, original[i], restored[i]) &&
                       same_sides(original[i], restored[i], rules.isovalues);
     if (!kept) return i;
   }
@@ -59,7 +64,8 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
 }  // namespace
 
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
-                                                  const ValueRules& rules, double bound) {
+                                                  const ValueRules& rules,
+                                                  const ValueBound& bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     return first_broken(values_of<T>(original), values_of<T>(restored), rules, bound);

@@ -6,13 +6,14 @@
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
 #include "core/field/restore_rules.hpp"
+#include "core/field/value_bound.hpp"
 
 namespace cuszi::test {
 
 /// The first point of `restored` that breaks a promise (a missing value that is not bit for bit the
-/// same, or one further from the original than `bound`, outside of the original's range or on
-/// another side of an isovalue), if any.
+/// same, or one further from the original than `bound` allows, outside of the original's range or
+/// on another side of an isovalue), if any.
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
-                                                  const ValueRules& rules, double bound);
+                                                  const ValueRules& rules, const ValueBound& bound);
 
 }  // namespace cuszi::test

@@ -38,6 +38,12 @@ FieldSettings ratio_settings() {
   return settings;
 }
 
+/// A bound that is a share of each value.
+void make_pointwise(FieldSettings& settings) {
+  settings.mode = ErrorMode::pointwise;
+  settings.frame.pointwise = true;
+}
+
 /// A field whose missing points lie behind each other at this distance.
 SampleArchive masked_sample(const std::string& name, const Dims& dims, std::uint64_t distance) {
   auto values = make_values<float>(FieldKind::smooth, dims, 3);
@@ -283,6 +289,17 @@ const std::vector<SampleArchive>& small_archives() {
              [](S& s) {
                s.mode = ErrorMode::absolute;
                s.bound = 1e280;
+               s.frame.predictor.id = PredictorId::tiles;
+             }),
+      sample("logarithms with signs and a mask", FieldKind::missing, {8, 8, 9}, DType::f32,
+             [](S& s) {
+               make_pointwise(s);
+               s.frame.predictor.id = PredictorId::multilevel;
+               s.frame.coder = CoderId::ans;
+             }),
+      sample("logarithms of doubles", FieldKind::wide, {120}, DType::f64,
+             [](S& s) {
+               make_pointwise(s);
                s.frame.predictor.id = PredictorId::tiles;
              }),
       sample("zfp", FieldKind::smooth, {8, 9, 10}, DType::f32,

@@ -76,6 +76,8 @@ class ScriptedSession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sample_; }
   bool contains_bits(std::uint64_t /*bits*/) override { return false; }
+  void transform(const TransformChoice& /*choice*/, double /*share*/) override {}
+  std::vector<std::uint64_t> signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
   CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
     return {};

@@ -116,7 +116,7 @@ class FakeDevice final : public Backend {
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return cpu_->decode(payload); }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
-                          double bound) override {
+                          const ValueBound& bound) override {
     return cpu_->measure_quality(dtype, original, restored, fills, bound);
   }
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,

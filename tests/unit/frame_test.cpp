@@ -110,7 +110,7 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   CHECK_THROWS_AS(read_changed([](H& h) { h.max = infinity; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.min = 2e30; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.predictor = LorenzoParams{}; }), ArchiveError);
-  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{11}; }),
+  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{12}; }),
                   ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.clear(); }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.push_back({}); }), ArchiveError);

@@ -27,7 +27,7 @@ Encoded encode(const LorenzoParams& params, double bound, const Extents3& extent
   const FillValues no_fills;
   const FieldScan scan =
       cpu::scan_frame<T>(extents, values, no_fills, LorenzoParams::draft({}, extents));
-  const Mask mask = cpu::build_mask<T>(values, no_fills, scan.missing);
+  const Mask mask = cpu::build_mask<T>(values, values, no_fills, scan.missing);
   const cpu::FrameInput<T> frame{extents, values, mask, scan.min, scan.max};
   Encoded result;
   result.codes.resize(values.size());

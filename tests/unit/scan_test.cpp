@@ -73,7 +73,7 @@ TEST_CASE("a mask has the missing points and their bits") {
   const std::vector<float> values{1, nan, 2, infinite, -0.0F};
   FillValues fills;
   fills.add(0);
-  const Mask mask = cpu::build_mask<float>(values, fills, 3);
+  const Mask mask = cpu::build_mask<float>(values, values, fills, 3);
   CHECK(mask.count == 3);
   REQUIRE(mask.words.size() == 1);
   CHECK(mask.words[0] == 0b11010);
@@ -81,7 +81,7 @@ TEST_CASE("a mask has the missing points and their bits") {
   CHECK(mask.values[11] == std::byte{0x80});
   CHECK_FALSE(mask(0));
   CHECK(mask(4));
-  CHECK(cpu::build_mask<float>(values, {}, 0).words.empty());
+  CHECK(cpu::build_mask<float>(values, values, {}, 0).words.empty());
 }
 
 }  // namespace cuszi::test

@@ -215,7 +215,7 @@ TEMPLATE_TEST_CASE("values near and far from zero are what core makes of them", 
 TEST_CASE("a tile whose points are all missing is no more than its head") {
   std::vector<float> values(2 * tile_points, std::nanf(""));
   for (std::size_t i = 0; i < tile_points; ++i) values[i] = static_cast<float>(i % 7);
-  const Mask mask = cpu::build_mask(std::span<const float>(values), {}, tile_points);
+  const Mask mask = cpu::build_mask<float>(values, values, {}, tile_points);
   const cpu::OwnCoded coded = cpu::encode_values(
       TilesParams{0.1}, 0.1,
       cpu::FrameInput<float>{{1, 1, values.size()}, values, mask, 0, 6, Dims{values.size()}});

@@ -3,6 +3,7 @@
 #include "core/backend/decode_session.hpp"
 #include "gpu/field/frame_work.cuh"
 #include "gpu/runtime/copies.hpp"
+#include "gpu/transform/transform.cuh"
 
 namespace cuszi::gpu {
 
@@ -66,8 +67,12 @@ class Restoration {
             target_.shape.dims};
   }
 
-  /// Puts the missing values back and waits. Throws ArchiveError if kernels found anything wrong.
+  /// Undoes the transform, puts the missing values back and waits. Throws ArchiveError if kernels
+  /// found anything wrong.
   void finish() {
+    if (target_.transform != nullptr) {
+      restore_values(gpu_, *target_.transform, values_, points());
+    }
     if (missing_.words != nullptr) {
       for_each_bit(gpu_, missing_,
                    PutMissing<BitsOf<T>>{missing_values_, reinterpret_cast<BitsOf<T>*>(values_)});

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/transform/transform.hpp"
+
+namespace cuszi::cpu {
+
+/// Writes transformed values to `out`, NaN for those that are kept. Returns which points are
+/// negative, as bits.
+template <class T>
+std::vector<std::uint64_t> transform_values(const TransformChoice& choice, double share,
+                                            const FillValues& fills, const RestoreRules<T>& rules,
+                                            std::span<const T> values, std::span<T> out);
+
+/// Turns what a predictor has restored to values, in place.
+template <class T>
+void restore_values(const TransformTarget& target, std::span<T> values);
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,76 @@
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
+#include "gpu/transform/transform.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+/// A warp per 32 points, half a word of signs.
+template <class T, class Params>
+__global__ void transform_points(const __grid_constant__ PointTransform<T, Params> transform,
+                                 const T* values, std::uint64_t points, T* out,
+                                 std::uint32_t* negative) {
+  const std::uint64_t i = ItemPolicy::first();
+  bool is_negative = false;
+  if (i < points) {
+    const Transformed<T> point = transform(values[i]);
+    out[i] = point.value;
+    is_negative = point.is_negative;
+  }
+  const unsigned signs = __ballot_sync(~0U, is_negative);
+  if (threadIdx.x % 32 == 0 && i < points) negative[i / 32] = signs;
+}
+
+/// `negative`: a bit of each point; null where all are `alike`.
+template <class T, class Params>
+__global__ void restore_points(const __grid_constant__ PointRestorer<T, Params> restorer,
+                               const std::uint64_t* negative, bool alike, T* values,
+                               std::uint64_t points) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i >= points) return;
+  const bool is_negative = negative == nullptr ? alike : (negative[i / 64] >> (i % 64) & 1) != 0;
+  values[i] = restorer(values[i], is_negative);
+}
+
+}  // namespace
+
+template <class T>
+void transform_values(DeviceContext& gpu, const TransformChoice& choice, double share,
+                      const FillValues& fills, const RestoreRules<T>& rules, const T* values,
+                      std::uint64_t points, T* out, std::uint64_t* negative) {
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        const PointTransform<T, Params> transform{params, choice.bound, share,
+                                                  MissingTest<T>(fills), rules};
+        launch_items(gpu, "transform_points", points, transform_points<T, Params>, transform,
+                     values, points, out, reinterpret_cast<std::uint32_t*>(negative));
+      },
+      choice.params);
+}
+
+template <class T>
+void restore_values(DeviceContext& gpu, const TransformTarget& target, T* values,
+                    std::uint64_t points) {
+  const std::uint64_t* const negative =
+      target.negative.empty() ? nullptr
+                              : upload(gpu, target.negative.data(), target.negative.size());
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        const PointRestorer<T, Params> restorer(params, target);
+        launch_items(gpu, "restore_points", points, restore_points<T, Params>, restorer, negative,
+                     target.all_negative(), values, points);
+      },
+      target.transform.params);
+}
+
+template void transform_values(DeviceContext&, const TransformChoice&, double, const FillValues&,
+                               const RestoreRules<float>&, const float*, std::uint64_t, float*,
+                               std::uint64_t*);
+template void transform_values(DeviceContext&, const TransformChoice&, double, const FillValues&,
+                               const RestoreRules<double>&, const double*, std::uint64_t, double*,
+                               std::uint64_t*);
+template void restore_values(DeviceContext&, const TransformTarget&, float*, std::uint64_t);
+template void restore_values(DeviceContext&, const TransformTarget&, double*, std::uint64_t);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,123 @@
+#include <limits>
+
+#include "codec/settings/presets.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
+#include "tests/gpu/device.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/frame_codec.hpp"
+#include "tests/support/wide_values.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+FrameTask pointwise_task(const FrameShape& shape, double share) {
+  FrameTask task;
+  task.shape = shape;
+  task.config.pointwise = true;
+  task.mode = ErrorMode::pointwise;
+  task.bound = share;
+  return task;
+}
+
+/// Sets values to NaN, an infinity or the fill value 1e20.
+template <class T>
+void punch(std::vector<T>& values, Random& random) {
+  using Limits = std::numeric_limits<T>;
+  for (T& value : values) {
+    if (random.one_in(30)) {
+      value = random.pick({Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T(1e20)});
+    }
+  }
+}
+
+void require_same(EncodeSession& expected, EncodeSession& made) {
+  REQUIRE(made.scan().min == expected.scan().min);
+  REQUIRE(made.scan().max == expected.scan().max);
+  REQUIRE(made.scan().missing == expected.scan().missing);
+  const Mask mask = expected.mask();
+  const Mask mask_made = made.mask();
+  REQUIRE(mask_made.words == mask.words);
+  REQUIRE(mask_made.values == mask.values);
+}
+
+/// The ranges, masks and signs are the same before and after the transform.
+void check_steps(Backend& cpu, Backend& gpu, const FrameTask& task, Bytes values) {
+  StepTimes times;
+  const auto load = [&](Backend& backend) {
+    return load_frame(backend, task.config, task.shape, values, task.fills, times);
+  };
+  const LoadedFrame expected = load(cpu);
+  const LoadedFrame made = load(gpu);
+  require_same(*expected.session, *made.session);
+  const auto sample = expected.session->sampled_values();
+  const TransformChoice choice = choose_transform(task.bound, task.shape.dtype, sample);
+  if (choice.bound == 0) return;
+  expected.session->transform(choice, task.bound);
+  made.session->transform(choice, task.bound);
+  require_same(*expected.session, *made.session);
+  REQUIRE(made.session->signs() == expected.session->signs());
+}
+
+/// Both backends make the same bytes, and restore each other's to the same values.
+void check_frames(Backend& cpu, Backend& gpu, const FrameTask& task, Bytes values) {
+  const CompressedFrame expected = compress(cpu, task, values).frame;
+  const CompressedFrame made = compress(gpu, task, values).frame;
+  REQUIRE(made.header.transform.has_value() == expected.header.transform.has_value());
+  REQUIRE(made.bytes == expected.bytes);
+  REQUIRE(restore(gpu, task.shape, expected.bytes) == restore(cpu, task.shape, made.bytes));
+}
+
+template <class T>
+void check_all(Backend& gpu, const Dims& dims, std::uint64_t seed) {
+  const auto cpu = cpu::make_backend();
+  for (const Signs signs : {Signs::mixed, Signs::positive, Signs::negative}) {
+    for (const bool masked : {false, true}) {
+      std::vector<T> values = wide_values<T>(dims.count(), signs, seed);
+      Random random(seed);
+      if (masked) punch(values, random);
+      for (const double share : {0.5, 1e-2, 1e-4, 1e-9}) {
+        FrameTask task = pointwise_task({dtype_of<T>, dims}, share);
+        if (masked) task.fills.add(1e20);
+        INFO(dims.to_string() << ' ' << name_of(dtype_of<T>) << " signs " << static_cast<int>(signs)
+                              << " masked " << masked << " share " << share);
+        check_steps(*cpu, gpu, task, bytes_of(values));
+        for (const Preset& preset : presets) {
+          if (preset.predictor.id == PredictorId::zfp) continue;
+          INFO("preset of " << name_of(preset.predictor.id));
+          apply(preset, task.config);
+          check_frames(*cpu, gpu, task, bytes_of(values));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bounds that are a share of each value give the same on both backends",
+          "[gpu][transform]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  for (const Dims& dims : {Dims{1}, Dims{31}, Dims{65, 33}, Dims{40, 41, 50}, Dims{3, 9, 20, 31}}) {
+    check_all<float>(*gpu, dims, 1);
+    check_all<double>(*gpu, dims, 2);
+  }
+}
+
+TEST_CASE("a large frame under a share of each value has the same bytes", "[gpu][transform]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  const Dims dims{120, 130, 140};
+  const std::vector<float> values = wide_values<float>(dims.count(), Signs::mixed, 3);
+  for (const Preset& preset : presets) {
+    if (preset.predictor.id == PredictorId::zfp) continue;
+    FrameTask task = pointwise_task({DType::f32, dims}, 1e-3);
+    apply(preset, task.config);
+    check_frames(*cpu, *gpu, task, bytes_of(values));
+  }
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,81 @@
+#include <array>
+
+#include "cpu_ref/session/cpu_backend.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/check_frame.hpp"
+#include "tests/support/sanitized.hpp"
+#include "tests/support/wide_values.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+constexpr std::array predictors{PredictorId::multilevel, PredictorId::tiles, PredictorId::lorenzo,
+                                PredictorId::interp};
+
+FrameTask task_of(PredictorId predictor, const Dims& dims, DType dtype, double share) {
+  FrameTask task;
+  task.shape = {dtype, dims};
+  task.config.predictor.id = predictor;
+  if (predictor == PredictorId::multilevel) task.config.coder = CoderId::ans;
+  if (predictor == PredictorId::tiles) task.config.coder = CoderId::none;
+  task.config.pointwise = true;
+  task.mode = ErrorMode::pointwise;
+  task.bound = share;
+  return task;
+}
+
+/// Returns how many frames were coded.
+template <class T>
+int check_shares(const Dims& dims, std::uint64_t seed) {
+  const auto backend = cpu::make_backend();
+  int coded = 0;
+  for (const Signs signs : {Signs::mixed, Signs::positive, Signs::negative}) {
+    const std::vector<T> values = wide_values<T>(dims.count(), signs, seed);
+    for (const PredictorId predictor : predictors) {
+      for (const double share : {0.9, 0.5, 1e-2, 1e-4, 1e-7, 1e-12, 0.0}) {
+        INFO(name_of(predictor) << ' ' << name_of(dtype_of<T>) << " signs "
+                                << static_cast<int>(signs) << " share " << share << " seed "
+                                << seed);
+        const FrameTask task = task_of(predictor, dims, dtype_of<T>, share);
+        const CompressedFrame frame = check_frame(*backend, task, bytes_of(values));
+        coded += frame.header.transform ? 1 : 0;
+      }
+    }
+  }
+  return coded;
+}
+
+}  // namespace
+
+TEST_CASE("no value is further from its original than its share") {
+  const Dims dims = sanitized ? Dims{10, 20, 50} : Dims{40, 50, 50};
+  CHECK(check_shares<float>(dims, 1) > 30);
+  CHECK(check_shares<double>(dims, 2) > 40);
+}
+
+TEST_CASE("no value of a row or a plane is further from its original than its share") {
+  CHECK(check_shares<float>(Dims{1999}, 3) > 20);
+  CHECK(check_shares<double>(Dims{65, 33}, 4) > 20);
+}
+
+TEST_CASE("a share is kept beside fill values, missing values and isovalues") {
+  const auto backend = cpu::make_backend();
+  const Dims dims{30, 31, 32};
+  std::vector<double> values = wide_values<double>(dims.count(), Signs::mixed, 5);
+  Random random(5);
+  for (double& value : values) {
+    if (random.one_in(40)) value = random.pick({1e20, std::nan(""), HUGE_VAL, -HUGE_VAL});
+    if (random.one_in(9)) value = random.uniform() - 0.3;
+  }
+  for (const PredictorId predictor : predictors) {
+    FrameTask task = task_of(predictor, dims, DType::f64, 1e-2);
+    for (const double fill : {1e20, 0.25, 0.125}) task.fills.add(fill);
+    for (const double isovalue : {0.0, 0.1, -0.2}) task.config.isovalues.add(isovalue);
+    INFO(name_of(predictor));
+    CHECK(check_frame_twice(*backend, task, bytes_of(values)).header.transform);
+  }
+}
+
+}  // namespace cuszi::test
