@@ -52,7 +52,8 @@ struct Parameter {
 };
 
 void set_bound(BlockSettings& to, cuszi_mode mode, const Parameter& parameter) {
-  if (to.has_bound) throw std::invalid_argument("cuszi: more than one of abs, rel, psnr and ratio");
+  if (to.has_bound)
+    throw std::invalid_argument("cuszi: more than one of abs, rel, pw_rel, psnr and ratio");
   to.has_bound = true;
   to.choices.mode = mode;
   to.choices.bound = parameter.real();
@@ -74,6 +75,7 @@ struct Setter {
 constexpr Setter setters[] = {
     {"abs", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_ABS, it); }},
     {"rel", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_REL, it); }},
+    {"pw_rel", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_PWREL, it); }},
     {"psnr", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_PSNR, it); }},
     {"ratio", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_RATIO, it); }},
     {"value_range", set_range},

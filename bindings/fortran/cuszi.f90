@@ -19,7 +19,7 @@ module cuszi
   public :: cuszi_context, cuszi_info, cuszi_options
   public :: cuszi_ok, cuszi_bad_usage, cuszi_bad_input, cuszi_bad_archive, cuszi_bad_bound, cuszi_no_device, &
             cuszi_no_room, cuszi_no_memory, cuszi_internal
-  public :: cuszi_rel, cuszi_abs, cuszi_device_auto, cuszi_device_cpu, cuszi_device_cuda
+  public :: cuszi_rel, cuszi_abs, cuszi_pwrel, cuszi_device_auto, cuszi_device_cpu, cuszi_device_cuda
 
   !> Keeps backends and their memory from call to call; without one each call makes its own, which is slower on a
   !> GPU. It ends with its variable. A copy of it begins as a new one.
@@ -39,7 +39,7 @@ module cuszi
     integer :: kind = real32                        !< real32 or real64
     integer(int64), allocatable :: shape(:)         !< fastest first
     real(real64) :: bound = 0                       !< what no value's error exceeds; huge(bound) if there is none
-    integer :: mode = cuszi_rel                     !< how the bound was asked for, cuszi_rel or cuszi_abs,
+    integer :: mode = cuszi_rel                     !< how the bound was asked for: cuszi_rel, cuszi_abs or cuszi_pwrel,
     real(real64) :: bound_asked = 0                 !< and which
     real(real64), allocatable :: fill(:)            !< values that mean "missing" besides NaN and the infinities
     integer(int64) :: frames = 0                    !< parts of the array that are coded on their own,
@@ -53,6 +53,7 @@ module cuszi
   !> `a` is an array of real32 or real64, of rank 1 to 4. `archive`, integer(int8) and allocatable, becomes the
   !> archive. One of these says how well `a` is kept:
   !>   abs, rel    what no value's error exceeds, in the unit of `a` or as a share of its value range; 0 is lossless
+  !>   pw_rel      the bound as a share of each value; zeros and signs come back exactly
   !>   psnr, ratio instead of a bound a target: at least so many dB, or at least so many times smaller
   !> Optional are
   !>   preset      'ratio', 'cuszi', 'cusz', 'fast' or 'zfp'
@@ -135,26 +136,26 @@ contains
     call finish(ended, stat, errmsg)
   end subroutine cuszi_read_info
 
-  subroutine compress_real32(a, archive, abs, rel, psnr, ratio, preset, effort, fill, options, context, stat, &
+  subroutine compress_real32(a, archive, abs, rel, pw_rel, psnr, ratio, preset, effort, fill, options, context, stat, &
                              errmsg, warning)
     real(real32), intent(in), contiguous, target :: a(..)
     include 'compress_arguments.inc'
 
-    call compress_address(c_loc(a), real32, shape(a, int64), archive, abs, rel, psnr, ratio, preset, effort, fill, &
-                          options, context, stat, errmsg, warning)
+    call compress_address(c_loc(a), real32, shape(a, int64), archive, abs, rel, pw_rel, psnr, ratio, preset, effort, &
+                          fill, options, context, stat, errmsg, warning)
   end subroutine compress_real32
 
-  subroutine compress_real64(a, archive, abs, rel, psnr, ratio, preset, effort, fill, options, context, stat, &
+  subroutine compress_real64(a, archive, abs, rel, pw_rel, psnr, ratio, preset, effort, fill, options, context, stat, &
                              errmsg, warning)
     real(real64), intent(in), contiguous, target :: a(..)
     include 'compress_arguments.inc'
 
-    call compress_address(c_loc(a), real64, shape(a, int64), archive, abs, rel, psnr, ratio, preset, effort, fill, &
-                          options, context, stat, errmsg, warning)
+    call compress_address(c_loc(a), real64, shape(a, int64), archive, abs, rel, pw_rel, psnr, ratio, preset, effort, &
+                          fill, options, context, stat, errmsg, warning)
   end subroutine compress_real64
 
-  subroutine compress_address(address, kind, shape, archive, abs, rel, psnr, ratio, preset, effort, fill, options, &
-                              context, stat, errmsg, warning)
+  subroutine compress_address(address, kind, shape, archive, abs, rel, pw_rel, psnr, ratio, preset, effort, fill, &
+                              options, context, stat, errmsg, warning)
     type(c_ptr), intent(in) :: address
     integer, intent(in) :: kind
     integer(int64), intent(in) :: shape(:)
@@ -168,7 +169,7 @@ contains
 
     if (present(options)) settings = options
     settings%size = int(c_sizeof(settings), c_int32_t)
-    call set_quality(settings, abs, rel, psnr, ratio, present(options), ended)
+    call set_quality(settings, abs, rel, pw_rel, psnr, ratio, present(options), ended)
     call set_preset(settings, preset, ended)
     call set_effort(settings, effort, ended)
     if (present(fill)) then
@@ -290,19 +291,20 @@ contains
   end subroutine finish
 
   !> The bound or the target.
-  subroutine set_quality(settings, abs, rel, psnr, ratio, may_lack, ended)
+  subroutine set_quality(settings, abs, rel, pw_rel, psnr, ratio, may_lack, ended)
     type(cuszi_options), intent(inout) :: settings
-    real(real64), intent(in), optional :: abs, rel, psnr, ratio
+    real(real64), intent(in), optional :: abs, rel, pw_rel, psnr, ratio
     logical, intent(in) :: may_lack
     type(outcome), intent(inout) :: ended
     integer :: given
 
-    given = count([present(abs), present(rel), present(psnr), present(ratio)])
+    given = count([present(abs), present(rel), present(pw_rel), present(psnr), present(ratio)])
     if (given > 1 .or. (given == 0 .and. .not. may_lack)) then
-      call fail(ended, cuszi_bad_usage, 'give one of abs=, rel=, psnr= and ratio=, like abs=1d-3')
+      call fail(ended, cuszi_bad_usage, 'give one of abs=, rel=, pw_rel=, psnr= and ratio=, like abs=1d-3')
     end if
     if (present(abs)) call set(cuszi_abs, abs)
     if (present(rel)) call set(cuszi_rel, rel)
+    if (present(pw_rel)) call set(cuszi_pwrel, pw_rel)
     if (present(psnr)) call set(cuszi_psnr, psnr)
     if (present(ratio)) call set(cuszi_ratio, ratio)
 

@@ -13,7 +13,8 @@ module cuszi_c_api
       cuszi_max_isovalues = 15
   integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1
   !> How a bound is meant.
-  integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3
+  integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3, &
+                                   cuszi_pwrel = 4
   !> Where to work.
   integer(c_int32_t), parameter :: cuszi_device_auto = 0, cuszi_device_cpu = 1, cuszi_device_cuda = 2
 

@@ -203,7 +203,7 @@ class Names(unittest.TestCase):
                 (cuszi.compress, (waves(),), ["rel", "abs", "preset", "fill", "chunk", "interp_tile"]),
                 (cuszi.decompress, (archive,), ["box", "stride", "masked", "out"]),
                 (cuszi.room, (waves(),), ["fill", "frame_bytes"]), (cuszi.info, (archive,), ["archive"]),
-                (cuszi.H5, (), ["abs", "rel", "value_range", "preset", "fill"])]:
+                (cuszi.H5, (), ["abs", "rel", "value_range", "pw_rel", "preset", "fill"])]:
             with self.subTest(function=function.__name__):
                 with self.assertRaisesRegex(TypeError, "'colour'.*accepted") as caught:
                     function(*arguments, colour="red")
@@ -246,7 +246,7 @@ class Names(unittest.TestCase):
         others = {"bound": "abs", "mode": "psnr", "range_min": "value_range", "fills": "fill",
                   "memory_limit": "memory_limit"}
         keywords = {others.get(member, member) for member in _library.OPTIONS if member}
-        own = {"a", "abs", "rel", "psnr", "ratio", "stream", "out", "method"}  # no options
+        own = {"a", "abs", "rel", "pw_rel", "psnr", "ratio", "stream", "out", "method"}  # no options
         self.assertEqual(keywords - {"memory_limit", "abs", "psnr"} | {"axis"},
                          set(parameters) - own | set(_options.METHOD))
         self.assertIn("memory_limit", inspect.signature(cuszi.decompress).parameters)

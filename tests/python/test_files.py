@@ -252,6 +252,11 @@ class Hdf5Copies(FilesTest):
         with self.copy("--bound", "g/U=1e-2", "-m", "abs") as copy:
             self.assertEqual(self.filters(copy["g/U"]), [411])
             self.assertEqual(len(self.filters(copy["T"])), 2)
+        with self.copy("-e", "1e-3", "--bound", "T=pwrel:1e-2") as copy:
+            a = self.a.astype("f8")
+            error = np.abs(copy["T"][...] - a)
+            self.assertTrue(np.all(error <= 1e-2 * np.abs(a)))
+            self.assertTrue(error.max() > 0)
         for options, reason in [(["--bound", "V=0"], "it has z, T, g/U"), (["--bound", "T"], "NAME=BOUND"),
                                 (["-e", "1", "--bound", "T=rel:2"], "2"),
                                 (["-e", "1e-3", "--interp", "alpha=2"], "--interp"), ([], "required")]:

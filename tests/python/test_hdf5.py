@@ -61,6 +61,16 @@ class H5py(Hdf5Test):
                     self.assertLessEqual(np.abs(b - a).max(), 1e-2)
                     self.assertLess((self.folder / "t.h5").stat().st_size, a.nbytes / 2)
 
+    def test_a_share_of_each_value(self):
+        a = np.exp(20 * waves()).astype("f4")
+        a[3] = 0
+        self.write("t.h5", a, cuszi.H5(pw_rel=1e-2), chunks=(10, 30, 40))
+        b = self.read("t.h5").astype("f8")
+        self.assertLessEqual(np.abs(b / np.where(a, a, 1) - (a != 0)).max(), 1e-2)
+        with h5py.File(self.folder / "t.h5") as file:
+            chunk = file["T"].id.read_direct_chunk((10, 0, 0))[1]
+        self.assertEqual(chunk, cuszi.compress(a[10:], pw_rel=1e-2))
+
     def test_any_shape_of_chunks(self):
         for shape, chunks in [((5000,), (1000,)), ((30, 40), (1, 40)), ((3, 2, 4, 5, 60), None),
                               ((2, 3, 2, 3, 2, 30), (2, 3, 2, 3, 2, 30)), ((7, 1, 9), (4, 1, 4))]:
@@ -95,7 +105,8 @@ class H5py(Hdf5Test):
         self.write("t.h5", a, cuszi.H5(rel=1e-3, value_range=(lowest, highest)))
         self.assertLessEqual(np.abs(self.read("t.h5") - a).max(), 1e-3 * (highest - lowest))
         for arguments in [{}, {"rel": 1e-3}, {"abs": -1}, {"abs": float("inf")},
-                          {"abs": 1, "rel": 1}, {"abs": 1, "preset": "best"}]:
+                          {"abs": 1, "rel": 1}, {"abs": 1, "preset": "best"}, {"pw_rel": 1},
+                          {"pw_rel": 0.1, "abs": 1}, {"pw_rel": 0.1, "value_range": (0, 1)}]:
             with self.subTest(arguments=arguments), self.assertRaises(cuszi.UsageError):
                 cuszi.H5(**arguments)
 

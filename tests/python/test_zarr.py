@@ -6,6 +6,7 @@ import unittest
 import warnings
 from pathlib import Path
 
+import numcodecs
 import numpy as np
 import zarr
 
@@ -34,6 +35,22 @@ class ZarrTest(unittest.TestCase):
                     stored = self.create(a, chunks, cuszi.Zarr(abs=1e-2))
                     self.assertEqual((stored.shape, stored.dtype), (shape, a.dtype.newbyteorder("=")))
                     self.assertLessEqual(np.abs(stored[...] - a).max(), 1e-2)
+
+    def test_a_share_of_each_value(self):
+        a = np.exp(20 * waves()).astype("f4")
+        a[3] = 0
+        for codec in (cuszi.Zarr(pw_rel=1e-2), cuszi.Zarr(pw_rel=1e-2, preset="fast")):
+            b = self.create(a, (8, 16, 40), codec)[...]
+            self.assertLessEqual(np.abs(b.astype("f8") / np.where(a, a, 1) - (a != 0)).max(), 1e-2)
+            stored = zarr.open_array(self.path, mode="r").serializer
+            self.assertEqual((stored.pw_rel, stored.preset), (1e-2, codec.preset))
+        codec = cuszi.Numcodec(pw_rel=1e-2)
+        self.assertEqual(codec.encode(a), cuszi.compress(a, pw_rel=1e-2))
+        self.assertEqual(numcodecs.get_codec(codec.get_config()), codec)
+        for wrong in ({}, {"abs": 1, "pw_rel": 0.1}, {"pw_rel": 1}, {"pw_rel": -0.1}):
+            for kind in (cuszi.Zarr, cuszi.Numcodec):
+                with self.subTest(wrong=wrong), self.assertRaises(cuszi.UsageError):
+                    kind(**wrong)
 
     def test_what_stands_in_the_store(self):
         a = waves()
@@ -69,7 +86,7 @@ class ZarrTest(unittest.TestCase):
             with self.subTest(codec=codec.__name__):
                 with self.assertRaisesRegex(cuszi.UsageError, "preset 'bogus' is not one of ratio, "):
                     codec(abs=1, preset="bogus")
-                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, preset, fill, strict"):
+                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, pw_rel, preset, fill, strict"):
                     codec(rel=1)
                 with self.assertRaisesRegex(TypeError, "abs 'small' is not a number"):
                     codec(abs="small")

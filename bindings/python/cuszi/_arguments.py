@@ -68,6 +68,14 @@ def bound(name: str, value: Any) -> float:
     return number
 
 
+def share(name: str, value: Any) -> float:
+    """A bound as a share of each value."""
+    number = real(name, value)
+    if not 0 <= number < 1:
+        raise UsageError(f"the bound {name} {number} is not from 0 to below 1")
+    return number
+
+
 def value_range(value: Any) -> tuple[float, float]:
     pair = several(value)
     if len(pair) != 2:

@@ -39,7 +39,7 @@ class Info:
     shape: tuple[int, ...]  #: slowest first
     dtype: np.dtype[Any]
     bound: float  #: what no value's error exceeds, in the field's unit; infinite if there is none
-    mode: str  #: "rel" or "abs": how the bound was asked for,
+    mode: str  #: "rel", "abs" or "pw_rel": how the bound was asked for,
     bound_asked: float  #: and which
     fill: tuple[float, ...]  #: values that mean "missing" besides NaN and the infinities
     frames: int  #: parts of the field that are coded on their own
@@ -84,7 +84,8 @@ def _values(a: Any, fill: Any, stream: int | None = None) -> tuple[_memory.Memor
 
 @overload
 def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
-             psnr: Real | None = None, ratio: Real | None = None, preset: Preset = "ratio",
+             pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
+             preset: Preset = "ratio",
              fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
              strict: bool = False, device: str = "auto", threads: int | None = None,
              stream: int | None = None, out: None = None, **method: Unpack[Method]) -> bytes: ...
@@ -92,14 +93,16 @@ def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Re
 
 @overload
 def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
-             psnr: Real | None = None, ratio: Real | None = None, preset: Preset = "ratio",
+             pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
+             preset: Preset = "ratio",
              fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
              strict: bool = False, device: str = "auto", threads: int | None = None,
              stream: int | None = None, out: Buffer | DeviceArray, **method: Unpack[Method]) -> int: ...
 
 
 @names_keywords(_options.METHOD)
-def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, ratio: Any = None,
+def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
+             psnr: Any = None, ratio: Any = None,
              preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
              verify: bool = False, strict: bool = False, device: str = "auto",
              threads: int | None = None, stream: int | None = None, out: Any = None,
@@ -115,6 +118,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
     rel, abs : float
         What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
         0 is lossless.
+    pw_rel : float
+        The bound as a share of each value; zeros and signs come back exactly.
     psnr, ratio : float
         Instead of a bound a target: at least so many dB in few bits, or at least so many times
         smaller with little error. Trials find the bound, which ``info`` tells. Where a target
@@ -160,7 +165,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, psnr: Any = None, rati
     values, fills = _values(a, fill, stream)
     options = Options()
     _options.set_method(options, method)
-    _options.set_quality(options, {"rel": rel, "abs": abs, "psnr": psnr, "ratio": ratio}, value_range)
+    _options.set_quality(options, {"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr,
+                                   "ratio": ratio}, value_range)
     _options.set_option(options, "preset", preset)
     if verify:
         options.verify = 1
@@ -213,7 +219,7 @@ def info(archive: Buffer | DeviceArray) -> Info:
     memory = _memory.of_bytes(archive)
     found = _library.read_info(memory.address, memory.nbytes)
     return Info(shape=found.field.shape, dtype=_dtype(found.field), bound=_bound(found.bound_absolute),
-                mode="abs" if found.mode == 1 else "rel", bound_asked=found.bound_asked,
+                mode={0: "rel", 4: "pw_rel"}.get(found.mode, "abs"), bound_asked=found.bound_asked,
                 fill=tuple(found.fills[:found.fill_count]), frames=found.frames,
                 frame_axis=found.frame_axis, frame_height=found.frame_height,
                 format_version=found.format_version)

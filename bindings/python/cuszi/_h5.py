@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping
 
 from . import _library
-from ._arguments import Real, bound, names_keywords, real, value_range as range_of
+from ._arguments import Real, bound, names_keywords, real, share, value_range as range_of
 from ._errors import UsageError
 from ._options import Preset, ValueRange, preset_number
 
 _STRICT = 256  # added to the preset's number
+_POINTWISE = 512  # as well
 _PARAMETERS_VERSION = 1
 
 
@@ -48,13 +49,14 @@ def _halves(number: float) -> tuple[int, int]:
     return struct.unpack("<II", struct.pack("<d", number))
 
 
-def _absolute_bound(abs: Any, rel: Any, value_range: Any) -> float:
-    if (abs is None) == (rel is None):
-        raise UsageError("give one of abs= and rel=; rel= with value_range=")
+def _bound(abs: Any, rel: Any, pw_rel: Any, value_range: Any) -> float:
+    """A share of each value, or absolute."""
+    if sum(asked is not None for asked in (abs, rel, pw_rel)) != 1:
+        raise UsageError("give one of abs=, rel= and pw_rel=; rel= with value_range=")
     if rel is None:
         if value_range is not None:
-            raise UsageError("value_range= goes with rel=, not with abs=")
-        return bound("abs", abs)
+            raise UsageError("value_range= goes with rel= alone")
+        return bound("abs", abs) if pw_rel is None else share("pw_rel", pw_rel)
     if value_range is None:
         raise UsageError("rel= needs value_range=(min, max): a chunk does not know the range of its "
                          "dataset")
@@ -80,6 +82,8 @@ class H5(Mapping[str, Any]):
         The same as a share of ``value_range``, which has to be given: a chunk does not know the
         range of its dataset.
     value_range : (min, max)
+    pw_rel : float
+        The bound as a share of each value instead; zeros and signs come back exactly.
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : float
         A value that means missing in datasets that define no fill value of their own, as nccopy
@@ -98,13 +102,14 @@ class H5(Mapping[str, Any]):
 
     @names_keywords()
     def __init__(self, *, abs: Real | None = None, rel: Real | None = None,
-                 value_range: ValueRange = None, preset: Preset = "ratio",
+                 value_range: ValueRange = None, pw_rel: Real | None = None, preset: Preset = "ratio",
                  fill: Real | None = None, strict: bool = False) -> None:
-        absolute = _absolute_bound(abs, rel, value_range)
+        most = _bound(abs, rel, pw_rel, value_range)
         number = preset_number(preset) + (_STRICT if strict else 0)
+        number += 0 if pw_rel is None else _POINTWISE
         self.filter_id: int = _library.h5_filter()
         self.parameters: tuple[int, ...] = (
-            _PARAMETERS_VERSION, *_halves(absolute), number,
+            _PARAMETERS_VERSION, *_halves(most), number,
             *(() if fill is None else _halves(real("fill", fill))))
         self._arguments = {"compression": self.filter_id, "compression_opts": self.parameters}
 

@@ -11,9 +11,9 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 from zarr.abc.codec import ArrayBytesCodec
 
-from ._arguments import Real, bound, names_keywords
+from ._arguments import Real, bound, names_keywords, share
 from ._codec import compress, decompress, require_floats
-from ._errors import ArchiveError
+from ._errors import ArchiveError, UsageError
 from ._library import MAX_RANK
 from ._options import Fill, Preset, fill_values, preset_number
 
@@ -28,6 +28,13 @@ def _field_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(extents)
 
 
+def _quality(abs: Any, pw_rel: Any) -> dict[str, float]:
+    """The bound, by the name of its mode."""
+    if (abs is None) == (pw_rel is None):
+        raise UsageError("give one of abs= and pw_rel=, like abs=0.01")
+    return {"abs": bound("abs", abs)} if pw_rel is None else {"pw_rel": share("pw_rel", pw_rel)}
+
+
 @dataclass(frozen=True)
 class Zarr(ArrayBytesCodec):
     """Compress the chunks of a Zarr array of float32 or float64.
@@ -40,6 +47,8 @@ class Zarr(ArrayBytesCodec):
     abs : float
         What no value's error exceeds, in the array's unit; 0 is lossless. A share of the value
         range has to be computed from all chunks first.
+    pw_rel : float
+        The bound as a share of each value instead; zeros and signs come back exactly.
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : number, or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit. By
@@ -50,18 +59,21 @@ class Zarr(ArrayBytesCodec):
 
     is_fixed_size = False
 
-    abs: float
+    abs: float | None = None
+    pw_rel: float | None = None
     preset: Preset = "ratio"
     fill: tuple[float, ...] | None = None
     strict: bool = False
 
     @names_keywords()
-    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill | None = None,
+    def __init__(self, *, abs: Real | None = None, pw_rel: Real | None = None,
+                 preset: Preset = "ratio", fill: Fill | None = None,
                  strict: bool = False) -> None:
         preset_number(preset)
+        quality = _quality(abs, pw_rel)
         fills = None if fill is None else fill_values(fill)
-        for name, value in (("abs", bound("abs", abs)), ("preset", preset), ("fill", fills),
-                            ("strict", bool(strict))):
+        for name, value in (("abs", quality.get("abs")), ("pw_rel", quality.get("pw_rel")),
+                            ("preset", preset), ("fill", fills), ("strict", bool(strict))):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -71,7 +83,7 @@ class Zarr(ArrayBytesCodec):
         return cls(**data["configuration"])
 
     def to_dict(self) -> dict[str, Any]:
-        configuration: dict[str, Any] = {"abs": self.abs, "preset": self.preset}
+        configuration: dict[str, Any] = {**_quality(self.abs, self.pw_rel), "preset": self.preset}
         if self.fill is not None:
             configuration["fill"] = list(self.fill)
         if self.strict:
@@ -88,8 +100,9 @@ class Zarr(ArrayBytesCodec):
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
         chunk = np.ascontiguousarray(chunk_array.as_numpy_array())
         chunk = chunk.reshape(_field_shape(chunk.shape))
-        archive = await asyncio.to_thread(compress, chunk, abs=self.abs, preset=self.preset,
-                                          fill=self.fill or (), strict=self.strict)
+        archive = await asyncio.to_thread(compress, chunk, abs=self.abs, pw_rel=self.pw_rel,
+                                          preset=self.preset, fill=self.fill or (),
+                                          strict=self.strict)
         return chunk_spec.prototype.buffer.from_bytes(archive)
 
     async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
@@ -111,17 +124,19 @@ class Numcodec(Codec):
 
     Parameters
     ----------
-    abs, preset, fill, strict
+    abs, pw_rel, preset, fill, strict
         As of ``Zarr``; the array's fill value has to be named.
     """
 
     codec_id = _NAME
 
     @names_keywords()
-    def __init__(self, *, abs: Real, preset: Preset = "ratio", fill: Fill = (),
-                 strict: bool = False) -> None:
+    def __init__(self, *, abs: Real | None = None, pw_rel: Real | None = None,
+                 preset: Preset = "ratio", fill: Fill = (), strict: bool = False) -> None:
         preset_number(preset)
-        self.abs = bound("abs", abs)
+        quality = _quality(abs, pw_rel)
+        self.abs = quality.get("abs")
+        self.pw_rel = quality.get("pw_rel")
         self.preset = preset
         self.fill = list(fill_values(fill))
         self.strict = bool(strict)
@@ -129,8 +144,8 @@ class Numcodec(Codec):
     def encode(self, buf: Any) -> bytes:
         """Masked points are missing, as in ``compress``."""
         chunk = np.asanyarray(buf)
-        return compress(chunk.reshape(_field_shape(chunk.shape)), abs=self.abs, preset=self.preset,
-                        fill=self.fill, strict=self.strict)
+        return compress(chunk.reshape(_field_shape(chunk.shape)), abs=self.abs, pw_rel=self.pw_rel,
+                        preset=self.preset, fill=self.fill, strict=self.strict)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         values = decompress(ensure_contiguous_ndarray(buf))

@@ -133,6 +133,9 @@ contains
     call cuszi_compress(a, archive, rel=1d-3)
     call cuszi_read_info(archive, info)
     call expect(info%mode == cuszi_rel .and. info%bound <= 1d-3 * (maxval(a) - minval(a)), 'a relative bound')
+    call cuszi_compress(a, archive, pw_rel=1d-3); call cuszi_decompress(archive, b)
+    call cuszi_read_info(archive, info)
+    call expect(info%mode == cuszi_pwrel .and. all(abs(a - b) <= 1d-3 * abs(a)), 'a share of each value')
     call cuszi_compress(a, archive, abs=0d0); call cuszi_decompress(archive, b); call expect(all(a == b), 'lossless')
     call cuszi_compress(a, archive, ratio=20d0, context=context)
     call expect(size(archive) * 20 <= 8 * size(a) .and. context%reached() >= 20, 'a ratio')
@@ -287,7 +290,7 @@ contains
     call cuszi_read_info(archive(:10), info, stat=status, errmsg=message)
     call expect(status == cuszi_bad_archive .and. .not. allocated(info%shape), 'ten bytes')
 
-    expected = 'give one of abs=, rel=, psnr= and ratio=, like abs=1d-3'
+    expected = 'give one of abs=, rel=, pw_rel=, psnr= and ratio=, like abs=1d-3'
     call cuszi_compress(a, archive, stat=status, errmsg=message); call expect_refusal(status)
     call cuszi_compress(a, archive, abs=1d-3, rel=1d-3, stat=status, errmsg=message); call expect_refusal(status)
     call expect(.not. allocated(archive), 'no archive')
