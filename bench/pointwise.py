@@ -80,7 +80,7 @@ def print_head(tool):
 # device: CPU ({processor[1] if processor else platform.machine()}); {tool}; numcodecs-wasm: {packages}
 # date: {datetime.date.today()}
 # command: scripts/python_env.sh scripts/requirements/climate.txt build/climate-env
-# command: build/climate-env/bin/python bench/pointwise.py build/default/cuszi FOLDER > bench/results/pointwise_cpu.tsv
+# command: build/climate-env/bin/python bench/pointwise.py build/default/app/cuszi FOLDER > bench/results/pointwise_cpu.tsv
 # note: The peers code log2 of the magnitudes in float32 under log2(1 + share); signs and zeros, which they would need too, are counted as bits packed by zstd. In brackets, how many times the share the largest error is. Fields with missing or fill values are left out.
 # across: codec
 # cell: {{ratio}}{{wrong}}
