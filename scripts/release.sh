@@ -49,6 +49,7 @@ archives_restore() {
     CUSZI=$PWD/build/default/app/cuszi MAKE_FIELD=$PWD/build/default/test_data/make_field \
         SLOW_DECODER=$PWD/build/default/tests/slow_decoder PYTHONDONTWRITEBYTECODE=1 python3 tests/golden/test_golden.py
 }
+released_archives_restore() { build/default/tests/compat_tests; }
 address_is_real() { ! grep -q 'https://cuszi\.example' pyproject.toml; }
 
 echo "cuszi $version"
@@ -57,6 +58,7 @@ check "CHANGELOG.md has a date: '## $version, YYYY-MM-DD'" changelog_has_a_date
 check "CITATION.cff has the same date" citation_has_that_date
 check "pages are those of the tables (bench/report.py --check)" python3 bench/report.py --check
 check "golden archives restore, and are made again, by build/default" archives_restore
+check "test_data/compat restores, and has all that archives can have, by build/default" released_archives_restore
 check "nothing is uncommitted" tree_is_clean
 check "there is no tag v$version" tag_is_free
 check "addresses in pyproject.toml are those of a repository" address_is_real

@@ -9,7 +9,7 @@ Usage: scripts/test_arm64.sh [--no-install] [--full]
 
 On Debian 12: installs the cross compiler and qemu, unpacks the libraries of a Debian for arm64 into build/arm64-root
 (nothing of it is installed), builds the preset arm64, and runs under qemu the golden archives, which have to restore
-to the same values and to be made again byte for byte, and the tests of steps, of codec and of the library.
+to the same values and to be made again byte for byte, and the archives of released versions, the tests of steps, of codec and of the library.
 
   --no-install  do not install packages of this machine
   --full        also the rooms property and damage: hours
@@ -17,7 +17,7 @@ USAGE
 }
 
 install=yes
-rooms=(codec library unit)
+rooms=(codec compat library unit)
 for argument in "$@"; do
     case $argument in
         --no-install) install=no ;;

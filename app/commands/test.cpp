@@ -35,8 +35,8 @@ Report restored(const std::string& archive, Backends& backends, const RunOptions
 }
 
 std::string line_on(const Report& report) {
-  return fmt::format("{}: good, {} {}, {}, ratio {:.2f}, {}\n", *report.archive,
-                     report.dims.to_string(), name_of(report.dtype),
+  return fmt::format("{}: good, format {}, {} {}, {}, ratio {:.2f}, {}\n", *report.archive,
+                     format_version, report.dims.to_string(), name_of(report.dtype),
                      bytes_text(report.field_bytes()), *ratio_of(report),
                      rate_text(report.field_bytes(), *report.total_seconds));
 }
@@ -51,7 +51,9 @@ ExitCode execute(const TestOptions& options) {
     const Report report = restored(archive, backends, options.run);
     totals.add({report.field_bytes(), report.archive_bytes, report.total_seconds});
     if (options.run.json) {
-      print(report, options.run);
+      Json json = to_json(report);
+      json["format_version"] = format_version;
+      print_out(line_of(json));
     } else if (!options.run.quiet) {
       print_out(line_on(report));
     }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <string>
 
 #include "core/base/bytes.hpp"
 #include "core/base/hash.hpp"
@@ -27,6 +29,24 @@ Bytes checked_body(Bytes bytes, const char* what) {
   return body;
 }
 
+/// Refuses what a later version says that its readers must know; none is known yet.
+void check_features(ByteReader& in) {
+  const auto features = in.get<std::uint32_t>();
+  if (features == 0) return;
+  const Bytes name = in.take(in.get<std::uint8_t>());
+  std::string text;
+  for (const std::byte letter : name) text += std::to_integer<char>(letter);
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (text.empty() || !std::all_of(text.begin(), text.end(), is_plain)) {
+    throw ArchiveError("the header needs a feature without a name");
+  }
+  throw ArchiveError("the archive needs feature " + std::to_string(std::countr_zero(features)) +
+                     " (" + text +
+                     "), which this cuszi does not know; a later version may read it");
+}
+
 FieldCuts read_plan(ByteReader& in) {
   std::vector<std::uint64_t> extents(in.get<std::uint8_t>());
   for (std::uint64_t& extent : extents) extent = in.varint();
@@ -43,6 +63,7 @@ FieldCuts read_plan(ByteReader& in) {
 
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   ByteWriter body;
+  body.put(std::uint32_t{0});  // features
   body.put(header.dtype);
   body.put(header.mode);
   body.put(header.bound_asked);
@@ -86,6 +107,7 @@ ByteCount read_archive_prefix(Bytes prefix) {
 
 ArchiveHeader read_archive_header(Bytes bytes) {
   ByteReader in(checked_body(bytes, "the header"), "the header");
+  check_features(in);
   ArchiveHeader header;
   header.dtype = in.get<DType>();
   header.mode = in.get<ErrorMode>();

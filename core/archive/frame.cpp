@@ -16,9 +16,10 @@ constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 
-constexpr std::array<std::string_view, 12> section_names{
-    "raw",      "mask-bits", "mask-values", "anchors", "outliers",     "patches",
-    "codebook", "index",     "codes",       "weights", "lattice-hash", "signs"};
+/// By their ids; there is no section of an id without a name.
+constexpr std::array<std::string_view, 14> section_names{
+    "raw",   "mask-bits", "mask-values", "anchors",      "outliers", "patches", "codebook",
+    "index", "codes",     "weights",     "lattice-hash", "signs",    "",        "optional"};
 
 /// A section's id has the low bits of a byte; the others say how many passes further it is than the
 /// section before, as far as they can: more passes without sections take a filler. What a packed
@@ -28,6 +29,10 @@ constexpr unsigned id_mask = (1U << id_bits) - 1;
 constexpr unsigned filler = id_mask;
 constexpr unsigned packed_mark = 14;
 constexpr std::size_t max_passes = 4096;
+/// Kinds of sections from 16 on stand behind the size of an entry of SectionId::optional, whose
+/// lowest bit is 1 if a reader cannot do without them.
+constexpr std::uint64_t first_wide_id = std::uint64_t{1} << id_bits;
+constexpr std::uint64_t max_optional_sections = 1024;  // of a frame
 
 /// What stands for FrameKind::coded where the values were transformed.
 constexpr std::uint8_t transformed_kind = 4;
@@ -52,16 +57,19 @@ void write_level_entry(const LevelEntry& level, ByteWriter& out) {
       entries.put(section.unpacked->hash);
     }
     put(static_cast<unsigned>(section.id), section.pass - pass, section.size);
+    if (section.id == SectionId::optional) entries.varint(section.wide_id << 1);
   }
   out.varint(count);
   out.append(entries.view());
   out.put(level.hash);
 }
 
-/// How many more bytes a frame's sections may have, as they are and unpacked.
+/// How many more bytes a frame's sections may have, as they are and unpacked, and how many more
+/// may be optional.
 struct Allowance {
   ByteCount bytes;
   ByteCount unpacked;
+  std::uint64_t optional;
 };
 
 Unpacked read_unpacked(ByteReader& in, Allowance& left) {
@@ -73,6 +81,19 @@ Unpacked read_unpacked(ByteReader& in, Allowance& left) {
   }
   left.unpacked -= unpacked.size;
   return unpacked;
+}
+
+/// Reads the kind of a section that this version does not know.
+std::uint64_t read_wide_id(ByteReader& in, Allowance& left) {
+  const std::uint64_t kind = in.varint();
+  const std::uint64_t id = kind >> 1;
+  if (id < first_wide_id) throw ArchiveError("a frame has a section of an unknown kind");
+  if ((kind & 1) != 0) {
+    throw ArchiveError("a frame needs its section of kind " + std::to_string(id) +
+                       ", which this cuszi does not know; a later version may read it");
+  }
+  if (left.optional-- == 0) throw ArchiveError("a frame has too many optional sections");
+  return id;
 }
 
 /// Reads a level and takes its sections off what is left.
@@ -94,7 +115,7 @@ LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
       continue;
     }
     if (packed == (filler | id_mask << id_bits) && in.varint() == 0) continue;
-    if (static_cast<std::size_t>(id) >= section_names.size()) {
+    if (static_cast<std::size_t>(id) >= section_names.size() || name_of(id).empty()) {
       throw ArchiveError("a frame has a section of an unknown kind");
     }
     if (unpacked && !is_packable(id)) {
@@ -103,11 +124,13 @@ LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
     if ((seen >> (packed & id_mask) & 1) != 0) {
       throw ArchiveError("a pass has two sections of one kind");
     }
-    seen |= 1U << (packed & id_mask);
+    const bool is_optional = id == SectionId::optional;
+    if (!is_optional) seen |= 1U << (packed & id_mask);
     const ByteCount size = in.varint();
     if (size > left.bytes) throw ArchiveError("a frame's sections claim more than 2^60 bytes");
     left.bytes -= size;
-    level.sections.push_back({id, size, pass, std::exchange(unpacked, std::nullopt)});
+    const std::uint64_t wide_id = is_optional ? read_wide_id(in, left) : 0;
+    level.sections.push_back({id, size, pass, std::exchange(unpacked, std::nullopt), wide_id});
   }
   if (unpacked) throw ArchiveError("a level ends where a packed section should follow");
   level.hash = in.get<std::uint64_t>();
@@ -242,7 +265,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   }
   const std::uint64_t levels = levels_of(header);
   if (in.varint() != levels) throw ArchiveError("a frame has not the levels of its kind");
-  Allowance left{max_payload_bytes, max_unpacked_bytes(dims)};
+  Allowance left{max_payload_bytes, max_unpacked_bytes(dims), max_optional_sections};
   for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();
   if (header.payload_bytes() < least_payload_bytes(dims.count() * size_of(dtype))) {
@@ -290,7 +313,9 @@ std::vector<Sections> read_passes(const LevelEntry& level, std::size_t passes, B
   std::vector<Sections> sections(passes);
   for (const SectionEntry& section : level.sections) {
     if (section.pass >= passes) throw ArchiveError("a level has more passes than its predictor");
-    sections[section.pass].add({section.id, bytes.first(section.size), section.unpacked});
+    if (section.id != SectionId::optional) {
+      sections[section.pass].add({section.id, bytes.first(section.size), section.unpacked});
+    }
     bytes = bytes.subspan(section.size);
   }
   return sections;

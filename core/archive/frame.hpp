@@ -29,6 +29,7 @@ enum class SectionId : std::uint8_t {
   weights = 9,        ///< of the context estimates of a pass
   lattice_hash = 10,  ///< of what multilevel's coarse lattice was restored to
   signs = 11,         ///< which points are negative, where a transform has taken magnitudes
+  optional = 13,      ///< of a later version, which says that others may do without it
 };
 
 std::string_view name_of(SectionId id);
@@ -85,6 +86,7 @@ struct SectionEntry {
   ByteCount size;
   std::size_t pass = 0;
   std::optional<Unpacked> unpacked = {};  ///< if it is packed
+  std::uint64_t wide_id = 0;              ///< of SectionId::optional: which kind, 16 or more
 };
 
 /// The sections of the passes of one level, one after the other, and the block_hash of their bytes.
@@ -149,7 +151,8 @@ void check_levels(const FrameHeader& header, std::span<const std::uint64_t> hash
 std::vector<Bytes> read_levels(const FrameHeader& header, std::size_t levels, Bytes payload,
                                const HashStrings& hashes = host_hashes);
 
-/// The sections of the `passes` passes of a level with these bytes. Throws ArchiveError.
+/// The sections of the `passes` passes of a level with these bytes, but for optional ones. Throws
+/// ArchiveError.
 std::vector<Sections> read_passes(const LevelEntry& level, std::size_t passes, Bytes bytes);
 
 }  // namespace cuszi

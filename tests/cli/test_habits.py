@@ -24,10 +24,11 @@ class Commands(CliTest):
         self.compress("-o", "b.cuszi", "--frame-size", "64K")
         before = self.files()
         text = self.cuszi("test", "a.cuszi", "b.cuszi").stdout.decode().splitlines()
-        self.assertRegex(text[0], r"^a.cuszi: good, 20x30x40 f32, 96.00 kB, ratio [\d.]+, ")
+        self.assertRegex(text[0], r"^a.cuszi: good, format 1, 20x30x40 f32, 96.00 kB, ratio [\d.]+, ")
         self.assertRegex(text[2], r"^total: 2 files, .*, 0 failed$")
         self.assertEqual(self.cuszi("test", "-q", "a.cuszi").stdout, b"")
-        self.assertEqual(self.report("test", "a.cuszi")[0]["dims"], [20, 30, 40])
+        report = self.report("test", "a.cuszi")[0]
+        self.assertEqual((report["dims"], report["format_version"]), ([20, 30, 40], 1))
         good = self.path("b.cuszi").read_bytes()
         for at in range(0, len(good), 997):
             self.path("b.cuszi").write_bytes(good[:at] + bytes([good[at] ^ 4]) + good[at + 1:])

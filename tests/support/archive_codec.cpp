@@ -33,11 +33,11 @@ std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
                       dtype, values, settings);
 }
 
-std::vector<std::byte> restore_archive(ByteSource& archive) {
+std::vector<std::byte> restore_archive(ByteSource& archive, const DeviceChoice& device) {
   ArchiveReader reader(archive);
   CallTimes times;
   std::vector<std::byte> values;
-  Backends backends({DeviceChoice::Kind::cpu, 0});
+  Backends backends(device);
   const FrameUser append = [&](std::uint64_t, Bytes frame) {
     values.insert(values.end(), frame.begin(), frame.end());
   };
@@ -45,9 +45,9 @@ std::vector<std::byte> restore_archive(ByteSource& archive) {
   return values;
 }
 
-std::vector<std::byte> restore_archive(Bytes archive) {
+std::vector<std::byte> restore_archive(Bytes archive, const DeviceChoice& device) {
   MemorySource source(archive);
-  return restore_archive(source);
+  return restore_archive(source, device);
 }
 
 RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride, const Box& box) {
@@ -55,7 +55,7 @@ RestoredPreview restore_preview(ByteSource& archive, std::uint64_t stride, const
   CallTimes times;
   Preview preview(reader.header().plan, stride, box);
   std::vector<std::byte> values;
-  Backends backends({DeviceChoice::Kind::cpu, 0});
+  Backends backends(on_cpu);
   const FrameUser append = [&](std::uint64_t, Bytes frame) {
     values.insert(values.end(), frame.begin(), frame.end());
   };

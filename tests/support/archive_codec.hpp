@@ -35,9 +35,11 @@ std::vector<std::byte> make_archive(const Dims& dims, DType dtype, Bytes values,
 std::vector<std::byte> make_archive(Backend& backend, const FieldCuts& plan, DType dtype,
                                     Bytes values, const FieldSettings& settings);
 
+inline constexpr DeviceChoice on_cpu{DeviceChoice::Kind::cpu, 0};
+
 /// The values of all frames of an archive. Throws ArchiveError.
-std::vector<std::byte> restore_archive(ByteSource& archive);
-std::vector<std::byte> restore_archive(Bytes archive);
+std::vector<std::byte> restore_archive(ByteSource& archive, const DeviceChoice& device = on_cpu);
+std::vector<std::byte> restore_archive(Bytes archive, const DeviceChoice& device = on_cpu);
 
 struct RestoredPreview {
   Dims dims;

@@ -8,7 +8,7 @@ namespace cuszi::test {
 
 namespace {
 
-constexpr unsigned section_kinds = 12;
+constexpr unsigned section_kinds = 14;
 
 /// Where numbers begin to need more bits, or stop to be believed.
 std::uint64_t boundary(Random& random) {
@@ -70,7 +70,10 @@ void change_kind(OpenLevel& level, Random& random) {
   OpenSection& section = any(level, random);
   switch (random.below(4)) {
     case 0: std::swap(section.id, any(level, random).id); break;
-    case 1: section.id = static_cast<SectionId>(random.below(section_kinds)); break;
+    case 1:
+      section.id = static_cast<SectionId>(random.below(section_kinds));
+      section.wide_id = 14 + random.below(8);
+      break;
     case 2: section.pass = changed(section.pass, random) % 4200; break;
     default:
       section.unpacked =

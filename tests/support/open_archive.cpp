@@ -19,7 +19,7 @@ OpenFrame open_frame(const ArchiveFrame& frame) {
     OpenLevel& level = open.levels.emplace_back();
     for (const SectionEntry& section : entry.sections) {
       const auto end = next + static_cast<std::ptrdiff_t>(section.size);
-      level.push_back({section.id, section.pass, section.unpacked, {next, end}});
+      level.push_back({section.id, section.pass, section.unpacked, {next, end}, section.wide_id});
       next = end;
     }
   }
@@ -39,7 +39,8 @@ LevelEntry entry_of(const OpenLevel& level) {
   std::size_t pass = 0;
   for (const OpenSection& section : level) {
     pass = std::max(pass, section.pass);  // a table cannot say that passes go back
-    entry.sections.push_back({section.id, section.bytes.size(), pass, section.unpacked});
+    entry.sections.push_back(
+        {section.id, section.bytes.size(), pass, section.unpacked, section.wide_id});
   }
   entry.hash = block_hash(payload_of(level));
   return entry;

@@ -15,6 +15,7 @@ struct OpenSection {
   std::size_t pass = 0;  ///< counted from 0 in the level
   std::optional<Unpacked> unpacked = {};
   std::vector<std::byte> bytes;
+  std::uint64_t wide_id = 0;  ///< of SectionId::optional
 };
 
 using OpenLevel = std::vector<OpenSection>;

@@ -83,6 +83,19 @@ SampleArchive framed_sample() {
           make_archive(*cpu::make_backend(), plan, DType::f32, bytes_of(values), settings)};
 }
 
+/// What a later version may add to any level of any frame.
+SampleArchive optional_sample() {
+  OpenArchive open(framed_sample().archive);
+  for (OpenFrame& frame : open.frames) {
+    for (OpenLevel& level : frame.levels) {
+      level.insert(level.begin(), {SectionId::optional, 0, {}, std::vector<std::byte>(5), 16});
+      level.push_back({SectionId::optional, 0, {}, std::vector<std::byte>(300), 1000});
+      level.push_back({SectionId::optional, 0, {}, std::vector<std::byte>(1), 1000});
+    }
+  }
+  return {"optional sections", open.close()};
+}
+
 SampleArchive constant_sample() {
   const Dims dims{10, 30};
   auto values = make_values<float>(FieldKind::constant, dims, 3);
@@ -258,6 +271,7 @@ const std::vector<SampleArchive>& small_archives() {
                s.frame.predictor.id = PredictorId::lorenzo;
              }),
       framed_sample(),
+      optional_sample(),
       sample("multilevel in layers with a mask and outliers", FieldKind::missing, {6, 12, 14},
              DType::f32,
              [](S& s) {

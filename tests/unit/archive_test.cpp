@@ -100,10 +100,38 @@ TEST_CASE("impossible archive headers are refused though their checksum is right
   CHECK_THROWS_AS(read_changed([](H& h) { h.plan.height = 101; }), ArchiveError);
 }
 
+TEST_CASE("features that a later version needs are refused by number and name") {
+  const auto good = body_of(some_header());
+  const auto read = [&](std::uint32_t features, std::string_view names) {
+    ByteWriter out;
+    out.put(features);
+    out.append(std::as_bytes(std::span(names)));
+    out.append(Bytes(good).subspan(sizeof features));
+    auto bytes = out.take();
+    rehash(bytes);
+    return read_archive_header(bytes).plan.height;
+  };
+  CHECK(read(0, "") == 64);
+  CHECK_THROWS_WITH(read(1, "\x5tiles"),
+                    "the archive needs feature 0 (tiles), which this cuszi does not know; a later "
+                    "version may read it");
+  CHECK_THROWS_WITH(read(0x80000000U, "\x8wavelet-"),
+                    "the archive needs feature 31 (wavelet-), which this cuszi does not know; a "
+                    "later version may read it");
+  CHECK_THROWS_WITH(read(6, "\x1p\x1q"),
+                    "the archive needs feature 1 (p), which this cuszi does not know; a later "
+                    "version may read it");
+  const char* const none = "the header needs a feature without a name";
+  CHECK_THROWS_WITH(read(1, std::string_view("\0", 1)), none);
+  CHECK_THROWS_WITH(read(1, "\x2\n "), none);
+  CHECK_THROWS_WITH(read(1, "\xfftoo long"), "the header is truncated");
+}
+
 TEST_CASE("header bodies that no writer makes are refused") {
   const auto header = [](std::uint8_t fills, std::initializer_list<std::uint64_t> extents,
                          std::size_t extra) {
     ByteWriter out;
+    out.put(std::uint32_t{0});
     out.put(DType::f32);
     out.put(ErrorMode::absolute);
     out.put(1.0);

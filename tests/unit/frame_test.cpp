@@ -6,6 +6,7 @@
 #include "core/base/hash.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/checksums.hpp"
 
 namespace cuszi::test {
 
@@ -287,6 +288,56 @@ TEST_CASE("a packed section is announced once, and then follows") {
   CHECK(sections_of(2, {announcement, codes}) == 1);
   CHECK_THROWS_AS(sections_of(1, {announcement}), ArchiveError);
   CHECK_THROWS_AS(sections_of(3, {announcement, announcement, codes}), ArchiveError);
+}
+
+TEST_CASE("optional sections are passed over, and told") {
+  const auto payload = to_bytes({1, 2, 3, 4, 5, 6});
+  FrameHeader header = coded_header();
+  header.levels = {{{{SectionId::optional, 1, 0, {}, 16},
+                     {SectionId::codes, 2},
+                     {SectionId::optional, 1, 0, {}, 1'000'000},
+                     {SectionId::optional, 1, 0, {}, 16},
+                     {SectionId::codebook, 1, 2}},
+                    block_hash(payload)}};
+  const FrameHeader back = read(write_frame_header(header));
+  CHECK(back.payload_bytes() == 6);
+  CHECK(back.levels[0].sections[2].wide_id == 1'000'000);
+  const std::vector<Sections> passes = read_level(back, 0, 3, payload);
+  REQUIRE(passes[0].list().size() == 1);
+  CHECK(passes[0].at(SectionId::codes)[0] == std::byte{2});
+  REQUIRE(passes[2].list().size() == 1);
+  CHECK(passes[2].at(SectionId::codebook)[0] == std::byte{6});
+  CHECK_THROWS_AS(read_level(back, 0, 2, payload), ArchiveError);
+}
+
+TEST_CASE("sections that a reader needs, and optional ones without number or end, are refused") {
+  const auto read_as = [](std::size_t count, std::uint64_t wide_id) {
+    FrameHeader header = coded_header();
+    for (std::size_t i = 0; i < count; ++i) {
+      header.levels[0].sections.push_back({SectionId::optional, 1, i / 50, {}, wide_id});
+    }
+    return read(write_frame_header(header)).levels[0].sections.size();
+  };
+  CHECK(read_as(1024, 16) == 1026);
+  CHECK_THROWS_WITH(read_as(1025, 16), "a frame has too many optional sections");
+  CHECK_THROWS_WITH(read_as(1, 15), "a frame has a section of an unknown kind");
+
+  FrameHeader header = coded_header();
+  header.levels = {{{{SectionId::optional, 4'000, 0, {}, 16}}, 0}};
+  auto bytes = write_frame_header(header);
+  const ByteCount hashes = 2 * sizeof(std::uint64_t);  // of the level and of the table
+  REQUIRE(bytes[bytes.size() - hashes - 1] == std::byte{32});
+  bytes[bytes.size() - hashes - 1] = std::byte{33};
+  rehash(MutableBytes(bytes).subspan(frame_prefix_bytes));
+  CHECK_THROWS_WITH(read(bytes),
+                    "a frame needs its section of kind 16, which this cuszi does not "
+                    "know; a later version may read it");
+
+  header = packed_header(9'000);
+  header.levels[0].sections[1].id = SectionId::optional;
+  header.levels[0].sections[1].wide_id = 16;
+  CHECK_THROWS_WITH(read(write_frame_header(header)),
+                    "a frame has a packed section of a kind that is never packed");
 }
 
 TEST_CASE("kinds and sections have names") {

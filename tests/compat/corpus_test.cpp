@@ -1,0 +1,56 @@
+#include "tests/compat/corpus.hpp"
+
+#include "core/base/error.hpp"
+#include "core/base/hash.hpp"
+#include "tests/slow_decoder/slow_archive.hpp"
+#include "tests/support/archive_codec.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/hostile_archive.hpp"
+#include "tests/support/open_archive.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+void check_archive(const CorpusArchive& a) {
+  const ArchiveHeader header = OpenArchive(a.archive).header;
+  CHECK(header.plan.dims.to_string() == a.dims);
+  CHECK(name_of(header.dtype) == a.dtype);
+  CHECK(features_of(a.archive) == a.features);
+  if (a.features.contains("lossless:bitcomp")) {  // which takes a device
+    CHECK_THROWS_AS(restore_archive(a.archive), DeviceError);
+    return;
+  }
+  CHECK(read_hostile(a.archive) != Outcome::refused);  // whole, from pipes, in parts
+  CHECK(block_hash(restore_archive(a.archive)) == a.hash);
+  CHECK(block_hash(slow::decode(a.archive)) == a.hash);
+}
+
+}  // namespace
+
+TEST_CASE("archives of released versions restore to the same values") {
+  for (const auto& folder : corpus_folders()) {
+    for (const CorpusArchive& a : read_corpus(folder)) {
+      INFO(folder << ", " << a.name << ": " << a.options);
+      check_archive(a);
+    }
+  }
+}
+
+TEST_CASE("released archives have all that archives of this version can have") {
+  std::set<std::string> found;
+  std::size_t archives = 0;
+  for (const auto& folder : corpus_folders()) {
+    for (const CorpusArchive& a : read_corpus(folder)) {
+      found.insert(a.features.begin(), a.features.end());
+      ++archives;
+    }
+  }
+  CHECK(archives > 250);
+  for (const std::string& feature : all_features()) {
+    INFO(feature << " needs an archive: tests/compat/make_corpus.cpp");
+    CHECK(found.contains(feature));
+  }
+}
+
+}  // namespace cuszi::test

@@ -1,0 +1,164 @@
+#include "tests/slow_decoder/slow_archive.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "core/archive/archive.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/lossless.hpp"
+#include "core/field/constant.hpp"
+#include "tests/slow_decoder/slow_frame.hpp"
+
+namespace cuszi::slow {
+
+namespace {
+
+/// The sections of a frame, pass by pass.
+std::vector<Sections> read_sections(const FrameHeader& header, Bytes payload) {
+  std::vector<Sections> passes;
+  std::size_t first = 0;  // pass of the level
+  const std::vector<int> level_of =
+      header.predictor ? level_of_pass(*header.predictor) : std::vector<int>{0};
+  passes.resize(level_of.size());
+  for (std::size_t level = 0; level < header.levels.size(); ++level) {
+    const LevelEntry& entry = header.levels[level];
+    if (block_hash(payload.first(entry.size())) != entry.hash) {
+      throw ArchiveError("a level's hash is wrong");
+    }
+    for (const SectionEntry& section : entry.sections) {
+      if (section.unpacked) throw ArchiveError("a section is packed by Bitcomp");
+      if (section.id != SectionId::optional) {
+        passes.at(first + section.pass).add(section.id, payload.first(section.size));
+      }
+      payload = payload.subspan(section.size);
+    }
+    const auto in_level = std::count(level_of.begin(), level_of.end(), static_cast<int>(level));
+    first += static_cast<std::size_t>(in_level);
+  }
+  return passes;
+}
+
+/// The codes of all passes, level by level.
+std::vector<PassCodes> read_codes(const FrameHeader& header, std::span<const Sections> passes,
+                                  std::uint64_t points) {
+  std::vector<PassCodes> codes;
+  if (!header.coder || !std::holds_alternative<AnsParams>(*header.coder)) return codes;
+  const std::vector<int> level_of = level_of_pass(*header.predictor);
+  const std::vector<PassShape> shapes = pass_shapes(*header.predictor, points);
+  for (std::size_t first = 0, end = 0; first < passes.size(); first = end) {
+    while (end < passes.size() && level_of[end] == level_of[first]) ++end;
+    const auto level = decode_chain(std::get<AnsParams>(*header.coder).centre,
+                                    passes[first].find(SectionId::codes),
+                                    std::span(shapes).subspan(first, end - first));
+    codes.insert(codes.end(), level.begin(), level.end());
+  }
+  return codes;
+}
+
+template <class T>
+void put_back_missing(SlowFrame<T>& frame) {
+  std::size_t next = 0;
+  for (std::uint64_t i = 0; i < frame.values.size(); ++i) {
+    if (!frame.is_missing(i)) continue;
+    std::memcpy(&frame.values[i], frame.mask.values.data() + next++ * sizeof(T), sizeof(T));
+  }
+}
+
+/// Section 3.5: what the predictor has restored becomes values in the frame's own range.
+template <class T>
+void undo_transform(SlowFrame<T>& frame, double min, double max) {
+  const FrameTransform& transform = *frame.header.transform;
+  const std::int16_t centre = std::get<LogTransform>(transform.params).centre;
+  const Bytes signs = frame.passes.front().find(SectionId::signs);
+  const std::vector<std::uint64_t> words =
+      min < 0 && max > 0 ? decode_bits(signs, frame.dims) : std::vector<std::uint64_t>{};
+  constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
+  for (std::uint64_t i = 0; i < frame.values.size(); ++i) {
+    const bool negative = words.empty() ? min < 0 : (words[i / 64] >> (i % 64) & 1) != 0;
+    const double y = std::clamp(static_cast<double>(frame.values[i]), transform.min, transform.max);
+    const T magnitude = static_cast<T>(std::min(exp2_of_value<T>(y + centre), largest));
+    frame.values[i] =
+        std::clamp(negative ? -magnitude : magnitude, static_cast<T>(min), static_cast<T>(max));
+  }
+}
+
+template <class T>
+void restore_coded(SlowFrame<T>& frame) {
+  const double min = frame.header.min;
+  const double max = frame.header.max;
+  if (frame.header.transform) {
+    frame.header.min = frame.header.transform->min;
+    frame.header.max = frame.header.transform->max;
+  }
+  std::visit([&](const auto& params) { restore(params, frame); }, *frame.header.predictor);
+  if (frame.header.transform) undo_transform(frame, min, max);
+}
+
+template <class T>
+void restore_values(SlowFrame<T>& frame) {
+  const Sections& first = frame.passes.front();
+  const FrameHeader& header = frame.header;
+  if (header.kind == FrameKind::coded) {
+    restore_coded(frame);
+  } else if (header.kind == FrameKind::constant) {
+    const std::uint64_t bits = decode_constant(first.at(SectionId::raw), dtype_of<T>);
+    std::fill(frame.values.begin(), frame.values.end(),
+              std::bit_cast<T>(static_cast<BitsOf<T>>(bits)));
+  } else if (header.kind == FrameKind::lossless) {
+    unpack_values(first.at(SectionId::raw), sizeof(T),
+                  std::as_writable_bytes(std::span(frame.values)));
+  } else {
+    const Bytes raw = first.at(SectionId::raw);
+    if (raw.size() != frame.values.size() * sizeof(T))
+      throw ArchiveError("a stored frame is short");
+    std::memcpy(frame.values.data(), raw.data(), raw.size());
+  }
+  put_back_missing(frame);
+}
+
+template <class T>
+std::vector<T> restore_frame(const Dims& dims, const FrameHeader& header, Bytes payload) {
+  SlowFrame<T> frame{dims, dims.as_3d(), header, {}, read_sections(header, payload), {}, {}};
+  frame.codes = read_codes(header, frame.passes, dims.count());
+  frame.values.resize(dims.count());
+  const bool has_mask = header.kind == FrameKind::coded || header.kind == FrameKind::constant;
+  if (has_mask && header.masked() != 0) {
+    const auto copy_of = [&](SectionId id) {
+      const Bytes bytes = frame.passes.front().at(id);
+      return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
+    frame.mask = decode_mask({copy_of(SectionId::mask_bits), copy_of(SectionId::mask_values)}, dims,
+                             dtype_of<T>, header.masked());
+  }
+  restore_values(frame);
+  return frame.values;
+}
+
+}  // namespace
+
+std::vector<std::byte> decode(Bytes archive) {
+  std::vector<std::byte> all;
+  ByteReader in(archive, "the archive");
+  const ByteCount body = read_archive_prefix(in.take(archive_prefix_bytes));
+  const ArchiveHeader header = read_archive_header(in.take(body));
+  std::vector<ByteCount> frame_bytes;
+  for (std::uint64_t i = 0; i < header.plan.frames(); ++i) {
+    const ByteCount before = in.remaining();
+    const Dims dims = header.plan.frame_dims(i);
+    const ByteCount table = read_frame_prefix(in.take(frame_prefix_bytes));
+    const FrameHeader frame = read_frame_header(in.take(table), dims, header.dtype);
+    const Bytes payload = in.take(frame.payload_bytes());
+    with_type_of(header.dtype, [&](auto zero) {
+      const auto values = restore_frame<decltype(zero)>(dims, frame, payload);
+      const Bytes bytes = std::as_bytes(std::span(values));
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    });
+    frame_bytes.push_back(before - in.remaining());
+  }
+  const std::vector<std::byte> footer = write_archive_footer(frame_bytes);
+  if (!std::ranges::equal(in.rest(), footer)) throw ArchiveError("the footer is wrong");
+  return all;
+}
+
+}  // namespace cuszi::slow
