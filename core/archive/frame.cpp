@@ -110,7 +110,7 @@ LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
     pass += packed >> id_bits;
     if (pass > max_passes) throw ArchiveError("a level has too many passes");
     if (packed >> id_bits != 0) seen = 0;
-    if ((packed & id_mask) == packed_mark && !unpacked) {
+    if (packed == packed_mark && !unpacked) {
       unpacked = read_unpacked(in, left);
       continue;
     }

@@ -83,17 +83,27 @@ SampleArchive framed_sample() {
           make_archive(*cpu::make_backend(), plan, DType::f32, bytes_of(values), settings)};
 }
 
-/// What a later version may add to any level of any frame.
-SampleArchive optional_sample() {
-  OpenArchive open(framed_sample().archive);
+/// An archive to which a later version has added sections that readers may do without, at both ends
+/// of all levels.
+SampleArchive with_optional_sections(const std::string& name, const SampleArchive& from) {
+  OpenArchive open(from.archive);
   for (OpenFrame& frame : open.frames) {
     for (OpenLevel& level : frame.levels) {
+      const std::size_t last = level.empty() ? 0 : level.back().pass;
       level.insert(level.begin(), {SectionId::optional, 0, {}, std::vector<std::byte>(5), 16});
-      level.push_back({SectionId::optional, 0, {}, std::vector<std::byte>(300), 1000});
-      level.push_back({SectionId::optional, 0, {}, std::vector<std::byte>(1), 1000});
+      level.push_back({SectionId::optional, last, {}, std::vector<std::byte>(200), 1000});
+      level.push_back({SectionId::optional, last, {}, std::vector<std::byte>(1), 1000});
     }
   }
-  return {"optional sections", open.close()};
+  return {name, open.close()};
+}
+
+/// Two levels, of several passes.
+SampleArchive levels_sample() {
+  return sample("levels", FieldKind::smooth, {17, 20, 30}, DType::f32, [](FieldSettings& s) {
+    s.frame.predictor.id = PredictorId::multilevel;
+    s.frame.coder = CoderId::ans;
+  });
 }
 
 SampleArchive constant_sample() {
@@ -232,6 +242,9 @@ void add_others(std::vector<SampleArchive>& archives) {
   archives.push_back(masked_sample("mask like the row before", {40, 70}, 70));
   archives.push_back(masked_sample("mask like the slice before", {9, 13, 17}, 13 * 17));
   archives.push_back(mixed_sample());
+  archives.push_back(
+      with_optional_sections("optional sections in frames of all kinds", mixed_sample()));
+  archives.push_back(with_optional_sections("optional sections in levels", levels_sample()));
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
     s.fills.add(filled_value);
@@ -271,7 +284,7 @@ const std::vector<SampleArchive>& small_archives() {
                s.frame.predictor.id = PredictorId::lorenzo;
              }),
       framed_sample(),
-      optional_sample(),
+      with_optional_sections("optional sections", framed_sample()),
       sample("multilevel in layers with a mask and outliers", FieldKind::missing, {6, 12, 14},
              DType::f32,
              [](S& s) {

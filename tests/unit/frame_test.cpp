@@ -287,6 +287,9 @@ TEST_CASE("a packed section is announced once, and then follows") {
   CHECK(sections_of(1, {codes}) == 1);
   CHECK(sections_of(2, {announcement, codes}) == 1);
   CHECK_THROWS_AS(sections_of(1, {announcement}), ArchiveError);
+  auto of_next_pass = announcement;
+  of_next_pass[0] |= std::byte{1} << 4;
+  CHECK_THROWS_AS(sections_of(2, {of_next_pass, codes}), ArchiveError);
   CHECK_THROWS_AS(sections_of(3, {announcement, announcement, codes}), ArchiveError);
 }
 
