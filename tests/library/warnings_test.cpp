@@ -1,0 +1,76 @@
+#include <limits>
+
+#include "tests/library/fields.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+constexpr auto unnamed = std::numeric_limits<double>::quiet_NaN();
+
+/// The warning for waves in which every seventh value is `there`, with a fill value unless unnamed.
+template <class T>
+std::string warning_for(cuszi::Context& context, double there, double named,
+                        cuszi_options options = cuszi::relative(1e-3)) {
+  auto values = make_values<T>(points);
+  for (std::size_t i = 3; i < values.size(); i += 7) values[i] = static_cast<T>(there);
+  options.fills = &named;
+  options.fill_count = std::isnan(named) ? 0 : 1;
+  context.compress(values, dims, options);
+  return context.warning();
+}
+
+}  // namespace
+
+TEST_CASE("what spoils a range is told, or an error where that is asked", "[library]") {
+  cuszi::Context context;
+  CHECK(warning_for<float>(context, 1e20, unnamed).find("1e+20 repeats far outside") == 0);
+  CHECK(warning_for<float>(context, 0.5, unnamed).empty());
+  CHECK(warning_for<float>(context, 1e20, 1e20).empty());
+  CHECK(warning_for<float>(context, 0.5, 1e20).empty());  // a chunk where nothing is missing
+  for (const double there : {1e20, double{1e20F}}) {
+    const double named = there == 1e20 ? double{1e20F} : 1e20;
+    const std::string text = warning_for<double>(context, there, named);
+    INFO(text);
+    CHECK(text.find("rounded otherwise") != std::string::npos);
+    CHECK(text.find("repeats") == std::string::npos);
+  }
+  cuszi_options options = cuszi::relative(1e-3);
+  options.strict = 1;
+  CHECK(warning_for<float>(context, 1e20, 1e20, options).empty());
+  try {
+    warning_for<float>(context, 1e20, unnamed, options);
+    FAIL("not strict");
+  } catch (const cuszi::Error& error) {
+    CHECK(error.status() == CUSZI_BAD_INPUT);
+    CHECK(std::string(error.what()).find("1e+20") == 0);
+    CHECK(context.warning().empty());
+  }
+}
+
+TEST_CASE("fill values at both ends, or in some frames alone, are suspected", "[library]") {
+  auto values = make_values<float>(points);
+  for (std::size_t i = 3; i < values.size(); i += 7) values[i] = i % 2 == 0 ? 9e33F : -9e33F;
+  cuszi::Context context;
+  context.compress(values, dims, cuszi::relative(1e-3));
+  CHECK(context.warning().find("-9e+33 repeats") == 0);
+  CHECK(context.warning().find("; 9e+33 repeats") != std::string::npos);
+
+  values = make_values<float>(points);
+  std::fill(values.begin(), values.begin() + points / 2, 1e20F);
+  cuszi_options options = cuszi::relative(1e-3);
+  options.frame_bytes = points;  // a quarter
+  context.compress(values, dims, options);
+  CHECK(context.warning().find("1e+20 repeats") == 0);
+}
+
+TEST_CASE("a target that is not met is warned of, or an error", "[library]") {
+  cuszi::Context context;
+  cuszi_options options = cuszi::ratio(1e6);
+  context.compress(make_values<float>(points), dims, options);
+  CHECK(context.warning().find("the target ratio:1e+06 was not met") == 0);
+  options.strict = 1;
+  CHECK(failure_of(options).first == CUSZI_BAD_BOUND);
+}
+
+}  // namespace cuszi::test
