@@ -6,21 +6,25 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 usage() {
     cat <<'USAGE'
 Usage: scripts/release.sh [--check] [--out FOLDER]
+       scripts/release.sh --address URL
 
 Checks the version, the changelog, the tag, the archives of earlier versions and the tables; builds the sdist and the wheel,
 the Debian package and an archive of the sources into FOLDER (dist) with their SHA-256; prints the commands that tag and
 publish. It publishes nothing itself.
 
-  --check  only say what stands in the way; exit 1 if anything does
+  --check        only say what stands in the way; exit 1 if anything does
+  --address URL  only make URL the address of the repository wherever the project tells it
 USAGE
 }
 
 check_only=no
+new_address=
 out=dist
 while [[ $# -gt 0 ]]; do
     case $1 in
         --check) check_only=yes ;;
         --out) out=${2?}; shift ;;
+        --address) new_address=${2?}; shift ;;
         -h | --help) usage; exit 0 ;;
         *) echo "release.sh: unknown option $1; see --help" >&2; exit 1 ;;
     esac
@@ -28,6 +32,13 @@ while [[ $# -gt 0 ]]; do
 done
 
 version=$(sed -n 's/^project(cuszi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+address=$(sed -n 's/.*HOMEPAGE_URL "\(.*\)".*/\1/p' CMakeLists.txt)
+if [[ -n $new_address ]]; then
+    sed -i "s|$address|${new_address%/}|g" CMakeLists.txt pyproject.toml CITATION.cff \
+        packaging/spack/spack_repo/cuszi/packages/cuszi/package.py
+    exit
+fi
+
 failed=0
 check() { # WHAT COMMAND...
     if "${@:2}" >/dev/null 2>&1; then
@@ -50,10 +61,10 @@ archives_restore() {
         SLOW_DECODER=$PWD/build/default/tests/slow_decoder PYTHONDONTWRITEBYTECODE=1 python3 tests/golden/test_golden.py
 }
 released_archives_restore() { build/default/tests/compat_tests; }
-address_is_real() { ! grep -q 'https://cuszi\.example' pyproject.toml; }
+address_is_real() { [[ $address != *.example ]]; }
 
 echo "cuszi $version"
-check "one version in CMake, the changelog, CITATION.cff, the header, the manual page and recipes" one_version
+check "one version and one address in CMake, the changelog, CITATION.cff, the header and recipes" one_version
 check "CHANGELOG.md has a date: '## $version, YYYY-MM-DD'" changelog_has_a_date
 check "CITATION.cff has the same date" citation_has_that_date
 check "pages are those of the tables (bench/report.py --check)" python3 bench/report.py --check
@@ -61,7 +72,19 @@ check "golden archives restore, and are made again, by build/default" archives_r
 check "test_data/compat restores, and has all that archives can have, by build/default" released_archives_restore
 check "nothing is uncommitted" tree_is_clean
 check "there is no tag v$version" tag_is_free
-check "addresses in pyproject.toml are those of a repository" address_is_real
+check "$address is the address of a repository" address_is_real
+
+cat <<SET
+
+What only a person can set, each in one place:
+
+  the version               CMakeLists.txt; the others of the first check follow it
+  the date                  CHANGELOG.md and CITATION.cff
+  the repository's address  scripts/release.sh --address URL
+  HDF5's filter number      CUSZI_H5_FILTER in include/cuszi/cuszi.h, once The HDF Group has given one
+                            (packaging/registrations); now $(sed -n 's/^#define CUSZI_H5_FILTER \([0-9]*\).*/\1/p' include/cuszi/cuszi.h)
+  accounts                  of PyPI, the forge and signing keys: the project knows none
+SET
 [[ $check_only == no ]] || exit "$failed"
 [[ $failed == 0 ]] || { echo "release.sh: not yet" >&2; exit 1; }
 

@@ -51,6 +51,16 @@ class Packaging(unittest.TestCase):
                               (RECIPE, r'version\("([\d.]+)"\)'), (RECIPE, r"cuszi@([\d.]+)")]:
             self.assertEqual(version_in(name, pattern), version, name)
 
+    def test_the_address_is_the_same_everywhere(self):
+        address = version_in("CMakeLists.txt", r'HOMEPAGE_URL "(.*?)"')
+        for name, pattern in [("pyproject.toml", r'Homepage = "(.*)"'), ("CITATION.cff", r"repository-code: (.*)"),
+                              (RECIPE, r'homepage = "(.*)"')]:
+            self.assertEqual(version_in(name, pattern), address, name)
+        urls = re.findall(r'(?m)^(?:Documentation|Changelog|Issues) = "(.*)"$', (ROOT / "pyproject.toml").read_text())
+        self.assertEqual(len(urls), 3)
+        for url in urls:
+            self.assertTrue(url.startswith(address + "/"), url)
+
     def test_the_python_package_takes_its_version_from_cmake(self):
         project = ROOT / "pyproject.toml"
         text = project.read_text()

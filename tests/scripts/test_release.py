@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -21,6 +23,23 @@ class Release(unittest.TestCase):
         version = subprocess.run(["bash", "-c", f"{sed} CMakeLists.txt"], cwd=ROOT, capture_output=True, text=True,
                                  check=True).stdout.strip()
         self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+
+    def test_the_address_is_set_everywhere(self):
+        told = ["CMakeLists.txt", "pyproject.toml", "CITATION.cff",
+                "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py"]
+        old = re.search(r'HOMEPAGE_URL "(.*?)"', (ROOT / "CMakeLists.txt").read_text())[1]
+        with tempfile.TemporaryDirectory() as folder:
+            for name in [*told, "scripts/release.sh"]:
+                copy = Path(folder) / name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, copy)
+            subprocess.run([Path(folder) / "scripts/release.sh", "--address", "https://forge.test/cuszi/"],
+                           check=True)
+            for name in told:
+                text = (Path(folder) / name).read_text()
+                self.assertNotIn(old, text, name)
+                self.assertIn("https://forge.test/cuszi", text, name)
+                self.assertNotIn("https://forge.test/cuszi//", text, name)
 
     def test_scripts_of_workflows_are_there(self):
         workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
