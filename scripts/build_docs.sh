@@ -8,7 +8,8 @@ usage() {
 Usage: scripts/build_docs.sh [--serve]
 
 Builds build/site from docs and README.md with MkDocs Material, which comes from PyPI into
-build/docs-env, and the reference of the C API with Doxygen.
+build/docs-env, and the reference of the C API with Doxygen. Where build/default has the library, the example
+notebook is run by it and shown with its pictures, else without.
 
   --serve  show it at http://127.0.0.1:8000 and build again after changes
 USAGE
@@ -25,5 +26,6 @@ esac
 python=$(scripts/python_env.sh scripts/requirements/docs.txt build/docs-env)
 export NO_MKDOCS_2_WARNING=1
 "$python" bench/report.py --check
+[[ -z $(find build/default -name libcuszi.so.0 2>/dev/null) ]] || scripts/run_notebook.sh build/default
 PYTHONDONTWRITEBYTECODE=1 "$python" -m mkdocs "${command[@]}"
 [[ ${command[0]} == serve ]] || echo "The site is build/site/index.html."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs examples/choose_a_bound.ipynb by nbconvert, and writes it with its pictures as a page.
+# Runs examples/choose_a_bound.ipynb by nbconvert, and writes it with its pictures, as a notebook and as a page.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,8 +7,8 @@ usage() {
     cat <<'USAGE'
 Usage: scripts/run_notebook.sh BUILD [FOLDER]
 
-BUILD is a folder in which cuszi has been built. Writes FOLDER/choose_a_bound.html (FOLDER: build/notebook); fails where a cell
-does. Packages from PyPI are kept in build/notebook-env.
+BUILD is a folder in which cuszi has been built. Writes FOLDER/choose_a_bound.ipynb and .html (FOLDER: build/notebook); fails
+where a cell does. scripts/build_docs.sh shows the former on the site. Packages from PyPI are kept in build/notebook-env.
 USAGE
 }
 
@@ -21,5 +21,6 @@ library=$(find "$build" -name libcuszi.so.0 | head -n 1)
 mkdir -p "$folder"
 # The package as it lies in the sources, with the library of the build.
 CUSZI_LIBRARY=$(realpath "$library") PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 \
-    "$python" -m nbconvert --execute --to html --output-dir "$folder" --log-level WARN examples/choose_a_bound.ipynb
+    "$python" -m nbconvert --execute --to notebook --output-dir "$folder" --log-level WARN examples/choose_a_bound.ipynb
+"$python" -m nbconvert --to html --log-level WARN "$folder/choose_a_bound.ipynb"
 echo "The page is $folder/choose_a_bound.html."

@@ -9,6 +9,7 @@ from mkdocs.structure.files import File
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import c_api  # noqa: E402
 import man_page  # noqa: E402
+import notebook  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,6 +42,9 @@ def on_files(files, config):
     manual = (ROOT / "docs/man/cuszi.1").read_text(encoding="utf-8")
     pages["reference/command-line.md"] = "# Command line\n" + man_page.to_markdown(manual)
     pages["reference/c-api.md"] = "# C API\n\n" + c_api.to_markdown(ROOT / "include/cuszi/cuszi.h")
-    for page, text in pages.items():
-        files.append(File.generated(config, page, content=text))
+    made = ROOT / "build/notebook/choose_a_bound.ipynb"
+    text, pictures = notebook.to_markdown(made if made.exists() else ROOT / "examples/choose_a_bound.ipynb")
+    pages["guide/choose-a-bound.md"] = text
+    for name, content in [*pages.items(), *((f"guide/{name}", picture) for name, picture in pictures.items())]:
+        files.append(File.generated(config, name, content=content))
     return files

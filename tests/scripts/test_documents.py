@@ -1,5 +1,7 @@
 """Tests of what documents are made with: tables of measurements, the manual page, the header of the C API."""
 
+import base64
+import json
 import re
 import shutil
 import sys
@@ -12,6 +14,7 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "scripts/site")]
 
 import c_api  # noqa: E402
 import man_page  # noqa: E402
+import notebook  # noqa: E402
 import report  # noqa: E402
 
 HEAD = "# title: T\n# device: D\n# date: 2026-01-01\n# command: run\n"
@@ -75,6 +78,32 @@ class ManualPage(unittest.TestCase):
     def test_lines_that_troff_drops(self):
         with self.assertRaisesRegex(man_page.UnknownMacro, r"^\.dat,$"):
             man_page.to_markdown(".SH NAME\nends in\n.dat, .bin\n")
+
+
+class Notebook(unittest.TestCase):
+
+    def test_that_of_the_examples_has_all_its_cells(self):
+        path = ROOT / "examples/choose_a_bound.ipynb"
+        text, pictures = notebook.to_markdown(path)
+        for cell in json.loads(path.read_text())["cells"]:
+            self.assertIn("".join(cell["source"]), text)
+        self.assertEqual(pictures, {})
+
+    def test_what_cells_have_left(self):
+        def code(source, *outputs):
+            return {"cell_type": "code", "source": [source], "outputs": list(outputs)}
+        picture = {"data": {"image/png": base64.b64encode(b"png").decode(), "text/plain": ["<Figure>"]}}
+        cells = [{"cell_type": "markdown", "source": ["# Look\n", "\n", "words"]},
+                 code("1 + 1", {"data": {"text/plain": ["2"]}}), code("print(3)", {"text": ["3\n"]}),
+                 code("draw()", {"data": {"text/plain": ["Text(...)"]}}, picture)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "n.ipynb"
+            path.write_text(json.dumps({"cells": cells}))
+            text, pictures = notebook.to_markdown(path)
+        self.assertEqual(text, "# Look\n\nwords\n\n```python\n1 + 1\n```\n\n```text\n2\n```\n\n"
+                               "```python\nprint(3)\n```\n\n```text\n3\n```\n\n"
+                               "```python\ndraw()\n```\n\n![Look](n-0.png)\n")
+        self.assertEqual(pictures, {"n-0.png": b"png"})
 
 
 @unittest.skipUnless(shutil.which("doxygen"), "no doxygen")
