@@ -5,6 +5,7 @@
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/property/random_frame.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -27,11 +28,6 @@ void check_one_pass(Backend& gpu, const FrameTask& task, double bound, Bytes val
   REQUIRE(made.header.max == expected.header.max);
   REQUIRE(compress_at_once(*cpu, task, bound, values).bytes == expected.bytes);
   REQUIRE(restore(gpu, task.shape, made.bytes) == restore(*cpu, task.shape, made.bytes));
-}
-
-template <class T>
-Bytes bytes_of(const std::vector<T>& values) {
-  return std::as_bytes(std::span(values));
 }
 
 template <class T>
