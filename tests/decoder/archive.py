@@ -1,0 +1,149 @@
+"""Archives and frames (sections 1 and 2)."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from . import ans, huffman, interp, lorenzo, multilevel, tiles, zfp
+from .numbers import Reader, hash_of
+from .parts import bits_of_points, extents_of, mask_values, unpacked, untransformed
+
+_SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "weights",
+             "lattice hash", "signs")
+_OPTIONAL, _PACKED = 13, 14
+_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED = range(5)
+_PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp)
+_CODERS = (huffman, ans)
+
+
+def decode(archive):
+    """The values of an archive's field, an array of its dims."""
+    reader = Reader(archive)
+    assert reader.take(8) == b"\x89CUSZI\r\n"
+    assert reader.u16() == 1
+    header = _read_header(Reader(_hashed(reader, reader.u16())))
+    values, sizes = [], []
+    for number in range(header.frames):
+        start = reader.at
+        values.append(_read_frame(reader, header, number))
+        sizes.append(reader.at - start)
+    _check_footer(reader, sizes)
+    return np.concatenate(values).reshape(header.dims)
+
+
+def _hashed(reader, size):
+    """The bytes in front of the hash that ends `size` bytes."""
+    body = reader.take(size - 8)
+    assert reader.u64() == hash_of(body)
+    return body
+
+
+def _read_header(body):
+    """1.1"""
+    header = SimpleNamespace()
+    assert body.u32() == 0, "features"
+    header.dtype = (np.float32, np.float64)[body.u8()]
+    body.u8(), body.f64(), body.f64()  # mode and bounds
+    for _ in range(body.u8()):
+        body.f64()  # fills
+    header.dims = [body.varint() for _ in range(body.u8())]
+    header.axis, header.height = body.u8(), body.varint()
+    body.end()
+    header.runs = -(-header.dims[header.axis] // header.height)
+    header.frames = math.prod(header.dims[:header.axis]) * header.runs
+    return header
+
+
+def _check_footer(reader, sizes):
+    """1.2"""
+    start = reader.at
+    assert [reader.varint() for _ in sizes] == sizes
+    body = reader.data[start:reader.at]
+    assert reader.u64() == hash_of(body)
+    assert reader.u64() == len(body) + 20
+    assert reader.take(4) == b"CUSZ"
+    reader.end()
+
+
+def _read_frame(reader, header, number):
+    assert reader.take(4) == b"FRAM"
+    table = Reader(_hashed(reader, reader.u32()))
+    axis = header.axis
+    slices = min(header.height, header.dims[axis] - number % header.runs * header.height)
+    dims = [1] * axis + [slices] + header.dims[axis + 1:]
+    frame = _read_table(table, header.dtype, dims)
+    assert frame.index == number
+    level_of_pass = frame.predictor.level_of_pass if frame.predictor else [0]
+    assert len(frame.levels) == level_of_pass[-1] + 1
+    frame.passes = [{} for _ in level_of_pass]
+    for at_level, level in enumerate(frame.levels):
+        payload = Reader(reader.take(sum(size for _, _, size in level.sections)))
+        assert hash_of(payload.data) == level.hash
+        for section, in_level, size in level.sections:
+            data = payload.take(size)
+            of_pass = frame.passes[level_of_pass.index(at_level) + in_level]
+            if section != _OPTIONAL:
+                of_pass[_SECTIONS[section]] = data
+    return _restored(frame)
+
+
+def _read_table(table, dtype, dims):
+    frame = SimpleNamespace(dtype=dtype, dims=dims, extents=extents_of(dims), points=math.prod(dims))
+    frame.index, frame.kind, frame.missing = table.varint(), table.u8(), table.varint()
+    frame.min, frame.max = table.f64(), table.f64()
+    frame.transform = frame.predictor = frame.coder = None
+    frame.masked = frame.missing
+    if frame.kind == _TRANSFORMED:
+        assert table.u8() == 0, "log"
+        frame.transform = SimpleNamespace(centre=table.i16(), min=table.f64(), max=table.f64(), kept=table.varint())
+        frame.masked += frame.transform.kept
+    frame.least = dtype(frame.transform.min if frame.transform else frame.min)  # of what is predicted
+    frame.most = dtype(frame.transform.max if frame.transform else frame.max)
+    if frame.kind in (_CODED, _TRANSFORMED):
+        _read_method(table, frame)
+    frame.levels = [_read_level(table) for _ in range(table.varint())]
+    table.end()
+    return frame
+
+
+def _read_method(table, frame):
+    frame.module = _PREDICTORS[table.u8()]
+    frame.predictor = frame.module.read(table, frame)
+    number = table.u8()
+    if number != 2:
+        frame.coder = _CODERS[number].read(table)
+
+
+def _read_level(table):
+    sections, in_level = [], 0
+    for _ in range(table.varint()):
+        first, size = table.u8(), table.varint()
+        in_level += first >> 4
+        if first == 255 and size == 0:
+            continue
+        assert first != _PACKED, "packed by Bitcomp"
+        if first & 15 == _OPTIONAL:
+            assert table.varint() & 1 == 0, "a reader has to know it"
+        sections.append((first & 15, in_level, size))
+    return SimpleNamespace(sections=sections, hash=table.u64())
+
+
+def _restored(frame):
+    dtype, first = frame.dtype, frame.passes[0]
+    if frame.kind == _STORED:
+        return np.frombuffer(first["raw"], dtype)
+    if frame.kind == _LOSSLESS:
+        planes = np.frombuffer(unpacked(first["raw"]), "u1").reshape(np.dtype(dtype).itemsize, frame.points)
+        return np.frombuffer(planes.T.tobytes(), dtype)
+    frame.mask = bits_of_points(first["mask bits"], frame.dims) if frame.masked else np.zeros(frame.points, bool)
+    assert frame.mask.sum() == frame.masked
+    if frame.kind == _CONSTANT:
+        values = np.repeat(np.frombuffer(first["raw"], dtype)[:1], frame.points)
+    else:
+        values = frame.module.restored(frame)
+    if frame.transform:
+        values = untransformed(frame, values)
+    if frame.masked:
+        values[frame.mask] = mask_values(first["mask values"], frame.masked, dtype)
+    return values

@@ -1,0 +1,129 @@
+"""What all predictors share (section 3)."""
+
+import math
+from decimal import Decimal, getcontext
+
+import numpy as np
+from numcodecs import Zstd
+
+from .numbers import Reader
+
+getcontext().prec = 50
+_LOG_2 = Decimal(2).ln()
+_Q = [None] + [float(_LOG_2 ** i / math.factorial(i)) for i in range(1, 8)]
+_T = [float(Decimal(2) ** (Decimal(j) / 32)) for j in range(33)]
+
+
+def unpacked(data):
+    """A zstd frame's content."""
+    return bytes(Zstd().decode(data))
+
+
+def uint_of(dtype):
+    return np.dtype(f"u{np.dtype(dtype).itemsize}")
+
+
+def from_bits(dtype, bits):
+    return np.array([bits], uint_of(dtype)).view(dtype)[0]
+
+
+def squeezed(dims):
+    return [extent for extent in dims if extent > 1]
+
+
+def extents_of(dims):
+    """z, y, x."""
+    extents = squeezed(dims)
+    if len(extents) == 4:
+        extents[:2] = [extents[0] * extents[1]]
+    return [1] * (3 - len(extents)) + extents
+
+
+def bits_of_points(data, dims):
+    """Mask bits (3.1), and signs."""
+    points = math.prod(dims)
+    _, y, x = extents_of(dims)
+    distance = (0, x, y * x)[data[0]]
+    bits = np.unpackbits(np.frombuffer(unpacked(data[1:]), "u1"), bitorder="little")[:points]
+    for i in range(distance, points if distance else 0):
+        bits[i] ^= bits[i - distance]
+    return bits.astype(bool)
+
+
+def mask_values(data, count, dtype):
+    """Mask values (3.1)."""
+    reader = Reader(data)
+    kinds = reader.u8()
+    if kinds == 0:
+        return np.frombuffer(unpacked(reader.rest()), dtype)
+    palette = np.frombuffer(reader.take(kinds * np.dtype(dtype).itemsize), dtype)
+    if kinds == 1:
+        return np.repeat(palette, count)
+    return palette[np.frombuffer(unpacked(reader.rest()), "u1")]
+
+
+def sparse_list(data, points):
+    """Values by their points (3.3)."""
+    if not data:
+        return {}
+    reader = Reader(data)
+    count, width = reader.varint(), reader.u8()
+    blocks = [block for block in range(-(-points // 65536)) for _ in range(reader.u32())]
+    assert len(blocks) == count
+    places = [block * 65536 + reader.u16() for block in blocks]
+    values = {place: int.from_bytes(reader.take(width), "little") for place in places}
+    reader.end()
+    return values
+
+
+def patched(values, data):
+    """Values with patches in their places."""
+    bits = values.view(uint_of(values.dtype))
+    for point, value in sparse_list(data, len(values)).items():
+        bits[point] = value
+    return values
+
+
+def clamp(value, least, most):
+    """Clamping (3.4)."""
+    if value < least or value != value:
+        return least
+    return most if value > most else value
+
+
+def _power(v, terms):
+    """2^v (3.5)."""
+    v = min(max(v, -1100.0), 1100.0)
+    whole = math.floor(v)
+    s = (v - whole) * 32
+    j = min(int(s), 31)
+    r = (s - j) / 32
+    p = _Q[terms]
+    for i in range(terms - 1, 0, -1):
+        p = p * r + _Q[i]
+    a = min(_T[j] + _T[j] * (p * r), _T[j + 1])
+    k = int(whole / 2)
+    return a * power_of_two(k) * power_of_two(whole - k)
+
+
+def power_of_two(exponent):
+    try:
+        return math.ldexp(1.0, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def untransformed(frame, coded):
+    """Values, of what the predictor has restored (3.5)."""
+    dtype, transform = frame.dtype, frame.transform
+    terms = 4 if dtype == np.float32 else 7
+    largest = float(np.finfo(dtype).max)
+    negative = np.full(len(coded), frame.min < 0)
+    if frame.min < 0 < frame.max:
+        negative = bits_of_points(frame.passes[0]["signs"], frame.dims)
+    values = np.empty(len(coded), dtype)
+    for i, y in enumerate(coded):
+        v = _power(clamp(float(y), transform.min, transform.max) + transform.centre, terms)
+        value = dtype(min(v, largest))
+        values[i] = clamp(-value if negative[i] else value, dtype(frame.min), dtype(frame.max))
+    return values

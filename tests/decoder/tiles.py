@@ -1,0 +1,113 @@
+"""Tiles (4.4)."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+
+from .numbers import Reader, unzigzag
+
+# By the number of extents that are not 1: a tile, its lanes, the points of a lane, and a group.
+_SHAPES = {1: ((1, 1, 1024), (1, 1, 32), (1, 1, 32), (1, 1, 8)),
+           2: ((1, 32, 32), (1, 4, 8), (1, 8, 4), (1, 2, 4)),
+           3: ((8, 8, 16), (2, 4, 4), (4, 2, 4), (2, 2, 2))}
+
+
+def read(table, frame):
+    return SimpleNamespace(level_of_pass=[0], half_step=table.f64())
+
+
+def _raster(extents):
+    return list(product(*[range(extent) for extent in extents]))
+
+
+class _Shape:
+    """Where the points of a tile stand."""
+
+    def __init__(self, extents):
+        self.tile, lanes, of_lane, group = _SHAPES[max(sum(extent > 1 for extent in extents), 1)]
+        self.lanes = [[first * size for first, size in zip(lane, of_lane)] for lane in _raster(lanes)]
+        self.points = _raster(of_lane)
+        groups = _raster([size // part for size, part in zip(of_lane, group)])
+        self.groups = [[tuple(a * size + b for a, size, b in zip(which, group, point)) for point in _raster(group)]
+                       for which in groups]
+
+    def place(self, lane, point):
+        return tuple(first + offset for first, offset in zip(self.lanes[lane], point))
+
+
+class _Head:
+    def __init__(self, word):
+        self.pairs, self.whole, self.axes, self.base_bytes = word & 31, word >> 5 & 31, word >> 10 & 7, word >> 13 & 7
+        self.bytes, self.patched, self.raw = word >> 16 & 0x3FFF, word >> 30 & 1, word >> 31
+
+    def word_bytes(self, dtype):
+        return 1024 * np.dtype(dtype).itemsize if self.raw else 4 * (64 * self.whole + self.pairs - self.whole)
+
+
+def _integers(shape, head, words, data):
+    """The integers of a tile without its base, and the base."""
+    planes = np.zeros(shape.tile, "u4")
+
+    def add(lane, pair, number, byte):
+        for bit, point in enumerate(shape.groups[number // 2]):
+            planes[shape.place(lane, point)] |= np.uint32((byte >> bit & 1) << (2 * pair + number % 2))
+
+    for pair, half, lane, i in product(range(head.whole), (0, 4), range(32), range(4)):
+        add(lane, pair, half + i, words.u8())
+    others = range(head.whole, head.pairs)
+    having = {pair: words.u32() for pair in others}
+    base = unzigzag(int.from_bytes(data.take(head.base_bytes), "little"))
+    flags = {(pair, lane): data.u8() if having[pair] >> lane & 1 else 0 for pair in others for lane in range(32)}
+    for lane, pair, number in product(range(32), others, range(8)):
+        if flags[pair, lane] >> number & 1:
+            add(lane, pair, number, data.u8())
+    integers = planes >> np.uint32(1) ^ np.uint32(0) - (planes & np.uint32(1))
+    for axis, bit in ((0, 4), (1, 2), (2, 1)):
+        if head.axes & bit:
+            integers = np.cumsum(integers, axis=axis, dtype="u4")
+    return (integers + np.uint32(base & 0xFFFFFFFF)).view("i4")
+
+
+def _values(frame, integers):
+    dtype = frame.dtype
+    addend = dtype(1.5 * 2 ** (23 if dtype == np.float32 else 52))
+    signed = np.dtype(f"i{np.dtype(dtype).itemsize}")
+    whole = (addend.view(signed).astype("i8") + integers).astype(signed).view(dtype) - addend
+    return np.clip(whole * dtype(2 * frame.predictor.half_step), frame.least, frame.most)
+
+
+def _restored_tile(frame, shape, head, words, data):
+    tile = np.zeros(shape.tile, frame.dtype)
+    value_of = (lambda reader: reader.f32()) if frame.dtype == np.float32 else (lambda reader: reader.f64())
+    if head.raw:
+        for point, lane in product(shape.points, range(32)):
+            tile[shape.place(lane, point)] = value_of(words)
+        return tile
+    tile[:] = _values(frame, _integers(shape, head, words, data))
+    if head.patched:
+        places = [data.u16() for _ in range(data.u16())]
+        for place in places:
+            tile[shape.place(place // 32, shape.points[place % 32])] = value_of(data)
+    return tile
+
+
+def restored(frame):
+    sections, shape, extents = frame.passes[0], _Shape(frame.extents), frame.extents
+    tiles_of_chunk = 8 if frame.dtype == np.float32 else 4
+    tiles = _raster([-(-extent // size) for extent, size in zip(extents, shape.tile)])
+    index, values = Reader(sections["index"]), np.zeros(extents, frame.dtype)
+    for number in range(0, len(tiles), tiles_of_chunk):
+        in_chunk = tiles[number:number + tiles_of_chunk]
+        chunk = Reader(sections["codes"][4 * index.u32():])
+        heads = [_Head(chunk.u32()) for _ in in_chunk]
+        words = [Reader(chunk.take(head.word_bytes(frame.dtype))) for head in heads]
+        for place, head, its_words in zip(in_chunk, heads, words):
+            data = Reader(chunk.take(head.bytes))
+            tile = _restored_tile(frame, shape, head, its_words, data)
+            data.end(), its_words.end()
+            first = [a * size for a, size in zip(place, shape.tile)]
+            inside = [min(size, extent - begin) for size, extent, begin in zip(shape.tile, extents, first)]
+            part = tuple(slice(begin, begin + size) for begin, size in zip(first, inside))
+            values[part] = tile[tuple(slice(size) for size in inside)]
+    return values.ravel()
