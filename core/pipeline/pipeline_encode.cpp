@@ -81,9 +81,8 @@ ByteCount frame_bytes(const FrameHeader& header) {
 /// The mask of the loaded frame, empty if no point is missing.
 EncodedMask code_mask(const LoadedFrame& frame, StepTimes& times) {
   if (frame.scan().missing == 0) return {};
-  return times.measure("mask", [&] {
-    return encode_mask(frame.session->mask(), frame.shape.dims, frame.shape.dtype);
-  });
+  return times.measure("mask",
+                       [&] { return encode_mask(frame.session->mask(), frame.shape.dtype); });
 }
 
 void add_mask(const EncodedMask& mask, Sections& out) {
@@ -97,8 +96,7 @@ std::vector<std::byte> code_signs(const LoadedFrame& frame, StepTimes& times) {
   if (!frame.transform) return {};
   const FieldScan& own = frame.transform->own;
   if (own.min >= 0 || own.max <= 0) return {};
-  return times.measure("signs",
-                       [&] { return encode_bits(frame.session->signs(), frame.shape.dims); });
+  return times.measure("signs", [&] { return encode_bits(frame.session->signs()); });
 }
 
 /// What stands in front of all passes.
