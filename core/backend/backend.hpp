@@ -54,9 +54,9 @@ class Backend {
   /// Begins to restore a frame from its payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
 
-  /// Compares restored values with the original ones under a bound. Not during a session.
+  /// Compares restored values with the original ones under a bound and rules. Not during a session.
   virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,
-                                  const FillValues& fills, const ValueBound& bound) = 0;
+                                  const ValueRules& rules, const ValueBound& bound) = 0;
   virtual Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                                     const FillValues& fills) = 0;
 

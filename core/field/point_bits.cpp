@@ -84,7 +84,7 @@ BitRuns BitRuns::of(const Dims& dims) {
 }
 
 BitForm choose_form(const DifferingCounts& counts, std::uint64_t points) {
-  constexpr std::uint64_t few = 16;  // points of each place, at least
+  constexpr std::uint64_t few = 32;  // points of each place, at least
   std::size_t best = 0;
   for (const std::size_t r : {std::size_t{1}, std::size_t{2}}) {
     if (counts.at(r) < counts.at(best)) best = r;

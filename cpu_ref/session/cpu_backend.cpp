@@ -25,9 +25,9 @@ class CpuBackend final : public Backend {
     return make_decode_session(workspace_, payload);
   }
 
-  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
-    return cpu::measure_quality(dtype, original, restored, fills, bound);
+    return cpu::measure_quality(dtype, original, restored, rules, bound);
   }
 
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,

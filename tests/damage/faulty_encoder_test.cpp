@@ -94,9 +94,9 @@ class FaultyBackend final : public Backend {
         slot_, sound_->encode(shape, values, rules, draft, known), fault_);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return sound_->decode(payload); }
-  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
-    return sound_->measure_quality(dtype, original, restored, fills, bound);
+    return sound_->measure_quality(dtype, original, restored, rules, bound);
   }
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                             const FillValues& fills) override {

@@ -217,8 +217,8 @@ void add_shapes(std::vector<SampleArchive>& archives) {
 void add_others(std::vector<SampleArchive>& archives) {
   using S = FieldSettings;
   archives.push_back(masked_sample("mask like the row before", {40, 70}, 70));
-  archives.push_back(masked_sample("mask like the slice before", {9, 13, 17}, 13 * 17));
-  archives.push_back(masked_sample("mask like row and slice before", {9, 13, 17}, 17));
+  archives.push_back(masked_sample("mask like the slice before", {20, 13, 17}, 13 * 17));
+  archives.push_back(masked_sample("mask like row and slice before", {20, 13, 17}, 17));
   archives.push_back(mixed_sample());
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
