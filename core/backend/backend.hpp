@@ -62,6 +62,11 @@ class Backend {
 
   // Services, in the backend's memory or the host's.
 
+  /// Work of the host, by as many threads as the backend has for that.
+  virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+    one_by_one(count, each);
+  }
+
   /// The block_hash of each string.
   virtual std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) = 0;
   /// Starts to compute the block_hash of each string while the session in use works on. The result
@@ -73,5 +78,12 @@ class Backend {
   /// Copies the sections of all passes one after the other to `out`, of exactly their size.
   virtual void gather(std::span<const Sections> passes, MutableBytes out) = 0;
 };
+
+/// Backend::for_each() for what takes a function.
+inline ForEach host_work_of(Backend& backend) {
+  return [&backend](std::size_t count, const std::function<void(std::size_t)>& each) {
+    backend.for_each(count, each);
+  };
+}
 
 }  // namespace cuszi

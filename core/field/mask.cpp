@@ -120,16 +120,17 @@ void check_masked_points(std::uint64_t found, std::uint64_t stated) {
                      std::to_string(stated));
 }
 
-EncodedMask encode_mask(const FrameMask& mask, DType dtype) {
+EncodedMask encode_mask(const FrameMask& mask, DType dtype, const ForEach& for_each) {
   return with_type_of(dtype, [&](auto zero) {
-    return EncodedMask{encode_bits(mask.bits), encode_values<BitsOf<decltype(zero)>>(mask.values)};
+    return EncodedMask{encode_bits(mask.bits, for_each),
+                       encode_values<BitsOf<decltype(zero)>>(mask.values)};
   });
 }
 
 FrameMask decode_mask(const EncodedMask& encoded, std::uint64_t points, DType dtype,
-                      std::uint64_t count) {
+                      std::uint64_t count, const ForEach& for_each) {
   return with_type_of(dtype, [&](auto zero) {
-    return FrameMask{decode_bits(encoded.bits, points), count,
+    return FrameMask{decode_bits(encoded.bits, points, for_each), count,
                      decode_values<BitsOf<decltype(zero)>>(encoded.values, count)};
   });
 }

@@ -107,11 +107,11 @@ struct EncodedMask {
 };
 
 /// Values stand as a palette where they repeat.
-EncodedMask encode_mask(const FrameMask& mask, DType dtype);
+EncodedMask encode_mask(const FrameMask& mask, DType dtype, const ForEach& for_each);
 
 /// Decodes a mask, as encode_mask() writes it, of a frame of `points` points whose header states
 /// `count` missing ones; their number is checked by who expands the mask. Throws ArchiveError.
 FrameMask decode_mask(const EncodedMask& encoded, std::uint64_t points, DType dtype,
-                      std::uint64_t count);
+                      std::uint64_t count, const ForEach& for_each);
 
 }  // namespace cuszi

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "core/base/bytes.hpp"
-#include "core/base/lossless.hpp"
 
 namespace cuszi {
 
@@ -122,22 +121,22 @@ std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims) {
   return words;
 }
 
-std::vector<std::byte> encode_bits(const PointBits& bits) {
+std::vector<std::byte> encode_bits(const PointBits& bits, const ForEach& for_each) {
   ByteWriter out;
   if (bits.words.empty()) {
     const std::vector<std::byte> gaps = gaps_of(bits.places);
     out.put(static_cast<std::uint8_t>(places_form + static_cast<std::uint8_t>(bits.reference)));
     out.varint(gaps.size());
-    out.append(zstd_compress(gaps, level_of(gaps.size())));
+    out.append(zstd_compress_pieces(gaps, level_of(gaps.size()), for_each));
   } else {
     const Bytes words = std::as_bytes(std::span(bits.words));
     out.put(words_form);
-    out.append(zstd_compress(words, level_of(words.size())));
+    out.append(zstd_compress_pieces(words, level_of(words.size()), for_each));
   }
   return out.take();
 }
 
-PointBits decode_bits(Bytes bytes, std::uint64_t points) {
+PointBits decode_bits(Bytes bytes, std::uint64_t points, const ForEach& for_each) {
   ByteReader in(bytes, "a bit of each point");
   const auto form = in.get<std::uint8_t>();
   PointBits bits;
@@ -149,12 +148,13 @@ PointBits decode_bits(Bytes bytes, std::uint64_t points) {
     const std::uint64_t size = in.varint();
     if (size > points) throw ArchiveError("the places of bits are more than the frame's points");
     std::vector<std::byte> gaps(size);
-    zstd_decompress(in.take(in.remaining()), gaps);
+    zstd_decompress_pieces(in.take(in.remaining()), gaps, for_each);
     bits.places = read_places(gaps, points);
     return bits;
   }
   bits.words.resize(ceil_div(points, 64));
-  zstd_decompress(in.take(in.remaining()), std::as_writable_bytes(std::span(bits.words)));
+  zstd_decompress_pieces(in.take(in.remaining()), std::as_writable_bytes(std::span(bits.words)),
+                         for_each);
   if (points % 64 != 0) bits.words.back() &= (std::uint64_t{1} << (points % 64)) - 1;
   return bits;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/dims.hpp"
 #include "core/base/hd.hpp"
+#include "core/base/lossless.hpp"
 #include "core/base/units.hpp"
 
 namespace cuszi {
@@ -97,8 +98,8 @@ PointBits coded_form(const std::vector<std::uint64_t>& words, const Dims& dims);
 std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims);
 
 /// Bits as they stand in an archive, in one section.
-std::vector<std::byte> encode_bits(const PointBits& bits);
+std::vector<std::byte> encode_bits(const PointBits& bits, const ForEach& for_each);
 /// Decodes what encode_bits() writes for a frame of `points` points. Throws ArchiveError.
-PointBits decode_bits(Bytes bytes, std::uint64_t points);
+PointBits decode_bits(Bytes bytes, std::uint64_t points, const ForEach& for_each);
 
 }  // namespace cuszi

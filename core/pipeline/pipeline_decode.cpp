@@ -24,7 +24,8 @@ FrameMask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader
   return times.measure("mask", [&] {
     const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
                               to_host(backend, sections.at(SectionId::mask_values))};
-    FrameMask mask = decode_mask(encoded, shape.points(), shape.dtype, header.masked());
+    FrameMask mask =
+        decode_mask(encoded, shape.points(), shape.dtype, header.masked(), host_work_of(backend));
     if (restored.all()) return mask;
     return compact(pick(restored, shape.dtype, expand(mask, shape.dims, shape.dtype)),
                    restored.dims(), shape.dtype);
@@ -99,7 +100,8 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
   TransformTarget target{*header.transform, header.min, header.max};
   if (header.min >= 0 || header.max <= 0) return target;
   return times.measure("signs", [&] {
-    PointBits signs = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.points());
+    PointBits signs = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.points(),
+                                  host_work_of(backend));
     if (!restored.all()) {
       signs = coded_form(pick(restored, all_words(signs, shape.dims)), restored.dims());
     }

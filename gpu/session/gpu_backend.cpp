@@ -65,6 +65,10 @@ class GpuBackend final : public Backend {
     return gpu::measure_fidelity(gpu_, shape, bring(gpu_, original), bring(gpu_, restored), fills);
   }
 
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
+    gpu_.host().for_each(count, each);
+  }
+
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
     use_device();
     return are_on_host(strings) ? host_hashes(strings) : block_hashes(gpu_, strings);

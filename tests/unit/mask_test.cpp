@@ -30,10 +30,10 @@ Mask make_mask(const Dims& dims, DType dtype, const Missing& missing, const Valu
 }
 
 EncodedMask encode(const Mask& mask, const Dims& dims, DType dtype) {
-  return encode_mask(compact(mask, dims, dtype), dtype);
+  return encode_mask(compact(mask, dims, dtype), dtype, one_by_one);
 }
 Mask decode(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count) {
-  return expand(decode_mask(encoded, dims.count(), dtype, count), dims, dtype);
+  return expand(decode_mask(encoded, dims.count(), dtype, count, one_by_one), dims, dtype);
 }
 
 void check_round_trip(const Mask& mask, const Dims& dims, DType dtype) {

@@ -40,7 +40,7 @@ bool differs(const Words& words, const Dims& dims, std::uint64_t point, unsigned
 
 Words through_archive(const Words& words, const Dims& dims) {
   const PointBits form = coded_form(words, dims);
-  const PointBits decoded = decode_bits(encode_bits(form), dims.count());
+  const PointBits decoded = decode_bits(encode_bits(form, one_by_one), dims.count(), one_by_one);
   CHECK((decoded == form));
   return all_words(decoded, dims);
 }
@@ -116,7 +116,7 @@ TEST_CASE("each reference is chosen where it leaves fewest bits") {
 TEST_CASE("one bit of many costs a few bytes") {
   const Dims dims{100, 100, 100};
   const Words words = words_of(dims, [](std::uint64_t i) { return i == 543'210; });
-  CHECK(encode_bits(coded_form(words, dims)).size() < 20);
+  CHECK(encode_bits(coded_form(words, dims), one_by_one).size() < 20);
 }
 
 TEST_CASE("damaged bits are refused or stay within the frame") {
@@ -124,12 +124,12 @@ TEST_CASE("damaged bits are refused or stay within the frame") {
   Random random(4);
   for (const std::uint64_t one_in : {3U, 40U}) {
     const Words words = words_of(dims, [&](std::uint64_t) { return random.one_in(one_in); });
-    const std::vector<std::byte> good = encode_bits(coded_form(words, dims));
+    const std::vector<std::byte> good = encode_bits(coded_form(words, dims), one_by_one);
     for (std::size_t i = 0; i < 4 * good.size(); ++i) {
       std::vector<std::byte> damaged = good;
       damaged[i % good.size()] ^= static_cast<std::byte>(1 + random.below(255));
       try {
-        const PointBits bits = decode_bits(damaged, dims.count());
+        const PointBits bits = decode_bits(damaged, dims.count(), one_by_one);
         for (const std::uint64_t place : bits.places) CHECK(place < dims.count());
         CHECK(std::is_sorted(bits.places.begin(), bits.places.end()));
         CHECK(all_words(bits, dims).size() == words.size());
@@ -138,11 +138,11 @@ TEST_CASE("damaged bits are refused or stay within the frame") {
       }
     }
   }
-  CHECK_THROWS_AS(decode_bits({}, 100), ArchiveError);
-  CHECK_THROWS_AS(decode_bits(to_bytes({5, 0}), 100), ArchiveError);
-  const std::vector<std::byte> far = encode_bits({BitReference::none, {99}, {}});
-  CHECK(decode_bits(far, 100).places.front() == 99);
-  CHECK_THROWS_AS(decode_bits(far, 99), ArchiveError);
+  CHECK_THROWS_AS(decode_bits({}, 100, one_by_one), ArchiveError);
+  CHECK_THROWS_AS(decode_bits(to_bytes({5, 0}), 100, one_by_one), ArchiveError);
+  const std::vector<std::byte> far = encode_bits({BitReference::none, {99}, {}}, one_by_one);
+  CHECK(decode_bits(far, 100, one_by_one).places.front() == 99);
+  CHECK_THROWS_AS(decode_bits(far, 99, one_by_one), ArchiveError);
 }
 
 }  // namespace cuszi::test
