@@ -238,21 +238,26 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
 
 void add_compare(CLI::App& program, Parsed& parsed) {
   CompareOptions& options = parsed.compare;
-  CLI::App& app = add_command(
-      program, "compare", "Measure a restored field against its original",
-      fmt::format("{}\nExits with 4 if a bound is given and a value is over it.", dims_order),
-      "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
-      "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
+  CLI::App& app = add_command(program, "compare", "Measure a restored field against its original",
+                              fmt::format("{}\nExits with 4 if a bound is given and a value is "
+                                          "over it, or an isovalue and a value is on "
+                                          "another side.",
+                                          dims_order),
+                              "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
+                              "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
   app.add_option("ORIGINAL", options.original, "The original field, named as for compress")
       ->required()
       ->type_name("");
   app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
-  add_options(app, parsed.asked, {"error-bound", "mode", "fill-value", "strict"});
+  add_options(app, parsed.asked,
+              {"error-bound", "mode", "fill-value", "keep-isovalue", "keep-sign", "strict"});
   add_field_options(app, options.field);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     options.mode = error_mode_of(parsed.asked);
-    options.fills = method_settings(parsed.asked).fills;
+    const FieldSettings settings = method_settings(parsed.asked);
+    options.fills = settings.fills;
+    options.isovalues = settings.frame.isovalues;
     options.strict = parsed.asked.strict != 0;
     if (is_given(app, "error-bound")) {
       options.bound = parsed.asked.bound;

@@ -66,6 +66,7 @@ struct CompareOptions {
   std::string restored;
   FieldOptions field;
   FillValues fills;
+  IsoValues isovalues;
   std::optional<double> bound;
   ErrorMode mode = ErrorMode::relative;
   bool strict = false;  ///< warnings are errors

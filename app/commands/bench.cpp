@@ -146,7 +146,7 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Arch
   const auto run_once = [&](FieldRun& run, QualityMeter* meter) {
     run_frames(bench, options.settings, header.frame_bound(), field, run, meter);
   };
-  QualityMeter meter(field, header.fills, header.value_bound());
+  QualityMeter meter(field, {header.fills, options.settings.frame.isovalues}, header.value_bound());
   const int warm_up = warm_up_runs(backend);
   for (int i = -warm_up; i < options.iterations; ++i) {
     FieldRun run;

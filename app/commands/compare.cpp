@@ -17,9 +17,9 @@ namespace cuszi::app {
 namespace {
 
 /// With a look, if there is a watch, for values that are missing.
-QualityMeter measure(FieldSource& original, FieldSource& restored, const FillValues& fills,
+QualityMeter measure(FieldSource& original, FieldSource& restored, const ValueRules& rules,
                      const ValueBound& bound, FillWatch* watch = nullptr) {
-  QualityMeter meter(original, fills, bound);
+  QualityMeter meter(original, rules, bound);
   for (std::uint64_t i = 0; i < original.plan().frames(); ++i) {
     meter.add(i, restored.frame(i));
     if (watch != nullptr) watch->look_at(original.layout().dtype, original.frame(i));
@@ -38,17 +38,17 @@ void tell(const FillWatch& watch, const CompareOptions& options) {
 }
 
 /// A relative bound refers to the original's range, which takes a first pass.
-QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const FillValues& fills,
+QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const ValueRules& rules,
                               const CompareOptions& options, FillWatch& watch) {
   constexpr double any_error = std::numeric_limits<double>::infinity();
   if (options.bound && options.mode != ErrorMode::relative) {
     const ValueBound bound(*options.bound, options.mode == ErrorMode::pointwise);
-    return measure(original, restored, fills, bound, &watch);
+    return measure(original, restored, rules, bound, &watch);
   }
-  const QualityMeter meter = measure(original, restored, fills, any_error, &watch);
+  const QualityMeter meter = measure(original, restored, rules, any_error, &watch);
   if (!options.bound) return meter;
   const ValueRange range{meter.quality().min, meter.quality().max, true};
-  return measure(original, restored, fills, absolute_bound(*options.bound, options.mode, range));
+  return measure(original, restored, rules, absolute_bound(*options.bound, options.mode, range));
 }
 
 /// A restored raw field is laid out as its original is, but for what only a file has that describes
@@ -69,7 +69,8 @@ void compare(const CompareOptions& options, Json& known) {
   FieldSource restored = open_restored(options.restored, options.field, opened);
   const FillValues fills = joined(options.fills, opened.fills);
   FillWatch watch(fills, options.fills.count, most_fill_samples);
-  const QualityMeter meter = measure_as_asked(original, restored, fills, options, watch);
+  const QualityMeter meter =
+      measure_as_asked(original, restored, {fills, options.isovalues}, options, watch);
 
   original.expect_unchanged();
   restored.expect_unchanged();
@@ -90,6 +91,7 @@ void compare(const CompareOptions& options, Json& known) {
   }
   try {
     require_same_missing(meter, layout.dims);
+    require_same_sides(meter, layout.dims);
     if (options.bound) {
       require_within_bound(meter, layout.dims, "a larger --error-bound would accept it");
     }

@@ -74,6 +74,7 @@ class Compression {
     if (meter_) {
       require_within_bound(*meter_, field_.layout().dims,
                            "no archive was written; this is a bug, please report it");
+      require_same_sides(*meter_, field_.layout().dims);
     }
     if (target_met_ == false && !options_.accepts_missed_target) {
       throw BoundError(
@@ -134,7 +135,7 @@ class Compression {
     result_ = best.result;
     meter_ = best.meter;
     target_met_ = is_met(target, best.reached);
-    const bool is_good = (!meter_ || !meter_->quality().first_bad) &&
+    const bool is_good = (!meter_ || meter_->quality().is_kept()) &&
                          (*target_met_ || options_.accepts_missed_target);
     if (is_good) file.write(best.archive);
   }
@@ -172,7 +173,7 @@ class Compression {
       compress_to(archive, settings_, progress);
       MemorySource written(archive.bytes());
       meter_ = measure(written, progress);
-      if (!meter_->quality().first_bad) file.write(archive.bytes());
+      if (meter_->quality().is_kept()) file.write(archive.bytes());
     } else {
       compress_to(file, settings_, progress);
       FileSource written(file.duplicate(), output_);
@@ -181,7 +182,7 @@ class Compression {
   }
 
   QualityMeter measure(ByteSource& archive, Progress& progress) {
-    return measure_archive(backends_, archive, field_, decompress_times_,
+    return measure_archive(backends_, archive, field_, settings_.frame.isovalues, decompress_times_,
                            Measures::errors_and_fidelity,
                            [&](ByteCount bytes) { progress.advance(bytes); });
   }

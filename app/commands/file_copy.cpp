@@ -194,7 +194,7 @@ class FileCopy {
               const Variable& variable, Progress& progress) {
     InputField original = open_variable(*each.report.input, container_, each.filtered.variable);
     InputField restored = open_variable(*each.report.archive, copy, variable);
-    QualityMeter meter(original.source, original.fills, each.filtered.bound);
+    QualityMeter meter(original.source, {original.fills, {}}, each.filtered.bound);
     for (std::uint64_t i = 0; i < original.source.plan().frames(); ++i) {
       meter.add(i, restored.source.frame(i));
       progress.advance(original.source.frame_bytes(i));

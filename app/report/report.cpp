@@ -23,8 +23,9 @@ std::optional<double> bit_rate(const Report& report) {
 }
 
 void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
-  for (const char* key : {"psnr_db", "nrmse", "max_abs_error", "max_pointwise_error",
-                          "missing_differ", "max_error_over_bound", "within_bound"}) {
+  for (const char* key :
+       {"psnr_db", "nrmse", "max_abs_error", "max_pointwise_error", "missing_differ",
+        "isovalue_crossings", "max_error_over_bound", "within_bound"}) {
     json[key] = nullptr;
   }
   if (!measured) return;
@@ -34,6 +35,7 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
   json["max_abs_error"] = quality.max_error;
   json["max_pointwise_error"] = quality.max_share;
   json["missing_differ"] = quality.missing_differ;
+  if (measured->has_isovalues) json["isovalue_crossings"] = quality.crossings;
   if (measured->pointwise_bound) {
     json["max_error_over_bound"] = error_over_bound(quality.max_share, *measured->pointwise_bound);
     json["within_bound"] = !quality.first_bad.has_value();
@@ -127,6 +129,11 @@ std::string quality_text(const MeasuredQuality& measured) {
   if (quality.missing_differ != 0) {
     text += fmt::format(", {} missing in one field alone", quality.missing_differ);
   }
+  if (quality.crossings != 0) {
+    text += fmt::format(", {} ACROSS AN ISOVALUE", quality.crossings);
+  } else if (measured.has_isovalues) {
+    text += ", all sides of isovalues kept";
+  }
   if (measured.pointwise_bound) {
     return text + fmt::format(", {:.6g} of its value: {}", quality.max_share,
                               quality.first_bad ? "OVER THE BOUND" : "within the bound");
@@ -202,6 +209,7 @@ std::string title_of(const Report& report) {
 
 MeasuredQuality measured_by(const QualityMeter& meter) {
   MeasuredQuality measured{meter.quality(), std::nullopt, meter.fidelity()};
+  measured.has_isovalues = meter.isovalues().count != 0;
   if (meter.absolute_bound() != no_bound) measured.bound = meter.absolute_bound();
   if (meter.bound().pointwise) measured.pointwise_bound = meter.bound().bound;
   return measured;

@@ -17,6 +17,7 @@ struct MeasuredQuality {
   std::optional<double> bound;  ///< absolute
   std::optional<Fidelity> fidelity = {};
   std::optional<double> pointwise_bound = {};  ///< a share of each value
+  bool has_isovalues = false;                  ///< whose crossings were counted
 };
 
 /// What a meter has measured.

@@ -100,7 +100,8 @@ TargetArchive archive_for(const Target& target, const FieldSettings& settings, B
         attempt.archive = archive.take();
         if (target.kind == Target::Kind::psnr) {
           MemorySource written(attempt.archive);
-          attempt.meter = measure_archive(backends, written, field, times);
+          attempt.meter =
+              measure_archive(backends, written, field, settings.frame.isovalues, times);
         }
         return attempt;
       });
@@ -118,11 +119,12 @@ std::string warning_of(const TargetArchive& made, const std::optional<Target>& t
   return warning.empty() ? unmet : warning + "; " + unmet;
 }
 
-void verify(Backends& backends, Bytes archive, FieldSource& field) {
+void verify(Backends& backends, Bytes archive, FieldSource& field, const IsoValues& isovalues) {
   CallTimes times;
-  const QualityMeter meter =
-      measure_archive(backends, *make_memory_source(archive), field, times, Measures::errors);
+  const QualityMeter meter = measure_archive(backends, *make_memory_source(archive), field,
+                                             isovalues, times, Measures::errors);
   require_within_bound(meter, field.layout().dims, "this is a bug, please report it");
+  require_same_sides(meter, field.layout().dims);
 }
 
 }  // namespace
@@ -161,7 +163,8 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
                                                  {}};
   if (target) sink.write(made.archive);
   size = made.result.archive_bytes;
-  if (options.verify != 0) verify(backends, memory("archive", archive, size), source);
+  if (options.verify != 0)
+    verify(backends, memory("archive", archive, size), source, settings.frame.isovalues);
   const std::string warning = warning_of(made, target, options.strict != 0);
   if (target) context.set_reached(made.reached);
   context.set_warning(warning);

@@ -24,11 +24,12 @@ void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
 }
 
 QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSource& field,
-                             CallTimes& times, Measures measures,
+                             const IsoValues& isovalues, CallTimes& times, Measures measures,
                              const std::function<void(ByteCount)>& measured) {
   ArchiveReader reader(archive);
   const FieldCuts& plan = reader.header().plan;
-  QualityMeter meter(field, reader.header().fills, reader.header().value_bound(), measures);
+  const ArchiveHeader& header = reader.header();
+  QualityMeter meter(field, {header.fills, isovalues}, header.value_bound(), measures);
   FrameComparison comparison(meter, field, backends);
   comparison.expect(0);
   FrameUsers users;

@@ -29,11 +29,11 @@ class FrameComparison {
   std::optional<FramePrefetcher> prefetcher_;
 };
 
-/// Restores an archive of a field and measures what has become of its values. `measured` is told
-/// of the bytes of each frame.
+/// Restores an archive of a field and measures what has become of its values, also where
+/// isovalues were to be kept. `measured` is told of the bytes of each frame.
 QualityMeter measure_archive(
-    Backends& backends, ByteSource& archive, FieldSource& field, CallTimes& times,
-    Measures measures = Measures::errors_and_fidelity,
+    Backends& backends, ByteSource& archive, FieldSource& field, const IsoValues& isovalues,
+    CallTimes& times, Measures measures = Measures::errors_and_fidelity,
     const std::function<void(ByteCount)>& measured = [](ByteCount) {});
 
 }  // namespace cuszi

@@ -68,8 +68,8 @@ SampleResult code_sample(const FieldSample& sample, Backend& backend, const Fiel
     std::vector<std::byte> restored(box.values.size());
     const Bytes payload = Bytes(frame.bytes).last(frame.header.payload_bytes());
     decompress_frame(backend, box.shape, frame.header, payload, restored, times);
-    result.quality.merge(cpu::measure_quality(box.shape.dtype, box.values, restored, settings.fills,
-                                              settings.bound));
+    result.quality.merge(cpu::measure_quality(box.shape.dtype, box.values, restored,
+                                              {settings.fills, {}}, settings.bound));
   }
   result.quality.min = sample.range.min;
   result.quality.max = sample.range.max;

@@ -27,16 +27,16 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
 
 void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored) {
   const DType dtype = original_->layout().dtype;
-  quality_.merge(cpu::measure_quality(dtype, original, restored, fills_, bound_));
+  quality_.merge(cpu::measure_quality(dtype, original, restored, rules_, bound_));
   if (measures_ == Measures::errors) return;
-  fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, fills_));
+  fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, rules_.fills));
 }
 
 void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
   const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
-  quality_.merge(backend.measure_quality(shape.dtype, original, restored, fills_, bound_));
+  quality_.merge(backend.measure_quality(shape.dtype, original, restored, rules_, bound_));
   if (measures_ == Measures::errors) return;
-  fidelity_.merge(backend.measure_fidelity(shape, original, restored, fills_));
+  fidelity_.merge(backend.measure_fidelity(shape, original, restored, rules_.fills));
 }
 
 void QualityMeter::add(std::uint64_t i, Bytes restored) {
@@ -61,6 +61,15 @@ void require_within_bound(const QualityMeter& meter, const Dims& dims, std::stri
       "(largest error {}); {}",
       coordinates(dims, *quality.first_bad), *quality.first_bad, meter.bound().bound,
       quality.max_error, remedy));
+}
+
+void require_same_sides(const QualityMeter& meter, const Dims& dims) {
+  const Quality& quality = meter.quality();
+  if (!quality.first_crossing) return;
+  throw BoundError(fmt::format(
+      "{} points are on another side of an isovalue than in the original, first that at {} "
+      "(index {})",
+      quality.crossings, coordinates(dims, *quality.first_crossing), *quality.first_crossing));
 }
 
 void require_same_missing(const QualityMeter& meter, const Dims& dims) {

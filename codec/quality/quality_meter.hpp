@@ -17,10 +17,11 @@ enum class Measures { errors, errors_and_fidelity };
 /// Measures frames against those of an original, one after the other.
 class QualityMeter {
  public:
-  /// `bound` decides which points are bad; infinite if none was asked for.
-  QualityMeter(FieldSource& original, const FillValues& fills, const ValueBound& bound,
+  /// `bound` decides which points are bad; infinite if none was asked for. `rules` name what is
+  /// missing, and the isovalues whose crossings are counted.
+  QualityMeter(FieldSource& original, const ValueRules& rules, const ValueBound& bound,
                Measures measures = Measures::errors_and_fidelity)
-      : original_(&original), fills_(fills), bound_(bound), measures_(measures) {}
+      : original_(&original), rules_(rules), bound_(bound), measures_(measures) {}
 
   /// Measures frame `i`; earlier frames that are to be measured come first.
   void add(std::uint64_t i, Bytes restored);
@@ -32,6 +33,7 @@ class QualityMeter {
   const Quality& quality() const { return quality_; }
   const Fidelity& fidelity() const { return fidelity_; }
   const ValueBound& bound() const { return bound_; }
+  const IsoValues& isovalues() const { return rules_.isovalues; }
   /// The absolute bound; no_bound if there is none.
   double absolute_bound() const { return bound_.pointwise ? no_bound : bound_.bound; }
 
@@ -39,7 +41,7 @@ class QualityMeter {
   void measure(const Dims& dims, Bytes original, Bytes restored);
 
   FieldSource* original_;
-  FillValues fills_;
+  ValueRules rules_;
   ValueBound bound_;
   Measures measures_;
   Quality quality_;
@@ -49,6 +51,10 @@ class QualityMeter {
 /// Throws BoundError, naming the first bad value of a field of these dims and `remedy`, if there is
 /// one.
 void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy);
+
+/// Throws BoundError, naming the first of them, if points of a field of these dims are on another
+/// side of an isovalue than in the original.
+void require_same_sides(const QualityMeter& meter, const Dims& dims);
 
 /// Throws BoundError, naming the first of them, if points of a field of these dims are missing in
 /// one of the two fields alone, or not by the same value.

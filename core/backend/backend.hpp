@@ -54,13 +54,18 @@ class Backend {
   /// Begins to restore a frame from its payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
 
-  /// Compares restored values with the original ones under a bound. Not during a session.
+  /// Compares restored values with the original ones under a bound and rules. Not during a session.
   virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,
-                                  const FillValues& fills, const ValueBound& bound) = 0;
+                                  const ValueRules& rules, const ValueBound& bound) = 0;
   virtual Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                                     const FillValues& fills) = 0;
 
   // Services, in the backend's memory or the host's.
+
+  /// Work of the host, by as many threads as the backend has for that.
+  virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
+    one_by_one(count, each);
+  }
 
   /// The block_hash of each string.
   virtual std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) = 0;
@@ -73,5 +78,12 @@ class Backend {
   /// Copies the sections of all passes one after the other to `out`, of exactly their size.
   virtual void gather(std::span<const Sections> passes, MutableBytes out) = 0;
 };
+
+/// Backend::for_each() for what takes a function.
+inline ForEach host_work_of(Backend& backend) {
+  return [&backend](std::size_t count, const std::function<void(std::size_t)>& each) {
+    backend.for_each(count, each);
+  };
+}
 
 }  // namespace cuszi

@@ -20,7 +20,7 @@ struct FrameTarget {
   FrameShape shape;
   double min = 0;  ///< of the points that are not missing, as the predictor sees them
   double max = 0;
-  const Mask& mask;                            ///< in host memory
+  const FrameMask& mask;                       ///< in host memory
   MutableBytes out;                            ///< in the backend's memory or the host's
   const TransformTarget* transform = nullptr;  ///< how they become values, if they are none
 };

@@ -151,7 +151,7 @@ class EncodeSession {
   /// given. Reads the whole frame when it is first asked for, if no earlier session has.
   virtual const FieldScan& scan() = 0;
   /// The missing points, in host memory.
-  virtual Mask mask() = 0;
+  virtual FrameMask mask() = 0;
   /// The values at `points`, indices in raster order, missing ones included.
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
@@ -164,8 +164,8 @@ class EncodeSession {
   /// choice.bound, errors keep to a share of each value. Points that the transform keeps count as
   /// missing, and mask() has their own values.
   virtual void transform(const TransformChoice& choice, double share) = 0;
-  /// Which of the transformed points are negative, as bits in host memory.
-  virtual std::vector<std::uint64_t> signs() = 0;
+  /// Which of the transformed points are negative, in host memory.
+  virtual PointBits signs() = 0;
 
   /// Starts trials in a part of the frame. Not longer than the session. Throws DeviceError where
   /// there are none.

@@ -15,6 +15,15 @@
 #define CUSZI_HD_OUTLINED CUSZI_HD
 #endif
 
+/// Begins a constant table in a host and device function: `CUSZI_TABLE double table[]{...}`. In a
+/// device's memory, where threads of a warp look up different entries at once; constants proper are
+/// handed out one after the other.
+#if defined(__CUDA_ARCH__)
+#define CUSZI_TABLE static __device__ const
+#else
+#define CUSZI_TABLE static constexpr
+#endif
+
 #if defined(__CUDA_ARCH__)
 #define CUSZI_UNROLL _Pragma("unroll")
 #define CUSZI_NO_UNROLL _Pragma("unroll 1")

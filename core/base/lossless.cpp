@@ -2,8 +2,10 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <string>
 
+#include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi {
@@ -25,6 +27,41 @@ void zstd_decompress(Bytes packed, MutableBytes out) {
     throw ArchiveError(std::string("a zstd section is damaged: ") + ZSTD_getErrorName(size));
   }
   if (size != out.size()) throw ArchiveError("a zstd section is shorter than it should be");
+}
+
+namespace {
+
+constexpr ByteCount piece_bytes = ByteCount{1} << 20;
+
+template <class Span>
+Span piece_of(Span bytes, std::size_t i) {
+  const ByteCount first = i * piece_bytes;
+  return bytes.subspan(first, std::min(piece_bytes, bytes.size() - first));
+}
+
+}  // namespace
+
+std::vector<std::byte> zstd_compress_pieces(Bytes bytes, int level, const ForEach& for_each) {
+  const auto count = static_cast<std::size_t>(ceil_div(bytes.size(), piece_bytes));
+  if (count <= 1) return zstd_compress(bytes, level);
+  std::vector<std::vector<std::byte>> pieces(count);
+  for_each(count, [&](std::size_t i) { pieces[i] = zstd_compress(piece_of(bytes, i), level); });
+  ByteWriter out;
+  for (const auto& piece : pieces) out.put(static_cast<std::uint32_t>(piece.size()));
+  for (const auto& piece : pieces) out.append(piece);
+  return out.take();
+}
+
+void zstd_decompress_pieces(Bytes packed, MutableBytes out, const ForEach& for_each) {
+  const auto count = static_cast<std::size_t>(ceil_div(out.size(), piece_bytes));
+  if (count <= 1) return zstd_decompress(packed, out);
+  ByteReader in(packed, "a zstd section");
+  std::vector<ByteCount> sizes(count);
+  for (ByteCount& size : sizes) size = in.get<std::uint32_t>();
+  std::vector<Bytes> pieces;
+  for (const ByteCount size : sizes) pieces.push_back(in.take(size));
+  in.expect_end();
+  for_each(count, [&](std::size_t i) { zstd_decompress(pieces[i], piece_of(out, i)); });
 }
 
 std::vector<std::byte> pack_values(Bytes values, ByteCount value_size) {

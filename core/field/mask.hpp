@@ -8,6 +8,7 @@
 #include "core/base/dtype.hpp"
 #include "core/base/hd.hpp"
 #include "core/base/units.hpp"
+#include "core/field/point_bits.hpp"
 
 namespace cuszi {
 
@@ -80,25 +81,37 @@ struct Mask {
   }
 };
 
+/// A mask on its way between a backend and an archive, with what repeats left out.
+struct FrameMask {
+  PointBits bits;
+  std::uint64_t count = 0;        ///< missing points
+  std::vector<std::byte> values;  ///< in raster order, or one that all have
+
+  bool any() const { return count != 0; }
+  bool has_one_value(DType dtype) const { return values.size() == size_of(dtype); }
+
+  friend bool operator==(const FrameMask&, const FrameMask&) = default;
+};
+
+/// The mask point by point. Throws ArchiveError if it has not as many points as it says.
+Mask expand(const FrameMask& from, const Dims& dims, DType dtype);
+FrameMask compact(const Mask& mask, const Dims& dims, DType dtype);
+
+/// Throws ArchiveError unless a mask has as many points as its frame states.
+void check_masked_points(std::uint64_t found, std::uint64_t stated);
+
 /// A mask as it stands in an archive: two sections.
 struct EncodedMask {
   std::vector<std::byte> bits;
   std::vector<std::byte> values;
 };
 
-/// One bit of each point, bit i % 64 of word i / 64 that of point i: XORed with those of the
-/// previous row or slice, whichever packs best, then zstd.
-std::vector<std::byte> encode_bits(const std::vector<std::uint64_t>& words, const Dims& dims);
+/// Values stand as a palette where they repeat.
+EncodedMask encode_mask(const FrameMask& mask, DType dtype, const ForEach& for_each);
 
-/// Decodes what encode_bits() writes. Bits beyond the last point are 0. Throws ArchiveError.
-std::vector<std::uint64_t> decode_bits(Bytes bytes, const Dims& dims);
-
-/// Bits XORed with those of the previous row or slice, whichever packs best, then zstd; values as
-/// a palette where they repeat.
-EncodedMask encode_mask(const Mask& mask, const Dims& dims, DType dtype);
-
-/// Decodes a mask, as encode_mask() writes it, of a frame whose header states `count` missing
-/// points. Throws ArchiveError.
-Mask decode_mask(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count);
+/// Decodes a mask, as encode_mask() writes it, of a frame of `points` points whose header states
+/// `count` missing ones; their number is checked by who expands the mask. Throws ArchiveError.
+FrameMask decode_mask(const EncodedMask& encoded, std::uint64_t points, DType dtype,
+                      std::uint64_t count, const ForEach& for_each);
 
 }  // namespace cuszi

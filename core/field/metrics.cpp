@@ -52,6 +52,8 @@ Quality SeenPoints::quality(const SquareSum& squares) const {
   quality.squared_error = squares;
   quality.missing_differ = missing_differ;
   quality.first_differ = unless_never(first_differ);
+  quality.crossings = crossings;
+  quality.first_crossing = unless_never(first_crossing);
   quality.first_bad = unless_never(first_bad);
   return quality;
 }
@@ -61,6 +63,8 @@ void Quality::merge(const Quality& next) {
   if (!first_bad && next.first_bad) first_bad = before + *next.first_bad;
   if (!first_differ && next.first_differ) first_differ = before + *next.first_differ;
   missing_differ += next.missing_differ;
+  if (!first_crossing && next.first_crossing) first_crossing = before + *next.first_crossing;
+  crossings += next.crossings;
   if (next.points != 0) {
     min = points == 0 ? next.min : std::min(min, next.min);
     max = points == 0 ? next.max : std::max(max, next.max);

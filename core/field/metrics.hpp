@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/field/restore_rules.hpp"
 #include "core/field/value_bound.hpp"
 
 namespace cuszi {
@@ -39,9 +40,14 @@ struct Quality {
   /// error.
   std::uint64_t missing_differ = 0;
   std::optional<std::uint64_t> first_differ;
+  std::uint64_t crossings = 0;  ///< points on another side of an isovalue than in the original
+  std::optional<std::uint64_t> first_crossing;
   /// The first point whose error is over the bound, or that is missing and not bit for bit the
   /// same.
   std::optional<std::uint64_t> first_bad;
+
+  /// Whether all values keep the bound and their sides of isovalues.
+  bool is_kept() const { return !first_bad && !first_crossing; }
 
   /// Appends the part of the field that follows; its points count from its own start.
   void merge(const Quality& next);
@@ -58,6 +64,7 @@ struct Quality {
 template <class T>
 struct PointComparison {
   MissingTest<T> missing;
+  IsoValues isovalues;
   ValueBound bound;
   double scale = 1;  ///< 2^-exponent: what errors are multiplied by before they are squared
 };
@@ -70,6 +77,8 @@ struct SeenPoints {
   std::uint64_t missing = 0;
   std::uint64_t missing_differ = 0;
   std::uint64_t first_differ = never;
+  std::uint64_t crossings = 0;
+  std::uint64_t first_crossing = never;
   std::uint64_t first_bad = never;
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
@@ -91,6 +100,7 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
                                 const PointComparison<T>& comparison) {
   bool good = false;
   bool differs = false;
+  bool crosses = false;
   double square = 0;
   if (comparison.missing(original)) {
     ++missing;
@@ -110,12 +120,17 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
       max_share = share > max_share ? share : max_share;
       square = (error * comparison.scale) * (error * comparison.scale);
       good = comparison.bound.holds(value, static_cast<double>(restored));
+      crosses = !on_same_sides(comparison.isovalues, original, restored);
     }
   }
   if (!good && first_bad == never) first_bad = point;
   if (differs) {
     ++missing_differ;
     if (first_differ == never) first_differ = point;
+  }
+  if (crosses) {
+    ++crossings;
+    if (first_crossing == never) first_crossing = point;
   }
   return square;
 }

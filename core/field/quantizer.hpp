@@ -32,13 +32,11 @@ CUSZI_HD inline bool within_bound(double original, double restored, double bound
   return difference < 0 ? rounding >= 0 : rounding <= 0;
 }
 
-/// A little less than the bound: a difference in T below this needs no may_restore_to(). None is
-/// where a rule might be broken.
+/// A little less than the bound: a difference in T below this is within it.
 template <class T>
-inline T certainly_within(double bound, const RestoreRules<T>& rules) {
+inline T certainly_within(double bound) {
   constexpr double most = std::numeric_limits<T>::max();
-  const T nearest = static_cast<T>(bound < most ? bound : most);
-  return rules.any() ? 0 : nearest * static_cast<T>(1 - 1.0 / (1 << 20));
+  return static_cast<T>(bound < most ? bound : most) * static_cast<T>(1 - 1.0 / (1 << 20));
 }
 
 /// Whether a value that is not missing may come back as `restored`: within the bound, and by
@@ -111,10 +109,11 @@ struct Quantizer {
   T inverse_step;  ///< 1 / step
   T min;           ///< restored values are clamped to [min, max], the range of the original
   T max;
-  double bound;  ///< what |original - restored| must not exceed
-  T certain;     ///< a rounded difference below this needs no further test
-  T reach;       ///< errors of fewer steps have a code
-  T origin;      ///< of the codes, in IntegerBits: what stands for a delta of 0
+  double bound;      ///< what |original - restored| must not exceed
+  T certain;         ///< a rounded difference below this is within the bound
+  RuleZone<T> zone;  ///< of values that rules matter to
+  T reach;           ///< errors of fewer steps have a code
+  T origin;          ///< of the codes, in IntegerBits: what stands for a delta of 0
   std::uint32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
@@ -124,7 +123,8 @@ struct Quantizer {
         min(static_cast<T>(range_min)),
         max(static_cast<T>(range_max)),
         bound(absolute_bound),
-        certain(certainly_within(absolute_bound, rules)),
+        certain(certainly_within<T>(absolute_bound)),
+        zone(rules.zone(absolute_bound)),
         reach(static_cast<T>(code_radius) - static_cast<T>(0.5)),
         origin(IntegerBits<T>::zero + static_cast<T>(code_radius)),
         radius(code_radius) {}
@@ -150,8 +150,9 @@ CUSZI_HD inline T restore(const Quantizer<T>& quantizer, T prediction, QuantCode
   return restored_at(quantizer, prediction, place - quantizer.origin);
 }
 
-/// What a code would make of a value. If it is not in range, the rest means nothing; if it is not
-/// certain, may_restore_to() decides.
+/// What a code would make of a value. If it is not in range, the rest means nothing. It may stand
+/// if it is certain to keep the bound and no rule matters to the value; else may_restore_to()
+/// decides.
 template <class T>
 struct Attempt {
   Quantised<T> result;
@@ -179,7 +180,7 @@ template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const RestoreRules<T>& rules,
                                       T value, T prediction) {
   const Attempt<T> attempt = try_to_quantise(quantizer, value, prediction);
-  if (attempt.certain) return attempt.result;
+  if (attempt.certain && !(rules.any() && quantizer.zone.has(value))) return attempt.result;
   const bool reached =
       attempt.in_range && may_restore_to(value, attempt.result.restored, quantizer.bound, rules);
   return reached ? attempt.result : Quantised<T>{outlier_code, value};

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "core/field/mask.hpp"
 
@@ -18,12 +20,42 @@ struct IsoValues {
   void add(double value);
 };
 
+/// On which side of an isovalue a value is.
+template <class T>
+CUSZI_HD inline int side_of(T value, double isovalue) {
+  const auto exact = static_cast<double>(value);
+  return exact < isovalue ? -1 : (exact > isovalue ? 1 : 0);
+}
+
+/// Whether two values are on the same side of all isovalues.
+template <class T>
+CUSZI_HD inline bool on_same_sides(const IsoValues& isovalues, T one, T other) {
+  for (std::size_t i = 0; i < isovalues.count; ++i) {
+    if (side_of(one, isovalues.values[i]) != side_of(other, isovalues.values[i])) return false;
+  }
+  return true;
+}
+
 /// What a user asks of restored values besides the bound.
 struct ValueRules {
   FillValues fills;
   IsoValues isovalues;
 
   bool any() const { return fills.count != 0 || isovalues.count != 0; }
+};
+
+/// An interval that holds all values that rules might keep from coming back within the bound, so
+/// that one look tells for most values that none does. Empty by default.
+template <class T>
+struct RuleZone {
+  T centre = 0;
+  T reach = -1;
+
+  bool any() const { return reach >= 0; }
+  CUSZI_HD bool has(T value) const {
+    const T distance = value - centre;
+    return (distance < 0 ? -distance : distance) <= reach;
+  }
 };
 
 /// The rules of a frame as a kernel tests them: a value that is not missing comes back neither as a
@@ -45,19 +77,28 @@ struct RestoreRules {
 
   bool any() const { return fills.count != 0 || isovalues.count != 0; }
 
-  CUSZI_HD bool allow(T original, T restored) const {
-    if (fills.is_fill(restored)) return false;
-    for (std::size_t i = 0; i < isovalues.count; ++i) {
-      if (side_of(original, isovalues.values[i]) != side_of(restored, isovalues.values[i]))
-        return false;
-    }
-    return true;
+  /// The values that some value within `bound` of them is not allowed for, and more.
+  RuleZone<T> zone(double bound) const {
+    if (!any()) return {};
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    const auto include = [&](double value) {
+      least = value < least ? value : least;
+      most = value > most ? value : most;
+    };
+    for (std::size_t i = 0; i < fills.count; ++i) include(static_cast<double>(fills.fills[i]));
+    for (std::size_t i = 0; i < isovalues.count; ++i) include(isovalues.values[i]);
+    const double centre = least / 2 + most / 2;
+    const double width = most / 2 - least / 2 + bound;
+    // More than what distances and the zone itself are rounded by.
+    const double rounding = 8.0 * std::numeric_limits<T>::epsilon();
+    const double reach = width + (std::fabs(centre) + width) * rounding;
+    constexpr double largest = std::numeric_limits<T>::max();
+    return {static_cast<T>(centre), static_cast<T>(reach < largest ? reach : largest)};
   }
 
- private:
-  CUSZI_HD static int side_of(T value, double isovalue) {
-    const auto exact = static_cast<double>(value);
-    return exact < isovalue ? -1 : (exact > isovalue ? 1 : 0);
+  CUSZI_HD bool allow(T original, T restored) const {
+    return !fills.is_fill(restored) && on_same_sides(isovalues, original, restored);
   }
 };
 

@@ -18,14 +18,17 @@ std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
 }
 
 /// The mask of the restored points.
-Mask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-               const Selection& restored, const Sections& sections, StepTimes& times) {
+FrameMask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                    const Selection& restored, const Sections& sections, StepTimes& times) {
   if (header.masked() == 0) return {};
   return times.measure("mask", [&] {
     const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
                               to_host(backend, sections.at(SectionId::mask_values))};
-    const Mask mask = decode_mask(encoded, shape.dims, shape.dtype, header.masked());
-    return restored.all() ? mask : pick(restored, shape.dtype, mask);
+    FrameMask mask =
+        decode_mask(encoded, shape.points(), shape.dtype, header.masked(), host_work_of(backend));
+    if (restored.all()) return mask;
+    return compact(pick(restored, shape.dtype, expand(mask, shape.dims, shape.dtype)),
+                   restored.dims(), shape.dtype);
   });
 }
 
@@ -97,15 +100,19 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
   TransformTarget target{*header.transform, header.min, header.max};
   if (header.min >= 0 || header.max <= 0) return target;
   return times.measure("signs", [&] {
-    target.negative = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.dims);
-    if (!restored.all()) target.negative = pick(restored, target.negative);
+    PointBits signs = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.points(),
+                                  host_work_of(backend));
+    if (!restored.all()) {
+      signs = coded_form(pick(restored, all_words(signs, shape.dims)), restored.dims());
+    }
+    target.negative = std::move(signs);
     return target;
   });
 }
 
 /// Where the restored points of a frame go.
 FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
-                      const FramePreview& preview, const Mask& mask, MutableBytes out) {
+                      const FramePreview& preview, const FrameMask& mask, MutableBytes out) {
   return {{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
 }
 
@@ -117,7 +124,7 @@ void restore_constant_frame(Backend& backend, DecodeSession& session, const Fram
       "check", [&] { return read_only_pass(header, session.payload(), hashes_by(backend)); });
   const std::uint64_t bits =
       decode_constant(to_host(backend, sections.at(SectionId::raw)), shape.dtype);
-  const Mask mask = read_mask(backend, shape, header, preview.restored, sections, times);
+  const FrameMask mask = read_mask(backend, shape, header, preview.restored, sections, times);
   times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
 }
 
@@ -167,7 +174,7 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
       for (Sections& sections : passes) session.unpack(sections);
     });
   }
-  const Mask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
+  const FrameMask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
   const auto transform =
       read_transform(backend, shape, header, preview.restored, passes.front(), times);
   FrameTarget target = target_of(shape, header, preview, mask, out);

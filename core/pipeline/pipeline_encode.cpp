@@ -79,10 +79,10 @@ ByteCount frame_bytes(const FrameHeader& header) {
 }
 
 /// The mask of the loaded frame, empty if no point is missing.
-EncodedMask code_mask(const LoadedFrame& frame, StepTimes& times) {
+EncodedMask code_mask(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
   if (frame.scan().missing == 0) return {};
   return times.measure("mask", [&] {
-    return encode_mask(frame.session->mask(), frame.shape.dims, frame.shape.dtype);
+    return encode_mask(frame.session->mask(), frame.shape.dtype, host_work_of(backend));
   });
 }
 
@@ -93,12 +93,12 @@ void add_mask(const EncodedMask& mask, Sections& out) {
 }
 
 /// The signs of a transformed frame; nothing where all are alike.
-std::vector<std::byte> code_signs(const LoadedFrame& frame, StepTimes& times) {
+std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
   if (!frame.transform) return {};
   const FieldScan& own = frame.transform->own;
   if (own.min >= 0 || own.max <= 0) return {};
   return times.measure("signs",
-                       [&] { return encode_bits(frame.session->signs(), frame.shape.dims); });
+                       [&] { return encode_bits(frame.session->signs(), host_work_of(backend)); });
 }
 
 /// What stands in front of all passes.
@@ -155,7 +155,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   if (!bits) return std::nullopt;
   const std::vector<std::byte> raw =
       encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.shape.bytes()));
-  const EncodedMask mask = code_mask(frame, times);
+  const EncodedMask mask = code_mask(backend, frame, times);
   Sections sections;
   add_mask(mask, sections);
   sections.add(SectionId::raw, raw);
@@ -284,7 +284,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
                                       StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
-  const PointSections points{code_mask(frame, times), code_signs(frame, times)};
+  const PointSections points{code_mask(backend, frame, times), code_signs(backend, frame, times)};
   const std::vector<CodedPass> coded =
       has_own_coder(id_of(coding.predictor))
           ? code_values(session, coding, times)

@@ -198,20 +198,22 @@ struct TileQuantizer {
   T step;
   T inverse_step;
   T certain;
+  RuleZone<T> zone;  ///< of values that rules matter to
   double bound;
 
   explicit TileQuantizer(double half_step, double absolute_bound = 0,
                          const RestoreRules<T>& rules = {})
       : step(static_cast<T>(2 * half_step)),
         inverse_step(static_cast<T>(1 / (2 * half_step))),
-        certain(certainly_within(absolute_bound, rules)),
+        certain(certainly_within<T>(absolute_bound)),
+        zone(rules.zone(absolute_bound)),
         bound(absolute_bound) {}
 
   /// Values of no larger magnitude come back within the bound and have an integer, whatever they
   /// are: errors are half a step and, in proportion to the value, how far step and inverse step are
   /// from being inverse, and the roundings of both products. Negative if there are none such.
   T certain_magnitude() const {
-    if (certain <= 0) return -1;
+    if (certain <= 0 || zone.any()) return -1;
     constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
     const double product = static_cast<double>(step) * static_cast<double>(inverse_step);
     const double share = std::fabs(product - 1) + (sizeof(T) == 4 ? 2 : 3) * rounding;
@@ -233,7 +235,8 @@ struct TileQuantizer {
   CUSZI_HD T doubt_of(T value) const {
     const T scaled = value * inverse_step;
     const T restored = round_half_even(scaled) * step;
-    const T doubt = magnitude_of(value - restored) < certain ? T(0) : T(1);
+    const bool near = magnitude_of(value - restored) < certain;
+    const T doubt = (near & !zone.has(value)) != 0 ? T(0) : T(1);
     // 32 bits say what a float is restored from, whatever its integer is.
     return sizeof(T) == 4 || magnitude_of(scaled) < reach ? doubt : T(1);
   }

@@ -58,11 +58,11 @@ TransformChoice choose_transform(double share, DType dtype, const std::vector<do
   const LogTransform transform = log_transform_for(sample);
   const double rounding = with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    const double of_value = std::ldexp(2.0, -std::numeric_limits<T>::digits);  // and of inverse()
-    return rounding_of<T>(transform, sample) + of_value;
+    return rounding_of<T>(transform, sample);
   });
-  const double step = log2_of_value<double>(1 + share) * (1 - 0x1p-40);
-  return {transform, std::max(step - rounding, 0.0)};
+  const double of_value = dtype == DType::f32 ? 0x1p-23 : 0x1p-48;  // and of the functions
+  const double most = log2_of_value<double>(1 + share) * (1 - 0x1p-40) - of_value;
+  return {transform, std::max(most - rounding, 0.0), rounding};
 }
 
 void FrameTransform::write(ByteWriter& out) const {

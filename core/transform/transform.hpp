@@ -10,6 +10,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/hd.hpp"
+#include "core/field/point_bits.hpp"
 #include "core/field/value_bound.hpp"
 #include "core/transform/log2.hpp"
 
@@ -24,6 +25,8 @@ enum class TransformId : std::uint8_t { log = 0 };
 ///     id, name         as in archives
 ///     forward<T>(x)    of the magnitude of a finite value that is not 0
 ///     inverse<T>(y)    never decreases with y
+///     certain<T>(x)    whether both keep to the errors that TransformChoice::rounding counts on,
+///                      for magnitudes around x
 ///     write(), read()  what stands in a frame's header
 ///
 /// Signs stand in a section of their own, and zeros are kept, as missing points are. forward() need
@@ -45,6 +48,13 @@ struct LogTransform {
     return exp2_of_value<T>(y + centre);
   }
 
+  /// Where neither x nor what becomes of it under a share below 1/2 is subnormal or overflows.
+  template <class T>
+  CUSZI_HD static bool certain(double x) {
+    constexpr double few = 4;
+    return x > few * std::numeric_limits<T>::min() && x < std::numeric_limits<T>::max() / few;
+  }
+
   void write(ByteWriter& out) const { out.put(centre); }
   static LogTransform read(ByteReader& in) { return {in.get<std::int16_t>()}; }
 
@@ -61,7 +71,8 @@ TransformParams read_transform(ByteReader& in);
 /// How a frame's values become what its predictor codes.
 struct TransformChoice {
   TransformParams params;
-  double bound = 0;  ///< absolute, of what the predictor codes; 0 if that cannot be coded
+  double bound = 0;     ///< absolute, of what the predictor codes; 0 if that cannot be coded
+  double rounding = 0;  ///< how far y may be from forward(x) for the bound of x to hold certainly
 };
 
 /// Chooses for a bound of `share` of each value, by a sample of the values that are not missing.
@@ -84,22 +95,37 @@ CUSZI_HD inline T rounded_to(double x) {
 /// Transforms values one by one. A value is kept bit for bit unless everything that may be
 /// restored, whatever the predictor makes of it under its own bound, is within the bound of the
 /// values and keeps the rules. That is decided by the two ends of what may be restored, as
-/// inverse() never decreases.
+/// inverse() never decreases; but for the values whose y is rounded too little for any doubt.
 template <class T, class Params>
 struct PointTransform {
   Params params;
-  double step;   ///< the predictor's bound
-  double share;  ///< the bound of the values
+  double step;      ///< the predictor's bound
+  double rounding;  ///< of y that leaves no doubt, negative if there are rules
+  double share;     ///< the bound of the values
   MissingTest<T> missing;
   RestoreRules<T> rules;
+
+  PointTransform(const Params& p, const TransformChoice& choice, double most,
+                 const FillValues& fills, const RestoreRules<T>& kept)
+      : params(p),
+        step(choice.bound),
+        rounding(kept.any() ? -1 : choice.rounding),
+        share(most),
+        missing(fills),
+        rules(kept) {}
 
   CUSZI_HD Transformed<T> operator()(T x) const {
     const Transformed<T> kept{std::numeric_limits<T>::quiet_NaN(), false};
     if (missing(x) || x == 0) return kept;
     const bool negative = x < 0;
     const T magnitude = negative ? -x : x;
-    const auto y = static_cast<T>(params.template forward<T>(static_cast<double>(magnitude)));
+    const double exact = params.template forward<T>(static_cast<double>(magnitude));
+    const auto y = static_cast<T>(exact);
     const auto place = static_cast<double>(y);
+    if (magnitude_of(place - exact) <= rounding &&
+        Params::template certain<T>(static_cast<double>(magnitude))) {
+      return {y, negative};
+    }
     const T least = restored(place - step, negative);
     const T most = restored(place + step, negative);
     const bool good =
@@ -136,13 +162,9 @@ struct TransformTarget {
   const FrameTransform& transform;
   double min;  ///< of the values
   double max;
-  std::vector<std::uint64_t> negative = {};  ///< bit i % 64 of word i / 64 is point i; empty: alike
+  std::optional<PointBits> negative = {};  ///< nothing where all signs are alike
 
-  bool all_negative() const { return negative.empty() && min < 0; }
-  std::uint64_t signs_of_word(std::uint64_t word) const {
-    if (negative.empty()) return all_negative() ? ~std::uint64_t{0} : 0;
-    return negative[word];
-  }
+  bool all_negative() const { return !negative && min < 0; }
 };
 
 /// Restores values one by one. What it is given for points that are kept does not matter.

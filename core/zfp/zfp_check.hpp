@@ -26,14 +26,15 @@ class ZfpCheck {
   /// Checks a frame whose values are in [low, high] under `bound`; `fills` are its fill values.
   ZfpCheck(double bound, double low, double high, const RestoreRules<T>& rules)
       : bound_(bound),
-        certain_(certainly_within(bound, rules)),
+        certain_(certainly_within<T>(bound)),
+        zone_(rules.zone(bound)),
         limits_{static_cast<T>(low), static_cast<T>(high)},
         rules_(rules) {}
 
   /// Whether a value is accepted, at the first look; if not, accepts() decides. Clamping adds no
   /// error.
   CUSZI_HD bool is_certain(T original, T decoded) const {
-    return magnitude_of(original - decoded) < certain_;
+    return magnitude_of(original - decoded) < certain_ && !zone_.has(original);
   }
 
   CUSZI_HD bool accepts(T original, T decoded) const {
@@ -44,6 +45,7 @@ class ZfpCheck {
  private:
   double bound_ = 0;
   T certain_ = 0;
+  RuleZone<T> zone_;
   ZfpLimits<T> limits_;
   RestoreRules<T> rules_;
 };

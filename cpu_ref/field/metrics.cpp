@@ -15,8 +15,8 @@ namespace {
 /// A block whose errors are squared in units of 2^exponent.
 template <class T>
 Quality measure_block(std::span<const T> original, std::span<const T> restored,
-                      const MissingTest<T>& missing, int exponent, const ValueBound& bound) {
-  const PointComparison<T> comparison{missing, bound, std::ldexp(1.0, -exponent)};
+                      PointComparison<T> comparison, int exponent) {
+  comparison.scale = std::ldexp(1.0, -exponent);
   SeenPoints seen;
   LaneSums squared_errors{};
   for (std::size_t i = 0; i < original.size(); ++i) {
@@ -26,17 +26,17 @@ Quality measure_block(std::span<const T> original, std::span<const T> restored,
 }
 
 template <class T>
-Quality measure(std::span<const T> original, std::span<const T> restored, const FillValues& fills,
+Quality measure(std::span<const T> original, std::span<const T> restored, const ValueRules& rules,
                 const ValueBound& bound) {
-  const MissingTest<T> missing(fills);
+  const PointComparison<T> comparison{MissingTest<T>(rules.fills), rules.isovalues, bound};
   std::vector<Quality> blocks(ceil_div(original.size(), quality_block_points));
   parallel_for(blocks.size(), [&](std::uint64_t i) {
     const std::uint64_t first = i * quality_block_points;
     const std::uint64_t count =
         std::min<std::uint64_t>(quality_block_points, original.size() - first);
     const auto block = [&](int exponent) {
-      return measure_block(original.subspan(first, count), restored.subspan(first, count), missing,
-                           exponent, bound);
+      return measure_block(original.subspan(first, count), restored.subspan(first, count),
+                           comparison, exponent);
     };
     blocks[i] = block(0);
     const int exponent = square_exponent(blocks[i].max_error);
@@ -49,14 +49,14 @@ Quality measure(std::span<const T> original, std::span<const T> restored, const 
 
 }  // namespace
 
-Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const ValueBound& bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = [](Bytes bytes) {
       return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
     };
-    return measure<T>(values(original), values(restored), fills, bound);
+    return measure<T>(values(original), values(restored), rules, bound);
   });
 }
 

@@ -103,8 +103,8 @@ class SlabEncoder {
         bound_(bound),
         min_(static_cast<T>(frame.min)),
         max_(static_cast<T>(frame.max)),
-        certain_fraction_(
-            frame.rules.any() ? 0 : certain_fraction<T>(step_, bound, frame.min, frame.max)),
+        certain_fraction_(certain_fraction<T>(step_, bound, frame.min, frame.max)),
+        zone_(frame.rules.zone(bound)),
         radius_(static_cast<std::int32_t>(params.radius)),
         chunk_width_(params.chunk[2]),
         integers_(count_of(slab_size(params))),
@@ -149,13 +149,15 @@ class SlabEncoder {
   /// Returns whether all values certainly come back within the bound.
   bool prequantise_certainly(std::uint64_t point, std::span<std::int64_t> row) const {
     const T* const values = &frame_.values[point];
+    const RuleZone<T> zone = zone_;
     std::int64_t uncertain = 0;
     for (std::uint64_t x = 0; x < row.size(); ++x) {
       const double scaled = static_cast<double>(values[x]) * inverse_step_;
       row[x] = nearest_integer(scaled);
       // No branches, or the loop does not vectorise.
       uncertain |= static_cast<std::int64_t>(!(distance_to_integer(scaled) < certain_fraction_)) |
-                   static_cast<std::int64_t>(!(magnitude_of(scaled) < most_certain_integer));
+                   static_cast<std::int64_t>(!(magnitude_of(scaled) < most_certain_integer)) |
+                   static_cast<std::int64_t>(zone.has(values[x]));
     }
     return uncertain == 0;
   }
@@ -193,6 +195,7 @@ class SlabEncoder {
   T min_;
   T max_;
   double certain_fraction_;
+  RuleZone<T> zone_;  ///< of values that rules matter to
   std::int32_t radius_;
   std::uint64_t chunk_width_;
   std::vector<std::int64_t> integers_;

@@ -246,14 +246,21 @@ class Engine final : public MultilevelEngine {
       }
       return errors_of(points, row, original, coded.restored);
     }
-    std::ptrdiff_t certain = 0;
-    for (std::ptrdiff_t k = 0; k < count; ++k) {
-      const Attempt<T> attempt = try_to_quantise(quantizer, original[k], prediction[k]);
-      put(k, attempt.result);
-      certain += attempt.certain ? 1 : 0;
-    }
-    for (std::ptrdiff_t k = 0; certain != count && k < count; ++k) {
-      put(k, quantise(quantizer, rules_, original[k], prediction[k]));
+    constexpr std::ptrdiff_t sure_points = 64;  // hoped to be certain side by side
+    for (std::ptrdiff_t first = 0; first < count; first += sure_points) {
+      const std::ptrdiff_t end = std::min(first + sure_points, count);
+      std::ptrdiff_t certain = 0;
+      for (std::ptrdiff_t k = first; k < end; ++k) {
+        const Attempt<T> attempt = try_to_quantise(quantizer, original[k], prediction[k]);
+        put(k, attempt.result);
+        certain += attempt.certain ? 1 : 0;
+      }
+      for (std::ptrdiff_t k = first; rules_.any() && k < end; ++k) {
+        certain -= quantizer.zone.has(original[k]) ? 1 : 0;
+      }
+      for (std::ptrdiff_t k = first; certain != end - first && k < end; ++k) {
+        put(k, quantise(quantizer, rules_, original[k], prediction[k]));
+      }
     }
     return errors_of(points, row, original, coded.restored);
   }

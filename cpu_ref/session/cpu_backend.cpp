@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/wide_vectors.hpp"
+#include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/field/fidelity.hpp"
 #include "cpu_ref/field/metrics.hpp"
 #include "cpu_ref/session/sessions.hpp"
@@ -25,14 +26,18 @@ class CpuBackend final : public Backend {
     return make_decode_session(workspace_, payload);
   }
 
-  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
-    return cpu::measure_quality(dtype, original, restored, fills, bound);
+    return cpu::measure_quality(dtype, original, restored, rules, bound);
   }
 
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                             const FillValues& fills) override {
     return cpu::measure_fidelity(shape.dtype, shape.dims, original, restored, fills);
+  }
+
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
+    parallel_for(count, each);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {

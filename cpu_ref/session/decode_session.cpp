@@ -17,28 +17,43 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Undoes the transform and puts the missing values back.
-void complete(const FrameTarget& target) {
-  if (target.transform != nullptr) {
-    with_type_of(target.shape.dtype, [&](auto zero) {
-      restore_values(*target.transform, as_values<decltype(zero)>(target.out));
-    });
-  }
-  if (!target.mask.any()) return;
-  const ByteCount size = size_of(target.shape.dtype);
-  const std::byte* value = target.mask.values.data();
-  for (std::uint64_t i = 0; i < target.shape.points(); ++i) {
-    if (!target.mask(i)) continue;
-    std::memcpy(target.out.data() + i * size, value, size);
-    value += size;
-  }
-}
+/// A frame that is being restored.
+class Restoration {
+ public:
+  explicit Restoration(const FrameTarget& target)
+      : target_(target), mask_(expand(target.mask, target.shape.dims, target.shape.dtype)) {}
 
-template <class T>
-FrameOutput<T> output_of(const FrameTarget& target) {
-  return {target.shape.extents(), as_values<T>(target.out), target.mask, target.min, target.max,
-          target.shape.dims};
-}
+  std::uint64_t points() const { return target_.shape.points(); }
+  const Mask& mask() const { return mask_; }
+
+  template <class T>
+  FrameOutput<T> output() const {
+    return {target_.shape.extents(), as_values<T>(target_.out), mask_, target_.min, target_.max,
+            target_.shape.dims};
+  }
+
+  /// Undoes the transform and puts the missing values back.
+  void finish() const {
+    if (target_.transform != nullptr) {
+      with_type_of(target_.shape.dtype, [&](auto zero) {
+        restore_values(*target_.transform, target_.shape.dims,
+                       as_values<decltype(zero)>(target_.out));
+      });
+    }
+    if (!mask_.any()) return;
+    const ByteCount size = size_of(target_.shape.dtype);
+    const std::byte* value = mask_.values.data();
+    for (std::uint64_t i = 0; i < points(); ++i) {
+      if (!mask_(i)) continue;
+      std::memcpy(target_.out.data() + i * size, value, size);
+      value += size;
+    }
+  }
+
+ private:
+  FrameTarget target_;
+  Mask mask_;
+};
 
 /// Decodes frames of predictors that have one pass and no contexts.
 template <class T>
@@ -46,13 +61,13 @@ class OnePassDecoder final : public PassDecoder {
  public:
   OnePassDecoder(const FrameTarget& target, const PredictorParams& predictor,
                  const CoderParams& coder, Workspace& workspace)
-      : target_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
+      : restoration_(target), predictor_(predictor), coder_(coder), workspace_(workspace) {}
 
   void decode(std::span<const CodedLevel> levels) override {
-    codes_ = workspace_.codes.first(target_.shape.points());
+    codes_ = workspace_.codes.first(restoration_.points());
     Gaps gaps;
     visit_one_pass(predictor_, [&](const auto& params) {
-      if (!params.codes_missing_points) gaps = Gaps(target_.mask);
+      if (!params.codes_missing_points) gaps = Gaps(restoration_.mask());
     });
     decode_level(coder_, levels.front())(0, {}, codes_.first(codes_.size() - gaps.count()));
     gaps.open(codes_);
@@ -64,14 +79,14 @@ class OnePassDecoder final : public PassDecoder {
 
   void reconstruct(int /*pass*/, const Sections& sections) override {
     visit_one_pass(predictor_, [&](const auto& params) {
-      cpu::reconstruct(params, codes_, sections, output_of<T>(target_));
+      cpu::reconstruct(params, codes_, sections, restoration_.output<T>());
     });
   }
 
-  void finish() override { complete(target_); }
+  void finish() override { restoration_.finish(); }
 
  private:
-  FrameTarget target_;
+  Restoration restoration_;
   const PredictorParams& predictor_;
   const CoderParams& coder_;
   Workspace& workspace_;
@@ -84,10 +99,10 @@ class MultilevelDecoder final : public PassDecoder {
  public:
   MultilevelDecoder(const FrameTarget& target, const MultilevelParams& predictor,
                     const CoderParams& coder, Workspace& workspace)
-      : target_(target),
+      : restoration_(target),
         coder_(coder),
         workspace_(workspace),
-        engine_(make_decoder(predictor, output_of<T>(target))) {}
+        engine_(make_decoder(predictor, restoration_.output<T>())) {}
 
   void decode(std::span<const CodedLevel> levels) override {
     for (const CodedLevel& level : levels) {
@@ -118,7 +133,7 @@ class MultilevelDecoder final : public PassDecoder {
                          SparseList::decode(sections.find(SectionId::outliers), codes_.size()));
   }
 
-  void finish() override { complete(target_); }
+  void finish() override { restoration_.finish(); }
 
  private:
   struct PassOfLevel {
@@ -133,7 +148,7 @@ class MultilevelDecoder final : public PassDecoder {
     }
   }
 
-  FrameTarget target_;
+  Restoration restoration_;
   const CoderParams& coder_;
   Workspace& workspace_;
   std::unique_ptr<MultilevelEngine> engine_;
@@ -165,20 +180,22 @@ class CpuDecodeSession final : public DecodeSession {
 
   void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                      const Sections& sections) override {
+    const Restoration restoration(target);
     with_type_of(target.shape.dtype, [&](auto zero) {
-      const auto output = output_of<decltype(zero)>(target);
+      const auto output = restoration.output<decltype(zero)>();
       visit_own_coder(predictor,
                       [&](const auto& params) { cpu::decode_values(params, sections, output); });
     });
-    complete(target);
+    restoration.finish();
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {
+    const Restoration restoration(target);
     with_type_of(target.shape.dtype, [&](auto zero) {
       using T = decltype(zero);
       std::ranges::fill(as_values<T>(target.out), value_of<T>(bits));
     });
-    complete(target);
+    restoration.finish();
   }
 
  private:

@@ -222,9 +222,9 @@ class CpuEncodeSession final : public EncodeSession {
     return scan_;
   }
 
-  Mask mask() override {
+  FrameMask mask() override {
     scan();
-    return mask_;
+    return compact(mask_, shape_.dims, shape_.dtype);
   }
 
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
@@ -259,7 +259,7 @@ class CpuEncodeSession final : public EncodeSession {
     learn(scan_frame(shape_.extents(), values_, {}, draft_), {});
   }
 
-  std::vector<std::uint64_t> signs() override { return signs_; }
+  PointBits signs() override { return coded_form(signs_, shape_.dims); }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return make_trial_session(part, input());

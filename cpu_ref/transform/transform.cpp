@@ -32,8 +32,7 @@ std::vector<std::uint64_t> transform_values(const TransformChoice& choice, doubl
   std::vector<std::uint64_t> negative(ceil_div(values.size(), word_points));
   std::visit(
       [&]<class Params>(const Params& params) {
-        const PointTransform<T, Params> transform{params, choice.bound, share,
-                                                  MissingTest<T>(fills), rules};
+        const PointTransform<T, Params> transform(params, choice, share, fills, rules);
         for_each_word(values.size(),
                       [&](std::uint64_t word, std::uint64_t first, std::uint64_t end) {
                         for (std::uint64_t i = first; i < end; ++i) {
@@ -48,13 +47,16 @@ std::vector<std::uint64_t> transform_values(const TransformChoice& choice, doubl
 }
 
 template <class T>
-void restore_values(const TransformTarget& target, std::span<T> values) {
+void restore_values(const TransformTarget& target, const Dims& dims, std::span<T> values) {
+  const auto negative =
+      target.negative ? all_words(*target.negative, dims) : std::vector<std::uint64_t>{};
+  const std::uint64_t alike = target.all_negative() ? ~std::uint64_t{0} : 0;
   std::visit(
       [&]<class Params>(const Params& params) {
         const PointRestorer<T, Params> restorer(params, target);
         for_each_word(values.size(),
                       [&](std::uint64_t word, std::uint64_t first, std::uint64_t end) {
-                        const std::uint64_t signs = target.signs_of_word(word);
+                        const std::uint64_t signs = negative.empty() ? alike : negative[word];
                         for (std::uint64_t i = first; i < end; ++i) {
                           values[i] = restorer(values[i], ((signs >> (i - first)) & 1) != 0);
                         }
@@ -69,7 +71,7 @@ template std::vector<std::uint64_t> transform_values(const TransformChoice&, dou
 template std::vector<std::uint64_t> transform_values(const TransformChoice&, double,
                                                      const FillValues&, const RestoreRules<double>&,
                                                      std::span<const double>, std::span<double>);
-template void restore_values(const TransformTarget&, std::span<float>);
-template void restore_values(const TransformTarget&, std::span<double>);
+template void restore_values(const TransformTarget&, const Dims&, std::span<float>);
+template void restore_values(const TransformTarget&, const Dims&, std::span<double>);
 
 }  // namespace cuszi::cpu

@@ -15,8 +15,8 @@ std::vector<std::uint64_t> transform_values(const TransformChoice& choice, doubl
                                             const FillValues& fills, const RestoreRules<T>& rules,
                                             std::span<const T> values, std::span<T> out);
 
-/// Turns what a predictor has restored to values, in place.
+/// Turns what a predictor has restored to values, in place. Throws ArchiveError.
 template <class T>
-void restore_values(const TransformTarget& target, std::span<T> values);
+void restore_values(const TransformTarget& target, const Dims& dims, std::span<T> values);
 
 }  // namespace cuszi::cpu

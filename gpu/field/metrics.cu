@@ -35,6 +35,8 @@ struct Seen {
       all.missing += other(all.missing, distance);
       all.missing_differ += other(all.missing_differ, distance);
       all.first_differ = ::min(all.first_differ, other(all.first_differ, distance));
+      all.crossings += other(all.crossings, distance);
+      all.first_crossing = ::min(all.first_crossing, other(all.first_crossing, distance));
       all.first_bad = ::min(all.first_bad, other(all.first_bad, distance));
       all.min = fmin(all.min, other(all.min, distance));
       all.max = fmax(all.max, other(all.max, distance));
@@ -49,8 +51,8 @@ struct Seen {
 template <class T>
 __global__ void __launch_bounds__(MetricsPolicy::threads)
     measure_blocks(const T* original, const T* restored, std::uint64_t points,
-                   const __grid_constant__ MissingTest<T> missing, const double* scales,
-                   const __grid_constant__ ValueBound bound, Seen* blocks) {
+                   const __grid_constant__ PointComparison<T> comparison, const double* scales,
+                   Seen* blocks) {
   constexpr unsigned in_flight = MetricsPolicy::in_flight;
   const std::uint64_t block =
       (std::uint64_t{blockIdx.x} * MetricsPolicy::threads + threadIdx.x) / 32;
@@ -58,10 +60,11 @@ __global__ void __launch_bounds__(MetricsPolicy::threads)
   if (first >= points) return;
   const std::uint64_t count =
       points - first < quality_block_points ? points - first : quality_block_points;
-  const PointComparison<T> comparison{missing, bound, scales == nullptr ? 1 : scales[block]};
+  PointComparison<T> scaled = comparison;
+  if (scales != nullptr) scaled.scale = scales[block];
   Seen seen;
   const auto add = [&](std::uint64_t point, T was, T is) {
-    seen.squares += seen.points.add(point, was, is, comparison);
+    seen.squares += seen.points.add(point, was, is, scaled);
   };
   std::uint64_t i = threadIdx.x % 32;
   for (; i + 32 * (in_flight - 1) < count; i += 32 * in_flight) {
@@ -83,13 +86,12 @@ __global__ void __launch_bounds__(MetricsPolicy::threads)
 
 template <class T>
 std::span<const Seen> see(DeviceContext& gpu, const T* original, const T* restored,
-                          std::uint64_t points, const FillValues& fills, const double* scales,
-                          const ValueBound& bound) {
+                          std::uint64_t points, const PointComparison<T>& comparison,
+                          const double* scales) {
   const std::uint64_t blocks = ceil_div(points, quality_block_points);
   auto* const seen = gpu.take<Seen>(blocks);
   measure_blocks<<<blocks_for(blocks, MetricsPolicy::warps), MetricsPolicy::threads, 0,
-                   gpu.stream()>>>(original, restored, points, MissingTest<T>(fills), scales, bound,
-                                   seen);
+                   gpu.stream()>>>(original, restored, points, comparison, scales, seen);
   check_launch("measure_blocks");
   const Seen* const found = download(gpu, seen, blocks);
   gpu.sync();
@@ -98,9 +100,10 @@ std::span<const Seen> see(DeviceContext& gpu, const T* original, const T* restor
 
 template <class T>
 Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const T> restored,
-                const FillValues& fills, const ValueBound& bound) {
+                const ValueRules& rules, const ValueBound& bound) {
+  const PointComparison<T> comparison{MissingTest<T>(rules.fills), rules.isovalues, bound};
   const auto look = [&](const double* scales) {
-    return see(gpu, original.data(), restored.data(), original.size(), fills, scales, bound);
+    return see(gpu, original.data(), restored.data(), original.size(), comparison, scales);
   };
   std::span<const Seen> blocks = look(nullptr);
   std::vector<int> exponents;
@@ -120,13 +123,13 @@ Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const
 }  // namespace
 
 Quality measure_quality(DeviceContext& gpu, DType dtype, Bytes original, Bytes restored,
-                        const FillValues& fills, const ValueBound& bound) {
+                        const ValueRules& rules, const ValueBound& bound) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = [](Bytes bytes) {
       return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
     };
-    return measure<T>(gpu, values(original), values(restored), fills, bound);
+    return measure<T>(gpu, values(original), values(restored), rules, bound);
   });
 }
 

@@ -10,7 +10,7 @@ namespace cuszi::gpu {
 /// Measures the quality of `restored` against `original`, both in the device's memory. Equals the
 /// CPU's measure_quality() bit for bit. Waits.
 Quality measure_quality(DeviceContext& gpu, DType dtype, Bytes original, Bytes restored,
-                        const FillValues& fills, const ValueBound& bound);
+                        const ValueRules& rules, const ValueBound& bound);
 
 /// Measures the fidelity of `restored` to `original`, both in the device's memory. Equals the CPU's
 /// measure_fidelity() bit for bit. Waits.

@@ -47,15 +47,34 @@ void rank_bits(DeviceContext& gpu, const RankedBits& bits);
 void exclusive_sums(DeviceContext& gpu, const std::uint32_t* counts, std::uint64_t count,
                     std::uint64_t* out);
 
-/// Calls each(point, rank) for all points of a ranked set.
+/// Calls each(point, rank) for all points of a ranked set. A thread takes the bits of its word; but
+/// where words of a warp have many, all its lanes take one word after the other, so that
+/// neighbours' memory accesses fall together.
 template <class Each>
 __global__ void for_each_bit_kernel(RankedBits bits, Each each) {
-  const std::uint64_t word = ItemPolicy::first();
-  if (word >= bits.blocks * RankedBits::block_words) return;
+  constexpr unsigned many = 4;                     // of a word, in the mean
+  const std::uint64_t word = ItemPolicy::first();  // whole warps: blocks of words are larger
   std::uint64_t rest = bits.words[word];
-  if (rest == 0) return;
-  for (std::uint64_t rank = bits.rank_of_word(word); rest != 0; rest &= rest - 1, ++rank) {
-    each(word * 64 + static_cast<unsigned>(__ffsll(static_cast<long long>(rest)) - 1), rank);
+  const unsigned of_warp =
+      __reduce_add_sync(~0U, static_cast<unsigned>(__popcll(static_cast<long long>(rest))));
+  if (of_warp == 0) return;
+  std::uint64_t rank = bits.rank_of_word(word);
+  if (of_warp <= 32 * many) {
+    for (; rest != 0; rest &= rest - 1, ++rank) {
+      each(word * 64 + static_cast<unsigned>(__ffsll(static_cast<long long>(rest)) - 1), rank);
+    }
+    return;
+  }
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned from = 0; from < 32; ++from) {
+    const std::uint64_t shared = __shfl_sync(~0U, rest, static_cast<int>(from));
+    const std::uint64_t first_rank = __shfl_sync(~0U, rank, static_cast<int>(from));
+    for (unsigned bit = lane; bit < 64; bit += 32) {
+      if ((shared >> bit & 1) == 0) continue;
+      const std::uint64_t below = shared & ((std::uint64_t{1} << bit) - 1);
+      each((word - lane + from) * 64 + bit,
+           first_rank + static_cast<unsigned>(__popcll(static_cast<long long>(below))));
+    }
   }
 }
 

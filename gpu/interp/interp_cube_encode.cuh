@@ -22,7 +22,8 @@ struct CubeQuantiser {
     for (int k = 0; k < Column::points; ++k) {
       const Attempt<T> attempt = try_to_quantise(quantizer, column.value(k), prediction[k]);
       result[k] = attempt.result;
-      certain = certain & (attempt.certain | !column.has(k));
+      const bool clear = attempt.certain & !quantizer.zone.has(column.value(k));
+      certain = certain & (clear | !column.has(k));
     }
     if (!certain) {
 #pragma unroll

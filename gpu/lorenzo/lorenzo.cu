@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
       auto integer = static_cast<Int>(q.value);
       const bool present = inside && !(Masked && frame.missing.test(point));
       const T restored = dequantise<T>(integer, frame.step, frame.min, frame.max);
-      const bool certain = q.in_range && magnitude_of(value[row] - restored) < frame.certain;
+      const bool certain = q.in_range && magnitude_of(value[row] - restored) < frame.certain &&
+                           !frame.zone.has(value[row]);
       if (present && !certain) {
         if (!q.in_range || !may_restore_to(value[row], restored, frame.bound, frame.rules))
           exceptions.add_patch(point);

@@ -24,7 +24,8 @@ struct LorenzoFrame {
   double inverse_step;
   double bound;
   T certain;
-  double certain_fraction;  ///< see core; 0 if a rule might be broken
+  double certain_fraction;  ///< see core
+  RuleZone<T> zone;         ///< of values that rules matter to
   T min;
   T max;
   std::int32_t radius;
@@ -39,9 +40,9 @@ struct LorenzoFrame {
         step(2 * params.half_step),
         inverse_step(1 / step),
         bound(absolute_bound),
-        certain(certainly_within(absolute_bound, rules_of_frame)),
-        certain_fraction(
-            rules_of_frame.any() ? 0 : cuszi::certain_fraction<T>(step, absolute_bound, low, high)),
+        certain(certainly_within<T>(absolute_bound)),
+        certain_fraction(cuszi::certain_fraction<T>(step, absolute_bound, low, high)),
+        zone(rules_of_frame.zone(absolute_bound)),
         min(static_cast<T>(low)),
         max(static_cast<T>(high)),
         radius(static_cast<std::int32_t>(params.radius)),

@@ -157,7 +157,8 @@ class RunEncoder {
     for (int i = 0; i < run; ++i) {
       const double scaled = static_cast<double>(value[i]) * frame_.inverse_step;
       integer[i] = static_cast<std::int32_t>(nearest_integer(scaled));
-      certain = certain & (distance_to_integer(scaled) < frame_.certain_fraction);
+      certain = certain & (distance_to_integer(scaled) < frame_.certain_fraction) &
+                !frame_.zone.has(value[i]);
     }
     return certain;
   }

@@ -20,7 +20,7 @@ __device__ void quantise_tile(const RegionOfClass<Class, T>& tile, const LevelAr
   for (int k = 0; k < cube_points; ++k) {
     if (!tile.has(k)) continue;
     const Attempt<T> attempt = try_to_quantise(task.quantizer, original[k], expected[k]);
-    bool is_rare = !attempt.certain;
+    bool is_rare = !attempt.certain | task.quantizer.zone.has(original[k]);
     if (task.missing.words != nullptr) is_rare |= task.missing.test(tile.original(k));
     rare |= static_cast<unsigned>(is_rare) << k;
     const std::uint64_t offset = tile.offset(k);

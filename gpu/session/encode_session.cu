@@ -7,6 +7,7 @@
 #include "gpu/coders/bitcomp.hpp"
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/histogram.cuh"
+#include "gpu/field/point_bits.cuh"
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
@@ -59,6 +60,15 @@ __global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
   bool here = false;
   for (std::uint64_t i = ItemPolicy::first(); i < points; i += ItemPolicy::step())
     here |= values[i] == bits;
+  if (here) *found = 1;
+}
+
+/// Sets `found` if not all of `bits` are alike.
+template <class Bits>
+__global__ void find_change(const Bits* bits, std::uint64_t count, std::uint32_t* found) {
+  bool here = false;
+  for (std::uint64_t i = ItemPolicy::first(); i < count; i += ItemPolicy::step())
+    here |= bits[i] != bits[0];
   if (here) *found = 1;
 }
 
@@ -144,14 +154,18 @@ class GpuEncodeSession final : public EncodeSession {
     return scan_;
   }
 
-  Mask mask() override {
-    Mask mask;
+  FrameMask mask() override {
+    FrameMask mask;
     mask.count = scan().missing;
     if (mask.count == 0) return mask;
-    mask.words.resize(ceil_div(shape_.points(), 64));
-    mask.values.resize(mask.count * sizeof(T));
-    start_copy(gpu_, mask.words.data(), missing_.bits.words, mask.words.size());
-    start_copy(gpu_, mask.values.data(), reinterpret_cast<const std::byte*>(missing_.values),
+    const auto* const bits = reinterpret_cast<const BitsOf<T>*>(missing_.values);
+    auto* const differ = gpu_.take_zeroed<std::uint32_t>(1);
+    launch_in_turn(gpu_, "find_change", mask.count, find_blocks, find_change<BitsOf<T>>, bits,
+                   mask.count, differ);
+    const std::uint32_t& not_alike = *download(gpu_, differ, 1);
+    mask.bits = gpu::coded_form(gpu_, missing_.bits.words, shape_.dims);
+    mask.values.resize((not_alike != 0 ? mask.count : 1) * sizeof(T));
+    start_copy(gpu_, mask.values.data(), reinterpret_cast<const std::byte*>(bits),
                mask.values.size());
     gpu_.sync();
     return mask;
@@ -206,12 +220,7 @@ class GpuEncodeSession final : public EncodeSession {
     learn(scan_frame(gpu_, shape_.extents(), values_, {}, draft_), {});
   }
 
-  std::vector<std::uint64_t> signs() override {
-    std::vector<std::uint64_t> words(ceil_div(shape_.points(), 64));
-    start_copy(gpu_, words.data(), negative_, words.size());
-    gpu_.sync();
-    return words;
-  }
+  PointBits signs() override { return gpu::coded_form(gpu_, negative_, shape_.dims); }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return make_trial_session(gpu_, part, input(), present_values(), frame_fit());

@@ -48,12 +48,12 @@ class GpuBackend final : public Backend {
     return make_decode_session(slot_, gpu_, payload);
   }
 
-  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
     const FrameInSlot frame(slot_);
     use_device();
     gpu_.reset();
-    return gpu::measure_quality(gpu_, dtype, bring(gpu_, original), bring(gpu_, restored), fills,
+    return gpu::measure_quality(gpu_, dtype, bring(gpu_, original), bring(gpu_, restored), rules,
                                 bound);
   }
 
@@ -63,6 +63,10 @@ class GpuBackend final : public Backend {
     use_device();
     gpu_.reset();
     return gpu::measure_fidelity(gpu_, shape, bring(gpu_, original), bring(gpu_, restored), fills);
+  }
+
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
+    gpu_.host().for_each(count, each);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {

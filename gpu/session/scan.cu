@@ -214,19 +214,34 @@ void launch_samples(DeviceContext& gpu, const Extents3& extents, const T* values
   check_launch("sample_splines");
 }
 
-/// A warp per word of the set.
+struct MarkPolicy {
+  static constexpr unsigned words = 8;           ///< of a warp
+  static constexpr unsigned halves = 2 * words;  ///< 32 points, which are loaded before any is used
+  static_assert(RankedBits::block_words % words == 0);
+};
+
+/// A warp per few words of the set.
 template <class T>
 __global__ void mark_missing(const T* values, std::uint64_t points, MissingTest<T> missing,
                              RankedBits bits) {
-  const std::uint64_t word = ItemPolicy::first() / 32;
+  constexpr unsigned halves = MarkPolicy::halves;
+  const std::uint64_t first_half = ItemPolicy::first() / 32 * halves;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t low = word * 64 + lane;
-  const std::uint64_t high = low + 32;
-  const unsigned low_bits = __ballot_sync(~0U, low < points && missing(values[low]));
-  const unsigned high_bits = __ballot_sync(~0U, high < points && missing(values[high]));
-  if (lane == 0 && word < bits.blocks * RankedBits::block_words) {
-    bits.words[word] = (std::uint64_t{high_bits} << 32) | low_bits;
+  const auto point_of = [&](unsigned half) { return (first_half + half) * 32 + lane; };
+  if (first_half >= bits.blocks * RankedBits::block_words * 2) return;
+  T value[halves];
+#pragma unroll
+  for (unsigned half = 0; half < halves; ++half) {
+    value[half] = point_of(half) < points ? values[point_of(half)] : T(0);
   }
+  std::uint32_t own = 0;
+#pragma unroll
+  for (unsigned half = 0; half < halves; ++half) {
+    const bool is_missing = point_of(half) < points && missing(value[half]);
+    const std::uint32_t all = __ballot_sync(~0U, is_missing);
+    if (lane == half) own = all;
+  }
+  if (lane < halves) reinterpret_cast<std::uint32_t*>(bits.words)[first_half + lane] = own;
 }
 
 }  // namespace
@@ -282,7 +297,7 @@ MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, const T* orig
                               std::uint64_t points, const FillValues& fills, std::uint64_t count) {
   MissingPoints<T> missing{take_bits(gpu, points), gpu.take<T>(count)};
   const std::uint64_t words = missing.bits.blocks * RankedBits::block_words;
-  launch_items(gpu, "mark_missing", words * 32, mark_missing<T>, values, points,
+  launch_items(gpu, "mark_missing", words / MarkPolicy::words * 32, mark_missing<T>, values, points,
                MissingTest<T>(fills), missing.bits);
   rank_bits(gpu, missing.bits);
   for_each_bit(gpu, missing.bits,

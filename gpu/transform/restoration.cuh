@@ -2,6 +2,7 @@
 
 #include "core/backend/decode_session.hpp"
 #include "gpu/field/frame_work.cuh"
+#include "gpu/field/point_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/transform/transform.cuh"
 
@@ -30,14 +31,15 @@ inline void refuse_flaws(std::uint32_t flaws) {
   }
 }
 
-/// Puts the bits of missing values, given by rank, in their places.
+/// Puts the bits of missing values, given by rank or one for all, in their places.
 template <class Bits>
 struct PutMissing {
   const Bits* missing;
+  bool has_one_value;
   Bits* values;
 
   __device__ void operator()(std::uint64_t point, std::uint64_t rank) const {
-    values[point] = missing[rank];
+    values[point] = missing[has_one_value ? 0 : rank];
   }
 };
 
@@ -46,17 +48,22 @@ struct PutMissing {
 template <class T>
 class Restoration {
  public:
+  /// The host waits if there is a mask. Throws ArchiveError if that has not as many points as it
+  /// says.
   Restoration(DeviceContext& gpu, const FrameTarget& target) : gpu_(gpu), target_(target) {
     const MutableBytes out = target.out;
     values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
                                                             : gpu.take<std::byte>(out.size()));
-    const Mask& mask = target.mask;
+    const FrameMask& mask = target.mask;
     if (!mask.any()) return;
     missing_ = make_bits(gpu, target.shape.points());
-    start_copy(gpu, missing_.words, mask.words.data(), mask.words.size());
+    expand_bits(gpu, mask.bits, target.shape.dims, missing_.words);
     rank_bits(gpu, missing_);
     missing_values_ =
         reinterpret_cast<const BitsOf<T>*>(upload(gpu, mask.values.data(), mask.values.size()));
+    const std::uint64_t& found = *download(gpu, missing_.rank_of_block + missing_.blocks, 1);
+    gpu.sync();
+    check_masked_points(found, mask.count);
   }
 
   std::uint64_t points() const { return target_.shape.points(); }
@@ -71,11 +78,13 @@ class Restoration {
   /// found anything wrong.
   void finish() {
     if (target_.transform != nullptr) {
-      restore_values(gpu_, *target_.transform, values_, points());
+      restore_values(gpu_, *target_.transform, target_.shape.dims, values_);
     }
     if (missing_.words != nullptr) {
-      for_each_bit(gpu_, missing_,
-                   PutMissing<BitsOf<T>>{missing_values_, reinterpret_cast<BitsOf<T>*>(values_)});
+      for_each_bit(
+          gpu_, missing_,
+          PutMissing<BitsOf<T>>{missing_values_, target_.mask.has_one_value(target_.shape.dtype),
+                                reinterpret_cast<BitsOf<T>*>(values_)});
     }
     const std::uint32_t& flaws = *download(gpu_, gpu_.flaws(), 1);
     auto* const bytes = reinterpret_cast<const std::byte*>(values_);

@@ -1,3 +1,4 @@
+#include "gpu/field/point_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/transform/transform.cuh"
@@ -41,8 +42,7 @@ void transform_values(DeviceContext& gpu, const TransformChoice& choice, double 
                       std::uint64_t points, T* out, std::uint64_t* negative) {
   std::visit(
       [&]<class Params>(const Params& params) {
-        const PointTransform<T, Params> transform{params, choice.bound, share,
-                                                  MissingTest<T>(fills), rules};
+        const PointTransform<T, Params> transform(params, choice, share, fills, rules);
         launch_items(gpu, "transform_points", points, transform_points<T, Params>, transform,
                      values, points, out, reinterpret_cast<std::uint32_t*>(negative));
       },
@@ -50,11 +50,14 @@ void transform_values(DeviceContext& gpu, const TransformChoice& choice, double 
 }
 
 template <class T>
-void restore_values(DeviceContext& gpu, const TransformTarget& target, T* values,
-                    std::uint64_t points) {
-  const std::uint64_t* const negative =
-      target.negative.empty() ? nullptr
-                              : upload(gpu, target.negative.data(), target.negative.size());
+void restore_values(DeviceContext& gpu, const TransformTarget& target, const Dims& dims,
+                    T* values) {
+  const std::uint64_t points = dims.count();
+  std::uint64_t* negative = nullptr;
+  if (target.negative) {
+    negative = gpu.take_zeroed<std::uint64_t>(ceil_div(points, 64));
+    expand_bits(gpu, *target.negative, dims, negative);
+  }
   std::visit(
       [&]<class Params>(const Params& params) {
         const PointRestorer<T, Params> restorer(params, target);
@@ -70,7 +73,7 @@ template void transform_values(DeviceContext&, const TransformChoice&, double, c
 template void transform_values(DeviceContext&, const TransformChoice&, double, const FillValues&,
                                const RestoreRules<double>&, const double*, std::uint64_t, double*,
                                std::uint64_t*);
-template void restore_values(DeviceContext&, const TransformTarget&, float*, std::uint64_t);
-template void restore_values(DeviceContext&, const TransformTarget&, double*, std::uint64_t);
+template void restore_values(DeviceContext&, const TransformTarget&, const Dims&, float*);
+template void restore_values(DeviceContext&, const TransformTarget&, const Dims&, double*);
 
 }  // namespace cuszi::gpu

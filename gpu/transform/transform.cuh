@@ -14,7 +14,6 @@ void transform_values(DeviceContext& gpu, const TransformChoice& choice, double 
 
 /// See cpu::restore_values(); the values lie on the device.
 template <class T>
-void restore_values(DeviceContext& gpu, const TransformTarget& target, T* values,
-                    std::uint64_t points);
+void restore_values(DeviceContext& gpu, const TransformTarget& target, const Dims& dims, T* values);
 
 }  // namespace cuszi::gpu

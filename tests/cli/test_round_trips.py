@@ -8,7 +8,7 @@ import unittest
 from fractions import Fraction
 from random import Random
 
-from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BITCOMP_FIELD, BITCOMP_OPTIONS, CUSZI, CliTest,
+from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BITCOMP_FIELD, BITCOMP_OPTIONS, BOUND, CUSZI, CliTest,
                       DEVICE, INPUT, OUTPUT, USAGE, also_sanitized)
 
 
@@ -118,8 +118,17 @@ class RoundTrips(CliTest):
                     self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
                     return array.array("f", self.path("u.out").read_bytes())
 
-                self.assertNotEqual(sides(restored()), sides(original))
+                changed = sides(restored())
+                crossings = sum(now != was for now, was in zip(changed, sides(original)))
+                self.assertGreater(crossings, 0)
+                text = f"{crossings} points are on another side of an isovalue than in the original"
+                arguments = ["compare", "u_20x30x40.f32", "u.out", "-d", "20x30x40", "-t", "f32", *kept]
+                self.assertIn(text, self.cuszi(*arguments, code=BOUND).stderr.decode())
+                report, = self.report(*arguments, code=BOUND)
+                self.assertEqual(report["isovalue_crossings"], crossings)
                 self.assertEqual(sides(restored(*kept)), sides(original))
+                report, = self.report(*arguments)
+                self.assertEqual(report["isovalue_crossings"], 0)
 
     def test_isovalues_that_are_refused(self):
         self.field("u_20x30x40.f32")

@@ -49,7 +49,7 @@ class FaultySession final : public EncodeSession {
       : EncodeSession(slot), sound_(std::move(sound)), fault_(fault) {}
 
   const FieldScan& scan() override { return sound_->scan(); }
-  Mask mask() override { return sound_->mask(); }
+  FrameMask mask() override { return sound_->mask(); }
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     return sound_->values_at(points);
   }
@@ -58,7 +58,7 @@ class FaultySession final : public EncodeSession {
   void transform(const TransformChoice& choice, double share) override {
     sound_->transform(choice, share);
   }
-  std::vector<std::uint64_t> signs() override { return sound_->signs(); }
+  PointBits signs() override { return sound_->signs(); }
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return sound_->trials(part);
   }
@@ -94,9 +94,9 @@ class FaultyBackend final : public Backend {
         slot_, sound_->encode(shape, values, rules, draft, known), fault_);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return sound_->decode(payload); }
-  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
-    return sound_->measure_quality(dtype, original, restored, fills, bound);
+    return sound_->measure_quality(dtype, original, restored, rules, bound);
   }
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                             const FillValues& fills) override {

@@ -21,7 +21,7 @@ struct Inventory {
   std::array<int, 3> coders{};
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
   std::array<int, 2> ans_modes{};               ///< of a chain's first table: as codes, by gaps
-  std::array<int, 3> mask_references{};         ///< none, row, slice
+  std::array<int, 1 + bit_references> mask_forms{};  ///< words, places by reference
   std::array<int, 2> dtypes{};
   std::array<int, 4> ranks{};
   std::array<int, 3> roles{};  ///< [AxisRole], of axes of multilevel
@@ -67,7 +67,7 @@ struct Inventory {
   void add(const OpenSection& section, bool is_ans) {
     ++sections.at(static_cast<std::size_t>(section.id));
     const auto first = std::to_integer<std::size_t>(section.bytes.front());
-    if (section.id == SectionId::mask_bits) ++mask_references.at(first);
+    if (section.id == SectionId::mask_bits) ++mask_forms.at(first);
     if (section.id == SectionId::codes && is_ans && (first & 0x80U) != 0) {
       ++ans_modes.at(first >> 6 & 1U);
     }
@@ -117,7 +117,7 @@ TEST_CASE("fuzzing starts from every way to make an archive") {
   check_all(inventory.coders);
   for (const auto& of_coder : inventory.indices) check_all(of_coder);
   check_all(inventory.ans_modes);
-  check_all(inventory.mask_references);
+  check_all(inventory.mask_forms);
   check_all(inventory.dtypes);
   check_all(inventory.ranks);
   check_all(inventory.roles);

@@ -39,15 +39,38 @@ def extents_of(dims):
     return [1] * (3 - len(extents)) + extents
 
 
+def _pieces(data, size):
+    """Zstd pieces (3.1)."""
+    count = -(-size // 2 ** 20)
+    if count <= 1:
+        return unpacked(data)
+    reader = Reader(data)
+    sizes = [reader.u32() for _ in range(count)]
+    return b"".join(unpacked(reader.take(packed)) for packed in sizes)
+
+
 def bits_of_points(data, dims):
     """Mask bits (3.1), and signs."""
     points = math.prod(dims)
-    _, y, x = extents_of(dims)
-    distance = (0, x, y * x)[data[0]]
-    bits = np.unpackbits(np.frombuffer(unpacked(data[1:]), "u1"), bitorder="little")[:points]
-    for i in range(distance, points if distance else 0):
-        bits[i] ^= bits[i - distance]
-    return bits.astype(bool)
+    reader = Reader(data)
+    form = reader.u8()
+    if form == 0:
+        words = _pieces(reader.rest(), -(-points // 64) * 8)
+        return np.unpackbits(np.frombuffer(words, "u1"), bitorder="little")[:points].astype(bool)
+    size = reader.varint()
+    gaps = Reader(_pieces(reader.rest(), size))
+    bits = np.zeros(points, bool)
+    place = -1
+    while gaps.rest():
+        place += 1 + gaps.varint()
+        bits[place] = True
+    bits = bits.reshape(extents_of(dims))
+    reference = form - 1
+    if reference & 1:
+        bits = np.logical_xor.accumulate(bits, axis=1)
+    if reference & 2:
+        bits = np.logical_xor.accumulate(bits, axis=0)
+    return bits.ravel()
 
 
 def mask_values(data, count, dtype):

@@ -128,7 +128,7 @@ TEST_CASE("an archive is compared with its field on the device as on the host", 
       FieldSource field(std::make_unique<MemorySource>(values), layout, plan());
       MemorySource source(archive);
       CallTimes times;
-      return measure_archive(backends, source, field, times);
+      return measure_archive(backends, source, field, {}, times);
     };
     const QualityMeter found = measure(there);
     const QualityMeter expected = measure(here);

@@ -55,14 +55,14 @@ void compare(gpu::DeviceContext& gpu, Random& random, std::size_t count, double 
   const std::vector<T> restored = damaged(random, original, scale / 500);
   INFO(count << " values of about " << scale);
   const Quality expected =
-      cpu::measure_quality(dtype_of<T>, view_of(original), view_of(restored), fills, bound);
+      cpu::measure_quality(dtype_of<T>, view_of(original), view_of(restored), {fills, {}}, bound);
   gpu.reset();
   const auto there = [&](const std::vector<T>& values) {
     return Bytes(reinterpret_cast<const std::byte*>(upload(gpu, values.data(), count)),
                  count * sizeof(T));
   };
   const Quality found =
-      gpu::measure_quality(gpu, dtype_of<T>, there(original), there(restored), fills, bound);
+      gpu::measure_quality(gpu, dtype_of<T>, there(original), there(restored), {fills, {}}, bound);
   CHECK(found.points == expected.points);
   CHECK(found.missing == expected.missing);
   CHECK(found.min == expected.min);

@@ -72,7 +72,9 @@ void undo_transform(SlowFrame<T>& frame, double min, double max) {
   const std::int16_t centre = std::get<LogTransform>(transform.params).centre;
   const Bytes signs = frame.passes.front().find(SectionId::signs);
   const std::vector<std::uint64_t> words =
-      min < 0 && max > 0 ? decode_bits(signs, frame.dims) : std::vector<std::uint64_t>{};
+      min < 0 && max > 0
+          ? all_words(decode_bits(signs, frame.values.size(), one_by_one), frame.dims)
+          : std::vector<std::uint64_t>{};
   constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
   for (std::uint64_t i = 0; i < frame.values.size(); ++i) {
     const bool negative = words.empty() ? min < 0 : (words[i / 64] >> (i % 64) & 1) != 0;
@@ -128,8 +130,10 @@ std::vector<T> restore_frame(const Dims& dims, const FrameHeader& header, Bytes 
       const Bytes bytes = frame.passes.front().at(id);
       return std::vector<std::byte>(bytes.begin(), bytes.end());
     };
-    frame.mask = decode_mask({copy_of(SectionId::mask_bits), copy_of(SectionId::mask_values)}, dims,
-                             dtype_of<T>, header.masked());
+    const FrameMask mask =
+        decode_mask({copy_of(SectionId::mask_bits), copy_of(SectionId::mask_values)}, dims.count(),
+                    dtype_of<T>, header.masked(), one_by_one);
+    frame.mask = expand(mask, dims, dtype_of<T>);
   }
   restore_values(frame);
   return frame.values;

@@ -25,10 +25,7 @@ void compare_scans(const FieldScan& expected, const FieldScan& made) {
 
 void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShape& shape) {
   compare_scans(expected.scan(), made.scan());
-  const Mask mask = expected.mask();
-  const Mask mask_made = made.mask();
-  REQUIRE(mask_made.words == mask.words);
-  REQUIRE(mask_made.values == mask.values);
+  REQUIRE((made.mask() == expected.mask()));
   std::vector<std::uint64_t> points;
   for (std::uint64_t k = 0; k < 100; ++k) points.push_back(sample_point(k, shape.points()));
   const auto picked = expected.values_at(points);
@@ -181,7 +178,7 @@ std::vector<KeptSection> compare_passes(Backend& expected, std::span<const Coded
 }
 
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const FrameCoding& coding,
-                               const FieldScan& scan, const Mask& mask,
+                               const FieldScan& scan, const FrameMask& mask,
                                std::span<const KeptSection> kept) {
   std::vector<std::byte> payload;
   for (const KeptSection& section : kept) {
@@ -225,7 +222,7 @@ void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Byte
   const auto kept =
       compare_passes(expected, code(*session, coding), made, code(*session_made, coding));
   const FieldScan scan = session->scan();
-  const Mask mask = session->mask();
+  const FrameMask mask = session->mask();
   session.reset();
   session_made.reset();
   REQUIRE(restore(made, task.shape, coding, scan, mask, kept) ==

@@ -240,7 +240,8 @@ void add_shapes(std::vector<SampleArchive>& archives) {
 void add_others(std::vector<SampleArchive>& archives) {
   using S = FieldSettings;
   archives.push_back(masked_sample("mask like the row before", {40, 70}, 70));
-  archives.push_back(masked_sample("mask like the slice before", {9, 13, 17}, 13 * 17));
+  archives.push_back(masked_sample("mask like the slice before", {20, 13, 17}, 13 * 17));
+  archives.push_back(masked_sample("mask like row and slice before", {20, 13, 17}, 17));
   archives.push_back(mixed_sample());
   archives.push_back(
       with_optional_sections("optional sections in frames of all kinds", mixed_sample()));

@@ -69,7 +69,7 @@ class ScriptedSession final : public EncodeSession {
   const std::vector<int>& predicted() const { return predicted_; }
 
   const FieldScan& scan() override { return scan_; }
-  Mask mask() override { return {}; }
+  FrameMask mask() override { return {}; }
   std::vector<double> values_at(std::span<const std::uint64_t> points) override {
     std::vector<double> ones(points.size(), 1.0);
     return ones;
@@ -77,7 +77,7 @@ class ScriptedSession final : public EncodeSession {
   std::vector<double> sampled_values() override { return sample_; }
   bool contains_bits(std::uint64_t /*bits*/) override { return false; }
   void transform(const TransformChoice& /*choice*/, double /*share*/) override {}
-  std::vector<std::uint64_t> signs() override { return {}; }
+  PointBits signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
   CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
     return {};

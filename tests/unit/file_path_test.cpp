@@ -115,9 +115,9 @@ class FakeDevice final : public Backend {
     return cpu_->encode(shape, values, rules, draft, known);
   }
   std::unique_ptr<DecodeSession> decode(Bytes payload) override { return cpu_->decode(payload); }
-  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const FillValues& fills,
+  Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
-    return cpu_->measure_quality(dtype, original, restored, fills, bound);
+    return cpu_->measure_quality(dtype, original, restored, rules, bound);
   }
   Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
                             const FillValues& fills) override {
@@ -361,7 +361,7 @@ TEST_CASE("an archive is compared with frames that travel, too") {
                         plan_frames(dims, DType::f32, frame_bytes, 1));
       MemorySource source(archive);
       CallTimes times;
-      return measure_archive(backends, source, field, times);
+      return measure_archive(backends, source, field, {}, times);
     };
     Backends here({DeviceChoice::Kind::cpu, 0});
     Backends there(std::make_unique<FakeDevice>());

@@ -23,6 +23,25 @@ TEST_CASE("zstd sections come back, and only at their own size") {
   }
 }
 
+TEST_CASE("zstd pieces come back whatever their number, and only at their own size") {
+  constexpr ByteCount piece = ByteCount{1} << 20;
+  for (const ByteCount size : {ByteCount{0}, ByteCount{1}, piece, piece + 1, 3 * piece + 7}) {
+    INFO(size << " bytes");
+    auto bytes = make_field(FieldKind::steps, {1 + size / 4}, DType::f32, 1);
+    bytes.resize(size);
+    const auto packed = zstd_compress_pieces(bytes, 1, one_by_one);
+    std::vector<std::byte> out(size);
+    zstd_decompress_pieces(packed, out, one_by_one);
+    CHECK(out == bytes);
+    std::vector<std::byte> longer(size + 1);
+    CHECK_THROWS_AS(zstd_decompress_pieces(packed, longer, one_by_one), ArchiveError);
+    if (size <= piece) continue;
+    CHECK_THROWS_AS(zstd_decompress_pieces(Bytes(packed).first(5), out, one_by_one), ArchiveError);
+    CHECK_THROWS_AS(zstd_decompress_pieces(Bytes(packed).first(packed.size() - 1), out, one_by_one),
+                    ArchiveError);
+  }
+}
+
 TEST_CASE("packed values come back bit for bit") {
   for (const DType dtype : {DType::f32, DType::f64}) {
     for (const FieldKind kind : {FieldKind::wide, FieldKind::missing, FieldKind::constant}) {

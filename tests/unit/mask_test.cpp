@@ -29,9 +29,16 @@ Mask make_mask(const Dims& dims, DType dtype, const Missing& missing, const Valu
   return mask;
 }
 
+EncodedMask encode(const Mask& mask, const Dims& dims, DType dtype) {
+  return encode_mask(compact(mask, dims, dtype), dtype, one_by_one);
+}
+Mask decode(const EncodedMask& encoded, const Dims& dims, DType dtype, std::uint64_t count) {
+  return expand(decode_mask(encoded, dims.count(), dtype, count, one_by_one), dims, dtype);
+}
+
 void check_round_trip(const Mask& mask, const Dims& dims, DType dtype) {
   INFO(dims.to_string() << ' ' << name_of(dtype) << ", " << mask.count << " missing");
-  const Mask decoded = decode_mask(encode_mask(mask, dims, dtype), dims, dtype, mask.count);
+  const Mask decoded = decode(encode(mask, dims, dtype), dims, dtype, mask.count);
   CHECK(decoded.count == mask.count);
   CHECK(decoded.words == mask.words);
   CHECK(decoded.values == mask.values);
@@ -84,12 +91,12 @@ TEST_CASE("a mask that repeats in every slice costs little more than one slice")
   const Dims one_slice{1, 90, 120};
   const Dims many_slices{30, 90, 120};
   const auto bits = [](const Mask& mask, const Dims& dims) {
-    return encode_mask(mask, dims, DType::f32).bits.size();
+    return encode(mask, dims, DType::f32).bits.size();
   };
   const Mask many = island(many_slices);
   CHECK(many.count > 10'000);
   CHECK(bits(many, many_slices) < bits(island(one_slice), one_slice) + 40);
-  CHECK(encode_mask(many, many_slices, DType::f32).values.size() == 5);
+  CHECK(encode(many, many_slices, DType::f32).values.size() == 5);
 }
 
 TEST_CASE("a mask that does not hold what its frame says is refused") {
@@ -97,22 +104,19 @@ TEST_CASE("a mask that does not hold what its frame says is refused") {
   const auto mask = make_mask(
       dims, DType::f32, [](std::uint64_t point) { return point % 3 == 0; },
       [](std::uint64_t point) { return point % 2; });
-  const EncodedMask good = encode_mask(mask, dims, DType::f32);
-  const auto decode = [&](const EncodedMask& encoded, std::uint64_t count) {
-    return decode_mask(encoded, dims, DType::f32, count);
+  const EncodedMask good = encode(mask, dims, DType::f32);
+  const auto read = [&](const EncodedMask& encoded, std::uint64_t count) {
+    return decode(encoded, dims, DType::f32, count);
   };
-  REQUIRE_NOTHROW(decode(good, mask.count));
-  CHECK_THROWS_AS(decode(good, mask.count - 1), ArchiveError);
-  CHECK_THROWS_AS(decode(good, mask.count + 1), ArchiveError);
-  CHECK_THROWS_AS(decode({{}, good.values}, mask.count), ArchiveError);
-  CHECK_THROWS_AS(decode({good.bits, {}}, mask.count), ArchiveError);
-  EncodedMask unknown_neighbour = good;
-  unknown_neighbour.bits[0] = std::byte{3};
-  CHECK_THROWS_AS(decode(unknown_neighbour, mask.count), ArchiveError);
+  REQUIRE_NOTHROW(read(good, mask.count));
+  CHECK_THROWS_AS(read(good, mask.count - 1), ArchiveError);
+  CHECK_THROWS_AS(read(good, mask.count + 1), ArchiveError);
+  CHECK_THROWS_AS(read({{}, good.values}, mask.count), ArchiveError);
+  CHECK_THROWS_AS(read({good.bits, {}}, mask.count), ArchiveError);
   EncodedMask small_palette = good;  // two patterns; the second is now beyond the palette
   small_palette.values = to_bytes({1, 0, 0, 0, 0, 1});
-  CHECK_THROWS_AS(decode(small_palette, mask.count), ArchiveError);
-  CHECK_THROWS_AS(decode_mask(good, Dims{10, 20}, DType::f32, mask.count), ArchiveError);
+  CHECK_THROWS_AS(read(small_palette, mask.count), ArchiveError);
+  CHECK_THROWS_AS(decode(good, Dims{10, 20}, DType::f32, mask.count), ArchiveError);
 }
 
 TEST_CASE("a damaged mask is refused or has the promised number of points") {
@@ -121,10 +125,10 @@ TEST_CASE("a damaged mask is refused or has the promised number of points") {
   const auto mask = make_mask(
       dims, DType::f64, [&](std::uint64_t) { return random.one_in(4); },
       [&](std::uint64_t) { return random.below(300); });
-  const EncodedMask good = encode_mask(mask, dims, DType::f64);
+  const EncodedMask good = encode(mask, dims, DType::f64);
   const auto check = [&](const EncodedMask& damaged) {
     try {
-      const Mask decoded = decode_mask(damaged, dims, DType::f64, mask.count);
+      const Mask decoded = decode(damaged, dims, DType::f64, mask.count);
       std::uint64_t ones = 0;
       for (const std::uint64_t word : decoded.words) {
         ones += static_cast<unsigned>(std::popcount(word));

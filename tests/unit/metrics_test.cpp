@@ -18,7 +18,8 @@ namespace {
 template <class T>
 Quality measure(const std::vector<T>& original, const std::vector<T>& restored, double bound,
                 const FillValues& fills = {}) {
-  return cpu::measure_quality(dtype_of<T>, bytes_of(original), bytes_of(restored), fills, bound);
+  return cpu::measure_quality(dtype_of<T>, bytes_of(original), bytes_of(restored), {fills, {}},
+                              bound);
 }
 
 bool is_near(double a, double b) { return std::fabs(a - b) <= 1e-12 * std::fabs(b); }

@@ -1,9 +1,11 @@
 #include "core/field/restore_rules.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.hpp"
 #include "core/field/quantizer.hpp"
+#include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi {
@@ -47,7 +49,38 @@ TEST_CASE("zeros of either sign are at the isovalue 0") {
 TEST_CASE("isovalues out of a frame's range cost nothing") {
   CHECK_FALSE(RestoreRules<float>(rules_with({2, -2}), -1, 1).any());
   CHECK(RestoreRules<float>(rules_with({1}), -1, 1).any());
-  CHECK(certainly_within(1e-3, RestoreRules<float>(rules_with({2}), -1, 1)) > 0);
+  CHECK_FALSE(RestoreRules<float>(rules_with({2}), -1, 1).zone(1e-3).any());
+}
+
+TEMPLATE_TEST_CASE("no rule matters to values outside of its zone", "", float, double) {
+  test::Random random(1);
+  const auto uniform = [&](double from, double to) {
+    return from + (to - from) * random.uniform();
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const double scale = std::ldexp(1.0, static_cast<int>(random.below(60)) - 30);
+    const double bound = scale * std::ldexp(uniform(0.5, 1), -static_cast<int>(random.below(30)));
+    ValueRules asked;
+    for (std::uint64_t i = 0; i <= random.below(2); ++i) {
+      asked.isovalues.add(scale * uniform(-1, 1));
+      if (random.one_in(3)) asked.fills.add(scale * uniform(-1, 1));
+    }
+    const RestoreRules<TestType> rules(asked, -4 * scale, 4 * scale);
+    const RuleZone<TestType> zone = rules.zone(bound);
+    REQUIRE(zone.any());
+    const double from = asked.isovalues.values[0];
+    const auto value = static_cast<TestType>(from + uniform(-3, 3) * bound);
+    INFO("round " << round << " value " << value << " isovalue " << from << " bound " << bound);
+    const double least = static_cast<double>(value) - bound;
+    const double most = static_cast<double>(value) + bound;
+    for (const double end : {least, most, uniform(least, most)}) {
+      const auto restored = static_cast<TestType>(end);
+      if (!within_bound(static_cast<double>(value), static_cast<double>(restored), bound)) continue;
+      REQUIRE((zone.has(value) || rules.allow(value, restored)));
+    }
+    REQUIRE(zone.has(static_cast<TestType>(from)));
+    REQUIRE_FALSE(zone.has(static_cast<TestType>(from + 8 * scale)));
+  }
 }
 
 TEST_CASE("a value that would change sides is an outlier") {
