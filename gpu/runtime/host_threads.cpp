@@ -2,37 +2,59 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <mutex>
 #include <system_error>
 
 #include "core/base/thread_count.hpp"
 
 namespace cuszi::gpu {
 
-HostThreads::~HostThreads() {
-  {
-    const std::lock_guard lock(guard_);
-    is_ending_ = true;
+namespace {
+
+constexpr std::uint32_t is_open = std::uint32_t{1} << 31;  ///< bit of HostThreads::inside_
+
+}  // namespace
+
+/// What the caller's thread and others share. Nobody locks anything: where a dozen threads wake up
+/// for a job of some microseconds, a lock is what they would wait for.
+struct HostThreads::Job {
+  std::size_t count;
+  const std::function<void(std::size_t)>& each;
+  std::atomic<std::size_t> next{0};
+  std::mutex guard;
+  std::exception_ptr error;  ///< guarded
+
+  void take_part() {
+    try {
+      for (std::size_t i = next++; i < count; i = next++) each(i);
+    } catch (...) {
+      const std::lock_guard lock(guard);
+      error = std::current_exception();
+    }
   }
-  job_changed_.notify_all();
+};
+
+HostThreads::~HostThreads() {
+  is_ending_ = true;
+  ++rounds_;
+  rounds_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void HostThreads::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
   if (count == 1) return each(0);  // may be called by a thread of these
-  Job job{count, each, {}, {}};
+  Job job{count, each, {}, {}, {}};
   if (count > 1) {
     start();
-    {
-      const std::lock_guard lock(guard_);
-      job_ = &job;
-      ++rounds_;
-    }
-    job_changed_.notify_all();
+    job_ = &job;
+    inside_ = is_open;
+    ++rounds_;
+    wake(count - 1);
   }
-  take_part(job);
-  std::unique_lock lock(guard_);
-  job_ = nullptr;
-  all_left_.wait(lock, [&] { return others_ == 0; });
+  job.take_part();
+  inside_ &= ~is_open;
+  while (inside_ != 0) std::this_thread::yield();
   if (job.error) std::rethrow_exception(job.error);
 }
 
@@ -45,39 +67,41 @@ void HostThreads::start() {
   }
 }
 
-/// Waits for the next job without sleeping: to wake a thread takes as long as many a job does, and
-/// those of a frame come in quick succession.
-void HostThreads::await_briefly(unsigned seen) const {
+/// Wakes as many threads as are missing for `count` to be awake.
+void HostThreads::wake(std::size_t count) {
+  count = std::min(count, threads_.size());
+  for (std::size_t i = awake_; i < count; ++i) rounds_.notify_one();
+}
+
+/// Waits for the next job, at first without sleeping: to wake a thread takes as long as many a job
+/// does, and those of a frame come in quick succession.
+void HostThreads::await_change(std::uint32_t seen) {
   constexpr auto soon = std::chrono::microseconds(200);
   const auto end = std::chrono::steady_clock::now() + soon;
+  ++awake_;
   while (rounds_ == seen && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  --awake_;
+  rounds_.wait(seen);
+}
+
+/// Enters the job, if it is open.
+bool HostThreads::join() {
+  std::uint32_t inside = inside_;
+  while ((inside & is_open) != 0) {
+    if (inside_.compare_exchange_weak(inside, inside + 1)) return true;
+  }
+  return false;
 }
 
 void HostThreads::serve() {
-  unsigned seen = 0;
-  std::unique_lock lock(guard_, std::defer_lock);
+  std::uint32_t seen = 0;
   for (;;) {
-    await_briefly(seen);
-    lock.lock();
-    job_changed_.wait(lock, [&] { return is_ending_ || (job_ != nullptr && rounds_ != seen); });
-    if (is_ending_) return;
+    await_change(seen);
     seen = rounds_;
-    Job& job = *job_;
-    ++others_;
-    lock.unlock();
-    take_part(job);
-    lock.lock();
-    if (--others_ == 0) all_left_.notify_one();
-    lock.unlock();
-  }
-}
-
-void HostThreads::take_part(Job& job) {
-  try {
-    for (std::size_t i = job.next++; i < job.count; i = job.next++) job.each(i);
-  } catch (...) {
-    const std::lock_guard lock(guard_);
-    job.error = std::current_exception();
+    if (is_ending_) return;
+    if (!join()) continue;
+    job_.load()->take_part();
+    --inside_;
   }
 }
 

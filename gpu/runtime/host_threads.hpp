@@ -1,18 +1,17 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
-#include <exception>
+#include <cstdint>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace cuszi::gpu {
 
 /// Threads of the host for what it decides between kernels. They are started by the first call and
-/// sleep between calls; a call does not wait for those that wake up late.
+/// sleep between calls; a call does not wait for those that wake up late, and wakes no more than it
+/// has items for.
 class HostThreads {
  public:
   /// Uses at most `most` threads, the caller's among them.
@@ -25,26 +24,20 @@ class HostThreads {
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
 
  private:
-  struct Job {
-    std::size_t count;
-    const std::function<void(std::size_t)>& each;
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr error;  ///< guarded
-  };
+  struct Job;
 
   void start();
+  void wake(std::size_t count);
   void serve();
-  void await_briefly(unsigned seen) const;
-  void take_part(Job& job);
+  void await_change(std::uint32_t seen);
+  bool join();
 
   unsigned most_;
-  std::mutex guard_;
-  std::condition_variable job_changed_;
-  std::condition_variable all_left_;
-  Job* job_ = nullptr;                ///< that others may take part in
-  std::atomic<unsigned> rounds_ = 0;  ///< jobs so far; changes while guarded
-  std::size_t others_ = 0;            ///< threads in the job beside the caller's
-  bool is_ending_ = false;
+  std::atomic<std::uint32_t> rounds_ = 0;  ///< jobs so far
+  std::atomic<std::uint32_t> inside_ = 0;  ///< other threads in the job; is_open
+  std::atomic<Job*> job_ = nullptr;        ///< that others may take part in while it is open
+  std::atomic<std::uint32_t> awake_ = 0;   ///< other threads that need not be woken
+  std::atomic<bool> is_ending_ = false;
   std::vector<std::thread> threads_;
 };
 
