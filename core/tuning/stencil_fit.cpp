@@ -251,7 +251,10 @@ Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
   Coefficients fitted = solve_stencil(sample, stencil, points, bound, to, start);
   if (fitted.empty()) return {};
   const auto cost = [&](const Shares& shares) {
-    return fit_cost(bin_scales(sample, bound, shares), points.points(), sample.used());
+    const BinScales scales = bin_scales(sample, bound, shares);
+    Cost of_bins = 0;
+    for (unsigned bin = 0; bin < scale_bins; ++bin) of_bins += bin_cost(scales, bin);
+    return fit_cost(of_bins, points.points(), sample.used());
   };
   const bool pays =
       fit_pays(cost(shares_of(fitted)), sample.unknowns(), cost(preset_unknowns(points, stencil)));

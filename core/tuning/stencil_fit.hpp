@@ -102,14 +102,15 @@ CUSZI_HD inline Cost scale_cost(double scale) {
   return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
 }
 
-/// The cost of a class of `points` points, from the scales of the `used` points that its sample
-/// used.
-CUSZI_HD inline Cost fit_cost(const BinScales& scales, std::uint64_t points, std::uint64_t used) {
-  Cost cost = 0;
-  for (unsigned bin = 0; bin < scale_bins; ++bin) {
-    cost += scales.counts[bin] * scale_cost(scales.mean(bin));
-  }
-  return cost / 2 * points / used;
+/// Twice what the sampled points of a bin cost.
+CUSZI_HD inline Cost bin_cost(const BinScales& scales, unsigned bin) {
+  return scales.counts[bin] * scale_cost(scales.mean(bin));
+}
+
+/// The cost of a class of `points` points, from the sum of the bin_cost() of the `used` points that
+/// its sample used.
+CUSZI_HD inline Cost fit_cost(Cost of_bins, std::uint64_t points, std::uint64_t used) {
+  return of_bins / 2 * points / used;
 }
 
 /// Whether fitted coefficients save more against the preset than they take.

@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned sample_threads = 128;
-constexpr unsigned approximating_threads = 384;  ///< a warp for each group of most stencils
+constexpr unsigned approximating_threads = 384;
 static_assert(sample_threads >= Stencil::most_taps, "see has_unmade_neighbours()");
 
 /// A sample's point.
@@ -129,37 +129,53 @@ __global__ void __launch_bounds__(sample_threads)
   }
 }
 
+/// The approximately restored neighbour of a sample at a tap that is in the array.
+template <class T>
+__device__ T value_at_tap(const ApproximateReconstruction<T>& approximation,
+                          const ClassPlan<T>& plan, const SamplePoint<T>& point, unsigned tap) {
+  Index4 at = point.at;
+  for (unsigned axis = 0; axis < max_axes; ++axis) {
+    at[axis] += static_cast<std::uint64_t>(plan.stencil.taps[tap][axis]) * plan.points.unit[axis];
+  }
+  return approximation.value_at(at, point.offset + plan.stencil_offsets[tap]);
+}
+
 /// The sums of the groups of samples' neighbours as approximation restores them, in the samples'
 /// rows, 32 samples a thread block, of classes some of whose neighbours are not made yet, which
-/// come last. To make a value takes as long as a prediction, so warps share out the groups.
+/// come last. To make a value takes as long as a prediction, so warps share out the neighbours.
 template <class T>
 __global__ void __launch_bounds__(approximating_threads, 2)
     approximate_groups(const ClassSample<T>* samples, const std::uint32_t* lists,
                        __grid_constant__ const ApproximateReconstruction<T> approximation) {
+  constexpr unsigned warps = approximating_threads / sum_lanes;
+  __shared__ T values[Stencil::most_taps][sum_lanes];
   const ClassSample<T>& sample = samples[gridDim.y - 1 - blockIdx.y];
   if (blockIdx.x * sum_lanes >= sample.samples || !has_unmade_neighbours(sample, approximation))
     return;
-  std::uint32_t k = blockIdx.x * sum_lanes + threadIdx.x % sum_lanes;
-  if (k >= sample.samples) return;
-  k = lists[sample.curvature_keys - samples[0].curvature_keys + k];
+  const unsigned lane = threadIdx.x % sum_lanes;
+  const unsigned warp = threadIdx.x / sum_lanes;
+  const auto number = static_cast<std::uint32_t>(blockIdx.x * sum_lanes + lane);
+  const bool is_there = number < sample.samples;
+  const std::uint32_t* const list = lists + (sample.curvature_keys - samples[0].curvature_keys);
+  const std::uint32_t k = list[is_there ? number : 0];
   const SamplePoint<T> point(sample, k);
   const ClassPlan<T>& plan = *sample.plan;
-  if (is_at_edge(PointAt<const T*>{*sample.grid, plan.points, point.at, nullptr})) return;
-  const bool has_all = is_inner(point.at, plan.stencil_margins, sample.grid->extents);
-  const GroupSums some(plan, *sample.grid, point.at,
-                       ApproximateValues<T>(approximation, point.offset));
-  const auto tap_value = [&](unsigned tap) {
-    Index4 at = point.at;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      at[axis] += static_cast<std::uint64_t>(plan.stencil.taps[tap][axis]) * plan.points.unit[axis];
+  const PointAt<ApproximateValues<T>> among{*sample.grid, plan.points, point.at,
+                                            ApproximateValues<T>(approximation, point.offset)};
+  const bool is_observed = is_there && !is_at_edge(among);
+  if (is_observed) {
+    const bool has_all = is_inner(point.at, plan.stencil_margins, sample.grid->extents);
+    for (unsigned tap = warp; tap < plan.stencil.all_taps(); tap += warps) {
+      values[tap][lane] = has_all ? value_at_tap(approximation, plan, point, tap)
+                                  : tap_value(among, plan.stencil.taps[tap]);
     }
-    return approximation.value_at(at, point.offset + plan.stencil_offsets[tap]);
-  };
+  }
+  __syncthreads();
+  if (!is_observed) return;
   double* const row = sample.row(k);
-  for (unsigned g = threadIdx.x / sum_lanes; g < plan.stencil.size;
-       g += approximating_threads / sum_lanes) {
-    row[g * sum_lanes] =
-        static_cast<double>(has_all ? tap_sum(plan.stencil, g, tap_value) : some(g));
+  for (unsigned g = warp; g < plan.stencil.size; g += warps) {
+    row[g * sum_lanes] = static_cast<double>(
+        tap_sum(plan.stencil, g, [&](unsigned tap) { return values[tap][lane]; }));
   }
 }
 

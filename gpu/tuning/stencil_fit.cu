@@ -328,20 +328,29 @@ __device__ void keep_fit(const ClassFit& fit, unsigned unknowns, FittedClass& fi
   fitted.count = unknowns;
 }
 
-/// Keeps the fits that pay, a thread a class.
+/// Keeps the fits that pay, a warp a class: a lane for each bin of the fit, then of the preset.
 template <class T>
-__global__ void __launch_bounds__(stencil_threads)
-    keep_fits(const ClassSample<T>* samples, const ClassFit* fits, std::uint32_t classes,
-              FittedClass* fitted) {
-  const std::uint32_t i = blockIdx.x * stencil_threads + threadIdx.x;
-  if (i >= classes) return;
-  const ClassFit& fit = fits[i];
-  fitted[i].count = 0;
-  if (!fit.goes_on) return;
-  const std::uint64_t points = samples[i].plan->points.points();
-  const Cost cost = fit_cost(fit.scales, points, fit.used);
-  const Cost of_preset = fit_cost(fit.of_preset, points, fit.used);
-  if (fit_pays(cost, samples[i].unknowns, of_preset)) keep_fit(fit, samples[i].unknowns, fitted[i]);
+__global__ void __launch_bounds__(32)
+    keep_fits(const ClassSample<T>* samples, const ClassFit* fits, FittedClass* fitted) {
+  static_assert(2 * scale_bins == 32);
+  const ClassSample<T>& sample = samples[blockIdx.x];
+  const ClassFit& fit = fits[blockIdx.x];
+  FittedClass& kept = fitted[blockIdx.x];
+  const unsigned lane = threadIdx.x;
+  if (!fit.goes_on) {
+    if (lane == 0) kept.count = 0;
+    return;
+  }
+  Cost cost = bin_cost(lane < scale_bins ? fit.scales : fit.of_preset, lane % scale_bins);
+  for (unsigned half = scale_bins / 2; half != 0; half /= 2) {
+    cost += __shfl_down_sync(~0U, cost, half, scale_bins);
+  }
+  cost = fit_cost(cost, sample.plan->points.points(), fit.used);
+  const Cost of_fit = __shfl_sync(~0U, cost, 0);
+  const Cost of_preset = __shfl_sync(~0U, cost, scale_bins);
+  if (lane != 0) return;
+  kept.count = 0;
+  if (fit_pays(of_fit, sample.unknowns, of_preset)) keep_fit(fit, sample.unknowns, kept);
 }
 
 /// Sums up the errors of samples, a thread each.
@@ -416,8 +425,7 @@ void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
   compare_with_preset<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved);
   check_launch("compare_with_preset");
-  keep_fits<<<blocks_for(classes, stencil_threads), stencil_threads, 0, gpu.stream()>>>(
-      samples.on_device(), solved, classes, fits);
+  keep_fits<<<classes, 32, 0, gpu.stream()>>>(samples.on_device(), solved, fits);
   check_launch("keep_fits");
 }
 
