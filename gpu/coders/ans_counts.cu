@@ -78,13 +78,15 @@ std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;
   }
-  const TiledRanges tiles = tile_ranges(gpu, sizes, AnsCountPolicy::tile_codes);
+  CopyList uploads;
+  const TiledRanges tiles = tile_ranges(gpu, sizes, AnsCountPolicy::tile_codes, uploads);
+  const CountedPass* const on_device = upload(gpu, counted.data(), counted.size(), uploads);
+  uploads.run(gpu.stream());
   if (tiles.tiles != 0) {
     const auto room = std::min(AnsCountPolicy::most_bins,
                                static_cast<unsigned>(most_contexts * row) * AnsCountPolicy::warps);
     count_tokens_of_tiles<<<tiles.tiles, AnsCountPolicy::threads, room * sizeof(std::uint32_t),
-                            gpu.stream()>>>(upload(gpu, counted.data(), counted.size()), tiles,
-                                            centre, room);
+                            gpu.stream()>>>(on_device, tiles, centre, room);
     check_launch("count_tokens_of_tiles");
   }
   const Counts* const found = download(gpu, totals, rows);

@@ -237,7 +237,9 @@ AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const 
     codes += plan.codes;
     numbers += plan.numbers;
   }
-  decode_segments(gpu, builder.on_device(gpu), frequencies, runs, params.centre);
+  CopyList uploads;
+  const FrameSlots slots = builder.on_device(gpu, uploads);
+  decode_segments(gpu, slots, frequencies, runs, params.centre, uploads);
   const std::vector<PlacedOthers> others = expand_gaps(gpu, gaps, params.centre);
   auto next = others.begin();
   for (PassPlaces& pass : passes_) {

@@ -120,15 +120,17 @@ class FrameLists {
     }
     if (moved.empty()) return;
     auto* const sorted = gpu_.take<QuantCode>(all_codes);
-    const ManyPasses all{upload(gpu_, ordered.data(), ordered.size()),
-                         tile_ranges(gpu_, sizes, TableOrderPolicy::tile_codes)};
+    CopyList uploads;
+    const ManyPasses all{upload(gpu_, ordered.data(), ordered.size(), uploads),
+                         tile_ranges(gpu_, sizes, TableOrderPolicy::tile_codes, uploads)};
+    const SortCodes sort{upload(gpu_, codes.data(), codes.size(), uploads), sorted};
+    uploads.run(gpu_.stream());
     auto* const of_tiles = gpu_.take<std::uint32_t>(all_counts);
     auto* const places = gpu_.take<std::uint64_t>(all_counts + 1);
     count_tables<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(all, of_tiles);
     check_launch("count_tables");
     exclusive_sums(gpu_, of_tiles, all_counts, places);
-    move_codes<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
-        all, places, SortCodes{upload(gpu_, codes.data(), codes.size()), sorted});
+    move_codes<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(all, places, sort);
     check_launch("move_codes");
     std::uint64_t first = 0;
     for (PassLists* const pass : moved) {
@@ -273,15 +275,15 @@ std::vector<AnsStream> ans_encode(DeviceContext& gpu, const AnsParams& params,
   const FrameSlotsBuilder builder = frame.slots(raw_bits);
   std::vector<AnsStream> streams(levels.size());
   if (builder.segments() == 0) return streams;
-  const FrameSlots slots = builder.on_device(gpu);
+  CopyList uploads;
+  const FrameSlots slots = builder.on_device(gpu, uploads);
   const CodedSegments coded =
-      encode_segments(gpu, slots, tables_of(frame.plans()), raw_bits, params.centre);
+      encode_segments(gpu, slots, tables_of(frame.plans()), raw_bits, params.centre, uploads);
   const std::vector<std::vector<std::byte>> heads = heads_of(frame.plans(), levels);
   gpu.sync();
   std::span<const std::uint32_t> sizes(coded.bytes, slots.segment_count);
   std::vector<std::byte*> places;
   places.reserve(sizes.size());
-  CopyList uploads;
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const ChainPlan& plan = frame.plans()[level];
     if (plan.slots() == 0) continue;
@@ -298,8 +300,7 @@ std::vector<AnsStream> ans_encode(DeviceContext& gpu, const AnsParams& params,
       at += size;
     }
   }
-  uploads.run(gpu.stream());
-  store_segments(gpu, slots, coded, places);
+  store_segments(gpu, slots, coded, places, uploads);
   return streams;
 }
 

@@ -117,8 +117,7 @@ __global__ void __launch_bounds__(ExpandPolicy::threads)
 /// Runs a kernel that wants the lengths summed up to each tile.
 template <class List, class Kernel>
 void place(DeviceContext& gpu, Kernel* kernel, const char* name, const ExpandTask& task,
-           std::span<const std::uint64_t> sizes) {
-  const TiledRanges tiles = tile_ranges(gpu, sizes, ExpandPolicy::tile_numbers);
+           const TiledRanges& tiles) {
   if (tiles.tiles == 0) return;
   auto* const sums = gpu.take<std::uint32_t>(tiles.tiles);
   auto* const before = gpu.take<std::uint64_t>(std::uint64_t{tiles.tiles} + 1);
@@ -143,14 +142,18 @@ std::vector<PlacedOthers> expand_gaps(DeviceContext& gpu, std::span<const CodedG
     larger.push_back(table.larger);
     all += table.others;
   }
-  const ExpandTask task{upload(gpu, tables.data(), tables.size()),
-                        upload(gpu, first_others.data(), first_others.size()),
+  CopyList uploads;
+  const ExpandTask task{upload(gpu, tables.data(), tables.size(), uploads),
+                        upload(gpu, first_others.data(), first_others.size(), uploads),
                         centre,
                         gpu.take<QuantCode>(all),
                         gpu.take<std::uint32_t>(all),
                         gpu.flaws()};
-  place<Gaps>(gpu, place_others, "place_others", task, others);
-  place<InnerGaps>(gpu, place_larger, "place_larger", task, larger);
+  const TiledRanges of_others = tile_ranges(gpu, others, ExpandPolicy::tile_numbers, uploads);
+  const TiledRanges of_larger = tile_ranges(gpu, larger, ExpandPolicy::tile_numbers, uploads);
+  uploads.run(gpu.stream());
+  place<Gaps>(gpu, place_others, "place_others", task, of_others);
+  place<InnerGaps>(gpu, place_larger, "place_larger", task, of_larger);
   std::vector<PlacedOthers> placed;
   for (const std::uint32_t first : first_others) {
     placed.push_back({task.codes + first, task.positions + first});

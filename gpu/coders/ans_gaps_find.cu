@@ -206,8 +206,7 @@ __global__ void __launch_bounds__(FindPolicy::threads)
 
 template <class Kernel>
 void run_on_tiles(DeviceContext& gpu, Kernel* kernel, const char* name, const FindTask& task,
-                  std::span<const std::uint64_t> sizes) {
-  const TiledRanges tiles = tile_ranges(gpu, sizes, FindPolicy::tile_numbers);
+                  const TiledRanges& tiles) {
   if (tiles.tiles == 0) return;
   kernel<<<tiles.tiles, FindPolicy::threads, 0, gpu.stream()>>>(task, tiles);
   check_launch(name);
@@ -236,13 +235,17 @@ FoundGaps find_gaps(DeviceContext& gpu, std::span<const SparseCodes> sparse, std
     all_others += tables.back().others;
     all_larger += tables.back().larger;
   }
-  const FindTask task{upload(gpu, tables.data(), tables.size()),
+  CopyList uploads;
+  const FindTask task{upload(gpu, tables.data(), tables.size(), uploads),
                       centre,
                       gpu.take<std::uint32_t>(all_others),
                       gpu.take<std::uint32_t>(all_larger),
                       {gpu.take<std::uint32_t>(all_others), gpu.take<std::uint32_t>(all_larger),
                        gpu.take<std::uint32_t>(all_larger)}};
-  const TiledRanges tiles = tile_ranges(gpu, sizes, FindPolicy::tile_codes);
+  const TiledRanges tiles = tile_ranges(gpu, sizes, FindPolicy::tile_codes, uploads);
+  const TiledRanges of_others = tile_ranges(gpu, others, FindPolicy::tile_numbers, uploads);
+  const TiledRanges of_larger = tile_ranges(gpu, larger, FindPolicy::tile_numbers, uploads);
+  uploads.run(gpu.stream());
   if (tiles.tiles != 0) {
     auto* const others_of_tiles = gpu.take<std::uint32_t>(tiles.tiles);
     auto* const larger_of_tiles = gpu.take<std::uint32_t>(tiles.tiles);
@@ -256,8 +259,8 @@ FoundGaps find_gaps(DeviceContext& gpu, std::span<const SparseCodes> sparse, std
     list_others<<<tiles.tiles, FindPolicy::threads, 0, gpu.stream()>>>(task, tiles, others_before,
                                                                        larger_before);
     check_launch("list_others");
-    run_on_tiles(gpu, make_gaps, "make_gaps", task, others);
-    run_on_tiles(gpu, make_inner_gaps, "make_inner_gaps", task, larger);
+    run_on_tiles(gpu, make_gaps, "make_gaps", task, of_others);
+    run_on_tiles(gpu, make_inner_gaps, "make_inner_gaps", task, of_larger);
   }
   FoundGaps found{{}, download(gpu, counts, sparse.size())};
   for (const Table& table : tables) {

@@ -17,14 +17,15 @@ struct CodedSegments {
 };
 
 /// Codes all segments under the tables of their lists; `raw_bits` is how many raw bits all tokens
-/// have. Sizes arrive with the next wait.
+/// have. Makes the copies of `uploads` first. Sizes arrive with the next wait.
 CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
                               std::span<const FrequencyTable> tables, std::uint64_t raw_bits,
-                              std::uint32_t centre);
+                              std::uint32_t centre, CopyList& uploads);
 
-/// Copies the coded segments to their places in the sections, each at an even address.
+/// Copies the coded segments to their places in the sections, each at an even address. Makes the
+/// copies of `uploads` first.
 void store_segments(DeviceContext& gpu, const FrameSlots& slots, const CodedSegments& segments,
-                    std::span<std::byte* const> places);
+                    std::span<std::byte* const> places, CopyList& uploads);
 
 /// Segments to decode that stand one after the other in memory.
 struct SegmentRun {
@@ -34,9 +35,10 @@ struct SegmentRun {
   std::uint32_t count;
 };
 
-/// Decodes the segments into the values of their lists. Damage sets flaws.
+/// Decodes the segments into the values of their lists. Makes the copies of `uploads` first. Damage
+/// sets flaws.
 void decode_segments(DeviceContext& gpu, const FrameSlots& slots,
                      std::span<const FrequencyTable> tables, std::span<const SegmentRun> runs,
-                     std::uint32_t centre);
+                     std::uint32_t centre, CopyList& uploads);
 
 }  // namespace cuszi::gpu

@@ -417,19 +417,24 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
   }
 }
 
-const std::uint32_t* upload_entries(DeviceContext& gpu, std::span<const FrequencyTable> tables) {
+const std::uint16_t* upload_frequencies(DeviceContext& gpu, std::span<const FrequencyTable> tables,
+                                        CopyList& uploads) {
   std::vector<std::uint16_t> frequencies;
   for (const FrequencyTable& table : tables) {
     frequencies.insert(frequencies.end(), table.frequencies.begin(), table.frequencies.end());
   }
-  auto* const entries = gpu.take<std::uint32_t>(tables.size() * probability_one);
-  fill_entries<<<grid_of(tables.size()), SegmentPolicy::threads, 0, gpu.stream()>>>(
-      upload(gpu, frequencies.data(), frequencies.size()), entries);
+  return upload(gpu, frequencies.data(), frequencies.size(), uploads);
+}
+
+const std::uint32_t* make_entries(DeviceContext& gpu, const std::uint16_t* frequencies,
+                                  std::size_t tables) {
+  auto* const entries = gpu.take<std::uint32_t>(tables * probability_one);
+  fill_entries<<<grid_of(tables), SegmentPolicy::threads, 0, gpu.stream()>>>(frequencies, entries);
   check_launch("fill_entries");
   return entries;
 }
 
-const std::uint8_t* upload_raw_bit_counts(DeviceContext& gpu) {
+const std::uint8_t* upload_raw_bit_counts(DeviceContext& gpu, CopyList& uploads) {
   std::vector<std::uint8_t> counts;
   for (const SlotKind kind :
        {SlotKind::code, SlotKind::gap, SlotKind::inner_gap, SlotKind::magnitude}) {
@@ -438,22 +443,24 @@ const std::uint8_t* upload_raw_bit_counts(DeviceContext& gpu) {
           static_cast<std::uint8_t>(token < tokens_of(kind) ? raw_bits_of(kind, token) : 0));
     }
   }
-  return upload(gpu, counts.data(), counts.size());
+  return upload(gpu, counts.data(), counts.size(), uploads);
 }
 
 }  // namespace
 
 void decode_segments(DeviceContext& gpu, const FrameSlots& slots,
                      std::span<const FrequencyTable> tables, std::span<const SegmentRun> runs,
-                     std::uint32_t centre) {
+                     std::uint32_t centre, CopyList& uploads) {
   if (slots.segment_count == 0) return;
   const std::uint64_t segments = slots.segment_count;
   DecodeTask task{};
   task.slots = slots;
   task.centre = centre;
-  task.entries = upload_entries(gpu, tables);
-  task.raw_bit_counts = upload_raw_bit_counts(gpu);
-  task.runs = upload(gpu, runs.data(), runs.size());
+  const std::uint16_t* const frequencies = upload_frequencies(gpu, tables, uploads);
+  task.raw_bit_counts = upload_raw_bit_counts(gpu, uploads);
+  task.runs = upload(gpu, runs.data(), runs.size(), uploads);
+  uploads.run(gpu.stream());
+  task.entries = make_entries(gpu, frequencies, tables.size());
   task.run_count = static_cast<std::uint32_t>(runs.size());
   task.tokens = gpu.take<std::uint8_t>(slots.slots);
   task.tile_bits = gpu.take<std::uint32_t>(segments * segment_tiles);

@@ -324,33 +324,43 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
          (segments.raw_bits[number] + 15) / 16 - carrying);
 }
 
+/// A thread block per table, a thread per token.
+__global__ void __launch_bounds__(token_count)
+    pack_shares(const std::uint16_t* frequencies, PackedShare* shares) {
+  const std::uint16_t* const own = frequencies + blockIdx.x * token_count;
+  std::uint32_t before = 0;
+  for (unsigned token = 0; token < threadIdx.x; ++token) before += own[token];
+  shares[blockIdx.x * token_count + threadIdx.x] = PackedShare::of({own[threadIdx.x], before});
+}
+
 /// The packed shares of all tokens of each table, as [table][token], on the device.
-const PackedShare* packed_shares(DeviceContext& gpu, std::span<const FrequencyTable> tables) {
+const PackedShare* packed_shares(DeviceContext& gpu, std::span<const FrequencyTable> tables,
+                                 CopyList& uploads) {
   const std::size_t count = tables.size() * token_count;
-  auto* const shares = gpu.take_pinned<PackedShare>(count);
-  gpu.host().for_each(tables.size(), [&](std::size_t i) {
-    PackedShare* next = shares + i * token_count;
-    std::uint32_t sum = 0;
-    for (const std::uint16_t frequency : tables[i].frequencies) {
-      *next++ = PackedShare::of({frequency, sum});
-      sum += frequency;
-    }
-  });
-  auto* const on_device = gpu.take<PackedShare>(count);
-  copy_pinned(gpu, on_device, shares, count);
-  return on_device;
+  auto* const frequencies = gpu.take_pinned<std::uint16_t>(count);
+  auto* next = frequencies;
+  for (const FrequencyTable& table : tables)
+    next = std::copy(table.frequencies.begin(), table.frequencies.end(), next);
+  auto* const on_device = gpu.take<std::uint16_t>(count);
+  uploads.add(CopyPiece::of(on_device, frequencies, count));
+  uploads.run(gpu.stream());
+  auto* const shares = gpu.take<PackedShare>(count);
+  pack_shares<<<static_cast<unsigned>(tables.size()), token_count, 0, gpu.stream()>>>(on_device,
+                                                                                      shares);
+  check_launch("pack_shares");
+  return shares;
 }
 
 }  // namespace
 
 CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
                               std::span<const FrequencyTable> tables, std::uint64_t raw_bits,
-                              std::uint32_t centre) {
+                              std::uint32_t centre, CopyList& uploads) {
   const std::uint64_t segments = slots.segment_count;
   EncodeTask task{};
   task.slots = slots;
   task.centre = centre;
-  task.shares = packed_shares(gpu, tables);
+  task.shares = packed_shares(gpu, tables, uploads);
   task.tokens = gpu.take<std::uint8_t>(slots.slots);
   task.tile_bits = gpu.take<std::uint32_t>(segments * segment_tiles);
   task.raw_bits = gpu.take<std::uint32_t>(segments);
@@ -383,9 +393,11 @@ CodedSegments encode_segments(DeviceContext& gpu, const FrameSlots& slots,
 }
 
 void store_segments(DeviceContext& gpu, const FrameSlots& slots, const CodedSegments& segments,
-                    std::span<std::byte* const> places) {
-  store_segment<<<slots.segment_count, SegmentPolicy::threads, 0, gpu.stream()>>>(
-      slots, segments, upload(gpu, places.data(), places.size()));
+                    std::span<std::byte* const> places, CopyList& uploads) {
+  std::byte* const* const on_device = upload(gpu, places.data(), places.size(), uploads);
+  uploads.run(gpu.stream());
+  store_segment<<<slots.segment_count, SegmentPolicy::threads, 0, gpu.stream()>>>(slots, segments,
+                                                                                  on_device);
   check_launch("store_segment");
 }
 

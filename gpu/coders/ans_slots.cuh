@@ -141,9 +141,10 @@ class FrameSlotsBuilder {
   std::size_t segments() const { return segments_.size(); }
   std::size_t lists() const { return lists_.size(); }
 
-  FrameSlots on_device(DeviceContext& gpu) const {
-    return {upload(gpu, lists_.data(), lists_.size()),
-            upload(gpu, segments_.data(), segments_.size()),
+  /// On the device with the copies of `list`.
+  FrameSlots on_device(DeviceContext& gpu, CopyList& list) const {
+    return {upload(gpu, lists_.data(), lists_.size(), list),
+            upload(gpu, segments_.data(), segments_.size(), list),
             static_cast<std::uint32_t>(lists_.size()), static_cast<std::uint32_t>(segments_.size()),
             slots_};
   }

@@ -10,7 +10,7 @@ struct PackedShare {
   std::uint32_t frequency_and_first = 0;  ///< first in the upper half; 0 for no token
   std::uint32_t reciprocal = 0;
 
-  static PackedShare of(const TokenShare& share) {
+  CUSZI_HD static PackedShare of(const TokenShare& share) {
     if (share.frequency == 0) return {};
     const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
     return {share.frequency | share.first << 16,

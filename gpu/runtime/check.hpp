@@ -17,7 +17,8 @@ inline void check(cudaError_t status, const char* what) {
 
 /// To be called after every kernel launch.
 inline void check_launch(const char* kernel) {
-  check(cudaGetLastError(), (std::string("run ") + kernel).c_str());
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) check(status, (std::string("run ") + kernel).c_str());
 }
 
 }  // namespace cuszi::gpu

@@ -32,16 +32,16 @@ struct TiledRanges {
 };
 
 /// Cuts ranges of these sizes into tiles of `tile_items` items each, the last one of a range
-/// perhaps smaller.
+/// perhaps smaller. They are on the device with the copies of `list`.
 inline TiledRanges tile_ranges(DeviceContext& gpu, std::span<const std::uint64_t> sizes,
-                               std::uint32_t tile_items) {
+                               std::uint32_t tile_items, CopyList& list) {
   std::vector<std::uint32_t> first_tiles;
   std::uint64_t tiles = 0;
   for (const std::uint64_t size : sizes) {
     first_tiles.push_back(static_cast<std::uint32_t>(tiles));
     tiles += ceil_div(size, tile_items);
   }
-  return {upload(gpu, first_tiles.data(), first_tiles.size()),
+  return {upload(gpu, first_tiles.data(), first_tiles.size(), list),
           static_cast<std::uint32_t>(sizes.size()), grid_of(tiles)};
 }
 

@@ -232,22 +232,27 @@ class EnergyChoice {
   void measure(const RankedBits& missing, const RememberedWeights& remembered) {
     const std::size_t groups = groups_.size();
     auto* const points = gpu_.take<SampledPoint>(samples_);
-    sample_kernel<T><<<blocks_for(samples_, energy_threads), energy_threads, 0, gpu_.stream()>>>(
-        upload(gpu_, classes_.data(), classes_.size()), static_cast<std::uint32_t>(classes_.size()),
-        samples_, missing, points);
-    check_launch("sample_energies");
-    const auto* const sampled = upload(gpu_, sampled_.data(), sampled_.size());
     std::vector<EnergyWeights> entry(remembered.all().begin(), remembered.all().end());
     entry.resize(RememberedWeights::kinds + groups, default_weights);
-    EnergyWeights* const weights = upload(gpu_, entry.data(), entry.size());
+    CopyList uploads;
+    const auto* const classes = upload(gpu_, classes_.data(), classes_.size(), uploads);
+    const auto* const sampled = upload(gpu_, sampled_.data(), sampled_.size(), uploads);
+    const auto* const pairs = upload(gpu_, pairs_.data(), pairs_.size(), uploads);
+    EnergyWeights* const weights = upload(gpu_, entry.data(), entry.size(), uploads);
+    uploads.run(gpu_.stream());
+    sample_kernel<T><<<blocks_for(samples_, energy_threads), energy_threads, 0, gpu_.stream()>>>(
+        classes, static_cast<std::uint32_t>(classes_.size()), samples_, missing, points);
+    check_launch("sample_energies");
     EnergyWeights* const own = weights + RememberedWeights::kinds;
     fit_groups(gpu_, points, sampled_, sampled, own);
     auto* const counts = gpu_.take<SampleCount>(pairs_.size() * energy_counts);
     count_kernel<<<static_cast<unsigned>(pairs_.size()), energy_threads, 0, gpu_.stream()>>>(
-        points, sampled, upload(gpu_, pairs_.data(), pairs_.size()), weights, counts);
+        points, sampled, pairs, weights, counts);
     check_launch("count_energies");
-    own_ = download(gpu_, own, groups);
-    counts_ = download(gpu_, counts, pairs_.size() * energy_counts);
+    CopyList downloads;
+    own_ = download(gpu_, own, groups, downloads);
+    counts_ = download(gpu_, counts, pairs_.size() * energy_counts, downloads);
+    downloads.run(gpu_.stream());
     gpu_.sync();
   }
 
