@@ -130,9 +130,9 @@ class TrialSession {
   virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
     for (std::size_t i = 0; i < count; ++i) each(i);
   }
-  /// Tells for which parameters the whole frame is likely to be fitted in the end: a backend may
-  /// begin beside the next trials.
-  virtual void expect(const MultilevelParams& /*likely*/) {}
+  /// Tells for which parameters the whole frame is likely to be fitted in the end, the likeliest
+  /// first: a backend may begin beside the next trials.
+  virtual void expect(std::span<const MultilevelParams> /*likely*/) {}
 };
 
 /// A frame that a backend has in work: it answers questions about it, then codes it. What is

@@ -47,7 +47,9 @@ void FrameTrials::for_each(std::size_t count, const std::function<void(std::size
   frame_session().for_each(count, each);
 }
 
-void FrameTrials::expect(const MultilevelParams& likely) { frame_session().expect(likely); }
+void FrameTrials::expect(std::span<const MultilevelParams> likely) {
+  frame_session().expect(likely);
+}
 
 std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> candidates) {
   std::vector<std::uint64_t> bytes = costs(codings_of(candidates));

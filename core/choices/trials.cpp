@@ -205,7 +205,7 @@ class Choice {
   Trial by_few_trials() {
     find_finalists();
     if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_.squeezed(), effort_, 2));
-    if (const auto likely = this->likely()) measured_.expect(*likely);
+    measured_.expect(likely());
     std::vector<MultilevelParams> finalists;
     for (const Finalist& finalist : finalists_) finalists.push_back(finalist.params);
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
@@ -376,15 +376,27 @@ class Choice {
     return {std::move(params), bytes};
   }
 
-  /// What trials will mostly choose for the frame, if sampled costs tell its bounds: the usual ones
-  /// where these cost less, equal ones where codes are not few.
-  std::optional<MultilevelParams> likely() const {
+  /// What trials may choose for the frame. All of it if that is not large. Else what they mostly
+  /// choose, if sampled costs tell its bounds: the usual ones where these cost less, equal ones
+  /// where codes are not few.
+  std::vector<MultilevelParams> likely() const {
+    if (dims_.count() < large_frame) return all_possible();
     const auto& [params, rank, loops] = finalists_.front();
     if (!free_.bounds || !has_bounds(params, usual_bounds) || rank.cost <= rank.with_equal) {
-      return params;
+      return {params};
     }
-    if (!takes_many_bits(dense_bits)) return std::nullopt;
-    return with_bounds(params, equal_bounds);
+    if (!takes_many_bits(dense_bits)) return {};
+    return {with_bounds(params, equal_bounds)};
+  }
+
+  std::vector<MultilevelParams> all_possible() const {
+    std::vector<MultilevelParams> all;
+    for (const Finalist& finalist : finalists_) {
+      for (MultilevelParams& params : with_other_bounds({finalist.params})) {
+        all.push_back(std::move(params));
+      }
+    }
+    return all;
   }
 
   /// The best by sampled costs for each of the best choices of roles, or, if values are few, of

@@ -95,8 +95,8 @@ class GpuTrialSession final : public TrialSession {
     std::vector<std::uint64_t> bytes(candidates.size());
     const std::size_t tracks = std::min(candidates.size(), most_tracks);
     while (tracks_.size() < tracks) {
-      DeviceContext& gpu =
-          gpu_.other(tracks_.size());  // this one's threads are those of all tracks
+      DeviceContext& gpu = gpu_.other(
+          ahead_.others() + tracks_.size());  // this one's threads are those of all tracks
       tracks_.push_back({&gpu, FrameMemory(gpu)});
     }
     int device = 0;
@@ -107,11 +107,12 @@ class GpuTrialSession final : public TrialSession {
         bytes[i] = cost(tracks_[track], candidates[i]);
       }
     };
-    const std::size_t first = ahead_.is_due() ? 1 : 0;
-    gpu_.host().for_each(first + tracks, [&](std::size_t i) {
+    const std::size_t fits = ahead_.due();
+    gpu_.host().for_each(fits + tracks, [&](std::size_t i) {
       check(cudaSetDevice(device), "select a device");
-      i < first ? ahead_.make() : cost_on(i - first);
+      i < fits ? ahead_.make(i) : cost_on(i - fits);
     });
+    ahead_.all_made();
     return bytes;
   }
 
@@ -123,7 +124,7 @@ class GpuTrialSession final : public TrialSession {
     gpu_.host().for_each(count, each);
   }
 
-  void expect(const MultilevelParams& likely) override {
+  void expect(std::span<const MultilevelParams> likely) override {
     if (side_by_side() > 1) ahead_.expect(likely);
   }
 
