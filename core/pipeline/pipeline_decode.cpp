@@ -37,13 +37,11 @@ HashStrings hashes_by(Backend& backend) {
 }
 
 /// The check of a frame's levels. Where a backend makes hashes beside what it restores, the check
-/// ends with that: nothing that was restored may be used before finish(). Where many waits follow
-/// one more costs little, and damage is told at once.
+/// ends with that: nothing that was restored may be used before finish().
 class LevelCheck {
  public:
   LevelCheck(Backend& backend, const FrameHeader& header, std::span<const Bytes> levels)
-      : header_(header) {
-    if (!uses_contexts(*header.coder)) pending_ = backend.start_hashes(levels);
+      : header_(header), pending_(backend.start_hashes(levels)) {
     if (!pending_) check_levels(header, backend.hashes(levels));
   }
 

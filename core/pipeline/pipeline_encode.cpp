@@ -54,23 +54,24 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
 }
 
 /// Puts the passes one after the other behind the frame's header, hashes all levels and completes
-/// the header. Throws InternalError if no reader would take it.
+/// the header. Throws InternalError if no reader would take it; of hashes, each is as good as
+/// another.
 void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sections> passes,
                  const Allocate& allocate, FrameHeader& header) {
-  const ByteCount header_bytes = write_frame_header(header).size();
-  const MutableBytes bytes = allocate(header_bytes + header.payload_bytes());
-  MutableBytes rest = bytes.subspan(header_bytes);
+  const std::vector<std::byte> draft = write_frame_header(header);
+  const MutableBytes bytes = allocate(draft.size() + header.payload_bytes());
+  MutableBytes rest = bytes.subspan(draft.size());
   backend.gather(passes, rest);
   std::vector<Bytes> levels;
   for (const LevelEntry& level : header.levels) {
     levels.emplace_back(rest.first(level.size()));
     rest = rest.subspan(level.size());
   }
-  const std::vector<std::uint64_t> hashes = backend.hashes(levels);
+  const PendingHashes pending = backend.start_hashes(levels);
+  check_frame(backend, shape, draft, passes);
+  const std::vector<std::uint64_t> hashes = pending ? pending() : backend.hashes(levels);
   for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
-  const std::vector<std::byte> written = write_frame_header(header);
-  check_frame(backend, shape, written, passes);
-  backend.copy(written, bytes.first(header_bytes));
+  backend.copy(write_frame_header(header), bytes.first(draft.size()));
 }
 
 /// What a frame with this header takes.

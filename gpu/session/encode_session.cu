@@ -43,14 +43,13 @@ __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t
 
 /// The sampled points' values; NaN for those that are missing.
 template <class T>
-__global__ void pick_sample(const T* values, std::uint64_t points, RankedBits missing,
+__global__ void pick_sample(const T* values, std::uint64_t points, MissingTest<T> missing,
                             std::uint64_t wanted, double* picked) {
   const std::uint64_t k = ItemPolicy::first();
   if (k >= wanted) return;
-  const std::uint64_t point = sampled_point(k, wanted, points);
-  const bool is_missing = missing.words != nullptr && missing.test(point);
+  const T value = values[sampled_point(k, wanted, points)];
   picked[k] =
-      is_missing ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(values[point]);
+      missing(value) ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(value);
 }
 
 /// Sets `found` if any of these values has these bits.
@@ -141,6 +140,7 @@ class GpuEncodeSession final : public EncodeSession {
         shape_(shape),
         memory_(gpu),
         rules_(rules),
+        fills_(rules.fills),
         draft_(std::move(draft)) {
     gpu_.reset();
     original_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
@@ -150,7 +150,8 @@ class GpuEncodeSession final : public EncodeSession {
 
   const FieldScan& scan() override {
     if (is_scanned_) return scan_;
-    learn(scan_frame(gpu_, shape_.extents(), values_, rules_.fills, draft_), rules_);
+    look_at_all();
+    learn(scan_, rules_);
     return scan_;
   }
 
@@ -184,15 +185,13 @@ class GpuEncodeSession final : public EncodeSession {
 
   std::vector<double> sampled_values() override {
     scan();
-    const std::uint64_t wanted = sample_size(shape_.points());
-    auto* const picked = gpu_.take<double>(wanted);
-    launch_items(gpu_, "pick_sample", wanted, pick_sample<T>, values_, shape_.points(),
-                 missing_.bits, wanted, picked);
-    const double* const host = download(gpu_, picked, wanted);
-    gpu_.sync();
+    if (sample_.empty()) {
+      start_sample();
+      gpu_.sync();
+    }
     std::vector<double> sampled;
-    sampled.reserve(wanted);
-    std::copy_if(host, host + wanted, std::back_inserter(sampled),
+    sampled.reserve(sample_.size());
+    std::copy_if(sample_.begin(), sample_.end(), std::back_inserter(sampled),
                  [](double value) { return !std::isnan(value); });
     return sampled;
   }
@@ -217,7 +216,9 @@ class GpuEncodeSession final : public EncodeSession {
                      negative_);
     missing_ = {};
     values_ = out;
-    learn(scan_frame(gpu_, shape_.extents(), values_, {}, draft_), {});
+    fills_ = {};
+    look_at_all();
+    learn(scan_, {});
   }
 
   PointBits signs() override { return gpu::coded_form(gpu_, negative_, shape_.dims); }
@@ -265,12 +266,26 @@ class GpuEncodeSession final : public EncodeSession {
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
+  /// Scans the values; those of which `multilevel` wants a sample come along.
+  void look_at_all() {
+    sample_ = {};
+    if (std::holds_alternative<MultilevelParams>(draft_)) start_sample();
+    scan_ = scan_frame(gpu_, shape_.extents(), values_, fills_, draft_);
+  }
+  void start_sample() {
+    const std::uint64_t wanted = sample_size(shape_.points());
+    auto* const picked = gpu_.take<double>(wanted);
+    launch_items(gpu_, "pick_sample", wanted, pick_sample<T>, values_, shape_.points(),
+                 MissingTest<T>(fills_), wanted, picked);
+    sample_ = {download(gpu_, picked, wanted), wanted};
+  }
+
   void learn(const FieldScan& scan, const ValueRules& rules) {
     scan_ = scan;
     is_scanned_ = true;
     frame_rules_ = RestoreRules<T>(rules, scan.min, scan.max);
     if (scan.missing == 0) return;
-    missing_ = find_missing(gpu_, values_, original_, shape_.points(), rules.fills, scan.missing);
+    missing_ = find_missing(gpu_, values_, original_, shape_.points(), fills_, scan.missing);
   }
 
   FrameInput<T> input() {
@@ -297,10 +312,12 @@ class GpuEncodeSession final : public EncodeSession {
   std::uint64_t* negative_ = nullptr;
   FrameMemory memory_;
   ValueRules rules_;
+  FillValues fills_;  ///< among the values
   PredictorParams draft_;
   std::optional<SampledRange> sampled_;
   bool is_scanned_ = false;
   FieldScan scan_;
+  std::span<const double> sample_;  ///< NaN for missing points; arrives with the next wait
   MissingPoints<T> missing_;
   RestoreRules<T> frame_rules_;
   const T* present_values_ = nullptr;

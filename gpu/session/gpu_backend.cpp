@@ -99,27 +99,34 @@ class GpuBackend final : public Backend {
   void gather(std::span<const Sections> passes, MutableBytes out) override {
     use_device();
     const bool to_host = !out.empty() && !is_on_device(out.data());
+    // What kernels copy lies in page-locked memory before it comes to any other of the host.
+    const bool by_staging = to_host && out.size() <= most_staged;
+    const MutableBytes to =
+        by_staging ? MutableBytes(gpu_.take_pinned<std::byte>(out.size()), out.size()) : out;
     CopyList small;
+    MutableBytes rest = to;
     for (const Sections& sections : passes) {
       for (const Section& section : sections.list()) {
         const Bytes bytes = section.bytes;
-        const bool by_kernel = !to_host && bytes.size() <= most_kernel_copy;
+        const bool by_kernel = (by_staging || !to_host) && bytes.size() <= most_kernel_copy;
         if (by_kernel && gpu_.memory().holds(bytes.data())) {
-          small.add({out.data(), bytes.data(), bytes.size()});
+          small.add({rest.data(), bytes.data(), bytes.size()});
         } else {
-          start_copy(gpu_, out.data(), bytes.data(), bytes.size());
+          start_copy(gpu_, rest.data(), bytes.data(), bytes.size());
         }
-        out = out.subspan(bytes.size());
+        rest = rest.subspan(bytes.size());
       }
     }
     small.run(gpu_.stream());
     if (to_host) gpu_.sync();
+    if (by_staging) std::copy(to.begin(), to.end(), out.begin());
   }
 
   ByteCount peak_bytes() const { return gpu_.memory().peak(); }
 
  private:
   static constexpr ByteCount small_copy = 4096;
+  static constexpr ByteCount most_staged = ByteCount{1} << 20;
 
   static bool are_on_host(std::span<const Bytes> strings) {
     return std::all_of(strings.begin(), strings.end(),

@@ -24,10 +24,7 @@ class MultilevelDecoder final : public PassDecoder {
         coder_(coder),
         restoration_(gpu, target),
         output_(restoration_.output()),
-        memory_(gpu),
-        frame_(gpu, memory_, params, target.min, target.max, output_.values),
-        codes_(gpu.take<QuantCode>(frame_.points())),
-        contexts_(uses_contexts(coder) ? gpu.take<std::uint8_t>(frame_.points()) : nullptr) {}
+        memory_(gpu) {}
 
   void decode(std::span<const CodedLevel> levels) override {
     CopyList downloads;
@@ -44,26 +41,23 @@ class MultilevelDecoder final : public PassDecoder {
       }
     }
     downloads.run(gpu_.stream());
-    gaps_ = Gaps(gpu_, frame_, output_.missing);
-    if (gaps_.any()) {
-      closed_codes_ = gpu_.take<QuantCode>(gaps_.start(frame_.passes()));
-      closed_contexts_ = gpu_.take<std::uint8_t>(gaps_.start(frame_.passes()));
+    if (const auto* const ans = std::get_if<AnsParams>(&coder_)) {
+      ans_.emplace(gpu_, *ans, levels);
+    } else {
+      gpu_.sync();
     }
-    gpu_.sync();
-    if (contexts_ != nullptr) upload_weights();
-    const auto* const ans = std::get_if<AnsParams>(&coder_);
-    if (ans != nullptr) ans_.emplace(gpu_, *ans, levels);
+    make_frame();  // while codes are decoded
   }
 
   void contexts(int pass, const Sections& /*sections*/) override {
     enter(pass);
-    fill_contexts(gpu_, frame_.view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
-                  contexts_ + frame_.start(pass));
+    fill_contexts(gpu_, frame_->view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
+                  contexts_ + frame_->start(pass));
   }
 
   void place(int pass) override {
-    const std::uint64_t start = frame_.start(pass);
-    const std::uint64_t points = frame_.pass(pass).points;
+    const std::uint64_t start = frame_->start(pass);
+    const std::uint64_t points = frame_->pass(pass).points;
     const std::uint8_t* const contexts = contexts_ == nullptr ? nullptr : contexts_ + start;
     if (!gaps_.any()) {
       decode_codes(pass, contexts, points, codes_ + start);
@@ -78,27 +72,40 @@ class MultilevelDecoder final : public PassDecoder {
 
   void reconstruct(int pass, const Sections& sections) override {
     enter(pass);
-    if (frame_.follows_coarse_lattice(pass)) check_coarse_lattice(on_host(pass));
-    const std::uint64_t points = frame_.pass(pass).points;
-    const Quantizer<T> quantizer(params_.half_step_of(frame_.pass(pass).level), 0, output_.min,
+    if (frame_->follows_coarse_lattice(pass)) check_coarse_lattice(on_host(pass));
+    const std::uint64_t points = frame_->pass(pass).points;
+    const Quantizer<T> quantizer(params_.half_step_of(frame_->pass(pass).level), 0, output_.min,
                                  output_.max, params_.radius);
     const Bytes list = sections.find(SectionId::outliers);
     const SparseView outliers =
         list.empty() ? SparseView{} : decode_sparse(gpu_, {list}, points).front();
-    restore_pass(gpu_, frame_.view(pass),
-                 RestoreTask<T>{output_.missing, quantizer, codes_ + frame_.start(pass), outliers,
-                                gpu_.flaws(), frame_.listed(pass)});
+    restore_pass(gpu_, frame_->view(pass),
+                 RestoreTask<T>{output_.missing, quantizer, codes_ + frame_->start(pass), outliers,
+                                gpu_.flaws(), frame_->listed(pass)});
   }
 
   void finish() override {
-    frame_.leave();
+    frame_->leave();
     restoration_.finish();
   }
 
  private:
+  void make_frame() {
+    frame_.emplace(gpu_, memory_, params_, output_.min, output_.max, output_.values);
+    codes_ = gpu_.take<QuantCode>(frame_->points());
+    gaps_ = Gaps(gpu_, *frame_, output_.missing);
+    if (gaps_.any()) {
+      closed_codes_ = gpu_.take<QuantCode>(gaps_.start(frame_->passes()));
+      closed_contexts_ = gpu_.take<std::uint8_t>(gaps_.start(frame_->passes()));
+    }
+    if (!uses_contexts(coder_)) return;
+    contexts_ = gpu_.take<std::uint8_t>(frame_->points());
+    upload_weights();
+  }
+
   void enter(int pass) {
     if (pass <= entered_) return;
-    frame_.enter(pass);
+    frame_->enter(pass);
     entered_ = pass;
   }
 
@@ -106,11 +113,11 @@ class MultilevelDecoder final : public PassDecoder {
     RememberedWeights remembered;
     std::vector<ContextWeights> all;
     // What is coded may go on behind the passes that a preview shows.
-    const int passes = std::min(static_cast<int>(coded_.size()), frame_.passes());
+    const int passes = std::min(static_cast<int>(coded_.size()), frame_->passes());
     for (int pass = 0; pass < passes; ++pass) {
       first_weights_.push_back(all.size());
-      const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_.plan(),
-                                        frame_.pass(pass), remembered);
+      const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_->plan(),
+                                        frame_->pass(pass), remembered);
       all.insert(all.end(), weights.begin(), weights.end());
     }
     weights_ = upload(gpu_, all.data(), all.size());
@@ -124,7 +131,7 @@ class MultilevelDecoder final : public PassDecoder {
       ans_->place(number, contexts, count, codes);
     } else if (count != 0) {
       auto* const aligned = gpu_.take<QuantCode>(count);  // decoders write whole words
-      decode_symbols(gpu_, coder_, coded_[number], {aligned, count}, frame_.pass(pass).points);
+      decode_symbols(gpu_, coder_, coded_[number], {aligned, count}, frame_->pass(pass).points);
       start_copy(gpu_, codes, static_cast<const QuantCode*>(aligned), count);
     }
   }
@@ -133,7 +140,7 @@ class MultilevelDecoder final : public PassDecoder {
 
   void check_coarse_lattice(const Sections& sections) {
     ByteReader in(sections.at(SectionId::lattice_hash), "the hash of the coarse lattice");
-    if (in.get<std::uint64_t>() != block_hash(gpu_, frame_.coarse_values())) {
+    if (in.get<std::uint64_t>() != block_hash(gpu_, frame_->coarse_values())) {
       throw ArchiveError("the coarse lattice was not restored to what the encoder saw");
     }
   }
@@ -144,15 +151,15 @@ class MultilevelDecoder final : public PassDecoder {
   Restoration<T> restoration_;
   FrameOutput<T> output_;
   FrameMemory memory_;
-  LevelFrame<T> frame_;
+  std::optional<LevelFrame<T>> frame_;
   std::vector<Sections> coded_;    ///< of all passes
   std::vector<Sections> on_host_;  ///< those that the host reads, in its memory
   std::optional<AnsCodes> ans_;
   Gaps gaps_;
   QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
-  QuantCode* codes_;                         ///< by pass and code position
-  std::uint8_t* contexts_;                   ///< of the same
+  QuantCode* codes_ = nullptr;               ///< by pass and code position
+  std::uint8_t* contexts_ = nullptr;         ///< of the same
   const ContextWeights* weights_ = nullptr;  ///< of the groups of all passes, on the device
   std::vector<std::size_t> first_weights_;   ///< among these, of each pass
   int entered_ = -1;

@@ -1,3 +1,4 @@
+#include <functional>
 #include <numeric>
 
 #include "core/tuning/dead_zone.hpp"
@@ -28,6 +29,12 @@ __global__ void count_rare_codes(const QuantCode* codes, const std::uint8_t* con
   }
 }
 
+/// What is summed up over a pass while it is quantised.
+struct PassSums {
+  std::uint64_t outliers;
+  std::int64_t errors;  ///< see QuantiseTask
+};
+
 template <class T>
 class MultilevelEncoder final : public PassEncoder {
  public:
@@ -44,15 +51,16 @@ class MultilevelEncoder final : public PassEncoder {
         contexts_(uses_contexts(coding.coder) || coding.predicts_by_contexts()
                       ? memory.take<std::uint8_t>(frame_.points())
                       : nullptr),
-        outlier_counts_(gpu.take_zeroed<std::uint64_t>(passes())),
-        error_sums_(gpu.take_zeroed<std::int64_t>(passes())),
+        sums_(gpu.take_zeroed<PassSums>(passes())),
         outliers_(make_outlier_sets()),
         coded_(passes()) {}
 
   void predict(PassRange range) override {
     const PassRange passes = within(range);
     quantise(passes);
-    add_lattice_hash(passes);
+    const auto add_hash = start_lattice_hash(passes);
+    await_sums();
+    add_hash();
     add_outliers(passes);
   }
 
@@ -80,9 +88,9 @@ class MultilevelEncoder final : public PassEncoder {
   }
 
   std::int64_t error_sum() override {
-    const std::int64_t* const sums = download(gpu_, error_sums_, passes());
-    gpu_.sync();
-    return std::accumulate(sums, sums + passes(), std::int64_t{0});
+    return std::accumulate(
+        found_, found_ + passes(), std::int64_t{0},
+        [](std::int64_t sum, const PassSums& pass) { return sum + pass.errors; });
   }
 
   void encode() override {
@@ -96,7 +104,7 @@ class MultilevelEncoder final : public PassEncoder {
     }
   }
 
-  std::vector<CodedPass> finish() override { return coded_; }
+  std::vector<CodedPass> finish() override { return std::move(coded_); }
 
   /// What coding the frame takes, about, without doing all of it: in a trial all passes are one
   /// level, and missing points are coded, too.
@@ -111,6 +119,7 @@ class MultilevelEncoder final : public PassEncoder {
       quantise(all);
       fit_contexts(all);
     }
+    await_sums();
     add_outliers(all);
     ByteWriter head;
     params_.write(head);
@@ -173,8 +182,8 @@ class MultilevelEncoder final : public PassEncoder {
             quantizer,
             codes(number),
             outliers_[static_cast<std::size_t>(number)],
-            outlier_counts_ + number,
-            error_sums_ + number,
+            &sums_[number].outliers,
+            &sums_[number].errors,
             error_units_per_one(coding_.room.bound),
             frame_.listed(number)};
   }
@@ -195,9 +204,7 @@ class MultilevelEncoder final : public PassEncoder {
                           task.outliers.blocks * RankedBits::block_words * sizeof(std::uint64_t),
                           gpu_.stream()),
           "clear memory");
-    check(cudaMemsetAsync(task.outlier_count, 0, sizeof(std::uint64_t), gpu_.stream()),
-          "clear memory");
-    check(cudaMemsetAsync(task.error_sum, 0, sizeof(std::int64_t), gpu_.stream()), "clear memory");
+    check(cudaMemsetAsync(sums_ + number, 0, sizeof *sums_, gpu_.stream()), "clear memory");
     quantise_pass(gpu_, frame_.view(number), task);
   }
 
@@ -216,23 +223,30 @@ class MultilevelEncoder final : public PassEncoder {
     return zones;
   }
 
-  void add_lattice_hash(PassRange range) {
+  /// Hashes the coarse lattice, if the range has the pass that follows it. What is returned gives
+  /// that pass the hash, after the next wait.
+  std::function<void()> start_lattice_hash(PassRange range) {
     for (int number = range.first; number < range.end; ++number) {
       if (!frame_.follows_coarse_lattice(number)) continue;
-      const std::uint64_t hash = block_hash(gpu_, frame_.coarse_values());
-      ByteWriter bytes;
-      bytes.put(hash);
-      add({number, number + 1}, SectionId::lattice_hash, {bytes.take()});
+      const Bytes lattice = frame_.coarse_values();
+      return [this, number, hashes = start_block_hashes(gpu_, std::span(&lattice, 1))] {
+        ByteWriter bytes;
+        bytes.put(hashes().front());
+        add({number, number + 1}, SectionId::lattice_hash, {bytes.take()});
+      };
     }
+    return [] {};
+  }
+
+  void await_sums() {
+    found_ = download(gpu_, sums_, passes());
+    gpu_.sync();
   }
 
   void add_outliers(PassRange range) {
-    const auto count = static_cast<std::size_t>(range.end - range.first);
-    const std::uint64_t* const counts = download(gpu_, outlier_counts_ + range.first, count);
-    gpu_.sync();
     for (int number = range.first; number < range.end; ++number) {
       PassCounts& result = coded(number).counts;
-      result.outliers = counts[number - range.first];
+      result.outliers = found_[number].outliers;
       add_section(SectionId::outliers,
                   list_outliers(gpu_, frame_.view(number), input_.values,
                                 outliers_[static_cast<std::size_t>(number)], result.outliers),
@@ -325,11 +339,11 @@ class MultilevelEncoder final : public PassEncoder {
   FitSample size_;  ///< of the fits of contexts
   FrameInput<T> input_;
   LevelFrame<T> frame_;
-  QuantCode* codes_;        ///< by pass and code position
-  std::uint8_t* contexts_;  ///< of the same
-  Gaps gaps_;               ///< that have been closed
-  std::uint64_t* outlier_counts_;
-  std::int64_t* error_sums_;  ///< of each pass
+  QuantCode* codes_;                 ///< by pass and code position
+  std::uint8_t* contexts_;           ///< of the same
+  Gaps gaps_;                        ///< that have been closed
+  PassSums* sums_;                   ///< of each pass, on the device
+  const PassSums* found_ = nullptr;  ///< the same when a pass was predicted last
   std::vector<RankedBits> outliers_;
   RememberedWeights remembered_;
   std::vector<CodedPass> coded_;
