@@ -376,11 +376,11 @@ class Choice {
     return {std::move(params), bytes};
   }
 
-  /// What trials may choose for the frame. All of it if that is not large. Else what they mostly
+  /// What trials may choose for the frame. All of it if that is small. Else what they mostly
   /// choose, if sampled costs tell its bounds: the usual ones where these cost less, equal ones
   /// where codes are not few.
   std::vector<MultilevelParams> likely() const {
-    if (dims_.count() < large_frame) return all_possible();
+    if (dims_.count() <= usual_part) return all_possible();
     const auto& [params, rank, loops] = finalists_.front();
     if (!free_.bounds || !has_bounds(params, usual_bounds) || rank.cost <= rank.with_equal) {
       return {params};
