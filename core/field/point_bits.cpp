@@ -52,27 +52,17 @@ void undo_rows(std::vector<std::uint64_t>& words, const BitRuns& runs) {
   }
 }
 
-std::vector<std::byte> gaps_of(const std::vector<std::uint64_t>& places) {
-  ByteWriter out;
-  std::uint64_t next = 0;
-  for (const std::uint64_t place : places) {
-    out.varint(place - next);
-    next = place + 1;
-  }
-  return out.take();
-}
-
-std::vector<std::uint64_t> read_places(Bytes gaps, std::uint64_t points) {
+/// Calls each(place) for the places that gaps stand for.
+template <class Each>
+void for_each_place(Bytes gaps, std::uint64_t points, const Each& each) {
   ByteReader in(gaps, "the places of bits");
-  std::vector<std::uint64_t> places;
   std::uint64_t next = 0;
   while (in.remaining() != 0) {
     const std::uint64_t gap = in.varint();
-    if (gap >= points - next) throw ArchiveError("the places of bits leave the frame");
-    places.push_back(next + gap);
-    next = places.back() + 1;
+    if (gap >= points - next) refuse_places();
+    each(next + gap);
+    next += gap + 1;
   }
-  return places;
 }
 
 }  // namespace
@@ -81,6 +71,8 @@ BitRuns BitRuns::of(const Dims& dims) {
   const Extents3 e = dims.as_3d();
   return {e[2], e[1], e[0]};
 }
+
+void refuse_places() { throw ArchiveError("the places of bits leave the frame"); }
 
 BitForm choose_form(const DifferingCounts& counts, std::uint64_t points) {
   constexpr std::uint64_t few = 32;  // points of each place, at least
@@ -97,23 +89,26 @@ PointBits coded_form(const std::vector<std::uint64_t>& words, const Dims& dims) 
   const BitRuns runs = BitRuns::of(dims);
   const BitForm form = choose_form(count_differing(words, runs), dims.count());
   if (!form.has_places) return {BitReference::none, {}, words};
-  PointBits result{form.reference, {}, {}};
+  ByteWriter gaps;
+  std::uint64_t next = 0;
   for (std::uint64_t i = 0; i < runs.count(); ++i) {
     const BitRun run = runs[i];
     std::uint32_t bits = differing_bits(words.data(), runs, run, form.reference);
     for (; bits != 0; bits &= bits - 1) {
-      result.places.push_back(run.first + static_cast<unsigned>(std::countr_zero(bits)));
+      const std::uint64_t place = run.first + static_cast<unsigned>(std::countr_zero(bits));
+      gaps.varint(place - next);
+      next = place + 1;
     }
   }
-  return result;
+  return {form.reference, gaps.take(), {}};
 }
 
 std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims) {
   if (!bits.words.empty()) return bits.words;
   std::vector<std::uint64_t> words(ceil_div(dims.count(), 64));
-  for (const std::uint64_t place : bits.places) {
+  for_each_place(bits.gaps, dims.count(), [&](std::uint64_t place) {
     words[place / 64] |= std::uint64_t{1} << (place % 64);
-  }
+  });
   const BitRuns runs = BitRuns::of(dims);
   const auto reference = static_cast<unsigned>(bits.reference);
   if ((reference & 1U) != 0) undo_rows(words, runs);
@@ -124,10 +119,9 @@ std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims) {
 std::vector<std::byte> encode_bits(const PointBits& bits, const ForEach& for_each) {
   ByteWriter out;
   if (bits.words.empty()) {
-    const std::vector<std::byte> gaps = gaps_of(bits.places);
     out.put(static_cast<std::uint8_t>(places_form + static_cast<std::uint8_t>(bits.reference)));
-    out.varint(gaps.size());
-    out.append(zstd_compress_pieces(gaps, level_of(gaps.size()), for_each));
+    out.varint(bits.gaps.size());
+    out.append(zstd_compress_pieces(bits.gaps, level_of(bits.gaps.size()), for_each));
   } else {
     const Bytes words = std::as_bytes(std::span(bits.words));
     out.put(words_form);
@@ -147,9 +141,9 @@ PointBits decode_bits(Bytes bytes, std::uint64_t points, const ForEach& for_each
     bits.reference = static_cast<BitReference>(form - places_form);
     const std::uint64_t size = in.varint();
     if (size > points) throw ArchiveError("the places of bits are more than the frame's points");
-    std::vector<std::byte> gaps(size);
-    zstd_decompress_pieces(in.take(in.remaining()), gaps, for_each);
-    bits.places = read_places(gaps, points);
+    bits.gaps.resize(size);
+    zstd_decompress_pieces(in.take(in.remaining()), bits.gaps, for_each);
+    if (size != 0 && !ends_varint(bits.gaps.back())) refuse_places();
     return bits;
   }
   bits.words.resize(ceil_div(points, 64));

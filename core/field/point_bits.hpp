@@ -17,11 +17,11 @@ enum class BitReference : std::uint8_t { none = 0, row = 1, slice = 2, row_and_s
 
 inline constexpr std::size_t bit_references = 4;
 
-/// One bit of each point of a frame on its way to or from an archive: the bits that differ from
-/// their reference, as places where there are few, else the bits themselves.
+/// One bit of each point of a frame on its way to or from an archive: the places of the bits that
+/// differ from their reference where there are few, else the bits themselves.
 struct PointBits {
   BitReference reference = BitReference::none;  ///< none if there are words
-  std::vector<std::uint64_t> places;            ///< of differing bits, ascending; no words then
+  std::vector<std::byte> gaps;                  ///< between places, a varint each; no words then
   std::vector<std::uint64_t> words;  ///< bit i % 64 of word i / 64 is point i; 0 behind the last
 
   friend bool operator==(const PointBits&, const PointBits&) = default;
@@ -82,6 +82,14 @@ CUSZI_HD inline std::uint32_t differing_bits(const std::uint64_t* words, const B
   return bits;
 }
 
+/// A varint has the lower 7 bits of its bytes, the lowest first, and ends with a byte below 128.
+CUSZI_HD inline bool ends_varint(std::byte byte) {
+  return (static_cast<unsigned>(byte) & 0x80U) == 0;
+}
+
+/// Throws ArchiveError: places of bits leave the frame.
+[[noreturn]] void refuse_places();
+
 /// How many bits of a frame differ from each reference.
 using DifferingCounts = std::array<std::uint64_t, bit_references>;
 
@@ -94,12 +102,13 @@ BitForm choose_form(const DifferingCounts& counts, std::uint64_t points);
 
 /// Chooses the form of bits that are given as words.
 PointBits coded_form(const std::vector<std::uint64_t>& words, const Dims& dims);
-/// All bits as words.
+/// All bits as words. Throws ArchiveError if places leave the frame.
 std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims);
 
 /// Bits as they stand in an archive, in one section.
 std::vector<std::byte> encode_bits(const PointBits& bits, const ForEach& for_each);
-/// Decodes what encode_bits() writes for a frame of `points` points. Throws ArchiveError.
+/// Decodes what encode_bits() writes for a frame of `points` points. Throws ArchiveError. Gaps end
+/// with a whole varint; whether their places are in the frame is checked by who uses them.
 PointBits decode_bits(Bytes bytes, std::uint64_t points, const ForEach& for_each);
 
 }  // namespace cuszi

@@ -41,7 +41,7 @@ struct ValueRules {
   FillValues fills;
   IsoValues isovalues;
 
-  bool any() const { return fills.count != 0 || isovalues.count != 0; }
+  CUSZI_HD bool any() const { return fills.count != 0 || isovalues.count != 0; }
 };
 
 /// An interval that holds all values that rules might keep from coming back within the bound, so
@@ -75,7 +75,7 @@ struct RestoreRules {
     }
   }
 
-  bool any() const { return fills.count != 0 || isovalues.count != 0; }
+  CUSZI_HD bool any() const { return fills.count != 0 || isovalues.count != 0; }
 
   /// The values that some value within `bound` of them is not allowed for, and more.
   RuleZone<T> zone(double bound) const {

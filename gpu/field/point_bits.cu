@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "gpu/field/point_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 
@@ -45,9 +48,66 @@ __global__ void write_differing(const std::uint64_t* words, BitRuns runs, BitRef
   put_bits(out, run.first, run.count, differing_bits(words, runs, run, reference));
 }
 
-__global__ void set_places(const std::uint64_t* places, std::uint64_t count, RankedBits bits) {
+/// Of a gap between places, `gap` points.
+__device__ unsigned varint_bytes(std::uint64_t gap) {
+  const int bits = 64 - __clzll(static_cast<long long>(gap | 1));
+  return static_cast<unsigned>(bits + 6) / 7;
+}
+
+__device__ std::uint64_t gap_before(const std::uint64_t* places, std::uint64_t i) {
+  return i == 0 ? places[0] : places[i] - places[i - 1] - 1;
+}
+
+__global__ void measure_gaps(const std::uint64_t* places, std::uint64_t count,
+                             std::uint32_t* sizes) {
   const std::uint64_t i = ItemPolicy::first();
-  if (i < count) bits.set(places[i]);
+  if (i < count) sizes[i] = varint_bytes(gap_before(places, i));
+}
+
+__global__ void write_gaps(const std::uint64_t* places, std::uint64_t count,
+                           const std::uint64_t* begins, std::uint8_t* out) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i >= count) return;
+  std::uint8_t* to = out + begins[i];
+  std::uint64_t gap = gap_before(places, i);
+  for (; gap >= 128; gap >>= 7) *to++ = static_cast<std::uint8_t>(gap | 128);
+  *to = static_cast<std::uint8_t>(gap);
+}
+
+__global__ void find_ends(const std::byte* gaps, std::uint64_t size, std::uint32_t* is_end) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i < size) is_end[i] = ends_varint(gaps[i]) ? 1 : 0;
+}
+
+/// A thread for each byte; that of a gap's last one writes its points and one more. Places of more
+/// than `points` points are a flaw.
+__global__ void read_gaps(const std::byte* gaps, std::uint64_t size, const std::uint64_t* rank,
+                          std::uint64_t points, std::uint32_t* steps, std::uint32_t* flaws) {
+  constexpr unsigned most_bytes = 5;
+  const std::uint64_t i = ItemPolicy::first();
+  if (i >= size || !ends_varint(gaps[i])) return;
+  std::uint64_t gap = 0;
+  unsigned bytes = 0;
+  do {
+    gap = gap << 7 | (static_cast<unsigned>(gaps[i - bytes]) & 0x7FU);
+    ++bytes;
+  } while (bytes < most_bytes && bytes <= i && !ends_varint(gaps[i - bytes]));
+  const bool is_long = bytes == most_bytes && bytes <= i && !ends_varint(gaps[i - bytes]);
+  const bool is_bad = is_long || gap >= points;
+  if (is_bad) atomicOr(flaws, bad_places);
+  steps[rank[i]] = is_bad ? 0 : static_cast<std::uint32_t>(gap + 1);
+}
+
+__global__ void set_places(const std::uint64_t* ends, std::uint64_t count, std::uint64_t points,
+                           RankedBits bits, std::uint32_t* flaws) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i >= count) return;
+  const std::uint64_t end = ends[i + 1];
+  if (end == 0 || end > points) {
+    atomicOr(flaws, bad_places);
+  } else {
+    bits.set(end - 1);
+  }
 }
 
 /// A thread for the same run of all rows of a slice.
@@ -72,6 +132,47 @@ void launch_undo_rows(DeviceContext& gpu, const std::uint64_t* from, const BitRu
   launch_items(gpu, "undo_rows", runs.in_row() * runs.slices, undo_rows, from, runs, words);
 }
 
+/// The gaps between the points of a ranked set of `count` points. The host waits twice.
+std::vector<std::byte> gaps_of(DeviceContext& gpu, const RankedBits& bits, std::uint64_t count) {
+  if (count == 0) return {};
+  auto* const places = gpu.take<std::uint64_t>(count);
+  for_each_bit(gpu, bits, [places] __device__(std::uint64_t point, std::uint64_t rank) {
+    places[rank] = point;
+  });
+  auto* const sizes = gpu.take<std::uint32_t>(count);
+  launch_items(gpu, "measure_gaps", count, measure_gaps, places, count, sizes);
+  auto* const begins = gpu.take<std::uint64_t>(count + 1);
+  exclusive_sums(gpu, sizes, count, begins);
+  const std::uint64_t& size = *download(gpu, begins + count, 1);
+  gpu.sync();
+  auto* const written = gpu.take<std::byte>(size);
+  launch_items(gpu, "write_gaps", count, write_gaps, places, count, begins,
+               reinterpret_cast<std::uint8_t*>(written));
+  std::vector<std::byte> gaps(size);
+  start_copy(gpu, gaps.data(), written, size);
+  gpu.sync();
+  return gaps;
+}
+
+/// Sets the bits of the places that gaps stand for.
+void put_places(DeviceContext& gpu, const std::vector<std::byte>& gaps, std::uint64_t points,
+                std::uint64_t* words) {
+  const std::uint64_t size = gaps.size();
+  if (size == 0) return;
+  const auto count = static_cast<std::uint64_t>(std::ranges::count_if(gaps, ends_varint));
+  const std::byte* const bytes = upload(gpu, gaps.data(), size);
+  auto* const is_end = gpu.take<std::uint32_t>(size);
+  launch_items(gpu, "find_ends", size, find_ends, bytes, size, is_end);
+  auto* const rank = gpu.take<std::uint64_t>(size + 1);
+  exclusive_sums(gpu, is_end, size, rank);
+  auto* const steps = gpu.take<std::uint32_t>(count);
+  std::uint32_t* const flaws = gpu.flaws();
+  launch_items(gpu, "read_gaps", size, read_gaps, bytes, size, rank, points, steps, flaws);
+  auto* const ends = gpu.take<std::uint64_t>(count + 1);
+  exclusive_sums(gpu, steps, count, ends);
+  launch_items(gpu, "set_places", count, set_places, ends, count, points, RankedBits{words}, flaws);
+}
+
 }  // namespace
 
 PointBits coded_form(DeviceContext& gpu, const std::uint64_t* words, const Dims& dims) {
@@ -92,24 +193,25 @@ PointBits coded_form(DeviceContext& gpu, const std::uint64_t* words, const Dims&
     return result;
   }
   result.reference = form.reference;
-  result.places.resize(counts.at(static_cast<std::size_t>(form.reference)));
   const RankedBits bits = make_bits(gpu, dims.count());
   launch_items(gpu, "write_differing", runs.count(), write_differing, words, runs, form.reference,
                bits.words);
   rank_bits(gpu, bits);
-  auto* const places = gpu.take<std::uint64_t>(result.places.size());
-  for_each_bit(gpu, bits, [places] __device__(std::uint64_t point, std::uint64_t rank) {
-    places[rank] = point;
-  });
-  start_copy(gpu, result.places.data(), places, result.places.size());
-  gpu.sync();
+  result.gaps = gaps_of(gpu, bits, counts.at(static_cast<std::size_t>(form.reference)));
   return result;
 }
 
 void expand_bits(DeviceContext& gpu, const PointBits& bits, const Dims& dims,
                  std::uint64_t* words) {
+  constexpr std::uint64_t most_points = std::numeric_limits<std::uint32_t>::max();  // of a gap
   if (!bits.words.empty()) {
     start_copy(gpu, words, bits.words.data(), bits.words.size());
+    return;
+  }
+  if (dims.count() > most_points) {
+    const std::vector<std::uint64_t> all = all_words(bits, dims);
+    start_copy(gpu, words, all.data(), all.size());
+    gpu.sync();
     return;
   }
   const BitRuns runs = BitRuns::of(dims);
@@ -119,11 +221,7 @@ void expand_bits(DeviceContext& gpu, const PointBits& bits, const Dims& dims,
   const bool from_slice = (reference & 2U) != 0;
   auto* const by_slice = from_slice ? gpu.take_zeroed<std::uint64_t>(size) : words;
   auto* const differing = from_row ? gpu.take_zeroed<std::uint64_t>(size) : by_slice;
-  const std::uint64_t count = bits.places.size();
-  if (count != 0) {
-    const std::uint64_t* const places = upload(gpu, bits.places.data(), count);
-    launch_items(gpu, "set_places", count, set_places, places, count, RankedBits{differing});
-  }
+  put_places(gpu, bits.gaps, dims.count(), differing);
   if (from_row) launch_undo_rows(gpu, differing, runs, by_slice);
   if (from_slice) launch_undo_rows(gpu, by_slice, runs.of_slices(), words);
 }

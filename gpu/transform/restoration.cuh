@@ -26,6 +26,7 @@ inline void refuse_flaws(std::uint32_t flaws) {
   if ((flaws & bad_ans_segment) != 0) {
     throw ArchiveError("an ANS segment does not end as it should");
   }
+  if ((flaws & bad_places) != 0) refuse_places();
   if ((flaws & wrong_code_counts) != 0) {
     throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
   }
