@@ -17,6 +17,7 @@
 #include "app/cli/version.hpp"
 #include "codec/files/field_path.hpp"
 #include "codec/files/input_field.hpp"
+#include "codec/io/byte_order.hpp"
 #include "codec/io/byte_source.hpp"
 #include "codec/settings/limits.hpp"
 #include "codec/settings/option_text.hpp"
@@ -115,6 +116,31 @@ void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& opti
   options.bounds_alone = !is_given(app, "error-bound") && !options.bounds.empty();
 }
 
+/// The field of bounds that a raw file of f32, little-endian, has. Throws InputError.
+std::vector<float> read_bounds(const std::string& path) {
+  FileSource file(path);
+  const auto size = file.size();
+  if (!size || *size == 0 || *size % sizeof(float) != 0) {
+    throw InputError(fmt::format("{}: is no file of f32 values", path));
+  }
+  std::vector<float> bounds(*size / sizeof(float));
+  const MutableBytes bytes = std::as_writable_bytes(std::span(bounds));
+  if (file.read(bytes) != *size) throw InputError(fmt::format("{}: ended early", path));
+  to_native(bytes, DType::f32, ByteOrder::little);
+  return bounds;
+}
+
+/// Reads the bounds by place, and leaves their place in the options of the library.
+void take_bound_field(const CLI::App& app, CompressOptions& options, cuszi_options& asked) {
+  if (!options.bound_field) {
+    if (!is_given(app, "bound-blocks")) return;
+    throw UsageError("--bound-blocks goes with --bound-field, which is not given");
+  }
+  options.places = std::make_shared<const std::vector<float>>(read_bounds(*options.bound_field));
+  asked.bound_field = options.places->data();
+  asked.bound_count = options.places->size();
+}
+
 void refuse_beside(const CLI::App& app, std::string_view text) {
   for (const char* name : {"mode", "value-range"}) {
     if (is_given(app, name)) throw UsageError(fmt::format("--{} goes with {}", name, text));
@@ -169,6 +195,11 @@ void add_compress(CLI::App& program, Parsed& parsed) {
                  "What a target that cannot be met is: an error, exit code 4 and no archive "
                  "(default), or ok, and the nearest archive is written",
                  options.accepts_missed_target);
+  app.add_option("--bound-field", options.bound_field,
+                 "multilevel: smaller bounds of points, f32 in a raw file, one for each point of "
+                 "the field or each of its --bound-blocks")
+      ->type_name("FILE")
+      ->group(group::main);
   add_field_options(app, options.field);
   add_repeated(app, group::files, "--bound", "NAME=BOUND",
                "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01 or T=rel:1e-3; "
@@ -194,6 +225,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     if (!is_given(app, "target") && is_given(app, "target-miss")) {
       throw UsageError("--target-miss goes with --target, which is not given");
     }
+    take_bound_field(app, options, parsed.asked);
     options.settings = take_settings(app, parsed, options.bounds_alone);
     options.target = target_of(parsed.asked);
     options.verify = parsed.asked.verify != 0;
@@ -383,7 +415,8 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");
-  add_options_but(app, parsed.asked, {"target", "verify", "strict", "memory-limit"});
+  add_options_but(app, parsed.asked,
+                  {"target", "verify", "strict", "memory-limit", "region", "bound-blocks"});
   add_field_options(app, options.field);
   app.add_option("--iterations", options.iterations,
                  "Times to repeat; the median counts (1 to 1000, default 3)")

@@ -205,26 +205,6 @@ VariableBound parse_variable_bound(std::string_view label, std::string_view text
   return bound;
 }
 
-Box parse_box(std::string_view label, std::string_view text) {
-  constexpr std::string_view accepted =
-      "ranges of up to 4 axes, slowest first, like 0:8,100:200,: (FIRST:END, the end not included)";
-  Box box;
-  std::string_view rest = text;
-  for (std::size_t axis = 0; axis == 0 || !rest.empty(); ++axis) {
-    std::string_view end = cut(rest, ',');
-    const bool single = end.find(':') == std::string_view::npos;
-    const std::string_view first = cut(end, ':');
-    const auto low = first.empty() && !single ? 0 : number_in<std::uint64_t>(first);
-    const auto high = single && low ? *low + 1
-                      : end.empty() ? Box::no_end
-                                    : number_in<std::uint64_t>(end);
-    if (axis >= Dims::max_rank || !low || !high) refuse(label, text, accepted);
-    box.first.at(axis) = *low;
-    box.end.at(axis) = *high;
-  }
-  return box;
-}
-
 SliceChoice parse_slice(std::string_view label, std::string_view text) {
   std::string_view rest = text;
   const std::string_view axis = cut(rest, '=');

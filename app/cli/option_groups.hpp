@@ -96,10 +96,6 @@ void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOp
 /// "NAME=0.01", "NAME=abs:0.01" or "NAME=rel:1e-3". Throws UsageError.
 VariableBound parse_variable_bound(std::string_view label, std::string_view text);
 
-/// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole. Throws
-/// UsageError.
-Box parse_box(std::string_view label, std::string_view text);
-
 /// "z=10": an axis of picture_axes and an index. Throws UsageError.
 SliceChoice parse_slice(std::string_view label, std::string_view text);
 

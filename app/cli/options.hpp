@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,9 +41,11 @@ struct CompressOptions {
   FieldSettings settings;
   std::optional<Target> target;  ///< instead of the settings' bound
   bool accepts_missed_target = false;
-  std::vector<VariableBound> bounds;  ///< in a copy of a file
-  bool is_copy = false;               ///< the output is one of the input
-  bool bounds_alone = false;          ///< the settings have none: others are kept as they are
+  std::optional<std::string> bound_field;            ///< file of bounds by place
+  std::shared_ptr<const std::vector<float>> places;  ///< that the settings point to
+  std::vector<VariableBound> bounds;                 ///< in a copy of a file
+  bool is_copy = false;                              ///< the output is one of the input
+  bool bounds_alone = false;  ///< the settings have none: others are kept as they are
   bool verify = false;
   bool remove_inputs = false;  ///< those that have become verified archives
   bool strict = false;         ///< warnings are errors

@@ -168,6 +168,10 @@ Json describe(const FrameTransform& transform) {
   return json;
 }
 
+Json describe(const FrameBounds& bounds) {
+  return {{"largest", bounds.largest}, {"least", bounds.least}, {"kept", bounds.kept}};
+}
+
 Json describe_schedule(const FrameHeader& header, Bytes payload) {
   Json passes = Json::array();
   const auto* const params =

@@ -7,10 +7,12 @@
 
 namespace cuszi::app {
 
-/// What an archive says of a predictor, coder or transform, by the names of the command line.
+/// What an archive says of a predictor, coder, transform or local bounds, by the names of the
+/// command line.
 Json describe(const PredictorParams& params);
 Json describe(const CoderParams& params);
 Json describe(const FrameTransform& transform);
+Json describe(const FrameBounds& bounds);
 
 /// The passes of a frame of `multilevel`, coarse to fine, with their bytes, and those of the
 /// levels' chains that are coded by ANS. The codes of `coded_points` points are among a pass's

@@ -53,6 +53,7 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   json["outliers"] = exceptions.outliers;
   json["patches"] = exceptions.patches;
   json["transform"] = header.transform ? describe(*header.transform) : Json(nullptr);
+  json["bounds"] = header.bounds ? describe(*header.bounds) : Json(nullptr);
   json["predictor"] = header.predictor ? describe(*header.predictor) : Json(nullptr);
   json["coder"] = header.coder ? describe(*header.coder) : Json(nullptr);
   json["table_bytes"] = frame.table_bytes;
@@ -157,7 +158,7 @@ std::string schedule_text(const Json& passes) {
 
 std::string frame_text(Json frame, bool with_schedule) {
   std::string text = fmt::format("  frame {}\n", frame["index"].get<std::uint64_t>());
-  for (const char* part : {"transform", "predictor", "coder", "sections", "unpacked"}) {
+  for (const char* part : {"transform", "bounds", "predictor", "coder", "sections", "unpacked"}) {
     if (!frame[part].is_null()) text += fmt::format("    {:<11} {}\n", part, list_of(frame[part]));
     frame.erase(part);
   }

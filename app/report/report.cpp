@@ -41,7 +41,7 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
     json["within_bound"] = !quality.first_bad.has_value();
   }
   if (!measured->bound) return;
-  json["max_error_over_bound"] = error_over_bound(quality.max_error, *measured->bound);
+  json["max_error_over_bound"] = quality.max_of_bound;
   json["within_bound"] = !quality.first_bad.has_value();
 }
 
@@ -139,8 +139,7 @@ std::string quality_text(const MeasuredQuality& measured) {
                               quality.first_bad ? "OVER THE BOUND" : "within the bound");
   }
   if (!measured.bound) return text;
-  return text + fmt::format(", {:.4f} of the bound: {}",
-                            error_over_bound(quality.max_error, *measured.bound),
+  return text + fmt::format(", {:.4f} of the bound: {}", quality.max_of_bound,
                             quality.first_bad ? "OVER THE BOUND" : "within the bound");
 }
 
@@ -172,6 +171,17 @@ std::string fidelity_text(const Report& report) {
   return text;
 }
 
+/// What other bounds there are: ", down to 0.0001 in places, 512 points without loss".
+std::string places_text(const Report& report) {
+  std::string text;
+  if (!report.summary || !report.summary->least_bound) return text;
+  if (*report.summary->least_bound < *report.bound_absolute) {
+    text = fmt::format(", down to {:.6g} in places", *report.summary->least_bound);
+  }
+  if (report.summary->kept == 0) return text;
+  return text + fmt::format(", {} points without loss", report.summary->kept);
+}
+
 std::string bound_text(const Report& report) {
   if (report.is_pointwise()) {
     return fmt::format("{} {:.6g} of each value", name_of(*report.mode), *report.bound_asked);
@@ -179,7 +189,7 @@ std::string bound_text(const Report& report) {
   if (!report.has_bound()) return "none";
   const std::string asked = fmt::format("{} {:.6g}: ", name_of(*report.mode), *report.bound_asked);
   if (*report.bound_absolute == 0) return asked + "lossless";
-  return asked + fmt::format("{:.6g} absolute", *report.bound_absolute);
+  return asked + fmt::format("{:.6g} absolute", *report.bound_absolute) + places_text(report);
 }
 
 std::string speed_text(const Report& report, double seconds) {
@@ -265,6 +275,9 @@ Json to_json(const Report& report) {
   json["error_mode"] = report.mode && asked ? Json(name_of(*report.mode)) : Json(nullptr);
   json["error_bound"] = asked ? or_null(report.bound_asked) : Json(nullptr);
   json["error_bound_abs"] = has_bound ? Json(*report.bound_absolute) : Json(nullptr);
+  const auto& summary = report.summary;
+  json["least_bound_abs"] = summary ? or_null(summary->least_bound) : Json(nullptr);
+  json["lossless_points"] = summary ? Json(summary->kept) : Json(nullptr);
   json["target"] = report.target ? Json(to_string(*report.target)) : Json(nullptr);
   json["target_met"] = or_null(report.target_met);
   add_quality(json, report.measured);

@@ -10,7 +10,7 @@ module cuszi_c_api
                         cuszi_bad_bound = 4, cuszi_no_device = 5, cuszi_no_room = 6, &
                         cuszi_no_memory = 7, cuszi_internal = 8
   integer, parameter :: cuszi_max_rank = 4, cuszi_max_fills = 16, &
-      cuszi_max_isovalues = 15
+      cuszi_max_isovalues = 15, cuszi_max_regions = 16
   integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1
   !> How a bound is meant.
   integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3, &
@@ -23,6 +23,13 @@ module cuszi_c_api
     integer(c_int32_t) :: rank = 0
     integer(c_int64_t) :: dims(cuszi_max_rank) = 0  ! slowest first
   end type cuszi_c_field
+
+  !> A part of a field with a bound of its own; axes as in C.
+  type, bind(C) :: cuszi_region
+    integer(c_int64_t) :: first(cuszi_max_rank) = 0
+    integer(c_int64_t) :: end(cuszi_max_rank) = -1  ! which C reads as UINT64_MAX: open
+    real(c_double) :: bound = 0
+  end type cuszi_region
 
   !> The options of cuszi.h, which explains them. What is 0 has its default. Axes are numbered as in C: 0 is
   !> the slowest, which is the last of a Fortran array.
@@ -84,6 +91,13 @@ module cuszi_c_api
     real(c_double) :: isovalues(cuszi_max_isovalues) = 0
     integer(c_int32_t) :: isovalue_count = 0
     integer(c_int32_t) :: keep_sign = 0
+
+    type(cuszi_region) :: regions(cuszi_max_regions)
+    integer(c_int32_t) :: region_count = 0
+    integer(c_int32_t) :: reserved = 0
+    type(c_ptr) :: bound_field = c_null_ptr
+    integer(c_int64_t) :: bound_count = 0
+    integer(c_int64_t) :: bound_blocks(cuszi_max_rank) = 0
   end type cuszi_options
 
   type, bind(C) :: cuszi_c_info

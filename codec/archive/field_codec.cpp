@@ -65,9 +65,8 @@ class FieldCompressor {
     header.bound_asked = settings_.bound;
     header.fills = settings_.fills;
     header.plan = field_.plan();
-    const ValueRange range =
-        settings_.needs_range() ? scan() : settings_.range.value_or(ValueRange{});
-    header.bound_absolute = absolute_bound(settings_.bound, settings_.mode, range);
+    range_ = settings_.needs_range() ? scan() : settings_.range.value_or(ValueRange{});
+    header.bound_absolute = absolute_bound(settings_.bound, settings_.mode, range_);
     return header;
   }
 
@@ -75,6 +74,7 @@ class FieldCompressor {
     FieldSummary summary;
     tracks_.run(frames(), [&](const FrameTicket& ticket) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(ticket, true);
+      ask_for_bounds(ticket.frame(), loaded);
       ticket.in_order(FrameStep::look, [&] {
         watch_.look_at(loaded, ordinary_magnitude(ticket, bound));
         if (events.frame_loaded) events.frame_loaded(loaded);
@@ -118,6 +118,15 @@ class FieldCompressor {
       if (frames() == 1) only_ = std::move(frame);
     });
     return range;
+  }
+
+  /// Tells a frame what bounds its points are to keep to.
+  void ask_for_bounds(std::uint64_t i, LoadedFrame& frame) const {
+    if (!settings_.places.any()) return;
+    const FieldCuts& plan = field_.plan();
+    frame.asked = settings_.places.of_frame(
+        plan.dims, frame.shape.dims, plan.origin(i),
+        [&](double bound) { return absolute_bound(bound, settings_.mode, range_); });
   }
 
   /// Later frames begin with what was chosen for the first one.
@@ -168,6 +177,7 @@ class FieldCompressor {
   FramePrefetcher prefetcher_;
   TrackTimes times_;
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
+  ValueRange range_;                             ///< that a relative bound refers to
   std::optional<LoadedFrame> only_;
   std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
   FillWatch watch_;
@@ -230,7 +240,8 @@ class FrameRestorer {
     Backend* backend = nullptr;
     Transfer* transfer = nullptr;  ///< none: its values go to the host's memory
     MutableBytes values = {};
-    bool in_place = false;  ///< they go where their user wants them
+    bool in_place = false;                          ///< they go where their user wants them
+    std::optional<FrameBoundsByPlace> bounds = {};  ///< of its points, for who looks at it
   };
 
   std::size_t tracks_for(Backends& backends) const {
@@ -287,7 +298,7 @@ class FrameRestorer {
     return first;
   }
 
-  void restore(const FrameTicket& ticket, const Job& job) {
+  void restore(const FrameTicket& ticket, Job& job) {
     const ArchiveFrame& frame = job.frame;
     const Bytes payload = payload_of(ticket, job);
     const ThreadsScope threads(threads_for(frame.shape.points()));
@@ -296,6 +307,9 @@ class FrameRestorer {
         decompress_frame(*job.backend, frame.shape, frame.header, *job.shown, payload, job.values,
                          steps);
       });
+      if (users_.look) {
+        job.bounds = bounds_of_frame(*job.backend, frame.shape, frame.header, payload);
+      }
     }
     const Exceptions exceptions = users_.counts_exceptions
                                       ? count_exceptions(frame.header, payload, *job.backend)
@@ -310,7 +324,10 @@ class FrameRestorer {
     const std::uint64_t index = job.frame.header.index;
     const MutableBytes values = job.values;
     Transfer* const transfer = job.transfer;
-    if (users_.look) users_.look({index, values, transfer != nullptr ? job.backend : nullptr});
+    if (users_.look) {
+      users_.look({index, values, transfer != nullptr ? job.backend : nullptr,
+                   job.bounds ? &*job.bounds : nullptr});
+    }
     if (job.in_place) return;
     if (users_.use_part && job.shown->shown.all()) {
       writing_.start([this, index, transfer, values] {
@@ -377,6 +394,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   if (const auto& axes = settings.frame.predictor.multilevel.axes) {
     check_axes(*axes, field.plan().dims);
   }
+  settings.places.check(field.plan().dims);
   FieldCompressor compressor(backend, settings, field, times);
   CompressedField result;
   result.header = compressor.header();

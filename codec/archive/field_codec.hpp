@@ -52,7 +52,8 @@ using PartUser = std::function<void(std::uint64_t index, ByteCount offset, Mutab
 struct RestoredFrame {
   std::uint64_t index;
   Bytes values;
-  Backend* there;  ///< none: in the host's
+  Backend* there;                              ///< none: in the host's
+  const FrameBoundsByPlace* bounds = nullptr;  ///< of its points, if they are not the field's
 };
 
 /// Looks at a restored frame before it is used.

@@ -31,6 +31,10 @@ void FieldSummary::add(const FrameHeader& header, std::uint64_t points,
                        std::uint64_t frame_outliers, std::uint64_t frame_patches) {
   if (header.missing < points) range.add(header.min, header.max);
   masked += header.missing;
+  if (header.bounds) {
+    least_bound = std::min(least_bound.value_or(no_bound), header.bounds->least);
+    kept += header.bounds->kept;
+  }
   outliers += frame_outliers;
   patches += frame_patches;
   ++frames;

@@ -16,6 +16,8 @@ namespace cuszi {
 struct FieldSummary {
   std::uint64_t frames = 0;
   ValueRange range;
+  std::optional<double> least_bound;  ///< absolute, if some points have another than the field's
+  std::uint64_t kept = 0;             ///< points of bound 0, where others have another
   std::uint64_t masked = 0;
   std::uint64_t outliers = 0;
   std::uint64_t patches = 0;

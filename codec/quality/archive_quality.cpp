@@ -16,7 +16,12 @@ void FrameComparison::expect(std::uint64_t i) {
 
 void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
   if (frame.there == nullptr) {
-    meter_.add(frame.index, shown, frame.values);
+    meter_.add(frame.index, shown, frame.values, frame.bounds);
+  } else if (frame.bounds != nullptr) {
+    prefetcher_.value().frame(frame.index, *frame.there);
+    std::vector<std::byte> values(frame.values.size());
+    frame.there->copy(frame.values, values);
+    meter_.add(frame.index, shown, values, frame.bounds);
   } else {
     const FrameValues original = prefetcher_.value().frame(frame.index, *frame.there);
     meter_.add(frame.index, *frame.there, original.bytes(), frame.values);

@@ -25,16 +25,27 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
 
 }  // namespace
 
-void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored) {
+void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored,
+                           const std::optional<PointBounds>& bounds) {
   const DType dtype = original_->layout().dtype;
-  quality_.merge(cpu::measure_quality(dtype, original, restored, rules_, bound_));
+  if (bounds) {
+    quality_.merge(cpu::measure_quality(dtype, original, restored, rules_, *bounds));
+  } else {
+    add_quality(cpu::measure_quality(dtype, original, restored, rules_, bound_));
+  }
   if (measures_ == Measures::errors) return;
   fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, rules_.fills));
 }
 
+void QualityMeter::add_quality(Quality quality) {
+  const bool any = quality.max_error != 0 && !bound_.pointwise;
+  quality.max_of_bound = any ? quality.max_error / bound_.bound : 0;
+  quality_.merge(quality);
+}
+
 void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
   const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
-  quality_.merge(backend.measure_quality(shape.dtype, original, restored, rules_, bound_));
+  add_quality(backend.measure_quality(shape.dtype, original, restored, rules_, bound_));
   if (measures_ == Measures::errors) return;
   fidelity_.merge(backend.measure_fidelity(shape, original, restored, rules_.fills));
 }
@@ -43,14 +54,17 @@ void QualityMeter::add(std::uint64_t i, Bytes restored) {
   measure(original_->plan().frame_dims(i), original_->frame(i), restored);
 }
 
-void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored) {
+void QualityMeter::add(std::uint64_t i, const Selection& selection, Bytes restored,
+                       const FrameBoundsByPlace* bounds) {
+  std::optional<PointBounds> of_points;
+  if (bounds != nullptr) of_points = bounds->of_points(selection);
   if (selection.all()) {
-    add(i, restored);
+    measure(original_->plan().frame_dims(i), original_->frame(i), restored, of_points);
     return;
   }
   std::vector<std::byte> original(restored.size());
   pick(selection, original_->layout().dtype, original_->frame(i), original);
-  measure(selection.dims(), original, restored);
+  measure(selection.dims(), original, restored, of_points);
 }
 
 void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy) {

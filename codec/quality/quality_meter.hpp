@@ -6,6 +6,7 @@
 #include "core/field/bound.hpp"
 #include "core/field/selection.hpp"
 #include "core/field/value_bound.hpp"
+#include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
 
@@ -25,8 +26,9 @@ class QualityMeter {
 
   /// Measures frame `i`; earlier frames that are to be measured come first.
   void add(std::uint64_t i, Bytes restored);
-  /// Measures the selected points of frame `i`.
-  void add(std::uint64_t i, const Selection& selection, Bytes restored);
+  /// Measures the selected points of frame `i`, which have these bounds if they are given.
+  void add(std::uint64_t i, const Selection& selection, Bytes restored,
+           const FrameBoundsByPlace* bounds = nullptr);
   /// Measures frame `i` by a backend that may have both fields in its memory.
   void add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored);
 
@@ -38,7 +40,9 @@ class QualityMeter {
   double absolute_bound() const { return bound_.pointwise ? no_bound : bound_.bound; }
 
  private:
-  void measure(const Dims& dims, Bytes original, Bytes restored);
+  void measure(const Dims& dims, Bytes original, Bytes restored,
+               const std::optional<PointBounds>& bounds = {});
+  void add_quality(Quality quality);
 
   FieldSource* original_;
   ValueRules rules_;

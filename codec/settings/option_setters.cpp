@@ -155,6 +155,31 @@ void add_isovalue(std::string_view label, std::string_view text, cuszi_options& 
   ++options.isovalue_count;
 }
 
+void add_region(std::string_view label, std::string_view text, cuszi_options& options) {
+  const std::size_t at = text.rfind('=');
+  const auto bound = number_in<double>(at == text.npos ? "" : text.substr(at + 1));
+  if (!bound || !(*bound >= 0) || !std::isfinite(*bound)) {
+    refuse(label, text, "RANGES=BOUND, like 0:8,100:200,:=1e-4, with a bound of at least 0");
+  }
+  const auto count = static_cast<std::size_t>(options.region_count);
+  if (count >= std::size(options.regions)) {
+    refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
+  }
+  const Box box = parse_box(label, text.substr(0, at));
+  cuszi_region& region = options.regions[count];
+  std::copy(box.first.begin(), box.first.end(), std::begin(region.first));
+  std::copy(box.end.begin(), box.end.end(), std::begin(region.end));
+  region.bound = *bound;
+  ++options.region_count;
+}
+
+void set_bound_blocks(std::string_view label, std::string_view text, cuszi_options& options) {
+  const auto extents = extents_in(text);
+  if (extents.empty()) refuse(label, text, "1 to 4 positive extents, like 16x16x16");
+  std::fill(std::begin(options.bound_blocks), std::end(options.bound_blocks), 0);
+  std::copy(extents.begin(), extents.end(), std::begin(options.bound_blocks));
+}
+
 void set_range(std::string_view label, std::string_view text, cuszi_options& options) {
   std::string_view rest = text;
   const auto min = number_in<double>(cut(rest, ','));

@@ -23,6 +23,8 @@ OptionSetter set_zfp_mode;      ///< "accuracy", "precision:PLANES", "rate:BITS"
 OptionSetter set_device;        ///< "auto", "cpu", "cuda" or "cuda:N"
 OptionSetter add_fill;          ///< a number or "netcdf"; NaN, which is missing anyway, adds none
 OptionSetter add_isovalue;      ///< a finite number
+OptionSetter add_region;        ///< "0:8,100:200,:=1e-4": ranges as of a box, and a bound
+OptionSetter set_bound_blocks;  ///< "16x16x16"
 OptionSetter set_range;         ///< "MIN,MAX"
 
 }  // namespace cuszi

@@ -64,6 +64,12 @@ constexpr std::array table{
     each_by(add_isovalue)},
   Option{{group::main, "keep-sign", "keep_sign", kind::flag, "", 0, 0, "no",
     "The same of 0: restored values keep their signs"}, at<&O::keep_sign>},
+  Option{{group::main, "region", "regions", kind::text, "A:B,...=BOUND", 0, 0, "",
+    "multilevel: a smaller bound of the indices A up to B of each axis, as of --box; 0 is lossless; later ones win; "
+    "up to 16 times"}, each_by(add_region), Use::multilevel},
+  Option{{group::main, "bound-blocks", "bound_blocks", kind::text, "DIMS", 0, 0, "",
+    "multilevel: the values of --bound-field are the bounds of blocks of so many points, like 16x16x16"},
+    by(set_bound_blocks), Use::multilevel},
 
   Option{{group::predictor, "predictor", "predictor", kind::word, "auto|lorenzo|interp|multilevel|tiles|zfp", 1, 0, "",
     "Instead of the preset's; auto tries lorenzo against multilevel"}, at<&O::predictor>},

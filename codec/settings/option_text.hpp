@@ -7,6 +7,7 @@
 
 #include "core/base/units.hpp"
 #include "core/field/config.hpp"
+#include "core/field/selection.hpp"
 
 namespace cuszi {
 
@@ -53,6 +54,10 @@ std::size_t parse_word(std::string_view label, std::string_view text, std::strin
 
 /// "rel" or "abs", or what other compressors call them.
 ErrorMode parse_error_mode(std::string_view label, std::string_view text);
+
+/// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole. Throws
+/// UsageError.
+Box parse_box(std::string_view label, std::string_view text);
 
 /// Throws UsageError unless a bound is at least 0, a relative one below 1.
 void check_bound(double bound, ErrorMode mode, std::string_view label);

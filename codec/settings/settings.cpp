@@ -66,6 +66,27 @@ void apply_isovalues(const cuszi_options& options, IsoValues& isovalues) {
   if (options.keep_sign != 0) isovalues.add(0);
 }
 
+/// What the options ask for parts of the field; the bounds that they point to must stay.
+BoundsByPlace places_in(const cuszi_options& options) {
+  constexpr std::uint32_t most = CUSZI_MAX_REGIONS;
+  const std::uint32_t count = within("region_count", options.region_count, 0, most);
+  BoundsByPlace places;
+  for (const cuszi_region& region : std::span(options.regions).first(count)) {
+    BoundRegion& part = places.regions.emplace_back();
+    std::copy_n(std::begin(region.first), part.box.first.size(), part.box.first.begin());
+    std::copy_n(std::begin(region.end), part.box.end.size(), part.box.end.begin());
+    part.bound = region.bound;
+    if (part.bound >= 0 && std::isfinite(part.bound)) continue;
+    refuse_value("regions", fmt::format("{}", part.bound), "bounds of at least 0");
+  }
+  if (options.bound_field == nullptr) return places;
+  places.field.bounds = {options.bound_field, options.bound_count};
+  for (std::size_t axis = 0; axis < places.field.block.size(); ++axis) {
+    places.field.block[axis] = std::max<std::uint64_t>(options.bound_blocks[axis], 1);
+  }
+  return places;
+}
+
 template <class Number>
 std::optional<Number> unless_zero(Number value) {
   return value == 0 ? std::nullopt : std::optional(value);
@@ -184,8 +205,29 @@ void apply_pointwise(FieldSettings& settings, std::string_view label) {
 
 }  // namespace
 
+namespace {
+
+/// Bounds of parts of a field go with `multilevel` under a bound of all of it.
+void apply_places(const cuszi_options& options, std::string_view label, FieldSettings& settings) {
+  settings.places = places_in(options);
+  if (!settings.places.any()) return;
+  const std::string_view dashes = dashes_of(label);
+  if (settings.frame.predictor.id != PredictorId::multilevel) {
+    throw UsageError(
+        fmt::format("bounds of regions need {0}preset ratio or {0}predictor multilevel", dashes));
+  }
+  if (target_of(options) || error_mode_of(options) == ErrorMode::pointwise) {
+    throw UsageError(fmt::format(
+        "bounds of regions go with {0}mode rel or abs and a bound of the field", dashes));
+  }
+  settings.frame.predictor.automatic = false;
+}
+
+}  // namespace
+
 FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::string_view label) {
   FieldSettings settings = method_settings(options);
+  apply_places(options, label, settings);
   const bool has_target = target_of(options).has_value();
   const auto own = own_bound(settings.frame.predictor);
   if (own && has_target) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "codec/settings/target.hpp"
+#include "core/field/asked_bounds.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/config.hpp"
 #include "core/field/mask.hpp"
@@ -37,7 +38,8 @@ struct FieldSettings {
   FillValues fills;
   std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
   std::optional<std::uint64_t> fill_samples =
-      {};  ///< drawn of each frame to find fill values not named
+      {};                     ///< drawn of each frame to find fill values not named
+  BoundsByPlace places = {};  ///< smaller bounds of some points
   FrameConfig frame;
   std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 

@@ -19,7 +19,7 @@ constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
 /// By their ids; there is no section of an id without a name.
 constexpr std::array<std::string_view, 14> section_names{
     "raw",   "mask-bits", "mask-values", "anchors",      "outliers", "patches", "codebook",
-    "index", "codes",     "weights",     "lattice-hash", "signs",    "",        "optional"};
+    "index", "codes",     "weights",     "lattice-hash", "signs",    "bounds",  "optional"};
 
 /// A section's id has the low bits of a byte; the others say how many passes further it is than the
 /// section before, as far as they can: more passes without sections take a filler. What a packed
@@ -36,6 +36,13 @@ constexpr std::uint64_t max_optional_sections = 1024;  // of a frame
 
 /// What stands for FrameKind::coded where the values were transformed.
 constexpr std::uint8_t transformed_kind = 4;
+/// What stands for it where points have bounds of their own.
+constexpr std::uint8_t bounded_kind = 5;
+
+std::uint8_t kind_number(const FrameHeader& header) {
+  if (header.transform) return transformed_kind;
+  return header.bounds ? bounded_kind : static_cast<std::uint8_t>(header.kind);
+}
 
 /// The most that the packed sections of a frame may claim to unpack to.
 ByteCount max_unpacked_bytes(const Dims& dims) { return 8 * dims.count() + (1 << 16); }
@@ -137,6 +144,12 @@ LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
   return level;
 }
 
+bool splits_contexts(const FrameHeader& header) {
+  const auto* const params =
+      header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
+  return params != nullptr && params->split_contexts;
+}
+
 std::uint64_t levels_of(const FrameHeader& header) {
   return header.predictor ? static_cast<std::uint64_t>(level_of_pass(*header.predictor).back()) + 1
                           : 1;
@@ -178,6 +191,23 @@ ByteCount LevelEntry::size() const {
   return total;
 }
 
+void FrameBounds::write(ByteWriter& out) const {
+  out.put(largest);
+  out.put(least);
+  out.varint(kept);
+}
+
+FrameBounds FrameBounds::read(ByteReader& in) {
+  FrameBounds bounds;
+  bounds.largest = in.get<double>();
+  bounds.least = in.get<double>();
+  bounds.kept = in.varint();
+  if (!std::isfinite(bounds.largest) || !(bounds.least > 0) || bounds.least > bounds.largest) {
+    throw ArchiveError("a frame's local bounds are impossible");
+  }
+  return bounds;
+}
+
 ByteCount FrameHeader::payload_bytes() const {
   ByteCount total = 0;
   for (const LevelEntry& level : levels) total += level.size();
@@ -199,11 +229,12 @@ ByteCount least_payload_bytes(ByteCount value_bytes) {
 std::vector<std::byte> write_frame_header(const FrameHeader& header) {
   ByteWriter body;
   body.varint(header.index);
-  body.put(header.transform ? transformed_kind : static_cast<std::uint8_t>(header.kind));
+  body.put(kind_number(header));
   body.varint(header.missing);
   body.put(header.min);
   body.put(header.max);
   if (header.transform) header.transform->write(body);
+  if (header.bounds) header.bounds->write(body);
   if (header.kind == FrameKind::coded) {
     write_predictor(header.predictor.value(), body);
     write_coder(header.coder.value(), body);
@@ -240,7 +271,8 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   FrameHeader header;
   header.index = in.varint();
   const auto kind = in.get<std::uint8_t>();
-  header.kind = kind == transformed_kind ? FrameKind::coded : static_cast<FrameKind>(kind);
+  const bool is_coded = kind == transformed_kind || kind == bounded_kind;
+  header.kind = is_coded ? FrameKind::coded : static_cast<FrameKind>(kind);
   header.missing = in.varint();
   header.min = in.get<double>();
   header.max = in.get<double>();
@@ -255,6 +287,12 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
       throw ArchiveError("a frame's transform keeps more points than there are");
     }
   }
+  if (kind == bounded_kind) {
+    header.bounds = FrameBounds::read(in);
+    if (header.bounds->kept > dims.count() - header.missing) {
+      throw ArchiveError("a frame's bounds keep more points than there are");
+    }
+  }
   if (header.kind == FrameKind::coded) {
     header.predictor = read_predictor(in, dims, dtype);
     header.coder = read_coder(in);
@@ -262,6 +300,12 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
       throw ArchiveError("a frame's predictor " + std::string(name_of(id_of(*header.predictor))) +
                          " does not go with its coder " + std::string(name_of(*header.coder)));
     }
+  }
+  if (header.bounds && !std::holds_alternative<MultilevelParams>(*header.predictor)) {
+    throw ArchiveError("a frame has local bounds, but its predictor is not multilevel");
+  }
+  if (!header.bounds && splits_contexts(header)) {
+    throw ArchiveError("a frame has contexts of local bounds, but no such bounds");
   }
   const std::uint64_t levels = levels_of(header);
   if (in.varint() != levels) throw ArchiveError("a frame has not the levels of its kind");

@@ -11,6 +11,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/units.hpp"
 #include "core/coders/coder.hpp"
+#include "core/field/local_bounds.hpp"
 #include "core/transform/transform.hpp"
 
 namespace cuszi {
@@ -29,6 +30,7 @@ enum class SectionId : std::uint8_t {
   weights = 9,        ///< of the context estimates of a pass
   lattice_hash = 10,  ///< of what multilevel's coarse lattice was restored to
   signs = 11,         ///< which points are negative, where a transform has taken magnitudes
+  bounds = 12,        ///< of blocks of points, smaller than the frame's
   optional = 13,      ///< of a later version, which says that others may do without it
 };
 
@@ -99,6 +101,17 @@ struct LevelEntry {
   std::size_t passes() const { return sections.empty() ? 0 : sections.back().pass + 1; }
 };
 
+/// What a frame's header says of the bounds that its points have instead of the field's.
+struct FrameBounds {
+  double largest = 0;      ///< of blocks without one in the section of bounds
+  double least = 0;        ///< of any block
+  std::uint64_t kept = 0;  ///< points of bound 0, in the mask though they are not missing
+
+  void write(ByteWriter& out) const;
+  /// Throws ArchiveError.
+  static FrameBounds read(ByteReader& in);
+};
+
 /// The table in front of a frame: all that is needed to read it alone. Levels go from coarse to
 /// fine, so that a preview needs a prefix of the payload.
 struct FrameHeader {
@@ -110,13 +123,16 @@ struct FrameHeader {
   std::optional<PredictorParams> predictor;  ///< of a coded frame
   std::optional<CoderParams> coder;
   std::optional<FrameTransform> transform;  ///< of the values that the predictor has coded
+  std::optional<FrameBounds> bounds;        ///< if some points have others than the field's
   std::vector<LevelEntry> levels;
 
   ByteCount payload_bytes() const;
   /// Whether a second lossless pass packed any section.
   bool is_packed() const;
-  /// The points in the mask: those that are missing, and those that a transform keeps.
-  std::uint64_t masked() const { return missing + (transform ? transform->kept : 0); }
+  /// The points in the mask: those that are missing, and those that are kept bit for bit.
+  std::uint64_t masked() const {
+    return missing + (transform ? transform->kept : 0) + (bounds ? bounds->kept : 0);
+  }
 };
 
 /// The least payload, in bytes, that a reader accepts of a frame whose values take `value_bytes`

@@ -96,8 +96,8 @@ std::vector<int> level_of_pass(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.level_of_pass(); }, params);
 }
 
-PassShape shape_of(const Pass& pass) {
-  return {pass.points, std::size_t{pass.groups} * contexts_per_group};
+PassShape shape_of(const Pass& pass, const MultilevelParams& params) {
+  return {pass.points, contexts_of(pass) * (params.split_contexts ? 2 : 1)};
 }
 
 std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points) {
@@ -105,7 +105,7 @@ std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t 
   if (multilevel == nullptr) return {{points, 1}};
   std::vector<PassShape> shapes;
   for (const Pass& pass : make_schedule(multilevel->lattice).passes) {
-    shapes.push_back(shape_of(pass));
+    shapes.push_back(shape_of(pass, *multilevel));
   }
   return shapes;
 }

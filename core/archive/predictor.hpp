@@ -77,7 +77,7 @@ PredictorParams draft_predictor(const FrameConfig& config, const Dims& dims);
 /// For each pass the level of the payload that it belongs to, ascending from 0.
 std::vector<int> level_of_pass(const PredictorParams& params);
 
-PassShape shape_of(const Pass& pass);
+PassShape shape_of(const Pass& pass, const MultilevelParams& params);
 
 /// The shape of every pass of a frame of `points` points, in the order of coding.
 std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points);

@@ -145,6 +145,7 @@ ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
   if (header.masked() != 0) {
     bytes += ceil_div(shape.points(), 4) + header.masked() * (2 * value_bytes + 1);
   }
+  if (header.bounds) bytes += preview.restored.points() + BlockGrid::of(shape.dims).count();
   for (std::size_t level = 0; level < std::min(preview.levels, header.levels.size()); ++level) {
     for (const SectionEntry& section : header.levels[level].sections) {
       const bool is_list = section.id == SectionId::outliers || section.id == SectionId::patches;

@@ -10,6 +10,7 @@
 #include "core/backend/frame_slot.hpp"
 #include "core/coders/coder.hpp"
 #include "core/field/frame_shape.hpp"
+#include "core/field/local_bounds.hpp"
 #include "core/field/mask.hpp"
 #include "core/transform/transform.hpp"
 
@@ -23,6 +24,8 @@ struct FrameTarget {
   const FrameMask& mask;                       ///< in host memory
   MutableBytes out;                            ///< in the backend's memory or the host's
   const TransformTarget* transform = nullptr;  ///< how they become values, if they are none
+  const LocalBounds* local = nullptr;          ///< of the frame, smaller than its own
+  Selection points = {};                       ///< of the frame, which these are; for `local`
 };
 
 /// The passes of one level of the payload, whose codes are written together.

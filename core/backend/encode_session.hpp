@@ -14,6 +14,7 @@
 #include "core/backend/frame_slot.hpp"
 #include "core/coders/coder.hpp"
 #include "core/field/config.hpp"
+#include "core/field/local_bounds.hpp"
 #include "core/field/mask.hpp"
 #include "core/field/sample.hpp"
 #include "core/field/selection.hpp"
@@ -42,6 +43,7 @@ struct FrameCoding {
   ErrorRoom room;
   CoderParams coder;
   HuffmanTuning tuning;
+  std::shared_ptr<const LocalBounds> local = {};  ///< for `multilevel`: smaller ones than `room`'s
 
   /// Whether a pass's quant-codes depend on its contexts, so that the encoder has to fit those of
   /// a pass before it goes on.
@@ -164,6 +166,9 @@ class EncodeSession {
   /// choice.bound, errors keep to a share of each value. Points that the transform keeps count as
   /// missing, and mask() has their own values.
   virtual void transform(const TransformChoice& choice, double share) = 0;
+  /// From now on these points, bit i % 64 of word i / 64, count as missing, and mask() has their
+  /// values. The range stays as it was scanned.
+  virtual void keep_points(std::span<const std::uint64_t> points) = 0;
   /// Which of the transformed points are negative, in host memory.
   virtual PointBits signs() = 0;
 

@@ -73,6 +73,7 @@ void Quality::merge(const Quality& next) {
   missing += next.missing;
   if (next.max_error > max_error || std::isnan(next.max_error)) max_error = next.max_error;
   max_share = std::max(max_share, next.max_share);
+  max_of_bound = std::max(max_of_bound, next.max_of_bound);
   squared_error.add(next.squared_error);
 }
 

@@ -35,6 +35,8 @@ struct Quality {
   double max = 0;
   double max_error = 0;
   double max_share = 0;  ///< largest error as a share of its value; infinite where that is 0
+  /// Largest error as a share of its point's bound, where that was asked for.
+  double max_of_bound = 0;
   SquareSum squared_error;
   /// Points that are missing in one of the fields alone, or not by the same value: they have no
   /// error.

@@ -43,6 +43,12 @@ inline constexpr std::uint8_t max_magnitude = 64;  ///< larger ones count as thi
 inline constexpr unsigned energy_buckets = 16;
 inline constexpr unsigned contexts_per_group = 16;
 
+/// How many contexts the groups of a pass have. Where contexts are split, as many follow for points
+/// with bounds of their own, in the same order.
+inline std::size_t contexts_of(const Pass& pass) {
+  return std::size_t{pass.groups} * contexts_per_group;
+}
+
 CUSZI_HD inline unsigned bucket_of(std::int32_t weighted_sum) {
   const std::int32_t estimate = weighted_sum >> (energy_weight_bits - 8);
   if (estimate <= 0) return 0;

@@ -43,16 +43,19 @@ void write_coefficients(const std::vector<Coefficients>& all, ByteWriter& out) {
 /// at all.
 constexpr std::uint8_t background_as_float = 32;
 constexpr std::uint8_t background_as_double = 64;
+/// Whether contexts are split, in the same byte.
+constexpr std::uint8_t contexts_are_split = 128;
 
 void write_rest(const MultilevelParams& params, ByteWriter& out) {
   const auto narrow = static_cast<float>(params.background);
+  const int first = params.snap | (params.split_contexts ? contexts_are_split : 0);
   if (params.snap == 0 || params.background == 0) {
-    out.put(params.snap);
+    out.put(static_cast<std::uint8_t>(first));
   } else if (static_cast<double>(narrow) == params.background) {
-    out.put(static_cast<std::uint8_t>(params.snap | background_as_float));
+    out.put(static_cast<std::uint8_t>(first | background_as_float));
     out.put(narrow);
   } else {
-    out.put(static_cast<std::uint8_t>(params.snap | background_as_double));
+    out.put(static_cast<std::uint8_t>(first | background_as_double));
     out.put(params.background);
   }
 }
@@ -63,8 +66,10 @@ bool is_value_of(double value, DType dtype) {
 }
 
 void read_rest(ByteReader& in, DType dtype, MultilevelParams& params) {
-  const auto packed = in.get<std::uint8_t>();
-  params.snap = packed % background_as_float;
+  const auto first = in.get<std::uint8_t>();
+  params.split_contexts = first >= contexts_are_split;
+  const int packed = first % contexts_are_split;
+  params.snap = static_cast<std::uint8_t>(packed % background_as_float);
   const int stored = packed - params.snap;
   if (stored == background_as_float) params.background = static_cast<double>(in.get<float>());
   if (stored == background_as_double) params.background = in.get<double>();
@@ -163,11 +168,11 @@ std::vector<int> MultilevelParams::level_of_pass() const {
   return result;
 }
 
-double MultilevelParams::half_step_of(int level) const {
+double MultilevelParams::half_step_of(int level, double first) const {
   double divisor = 1;
   const double limit = beta / 64.0;
   for (int l = 1; l < level && divisor < limit; ++l) divisor *= alpha / 64.0;
-  return half_step / (divisor < limit ? divisor : limit);
+  return first / (divisor < limit ? divisor : limit);
 }
 
 bool MultilevelParams::is_usable(DType dtype) const {

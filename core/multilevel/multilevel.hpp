@@ -46,6 +46,7 @@ struct MultilevelParams {
   std::uint8_t snap = 0;  ///< predictions nearer to `background` than this many 16ths of their
                           ///< level's half step become `background`
   double background = 0;  ///< what anchors are predicted as, if snap is not 0: a value of the dtype
+  bool split_contexts = false;  ///< points with bounds of their own have contexts of their own
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order; or none
 
@@ -58,7 +59,9 @@ struct MultilevelParams {
   /// The part of the payload that a pass belongs to; small coarse levels share one.
   std::vector<int> level_of_pass() const;
   bool is_usable(DType dtype) const;
-  double half_step_of(int level) const;
+  double half_step_of(int level) const { return half_step_of(level, half_step); }
+  /// The half step of a level where that of level 1 is another.
+  double half_step_of(int level, double first) const;
   double snap_radius_of(int level) const { return half_step_of(level) * snap / snap_units; }
 
   /// The parameters for every stride-th point along lattice axes alone; see Lattice::at_stride().

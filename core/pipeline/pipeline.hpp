@@ -49,6 +49,16 @@ struct LoadedFrame {
     FieldScan own;
   };
   std::optional<Transform> transform = {};
+  /// Absolute bounds of its points, if some have others than the field's.
+  std::optional<AskedBounds> asked = {};
+  /// How it is coded under those.
+  struct Bounds {
+    FrameBounds bounds;
+    double typical = 0;                        ///< see BoundPlan
+    std::shared_ptr<const LocalBounds> local;  ///< none if all points have the same
+    FieldScan own;                             ///< before points were kept
+  };
+  std::optional<Bounds> bounds = {};
 
   /// See EncodeSession::scan.
   const FieldScan& scan() const;
@@ -85,8 +95,9 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 /// Compresses a frame that `backend` has loaded: passes of predict-quantise and entropy coding. No
 /// restored value that is not missing will differ from the original by more than `bound`. A frame
 /// of one value is no more than that value and its mask. A bound that goes with each value
-/// (FrameConfig::pointwise) is held by a transform. Where coding cannot be done (bound 0,
-/// range beyond the dtype) or does not pay, the values are packed losslessly or stored.
+/// (FrameConfig::pointwise) is held by a transform. Points keep to the bounds in
+/// LoadedFrame::asked, too, which go with the predictor `multilevel`. Where coding cannot be done
+/// (bound 0, range beyond the dtype) or does not pay, the values are packed losslessly or stored.
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                                std::uint64_t index, double bound, StepTimes& times);
 
@@ -95,6 +106,21 @@ CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, Load
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice = {});
+
+/// What a frame's points keep to, where that is not the field's bound.
+struct FrameBoundsByPlace {
+  double largest = 0;
+  std::optional<LocalBounds> local = {};  ///< smaller ones
+
+  PointBounds of_points(const Selection& points) const {
+    return {largest, local ? &*local : nullptr, points};
+  }
+};
+
+/// The bounds of a frame with this payload, which lies in the host's memory or the backend's and
+/// may be no more than the first level. Nothing if they are the field's. Throws ArchiveError.
+std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameShape& shape,
+                                                  const FrameHeader& header, Bytes payload);
 
 /// Restores a frame of this shape into `out`. `payload` and `out` may lie in the host's memory or
 /// the backend's. Throws ArchiveError.

@@ -108,6 +108,16 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
   });
 }
 
+/// The smaller bounds of the frame's blocks, if it has some.
+std::optional<LocalBounds> read_bounds(Backend& backend, const FrameShape& shape,
+                                       const FrameHeader& header, const Sections& sections,
+                                       StepTimes& times) {
+  if (!header.bounds || !sections.has(SectionId::bounds)) return std::nullopt;
+  return times.measure("bounds", [&] {
+    return LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape);
+  });
+}
+
 /// Where the restored points of a frame go.
 FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, const FrameMask& mask, MutableBytes out) {
@@ -181,6 +191,11 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
     target.max = header.transform->max;
     target.transform = &*transform;
   }
+  const auto local = read_bounds(backend, shape, header, passes.front(), times);
+  if (local) {
+    target.local = &*local;
+    target.points = preview.restored;
+  }
   if (has_own_coder(id_of(*header.predictor))) {
     times.measure("decode",
                   [&] { session.decode_values(target, *header.predictor, passes.front()); });
@@ -223,6 +238,19 @@ void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader
 }
 
 }  // namespace
+
+std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameShape& shape,
+                                                  const FrameHeader& header, Bytes payload) {
+  if (!header.bounds) return std::nullopt;
+  FrameBoundsByPlace bounds{header.bounds->largest};
+  const LevelEntry& first = header.levels.front();
+  const Sections sections =
+      read_passes(first, first.passes(), cut_levels(header, 1, payload).front()).front();
+  if (sections.has(SectionId::bounds)) {
+    bounds.local = LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape);
+  }
+  return bounds;
+}
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       Bytes payload, MutableBytes out, StepTimes& times) {

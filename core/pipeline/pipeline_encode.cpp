@@ -46,7 +46,9 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   FrameHeader header;
   header.index = index;
   header.kind = kind;
-  const FieldScan& scan = frame.transform ? frame.transform->own : frame.scan();
+  const FieldScan& scan = frame.transform ? frame.transform->own
+                          : frame.bounds  ? frame.bounds->own
+                                          : frame.scan();
   header.missing = scan.missing;
   header.min = scan.min;
   header.max = scan.max;
@@ -102,15 +104,25 @@ std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, St
                        [&] { return encode_bits(frame.session->signs(), host_work_of(backend)); });
 }
 
+/// The bounds of the frame's blocks; nothing where all are alike.
+std::vector<std::byte> code_bounds(const LoadedFrame& frame, StepTimes& times) {
+  if (!frame.bounds || frame.bounds->local == nullptr) return {};
+  return times.measure("bounds", [&] { return frame.bounds->local->encode(); });
+}
+
 /// What stands in front of all passes.
 struct PointSections {
   EncodedMask mask;
   std::vector<std::byte> signs;
+  std::vector<std::byte> bounds;
 
-  ByteCount size() const { return mask.bits.size() + mask.values.size() + signs.size(); }
+  ByteCount size() const {
+    return mask.bits.size() + mask.values.size() + signs.size() + bounds.size();
+  }
   void add_to(Sections& out) const {
     add_mask(mask, out);
     if (!signs.empty()) out.add(SectionId::signs, signs);
+    if (!bounds.empty()) out.add(SectionId::bounds, bounds);
   }
 };
 
@@ -267,6 +279,7 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
   result.header.predictor = coding.predictor;
   result.header.coder = coding.coder;
   if (frame.transform) result.header.transform = frame.transform->transform;
+  if (frame.bounds) result.header.bounds = frame.bounds->bounds;
   result.header.levels = level_entries(level_of_pass(coding.predictor), passes);
   for (const CodedPass& pass : coded) {
     result.outliers += pass.counts.outliers;
@@ -285,7 +298,8 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
                                       StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
-  const PointSections points{code_mask(backend, frame, times), code_signs(backend, frame, times)};
+  const PointSections points{code_mask(backend, frame, times), code_signs(backend, frame, times),
+                             code_bounds(frame, times)};
   const std::vector<CodedPass> coded =
       has_own_coder(id_of(coding.predictor))
           ? code_values(session, coding, times)
@@ -313,20 +327,38 @@ FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
   return {std::move(method.predictor), room, coder, config.huffman};
 }
 
+/// Completes what was chosen for the typical bound of a frame's points. Predictions do not snap to
+/// a background within the largest bound: others are finer.
+void set_bounds(const LoadedFrame::Bounds& bounds, double half_step, FrameCoding& coding) {
+  auto& params = std::get<MultilevelParams>(coding.predictor);
+  params.half_step = half_step;
+  if (bounds.local == nullptr) return;
+  params.snap = 0;
+  params.background = 0;
+  params.split_contexts = true;
+  coding.local = bounds.local;
+}
+
 /// How the frame is to be coded. Nothing if it cannot be.
 std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
                                          double bound, const FrameAdvice& advice,
                                          StepTimes& times) {
   if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
-  auto predictor = chosen(frame.draft, config.predictor, frame.scan(), bound, frame.shape.dtype);
+  const double typical = frame.bounds ? frame.bounds->typical : bound;
+  auto predictor = chosen(frame.draft, config.predictor, frame.scan(), typical, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
   const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
   ChosenMethod chosen = times.measure("choose", [&] {
-    return choose_method(*frame.session, std::move(draft), config, frame.shape, bound, first);
+    return choose_method(*frame.session, std::move(draft), config, frame.shape, typical, first);
   });
   if (advice.tell) advice.tell(chosen);
-  return coding_by(config, std::move(chosen.method), bound);
+  FrameCoding coding = coding_by(config, std::move(chosen.method), bound);
+  if (frame.bounds) {
+    const FieldScan& scan = frame.scan();
+    set_bounds(*frame.bounds, half_step_for(bound, scan.min, scan.max, frame.shape.dtype), coding);
+  }
+  return coding;
 }
 
 /// The frame coded while it is read for the first time. Nothing if it needs a scan first, or turns
@@ -394,6 +426,25 @@ double transform_frame(LoadedFrame& frame, double share, StepTimes& times) {
   });
 }
 
+/// Plans how the bounds of the frame's points are kept, and takes those of bound 0 out of what is
+/// coded. Returns the largest; 0 if the frame is to be kept without loss.
+double apply_bounds(LoadedFrame& frame, double bound, StepTimes& times) {
+  return times.measure("bounds", [&] {
+    const FieldScan own = frame.scan();
+    BoundPlan plan = plan_bounds(*frame.asked, bound, own, frame.shape);
+    const bool is_alike = plan.bound == bound && !plan.local && plan.kept.empty();
+    if (is_alike || plan.bound == 0) return plan.bound;
+    if (!plan.kept.empty()) frame.session->keep_points(plan.kept);
+    const double least = plan.local ? plan.local->bounds.back().bound : plan.bound;
+    frame.bounds = LoadedFrame::Bounds{
+        {plan.bound, least, frame.scan().missing - own.missing}, plan.typical, nullptr, own};
+    if (plan.local) {
+      frame.bounds->local = std::make_shared<const LocalBounds>(*std::move(plan.local));
+    }
+    return plan.bound;
+  });
+}
+
 CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>& compress) {
   CompressedFrame result;
   const Allocate allocate = [&](ByteCount size) {
@@ -445,7 +496,7 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
                            std::uint64_t index, double bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
-  if (!config.pointwise) {
+  if (!config.pointwise && !frame.asked) {
     if (auto coded = code_unscanned_frame(backend, config, frame, index, bound, allocate, times)) {
       return *std::move(coded);
     }
@@ -453,7 +504,11 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }
-  if (config.pointwise) bound = transform_frame(frame, bound, times);
+  if (config.pointwise) {
+    bound = transform_frame(frame, bound, times);
+  } else if (frame.asked && bound > 0) {
+    bound = apply_bounds(frame, bound, times);
+  }
   const auto code = has_best_effort(config, frame) ? code_with_best_effort : code_or_keep;
   return code(backend, config, frame, index, bound, allocate, times, advice);
 }

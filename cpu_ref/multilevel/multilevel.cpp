@@ -13,11 +13,22 @@ namespace cuszi::cpu {
 
 namespace {
 
+/// The bounds of points that are smaller than their frame's.
+struct BoundsOfPoints {
+  std::span<const LocalBound> bounds;
+  std::vector<std::uint8_t>
+      points;  ///< which of them, from 1; 0: the frame's; empty: all have that
+
+  BoundsOfPoints() = default;
+  BoundsOfPoints(const LocalBounds& local, const Selection& selected)
+      : bounds(local.bounds), points(local.of_points(selected)) {}
+};
+
 template <class T>
 class Engine final : public MultilevelEngine {
  public:
   Engine(MultilevelParams params, const ErrorRoom& room, double min, double max, const Mask& mask,
-         std::span<const T> original, std::span<T> output, FitSample sample,
+         std::span<const T> original, std::span<T> output, FitSample sample, BoundsOfPoints local,
          const RestoreRules<T>& rules = {})
       : params_(std::move(params)),
         plan_(plan_frame<T>(params_, min, max)),
@@ -31,6 +42,7 @@ class Engine final : public MultilevelEngine {
         magnitudes_(
             std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
         sample_(sample),
+        local_(std::move(local)),
         rules_(rules),
         error_sums_(plan_.passes.size()) {}
 
@@ -68,7 +80,7 @@ class Engine final : public MultilevelEngine {
 
   void reconstruct(int number, std::span<const QuantCode> codes,
                    const SparseList& outliers) override {
-    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    const Quantizers quantizers = quantizers_of(pass(number));
     for_each_predicted_row<T>(
         plan_, pass(number), values_.data(), [] { return 0; },
         [&](int, const ClassPlan<T>& c, const Row& row, const T* prediction) {
@@ -77,9 +89,12 @@ class Engine final : public MultilevelEngine {
                        [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
                          copy_run(codes.data() + code_position, n, coded.codes + k);
                        });
-          for (std::size_t k = 0; k < row.count; ++k) {
-            coded.restored[k] = restore(quantizer, prediction[k], coded.codes[k]);
-          }
+          for_each_bound(quantizers, c.points, row,
+                         [&](const Quantizer<T>& quantizer, std::size_t begin, std::size_t end) {
+                           for (std::size_t k = begin; k < end; ++k) {
+                             coded.restored[k] = restore(quantizer, prediction[k], coded.codes[k]);
+                           }
+                         });
           restore_outliers(c.points, row, outliers, coded);
           put_row(c.points, row, prediction, coded);
         },
@@ -134,6 +149,35 @@ class Engine final : public MultilevelEngine {
                         rules_);
   }
 
+  /// Of the frame's bound, then of the local ones.
+  using Quantizers = std::vector<Quantizer<T>>;
+
+  Quantizers quantizers_of(const Pass& pass) const {
+    Quantizers all{quantizer_of(pass)};
+    for (const LocalBound& local : local_.bounds) {
+      all.emplace_back(params_.half_step_of(pass.level, local.half_step), local.bound, min_, max_,
+                       params_.radius, rules_);
+    }
+    return all;
+  }
+
+  /// Calls work(quantizer, begin, end) for the parts of a row that have one bound.
+  template <class Work>
+  void for_each_bound(const Quantizers& quantizers, const PointClass& points, const Row& row,
+                      const Work& work) const {
+    if (local_.points.empty()) return work(quantizers.front(), 0, row.count);
+    const auto bound_of = [&](std::size_t k) {
+      return local_.points[row.offset + k * points.step[3]];
+    };
+    for (std::size_t begin = 0; begin < row.count;) {
+      const std::uint8_t bound = bound_of(begin);
+      std::size_t end = begin + 1;
+      while (end < row.count && bound_of(end) == bound) ++end;
+      work(quantizers[bound], begin, end);
+      begin = end;
+    }
+  }
+
   template <class Work>
   void for_each_row_of(const Pass& pass, const Work& work) const {
     for_each_row(
@@ -186,7 +230,7 @@ class Engine final : public MultilevelEngine {
       std::vector<SparseEntry> outliers;
       std::int64_t errors = 0;
     };
-    const Quantizer<T> quantizer = quantizer_of(pass(number));
+    const Quantizers quantizers = quantizers_of(pass(number));
     std::int64_t& errors = error_sums_[static_cast<std::size_t>(number)];
     errors = 0;
     for_each_predicted_row<T>(
@@ -194,7 +238,7 @@ class Engine final : public MultilevelEngine {
         [&](Found& mine, const ClassPlan<T>& c, const Row& row, const T* prediction) {
           CodedRow coded;
           T zones[row_points];
-          mine.errors += quantise_row(quantizer, c.points, row, prediction,
+          mine.errors += quantise_row(quantizers, c.points, row, prediction,
                                       zones_of_row(c, row, zones), coded);
           put_row(c.points, row, prediction, coded);
           const bool any = has_outliers(coded, row.count);
@@ -228,7 +272,7 @@ class Engine final : public MultilevelEngine {
   }
 
   /// Without zones every point gets its nearest code. Returns the sum of errors.
-  std::int64_t quantise_row(const Quantizer<T>& quantizer, const PointClass& points, const Row& row,
+  std::int64_t quantise_row(const Quantizers& quantizers, const PointClass& points, const Row& row,
                             const T* prediction, const T* zones, CodedRow& coded) const {
     T original[row_points];
     const auto count = static_cast<std::ptrdiff_t>(row.count);
@@ -236,33 +280,45 @@ class Engine final : public MultilevelEngine {
       const T* const from = original_.data() + row.offset;
       for (std::ptrdiff_t k = 0; k < count; ++k) original[k] = from[k * step];
     });
+    for_each_bound(quantizers, points, row,
+                   [&](const Quantizer<T>& quantizer, std::size_t begin, std::size_t end) {
+                     quantise_part(quantizer, begin, end, original, prediction, zones, coded);
+                   });
+    return errors_of(points, row, original, coded.restored);
+  }
+
+  /// Quantises the points of a row from `first` on and before `last`, which have one bound.
+  void quantise_part(const Quantizer<T>& quantizer, std::size_t first, std::size_t last,
+                     const T* original, const T* prediction, const T* zones,
+                     CodedRow& coded) const {
+    const auto begin = static_cast<std::ptrdiff_t>(first);
+    const auto end = static_cast<std::ptrdiff_t>(last);
     const auto put = [&](std::ptrdiff_t k, const Quantised<T>& q) {
       coded.codes[k] = q.code;
       coded.restored[k] = q.restored;
     };
     if (zones != nullptr) {
-      for (std::ptrdiff_t k = 0; k < count; ++k) {
+      for (std::ptrdiff_t k = begin; k < end; ++k) {
         put(k, quantise(quantizer, rules_, zones[k], original[k], prediction[k]));
       }
-      return errors_of(points, row, original, coded.restored);
+      return;
     }
     constexpr std::ptrdiff_t sure_points = 64;  // hoped to be certain side by side
-    for (std::ptrdiff_t first = 0; first < count; first += sure_points) {
-      const std::ptrdiff_t end = std::min(first + sure_points, count);
+    for (std::ptrdiff_t from = begin; from < end; from += sure_points) {
+      const std::ptrdiff_t to = std::min(from + sure_points, end);
       std::ptrdiff_t certain = 0;
-      for (std::ptrdiff_t k = first; k < end; ++k) {
+      for (std::ptrdiff_t k = from; k < to; ++k) {
         const Attempt<T> attempt = try_to_quantise(quantizer, original[k], prediction[k]);
         put(k, attempt.result);
         certain += attempt.certain ? 1 : 0;
       }
-      for (std::ptrdiff_t k = first; rules_.any() && k < end; ++k) {
+      for (std::ptrdiff_t k = from; rules_.any() && k < to; ++k) {
         certain -= quantizer.zone.has(original[k]) ? 1 : 0;
       }
-      for (std::ptrdiff_t k = first; certain != end - first && k < end; ++k) {
+      for (std::ptrdiff_t k = from; certain != to - from && k < to; ++k) {
         put(k, quantise(quantizer, rules_, original[k], prediction[k]));
       }
     }
-    return errors_of(points, row, original, coded.restored);
   }
 
   /// The sum of error_in_units() over the points of a row that are not missing.
@@ -336,6 +392,7 @@ class Engine final : public MultilevelEngine {
           for_each_trial_subsample(whole, c.points, plan_.grid, counted, [&](const Row& row) {
             std::uint8_t buckets[row_points];
             fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
+            if (params_.split_contexts) split_contexts(number, c.points, row, buckets);
             for_each_run(row, c.points, plan_.grid,
                          [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
                            copy_run(buckets + k, n, contexts.data() + code_position);
@@ -343,6 +400,17 @@ class Engine final : public MultilevelEngine {
           });
         },
         [](const auto&) {});
+  }
+
+  /// Gives the points of a row that have bounds of their own the contexts behind the others'.
+  void split_contexts(int number, const PointClass& points, const Row& row,
+                      std::uint8_t* contexts) const {
+    if (local_.points.empty()) return;
+    const auto others = static_cast<std::uint8_t>(contexts_of(pass(number)));
+    for (std::size_t k = 0; k < row.count; ++k) {
+      const bool has_own = local_.points[row.offset + k * points.step[3]] != 0;
+      contexts[k] = static_cast<std::uint8_t>(contexts[k] + (has_own ? others : 0));
+    }
   }
 
   void fill_buckets(const ClassPlan<T>& c, const ContextWeights& weights, const Row& row,
@@ -370,6 +438,7 @@ class Engine final : public MultilevelEngine {
   std::span<T> values_;
   std::unique_ptr<std::uint8_t[]> magnitudes_;
   FitSample sample_;
+  BoundsOfPoints local_;
   RestoreRules<T> rules_;
   RememberedWeights remembered_;
   std::vector<std::int64_t> error_sums_;  ///< of each pass
@@ -380,25 +449,32 @@ class Engine final : public MultilevelEngine {
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
                                                const ErrorRoom& room, const FrameInput<T>& frame,
-                                               FitSample sample) {
-  return std::make_unique<Engine<T>>(params, room, frame.min, frame.max, frame.mask, frame.values,
-                                     std::span<T>{}, sample, frame.rules);
+                                               FitSample sample, const LocalBounds* local) {
+  return std::make_unique<Engine<T>>(
+      params, room, frame.min, frame.max, frame.mask, frame.values, std::span<T>{}, sample,
+      local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, {frame.dims}), frame.rules);
 }
 
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
-                                               const FrameOutput<T>& frame) {
-  return std::make_unique<Engine<T>>(params, ErrorRoom{}, frame.min, frame.max, frame.mask,
-                                     std::span<const T>{}, frame.values, FitSample::full);
+                                               const FrameOutput<T>& frame,
+                                               const LocalBounds* local, const Selection& points) {
+  return std::make_unique<Engine<T>>(
+      params, ErrorRoom{}, frame.min, frame.max, frame.mask, std::span<const T>{}, frame.values,
+      FitSample::full, local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, points));
 }
 
 template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
-                                                        const FrameInput<float>&, FitSample);
+                                                        const FrameInput<float>&, FitSample,
+                                                        const LocalBounds*);
 template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
-                                                        const FrameInput<double>&, FitSample);
+                                                        const FrameInput<double>&, FitSample,
+                                                        const LocalBounds*);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
-                                                        const FrameOutput<float>&);
+                                                        const FrameOutput<float>&,
+                                                        const LocalBounds*, const Selection&);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
-                                                        const FrameOutput<double>&);
+                                                        const FrameOutput<double>&,
+                                                        const LocalBounds*, const Selection&);
 
 }  // namespace cuszi::cpu

@@ -48,10 +48,13 @@ class MultilevelEngine {
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
                                                const ErrorRoom& room, const FrameInput<T>& frame,
-                                               FitSample sample = FitSample::full);
+                                               FitSample sample = FitSample::full,
+                                               const LocalBounds* local = nullptr);
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
-                                               const FrameOutput<T>& frame);
+                                               const FrameOutput<T>& frame,
+                                               const LocalBounds* local = nullptr,
+                                               const Selection& points = {});
 
 /// The original with NaN where it is missing, so that what is made from it is not finite either;
 /// empty if nothing is.

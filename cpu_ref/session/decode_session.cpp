@@ -102,7 +102,7 @@ class MultilevelDecoder final : public PassDecoder {
       : restoration_(target),
         coder_(coder),
         workspace_(workspace),
-        engine_(make_decoder(predictor, restoration_.output<T>())) {}
+        engine_(make_decoder(predictor, restoration_.output<T>(), target.local, target.points)) {}
 
   void decode(std::span<const CodedLevel> levels) override {
     for (const CodedLevel& level : levels) {

@@ -143,7 +143,8 @@ class MultilevelEncoder final : public CpuPassEncoder {
                     const PassEncoderMemory& memory)
       : CpuPassEncoder(coding, memory),
         points_(frame.values.size()),
-        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame)) {}
+        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame,
+                             FitSample::full, coding.local.get())) {}
 
   void predict(PassRange range) override {
     const std::span<QuantCode> codes = workspace().codes.first(points_);
@@ -187,7 +188,9 @@ class MultilevelEncoder final : public CpuPassEncoder {
   }
 
  private:
-  PassShape shape_of_pass(int number) const override { return shape_of(engine_->pass(number)); }
+  PassShape shape_of_pass(int number) const override {
+    return shape_of(engine_->pass(number), std::get<MultilevelParams>(coding().predictor));
+  }
 
   std::size_t points_;
   std::size_t predicted_ = 0;  ///< points so far
@@ -259,6 +262,20 @@ class CpuEncodeSession final : public EncodeSession {
     learn(scan_frame(shape_.extents(), values_, {}, draft_), {});
   }
 
+  void keep_points(std::span<const std::uint64_t> points) override {
+    FieldScan found = scan();
+    transformed_.assign(original_.begin(), original_.end());
+    for (std::size_t i = 0; i < transformed_.size(); ++i) {
+      if ((points[i / 64] >> (i % 64) & 1) == 0) continue;
+      transformed_[i] = std::numeric_limits<T>::quiet_NaN();
+    }
+    values_ = transformed_;
+    const MissingTest<T> missing(rules_.fills);
+    found.missing =
+        static_cast<std::uint64_t>(std::count_if(values_.begin(), values_.end(), missing));
+    learn(found, rules_);
+  }
+
   PointBits signs() override { return coded_form(signs_, shape_.dims); }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
@@ -319,7 +336,7 @@ class CpuEncodeSession final : public EncodeSession {
   Workspace& workspace_;
   FrameShape shape_;
   std::span<const T> original_;
-  std::span<const T> values_;  ///< the original ones, or transformed
+  std::span<const T> values_;  ///< the original ones, or transformed, or without those kept
   std::vector<T> transformed_;
   std::vector<std::uint64_t> signs_;
   ValueRules rules_;

@@ -65,8 +65,8 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
     engine->predict_quantise(number, own_codes, outliers);
     bytes += engine->fit_contexts(number, own_contexts).size();
     const TrialSubsample part = TrialSubsample::of_trial(pass.points, points);
-    coded.push_back(
-        {counted_of(own_codes, part), counted_of(own_contexts, part), shape_of(pass), part.times});
+    coded.push_back({counted_of(own_codes, part), counted_of(own_contexts, part),
+                     shape_of(pass, std::get<MultilevelParams>(coding.predictor)), part.times});
     first += pass.points;
     bytes += SparseList::encode(outliers, pass.points).size();
   }

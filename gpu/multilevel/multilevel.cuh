@@ -5,6 +5,7 @@
 
 #include "gpu/field/frame_work.cuh"
 #include "gpu/multilevel/device_class.cuh"
+#include "gpu/multilevel/local_quantizers.cuh"
 #include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
@@ -84,6 +85,7 @@ struct QuantiseTask {
   const std::uint8_t* contexts =
       nullptr;               ///< by code position, if errors in a zone are coded as none
   const T* zones = nullptr;  ///< in steps, of each context
+  LocalQuantizers<T> local = {};
 };
 
 /// Predicts, quantises and restores the points of a pass.
@@ -104,11 +106,18 @@ struct RestoreTask {
   SparseView outliers;
   std::uint32_t* flaws;
   T* listed = nullptr;  ///< see LevelFrame
+  LocalQuantizers<T> local = {};
 };
 
 /// Restores the points of a pass from their codes.
 template <class T>
 void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task);
+
+/// Gives the points of a pass that have bounds of their own, by `bounds` of the frame's points, the
+/// contexts behind the others'.
+template <class T>
+void split_contexts(DeviceContext& gpu, const PassView<T>& pass, const std::uint8_t* bounds,
+                    std::size_t others, std::uint8_t* contexts);
 
 /// For each code position of a pass whether its point is missing.
 template <class T>

@@ -16,6 +16,7 @@ __device__ void restore_tile(const RegionOfClass<Class, T>& tile, const LevelArr
     const QuantCode code = codes[tile.code_position_in_region(k)];
     bool is_rare = code == outlier_code;
     if (task.missing.words != nullptr) is_rare |= task.missing.test(tile.original(k));
+    if (task.local.bounds != nullptr) is_rare |= task.local.has(tile.original(k));
     rare |= static_cast<unsigned>(is_rare) << k;
     const std::uint64_t offset = tile.offset(k);
     array.values[offset] = is_rare ? expected[k] : restore(task.quantizer, expected[k], code);

@@ -22,6 +22,7 @@ __device__ void quantise_tile(const RegionOfClass<Class, T>& tile, const LevelAr
     const Attempt<T> attempt = try_to_quantise(task.quantizer, original[k], expected[k]);
     bool is_rare = !attempt.certain | task.quantizer.zone.has(original[k]);
     if (task.missing.words != nullptr) is_rare |= task.missing.test(tile.original(k));
+    if (task.local.bounds != nullptr) is_rare |= task.local.has(tile.original(k));
     rare |= static_cast<unsigned>(is_rare) << k;
     const std::uint64_t offset = tile.offset(k);
     array.values[offset] = (rare >> k) % 2 != 0 ? expected[k] : attempt.result.restored;

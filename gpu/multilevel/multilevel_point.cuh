@@ -73,10 +73,11 @@ __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArra
     return static_cast<QuantCode>(task.quantizer.radius);
   }
   const T value = task.original[at.original];
+  const Quantizer<T>& quantizer = task.local.of(at.original, task.quantizer);
   const Quantised<T> q =
       task.zones == nullptr
-          ? quantise(task.quantizer, task.rules, value, expected)
-          : quantise(task.quantizer, task.rules, task.zones[task.contexts[at.code_position]], value,
+          ? quantise(quantizer, task.rules, value, expected)
+          : quantise(quantizer, task.rules, task.zones[task.contexts[at.code_position]], value,
                      expected);
   array.values[at.offset] = q.restored;
   array.magnitudes[at.offset] = magnitude_of_code(q.code, task.quantizer.radius);
@@ -99,7 +100,8 @@ __device__ void restore_point(const RestoreTask<T>& task, const LevelArray<T>& a
   }
   array.magnitudes[at.offset] = magnitude_of_code(code, task.quantizer.radius);
   if (code != outlier_code) {
-    array.values[at.offset] = restore(task.quantizer, expected, code);
+    const Quantizer<T>& quantizer = task.local.of(at.original, task.quantizer);
+    array.values[at.offset] = restore(quantizer, expected, code);
     return;
   }
   const RankedBits& listed = task.outliers.bits;

@@ -65,6 +65,18 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   });
 }
 
+template <class T>
+__global__ void __launch_bounds__(RegionShape::block_threads)
+    split_contexts_kernel(__grid_constant__ const PassView<T> pass, const std::uint8_t* bounds,
+                          std::uint8_t others, std::uint8_t* contexts) {
+  for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
+    for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t code_position) {
+      if (bounds[original_offset_of(view, region, spot)] == 0) return;
+      contexts[region.code_position + code_position] += others;
+    });
+  });
+}
+
 /// The bits of the original value that stands at a code position of a pass.
 template <class T>
 struct OriginalAt {
@@ -120,11 +132,21 @@ void find_missing_positions(DeviceContext& gpu, const PassView<T>& pass, const R
   check_launch("find_missing_positions");
 }
 
+template <class T>
+void split_contexts(DeviceContext& gpu, const PassView<T>& pass, const std::uint8_t* bounds,
+                    std::size_t others, std::uint8_t* contexts) {
+  split_contexts_kernel<T><<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(
+      pass, bounds, static_cast<std::uint8_t>(others), contexts);
+  check_launch("split_contexts");
+}
+
 #define CUSZI_INSTANTIATE(T)                                                                    \
   template void quantise_pass(DeviceContext&, const PassView<T>&, const QuantiseTask<T>&);      \
   template Bytes list_outliers(DeviceContext&, const PassView<T>&, const T*, const RankedBits&, \
                                std::uint64_t);                                                  \
   template void restore_pass(DeviceContext&, const PassView<T>&, const RestoreTask<T>&);        \
+  template void split_contexts(DeviceContext&, const PassView<T>&, const std::uint8_t*,         \
+                               std::size_t, std::uint8_t*);                                     \
   template void find_missing_positions(DeviceContext&, const PassView<T>&, const RankedBits&,   \
                                        std::uint8_t*);
 CUSZI_INSTANTIATE(float)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -50,6 +51,16 @@ __global__ void pick_sample(const T* values, std::uint64_t points, MissingTest<T
   const T value = values[sampled_point(k, wanted, points)];
   picked[k] =
       missing(value) ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(value);
+}
+
+/// The values but for those of some points, which get NaN.
+template <class T>
+__global__ void leave_out(const T* values, std::uint64_t points, const std::uint64_t* left_out,
+                          T* out) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i >= points) return;
+  const bool is_left_out = (left_out[i / 64] >> (i % 64) & 1) != 0;
+  out[i] = is_left_out ? std::numeric_limits<T>::quiet_NaN() : values[i];
 }
 
 /// Sets `found` if any of these values has these bits.
@@ -221,6 +232,26 @@ class GpuEncodeSession final : public EncodeSession {
     learn(scan_, {});
   }
 
+  void keep_points(std::span<const std::uint64_t> kept) override {
+    FieldScan found = scan();
+    std::vector<std::uint64_t> missing(kept.size());
+    if (found.missing != 0) {
+      start_copy(gpu_, missing.data(), missing_.bits.words, missing.size());
+      gpu_.sync();
+    }
+    found.missing = 0;
+    for (std::size_t word = 0; word < kept.size(); ++word) {
+      found.missing += static_cast<unsigned>(std::popcount(kept[word] | missing[word]));
+    }
+    const std::uint64_t points = shape_.points();
+    auto* const out = gpu_.take<T>(points);
+    launch_items(gpu_, "leave_out", points, leave_out<T>, original_, points,
+                 upload(gpu_, kept.data(), kept.size()), out);
+    missing_ = {};
+    values_ = out;
+    learn(found, rules_);
+  }
+
   PointBits signs() override { return gpu::coded_form(gpu_, negative_, shape_.dims); }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
@@ -308,7 +339,7 @@ class GpuEncodeSession final : public EncodeSession {
   DeviceContext& gpu_;
   FrameShape shape_;
   const T* original_ = nullptr;
-  const T* values_ = nullptr;  ///< the original ones, or transformed
+  const T* values_ = nullptr;  ///< the original ones, or transformed, or without those kept
   std::uint64_t* negative_ = nullptr;
   FrameMemory memory_;
   ValueRules rules_;

@@ -24,7 +24,9 @@ class MultilevelDecoder final : public PassDecoder {
         coder_(coder),
         restoration_(gpu, target),
         output_(restoration_.output()),
-        memory_(gpu) {}
+        memory_(gpu),
+        local_(target.local),
+        points_(target.points) {}
 
   void decode(std::span<const CodedLevel> levels) override {
     CopyList downloads;
@@ -53,6 +55,9 @@ class MultilevelDecoder final : public PassDecoder {
     enter(pass);
     fill_contexts(gpu_, frame_->view(pass), weights_ + first_weights_[static_cast<unsigned>(pass)],
                   contexts_ + frame_->start(pass));
+    if (!params_.split_contexts || bounds_ == nullptr) return;
+    split_contexts(gpu_, frame_->view(pass), bounds_, contexts_of(frame_->pass(pass)),
+                   contexts_ + frame_->start(pass));
   }
 
   void place(int pass) override {
@@ -81,7 +86,7 @@ class MultilevelDecoder final : public PassDecoder {
         list.empty() ? SparseView{} : decode_sparse(gpu_, {list}, points).front();
     restore_pass(gpu_, frame_->view(pass),
                  RestoreTask<T>{output_.missing, quantizer, codes_ + frame_->start(pass), outliers,
-                                gpu_.flaws(), frame_->listed(pass)});
+                                gpu_.flaws(), frame_->listed(pass), local_quantizers_of(pass)});
   }
 
   void finish() override {
@@ -92,6 +97,9 @@ class MultilevelDecoder final : public PassDecoder {
  private:
   void make_frame() {
     frame_.emplace(gpu_, memory_, params_, output_.min, output_.max, output_.values);
+    if (local_ != nullptr) {
+      bounds_ = spread_bounds(gpu_, *local_, points_, gpu_.take<std::uint8_t>(frame_->points()));
+    }
     codes_ = gpu_.take<QuantCode>(frame_->points());
     gaps_ = Gaps(gpu_, *frame_, output_.missing);
     if (gaps_.any()) {
@@ -107,6 +115,13 @@ class MultilevelDecoder final : public PassDecoder {
     if (pass <= entered_) return;
     frame_->enter(pass);
     entered_ = pass;
+  }
+
+  LocalQuantizers<T> local_quantizers_of(int pass) {
+    if (bounds_ == nullptr) return {};
+    const auto all =
+        local_quantizers<T>(*local_, params_, frame_->pass(pass).level, output_.min, output_.max);
+    return {bounds_, upload(gpu_, all.data(), all.size())};
   }
 
   void upload_weights() {
@@ -156,7 +171,10 @@ class MultilevelDecoder final : public PassDecoder {
   std::vector<Sections> on_host_;  ///< those that the host reads, in its memory
   std::optional<AnsCodes> ans_;
   Gaps gaps_;
-  QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
+  const LocalBounds* local_;
+  Selection points_;                      ///< of the frame, that are restored
+  const std::uint8_t* bounds_ = nullptr;  ///< of these points; null: they have the frame's own
+  QuantCode* closed_codes_ = nullptr;     ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
   QuantCode* codes_ = nullptr;               ///< by pass and code position
   std::uint8_t* contexts_ = nullptr;         ///< of the same

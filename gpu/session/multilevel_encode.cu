@@ -47,6 +47,10 @@ class MultilevelEncoder final : public PassEncoder {
         size_(size),
         input_(frame),
         frame_(gpu, memory, params_, frame.min, frame.max, memory.take<T>(count_of(frame.extents))),
+        bounds_(coding_.local == nullptr
+                    ? nullptr
+                    : spread_bounds(gpu, *coding_.local, {frame.dims},
+                                    memory.take<std::uint8_t>(frame_.points()))),
         codes_(memory.take<QuantCode>(frame_.points())),
         contexts_(uses_contexts(coding.coder) || coding.predicts_by_contexts()
                       ? memory.take<std::uint8_t>(frame_.points())
@@ -84,6 +88,11 @@ class MultilevelEncoder final : public PassEncoder {
       on_device += weights[static_cast<std::size_t>(number - passes.first)].size();
     }
     fill_contexts<T>(gpu_, small);
+    const bool split = params_.split_contexts && bounds_ != nullptr;
+    for (int number = passes.first; split && number < passes.end; ++number) {
+      split_contexts(gpu_, frame_.view(number), bounds_, contexts_of(frame_.pass(number)),
+                     contexts(number));
+    }
     add(passes, SectionId::weights, sections);
   }
 
@@ -172,20 +181,29 @@ class MultilevelEncoder final : public PassEncoder {
     return sets;
   }
 
+  LocalQuantizers<T> local_quantizers_of(const Pass& pass) const {
+    if (bounds_ == nullptr) return {};
+    const auto all =
+        local_quantizers(*coding_.local, params_, pass.level, input_.min, input_.max, input_.rules);
+    return {bounds_, upload(gpu_, all.data(), all.size())};
+  }
+
   QuantiseTask<T> task_of(int number) const {
     const Pass& pass = frame_.pass(number);
     const Quantizer<T> quantizer(params_.half_step_of(pass.level), coding_.room.bound, input_.min,
                                  input_.max, params_.radius, input_.rules);
-    return {input_.values,
-            input_.missing,
-            input_.rules,
-            quantizer,
-            codes(number),
-            outliers_[static_cast<std::size_t>(number)],
-            &sums_[number].outliers,
-            &sums_[number].errors,
-            error_units_per_one(coding_.room.bound),
-            frame_.listed(number)};
+    QuantiseTask<T> task{input_.values,
+                         input_.missing,
+                         input_.rules,
+                         quantizer,
+                         codes(number),
+                         outliers_[static_cast<std::size_t>(number)],
+                         &sums_[number].outliers,
+                         &sums_[number].errors,
+                         error_units_per_one(coding_.room.bound),
+                         frame_.listed(number)};
+    task.local = local_quantizers_of(pass);
+    return task;
   }
 
   /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
@@ -274,7 +292,7 @@ class MultilevelEncoder final : public PassEncoder {
     const Pass& pass = frame_.pass(number);
     const std::uint64_t start = gaps_.any() ? gaps_.start(number) : frame_.start(number);
     return {codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
-            gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass)};
+            gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass, params_)};
   }
 
   LevelSymbols symbols_of(PassRange range) const {
@@ -339,6 +357,7 @@ class MultilevelEncoder final : public PassEncoder {
   FitSample size_;  ///< of the fits of contexts
   FrameInput<T> input_;
   LevelFrame<T> frame_;
+  const std::uint8_t* bounds_;       ///< of the frame's points; null: they have the frame's own
   QuantCode* codes_;                 ///< by pass and code position
   std::uint8_t* contexts_;           ///< of the same
   Gaps gaps_;                        ///< that have been closed

@@ -40,7 +40,7 @@ typedef enum cuszi_status {
   CUSZI_INTERNAL = 8 /* a defect of libcuszi */
 } cuszi_status;
 
-enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16, CUSZI_MAX_ISOVALUES = 15 };
+enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16, CUSZI_MAX_ISOVALUES = 15, CUSZI_MAX_REGIONS = 16 };
 
 typedef enum cuszi_dtype { CUSZI_F32 = 0, CUSZI_F64 = 1 } cuszi_dtype;
 
@@ -123,6 +123,13 @@ typedef enum cuszi_zfp_mode {
 
 typedef enum cuszi_cubic { CUSZI_CUBIC_NOT_A_KNOT = 1, CUSZI_CUBIC_NATURAL = 2 } cuszi_cubic;
 
+/* A part of a field with a bound of its own. */
+typedef struct cuszi_region {
+  uint64_t first[CUSZI_MAX_RANK]; /* of each axis the indices from `first` on */
+  uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 and UINT64_MAX leave it open */
+  double bound;                   /* in the sense of `mode`; 0 is lossless */
+} cuszi_region;
+
 /* How to compress, and where to work. Begin with cuszi_default_options(), which are lossless under
  * the preset `ratio`; what is 0 has its default. The members are the options of the tool of the
  * same names, which its manual page explains. */
@@ -188,6 +195,16 @@ typedef struct cuszi_options {
                                             these as its original is */
   uint32_t isovalue_count;
   int32_t keep_sign; /* if not 0, 0 is an isovalue, too */
+
+  cuszi_region regions[CUSZI_MAX_REGIONS]; /* parts with smaller bounds; of a point that several
+                                              have the last one's holds. For multilevel */
+  uint32_t region_count;
+  uint32_t reserved;
+  const float* bound_field;              /* bounds where no region has one, in raster order, in the
+                                            sense of `mode`: smaller ones than `bound` hold */
+  uint64_t bound_count;                  /* of bound_field, which it must have for the field */
+  uint64_t bound_blocks[CUSZI_MAX_RANK]; /* each of them is that of so many points along each axis
+                                            of the field, slowest first; 0: of one */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -231,7 +248,7 @@ CUSZI_API const cuszi_option* cuszi_option_at(size_t index);
 /* Sets an option, by its name or its member's, to what a text says, as the tool does: "effort" to
  * "best", "frame-size" to "64M", "axes" to "layered:0", "target" to "psnr:80". The order of calls
  * does not matter, but for "error-bound", "mode" and "target", of which the last one counts, and
- * "fill-value" and "keep-isovalue", of which each call adds one. Returns a cuszi_status:
+ * "fill-value", "keep-isovalue" and "region", of which each call adds one. Returns a cuszi_status:
  * CUSZI_BAD_USAGE, and nothing is set, if there is no such option, the text is none that it takes,
  * an argument is NULL, or the options are of an earlier version that lacks the member. Whether
  * options go together is found out where they are used. */

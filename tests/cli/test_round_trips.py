@@ -101,6 +101,69 @@ class RoundTrips(CliTest):
                          "--preset", "zfp", code=USAGE)
         self.assertIn(b"zfp takes no bound that goes with each value", run.stderr)
 
+    def assert_kept(self, original, bound_of):
+        """Every value of a field of 20x30x40 is within bound_of(z, y, x) of its original."""
+        restored = array.array("f", self.path("u.out").read_bytes())
+        for i, (was, now) in enumerate(zip(original, restored)):
+            bound = bound_of(i // 1200, i // 40 % 30, i % 40)
+            self.assertLessEqual(abs(Fraction(was) - Fraction(now)), Fraction(bound), i)
+
+    def test_regions(self):
+        original = array.array("f", self.field("u_20x30x40.f32"))
+
+        def bound_of(z, y, x):
+            if z == 3 and y < 2:
+                return 0
+            return 1e-4 if z < 8 and 10 <= y < 20 else 0.05
+
+        report, = self.report("compress", "u_20x30x40.f32", "-m", "abs", "-e", "0.05", "--region",
+                             "0:8,10:20,:=1e-4", "--region", "3,:2=0", "--verify", "-o", "u.cuszi")
+        self.assertEqual((report["least_bound_abs"], report["lossless_points"]), (1e-4, 80))
+        self.assertLessEqual(report["max_error_over_bound"], 1)
+        self.assertGreater(report["max_error_over_bound"], 0.5)
+        self.assertTrue(report["within_bound"])
+        self.cuszi("decompress", "u.cuszi", "-o", "u.out")
+        self.assert_kept(original, bound_of)
+        part, = self.report("decompress", "u.cuszi", "--box", "2:12,5:25,3:9", "--compare",
+                           "u_20x30x40.f32", "-o", "u.box")
+        self.assertTrue(part["within_bound"])
+        inspected, = self.report("inspect", "u.cuszi")
+        frame, = inspected["frame_list"]
+        self.assertEqual(frame["bounds"], {"largest": 0.05, "least": 1e-4, "kept": 80})
+
+    def test_a_field_of_bounds(self):
+        original = array.array("f", self.field("u_20x30x40.f32"))
+        random = Random(1)
+        for blocks in (None, (8, 16, 40)):
+            counts = [math.ceil(n / b) for n, b in zip((20, 30, 40), blocks or (1, 1, 1))]
+            bounds = array.array("f", [10 ** random.uniform(-4, -1) for _ in range(math.prod(counts))])
+            self.path("bounds.f32").write_bytes(bounds.tobytes())
+            options = ["--bound-blocks", "x".join(map(str, blocks))] if blocks else []
+            with self.subTest(blocks=blocks):
+                self.cuszi("compress", "u_20x30x40.f32", "-m", "abs", "-e", "0.05", "--force",
+                           "--bound-field", "bounds.f32", *options, "--verify", "-o", "u.cuszi")
+                self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
+
+                def bound_of(*at):
+                    z, y, x = (i // b for i, b in zip(at, blocks or (1, 1, 1)))
+                    return min(0.05, bounds[(z * counts[1] + y) * counts[2] + x])
+                self.assert_kept(original, bound_of)
+
+    def test_regions_that_are_refused(self):
+        self.field("u_20x30x40.f32")
+        self.path("bounds.f32").write_bytes(bytes(400))
+        for options, said in [
+                (["--region", "0:8"], "--region '0:8' is not RANGES=BOUND"),
+                (["--region", "0:8=-1"], "--region '0:8=-1' is not RANGES=BOUND"),
+                (["--region", "0:21=0.1"], "the box's indices 0:21 of axis 0 are none of the field"),
+                (["--region", "0:8=1e-4", "--preset", "fast"], "--preset ratio or --predictor multilevel"),
+                (["--region", "0:8=1e-4", "-m", "pwrel"], "--mode rel or abs"),
+                (["--bound-blocks", "8x8x8"], "--bound-blocks goes with --bound-field"),
+                (["--bound-field", "bounds.f32"], "has 100 values; a field of 20x30x40 needs 24000")]:
+            with self.subTest(options=options):
+                run = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", *options, code=USAGE)
+                self.assertIn(said, run.stderr.decode())
+
     def test_isovalues(self):
         original = array.array("f", self.field("u_20x30x40.f32"))
         isovalues = (0, 0.1, sorted(original)[len(original) // 3])  # the last one is in the field

@@ -84,6 +84,18 @@ void add_bounds(Cases& cases) {
   }
 }
 
+/// Regions with bounds of their own, one without loss.
+void add_regions(Cases& cases) {
+  for (const DType dtype : dtypes) {
+    for (const Dims& dims : shapes) {
+      for (const char* regions : {"region=1:3=1e-4", "region=:2=1e-3 region=2:3=0"}) {
+        cases.push_back(
+            {FieldKind::missing, dims, dtype, fmt::format("error-bound=1e-2 {}", regions)});
+      }
+    }
+  }
+}
+
 /// Missing values of every kind, and masks like the row or the slice before.
 void add_masks(Cases& cases) {
   for (const char* preset : presets) {
@@ -303,6 +315,7 @@ std::vector<CorpusArchive> make_corpus() {
   add_group("preset", add_presets, corpus);
   add_group("bound", add_bounds, corpus);
   add_group("mask", add_masks, corpus);
+  add_group("region", add_regions, corpus);
   add_group("method", add_methods, corpus);
   add_group("multilevel", add_multilevel, corpus);
   add_group("zfp", add_zfp, corpus);

@@ -58,6 +58,7 @@ class FaultySession final : public EncodeSession {
   void transform(const TransformChoice& choice, double share) override {
     sound_->transform(choice, share);
   }
+  void keep_points(std::span<const std::uint64_t> points) override { sound_->keep_points(points); }
   PointBits signs() override { return sound_->signs(); }
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return sound_->trials(part);

@@ -17,6 +17,7 @@ struct Inventory {
   std::array<int, 4> kinds{};
   std::array<int, 14> sections{};
   std::array<int, 2> transformed{};  ///< of coded frames: no, yes
+  std::array<int, 2> bounded{};      ///< the same of bounds of their own
   std::array<int, 5> predictors{};
   std::array<int, 3> coders{};
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
@@ -41,6 +42,7 @@ struct Inventory {
     const bool coded = frame.header.kind == FrameKind::coded;
     if (coded) add_method(frame.header);
     if (coded) ++transformed.at(frame.header.transform ? 1 : 0);
+    if (coded) ++bounded.at(frame.header.bounds ? 1 : 0);
     for (const OpenLevel& level : frame.levels) {
       for (const OpenSection& section : level) {
         add(section, coded && id_of(*frame.header.coder) == CoderId::ans);
@@ -113,6 +115,7 @@ TEST_CASE("fuzzing starts from every way to make an archive") {
   check_all(inventory.kinds);
   check_sections(inventory);
   check_all(inventory.transformed);
+  check_all(inventory.bounded);
   check_all(inventory.predictors);
   check_all(inventory.coders);
   for (const auto& of_coder : inventory.indices) check_all(of_coder);

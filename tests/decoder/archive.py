@@ -10,9 +10,9 @@ from .numbers import Reader, hash_of
 from .parts import bits_of_points, extents_of, mask_values, unpacked, untransformed
 
 _SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "weights",
-             "lattice hash", "signs")
+             "lattice hash", "signs", "bounds")
 _OPTIONAL, _PACKED = 13, 14
-_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED = range(5)
+_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED = range(6)
 _PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp)
 _CODERS = (huffman, ans)
 
@@ -98,9 +98,12 @@ def _read_table(table, dtype, dims):
         assert table.u8() == 0, "log"
         frame.transform = SimpleNamespace(centre=table.i16(), min=table.f64(), max=table.f64(), kept=table.varint())
         frame.masked += frame.transform.kept
+    if frame.kind == _BOUNDED:
+        table.f64(), table.f64()  # the largest and the least bound, which no value depends on
+        frame.masked += table.varint()
     frame.least = dtype(frame.transform.min if frame.transform else frame.min)  # of what is predicted
     frame.most = dtype(frame.transform.max if frame.transform else frame.max)
-    if frame.kind in (_CODED, _TRANSFORMED):
+    if frame.kind in (_CODED, _TRANSFORMED, _BOUNDED):
         _read_method(table, frame)
     frame.levels = [_read_level(table) for _ in range(table.varint())]
     table.end()

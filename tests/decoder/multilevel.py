@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from .numbers import Bits, Reader, hash_of, unzigzag
-from .parts import clamp, extents_of, from_bits, sparse_list, squeezed
+from .parts import clamp, extents_of, from_bits, local_half_steps, sparse_list, squeezed
 
 _LATTICE, _INDEPENDENT, _LAYERED = range(3)
 _FIRST_WEIGHTS = [102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0]
@@ -19,6 +19,7 @@ def read(table, frame):
                              alpha=table.u8() / 64, beta=table.u8() / 64, half_step=table.f64())
     snap = table.u8()
     params.snap = snap & 31
+    params.split = snap >= 128
     params.background = table.f32() if snap & 32 else table.f64() if snap & 64 else 0
     params.radius = table.varint()
     _find_axes(params, frame.dims)
@@ -217,12 +218,12 @@ class _Point:
         return total / t(len(inner or self.c.odd))
 
 
-def _half_step(params, level):
+def _half_step(params, level, first=None):
     divisor = 1.0
     for _ in range(level - 1):
         if divisor < params.beta:
             divisor *= params.alpha
-    return params.half_step / min(divisor, params.beta)
+    return (first or params.half_step) / min(divisor, params.beta)
 
 
 def _feature(value):
@@ -279,6 +280,9 @@ class _Decoder:
         background = self.params.background if self.params.snap else _middle(frame)
         self.background = frame.dtype(background)
         self.remembered, self.done = {}, []
+        bounds = frame.passes[0].get("bounds")
+        which, self.half_steps = local_half_steps(bounds, self.params.half_step, extents_of(frame.dims))
+        self.which = which.reshape(extents)
 
     def weights(self, data, groups):
         """Of the groups of a pass; None for bucket 0."""
@@ -316,7 +320,9 @@ class _Decoder:
         contexts = None
         if frame.coder.needs_contexts:
             weights = self.weights(sections.get("weights"), its_pass.groups)
-            contexts = [self.context(c, at, weights[c.group], half_step) for c, at in coded]
+            others = 16 * len(its_pass.groups)
+            contexts = [self.context(c, at, weights[c.group], half_step)
+                        + (others if params.split and self.which[at] else 0) for c, at in coded]
         codes = iter(frame.coder.decoded(frame, number, len(coded), contexts))
         outliers = sparse_list(sections.get("outliers"), len(points))
         for place, (c, at) in enumerate(points):
@@ -324,7 +330,8 @@ class _Decoder:
             if not self.mask[at]:
                 code = next(codes)
                 self.magnitudes[at] = min(abs(code - params.radius), 64) if code else 64
-                step = self.dtype(code - params.radius) * self.dtype(2 * half_step)
+                own = _half_step(params, its_pass.level, self.half_steps[self.which[at]])
+                step = self.dtype(code - params.radius) * self.dtype(2 * own)
                 value = clamp(value + step, frame.least, frame.most) if code else from_bits(self.dtype, outliers[place])
             self.values[at] = value
             self.done.append(value)

@@ -85,6 +85,22 @@ def mask_values(data, count, dtype):
     return palette[np.frombuffer(unpacked(reader.rest()), "u1")]
 
 
+def local_half_steps(data, half_step, extents):
+    """The half step of level 1 of every point (3.6)."""
+    half_steps = [half_step]
+    blocks, edge = None, {0: 512, 1: 512, 2: 16, 3: 8}[sum(extent > 1 for extent in extents)]
+    if data:
+        reader = Reader(data)
+        for _ in range(reader.u8()):
+            reader.f64()  # the bound
+            half_steps.append(reader.f64())
+        counts = [-(-extent // edge) for extent in extents]
+        blocks = np.frombuffer(unpacked(reader.rest()), "u1").reshape(counts)
+    at = np.indices(extents) // edge
+    which = np.zeros(extents, int) if blocks is None else blocks[tuple(at)]
+    return which.ravel(), half_steps
+
+
 def sparse_list(data, points):
     """Values by their points (3.3)."""
     if not data:

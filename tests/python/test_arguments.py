@@ -232,6 +232,26 @@ class Names(unittest.TestCase):
             with self.assertRaisesRegex((cuszi.UsageError, TypeError), "isovalues"):
                 cuszi.compress(a, rel=0.1, isovalues=wrong)
 
+    def test_bounds_by_place(self):
+        a = waves()
+        bounds = np.full(a.shape, 0.05, "f4")
+        bounds[2:5, :, 8:16] = 2**-10
+        regions = [(np.s_[2:5, :, 8:16], 2**-10)]
+        archive = cuszi.compress(a, abs=0.05, regions=regions)
+        self.assertTrue((abs(cuszi.decompress(archive) - a) <= bounds).all())
+        self.assertEqual(cuszi.compress(a, abs=0.05, regions=[("2:5,:,8:16", 2**-10)]), archive)
+        self.assertEqual(cuszi.compress(a, abs=0.05, bound_field=bounds), archive)
+        exact = cuszi.decompress(cuszi.compress(a, abs=0.05, regions=[(3, 0)]))
+        np.testing.assert_array_equal(exact[3], a[3])
+        by_block = np.full([-(-n // 4) for n in a.shape], 0.05)
+        by_block[0] = 2**-10
+        kept = cuszi.decompress(cuszi.compress(a, abs=0.05, bound_field=by_block, bound_blocks=(4, 4, 4)))
+        self.assertLessEqual(abs(kept - a)[:4].max(), 2**-10)
+        for wrong in ({"regions": [(np.s_[::2], 0)]}, {"regions": [(-1, 0)]}, {"regions": [(0, -1)]},
+                      {"bound_blocks": (4, 4)}, {"bound_field": bounds[:-1]}):
+            with self.subTest(wrong=wrong), self.assertRaises(cuszi.UsageError):
+                cuszi.compress(a, abs=0.05, **wrong)
+
     def test_names_for_type_checkers_are_those_of_the_table(self):
         for name in ("preset", "predictor", "coder", "effort", "lossless", "index", "interp_cubic"):
             literal = getattr(_options, name.removeprefix("interp_").capitalize())
@@ -247,7 +267,7 @@ class Names(unittest.TestCase):
                   "memory_limit": "memory_limit"}
         keywords = {others.get(member, member) for member in _library.OPTIONS if member}
         own = {"a", "abs", "rel", "pw_rel", "psnr", "ratio", "stream", "out", "method"}  # no options
-        self.assertEqual(keywords - {"memory_limit", "abs", "psnr"} | {"axis"},
+        self.assertEqual(keywords - {"memory_limit", "abs", "psnr"} | {"axis", "bound_field"},
                          set(parameters) - own | set(_options.METHOD))
         self.assertIn("memory_limit", inspect.signature(cuszi.decompress).parameters)
 

@@ -162,7 +162,7 @@ class RoundTrips(unittest.TestCase):
 
     def test_every_option_of_the_tool_is_there(self):
         named = {"-e": "rel", "--target": "psnr", "--fill-value": "fill",
-                 "--keep-isovalue": "isovalues",
+                 "--keep-isovalue": "isovalues", "--region": "regions",
                  "--frame-size": "frame_bytes", "--interp": "interp_tile"}
         of_files = {"--recursive", "--filelist", "--dims", "--dims-xyz", "--type", "--skip-bytes",
                     "--byte-order", "--output", "--stdout", "--force", "--keep", "--rm", "--json",

@@ -15,7 +15,12 @@ class MultilevelDecoder {
       : params_(params),
         frame_(frame),
         plan_(plan_frame<T>(params, frame.header.min, frame.header.max)),
-        magnitudes_(frame.values.size(), 0) {}
+        magnitudes_(frame.values.size(), 0) {
+    if (!frame.header.bounds || !frame.passes.front().has(SectionId::bounds)) return;
+    local_ =
+        LocalBounds::decode(frame.passes.front().at(SectionId::bounds), {dtype_of<T>, frame.dims});
+    bound_of_point_ = local_.of_points({frame.dims});
+  }
 
   void run() {
     std::vector<T> restored;
@@ -61,7 +66,10 @@ class MultilevelDecoder {
       const Point point = point_at(pass, code_position);
       if (frame_.is_missing(point.offset)) continue;
       code_positions.push_back(code_position);
-      if (!weights.empty()) contexts.push_back(context_at(point, weights));
+      if (weights.empty()) continue;
+      const bool has_own = !bound_of_point_.empty() && bound_of_point_[point.offset] != 0;
+      const std::size_t before = params_.split_contexts && has_own ? contexts_of(pass) : 0;
+      contexts.push_back(static_cast<std::uint8_t>(context_at(point, weights) + before));
     }
     const std::vector<QuantCode> codes =
         decode_codes(frame_, number, code_positions.size(), contexts);
@@ -80,9 +88,6 @@ class MultilevelDecoder {
   /// any order.
   void restore_points(const Pass& pass, const std::vector<std::uint64_t>& code_positions,
                       const std::vector<QuantCode>& codes, const SparseList& outliers) {
-    const double no_bound = 0;
-    const Quantizer<T> quantizer(params_.half_step_of(pass.level), no_bound, frame_.header.min,
-                                 frame_.header.max, params_.radius);
     std::size_t next = 0;
     for (std::uint64_t code_position = 0; code_position < pass.points; ++code_position) {
       const Point point = point_at(pass, code_position);
@@ -96,8 +101,16 @@ class MultilevelDecoder {
       magnitudes_[point.offset] = magnitude_of_code(code, params_.radius);
       value = code == outlier_code
                   ? std::bit_cast<T>(static_cast<BitsOf<T>>(outliers.find(code_position).value()))
-                  : cuszi::restore(quantizer, predicted, code);
+                  : cuszi::restore(quantizer_at(pass.level, point.offset), predicted, code);
     }
+  }
+
+  Quantizer<T> quantizer_at(int level, std::uint64_t point) const {
+    const double no_bound = 0;
+    const std::size_t bound = bound_of_point_.empty() ? 0 : bound_of_point_[point];
+    const double half_step = bound == 0 ? params_.half_step : local_.bounds[bound - 1].half_step;
+    return Quantizer<T>(params_.half_step_of(level, half_step), no_bound, frame_.header.min,
+                        frame_.header.max, params_.radius);
   }
 
   void check_coarse_lattice(const Sections& sections, std::vector<T> restored) const {
@@ -112,6 +125,8 @@ class MultilevelDecoder {
   SlowFrame<T>& frame_;
   FramePlan<T> plan_;
   std::vector<std::uint8_t> magnitudes_;
+  LocalBounds local_;
+  std::vector<std::uint8_t> bound_of_point_;  ///< 0: the frame's; none: all have that
   RememberedWeights remembered_;
 };
 

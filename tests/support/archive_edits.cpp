@@ -148,14 +148,28 @@ void change_transform(std::optional<FrameTransform>& transform, Random& random) 
   }
 }
 
+void change_bounds(std::optional<FrameBounds>& bounds, Random& random) {
+  if (!bounds) {
+    bounds = FrameBounds{1, 0.5, 0};
+    return;
+  }
+  switch (random.below(4)) {
+    case 0: bounds.reset(); break;
+    case 1: bounds->largest = changed(bounds->largest, random); break;
+    case 2: bounds->least = changed(bounds->least, random); break;
+    default: bounds->kept = changed(bounds->kept, random);
+  }
+}
+
 void change_statement(OpenFrame& frame, Random& random) {
   FrameHeader& header = frame.header;
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0: header.index = changed(header.index, random); break;
     case 1: header.missing = changed(header.missing, random); break;
     case 2: header.min = changed(header.min, random); break;
     case 3: header.max = changed(header.max, random); break;
     case 4: change_transform(header.transform, random); break;
+    case 5: change_bounds(header.bounds, random); break;
     default:
       header.kind = random.pick(
           {FrameKind::stored, FrameKind::lossless, FrameKind::coded, FrameKind::constant});

@@ -7,6 +7,10 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
   const double range = loaded.scan().max - loaded.scan().min;
   const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
+  if (task.places.any()) {
+    const Dims& dims = task.shape.dims;
+    loaded.asked = task.places.of_frame(dims, dims, {}, [](double b) { return b; });
+  }
   return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/field/asked_bounds.hpp"
 #include "core/pipeline/pipeline.hpp"
 
 namespace cuszi::test {
@@ -13,6 +14,7 @@ struct FrameTask {
   FillValues fills;
   ErrorMode mode = ErrorMode::relative;
   double bound = 1e-3;
+  BoundsByPlace places = {};  ///< of a field that is this frame; absolute
 };
 
 struct BoundedFrame {

@@ -44,6 +44,12 @@ void make_pointwise(FieldSettings& settings) {
   settings.frame.pointwise = true;
 }
 
+/// Regions with bounds of their own, one of them lossless.
+void add_regions(FieldSettings& settings) {
+  settings.places.regions = {{{{0, 2, 1, 0}, {3, 20, 9, 1}}, 2e-3},
+                             {{{1, 0, 0, 0}, {2, 5, 2, 1}}, 0}};
+}
+
 /// A field whose missing points lie behind each other at this distance.
 SampleArchive masked_sample(const std::string& name, const Dims& dims, std::uint64_t distance) {
   auto values = make_values<float>(FieldKind::smooth, dims, 3);
@@ -246,6 +252,13 @@ void add_others(std::vector<SampleArchive>& archives) {
   archives.push_back(
       with_optional_sections("optional sections in frames of all kinds", mixed_sample()));
   archives.push_back(with_optional_sections("optional sections in levels", levels_sample()));
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    archives.push_back(sample(fmt::format("regions-{}", name_of(dtype)), FieldKind::missing,
+                              {20, 30, 20}, dtype, [](S& s) {
+                                s = ratio_settings();
+                                add_regions(s);
+                              }));
+  }
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
     s.fills.add(filled_value);
@@ -329,6 +342,11 @@ const std::vector<SampleArchive>& small_archives() {
              [](S& s) {
                make_pointwise(s);
                s.frame.predictor.id = PredictorId::tiles;
+             }),
+      sample("regions with bounds of their own", FieldKind::smooth, {9, 20, 10}, DType::f32,
+             [](S& s) {
+               s = ratio_settings();
+               add_regions(s);
              }),
       sample("zfp", FieldKind::smooth, {8, 9, 10}, DType::f32,
              [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),

@@ -77,6 +77,7 @@ class ScriptedSession final : public EncodeSession {
   std::vector<double> sampled_values() override { return sample_; }
   bool contains_bits(std::uint64_t /*bits*/) override { return false; }
   void transform(const TransformChoice& /*choice*/, double /*share*/) override {}
+  void keep_points(std::span<const std::uint64_t> /*points*/) override {}
   PointBits signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
   CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {

@@ -111,7 +111,13 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   CHECK_THROWS_AS(read_changed([](H& h) { h.max = infinity; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.min = 2e30; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.predictor = LorenzoParams{}; }), ArchiveError);
-  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{12}; }),
+  CHECK_THROWS_AS(read_changed([](H& h) { h.levels[0].sections[0].id = SectionId{14}; }),
+                  ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.bounds = FrameBounds{1, 2, 0}; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.bounds = FrameBounds{infinity, 1, 0}; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) {
+                    h.bounds = FrameBounds{1, 1, dims.count() + 1};
+                  }),
                   ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.clear(); }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.push_back({}); }), ArchiveError);

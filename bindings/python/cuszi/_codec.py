@@ -143,7 +143,9 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         For the archive, instead of new memory; ``room(a)`` bytes are always enough.
     **method
         What else the tool can be told: isovalues (a number or several) of which restored values stay
-        on their sides, keep_sign (the same of 0), predictor, coder, effort, axes with axis, reach,
+        on their sides, keep_sign (the same of 0), regions (pairs of an index like
+        ``np.s_[0:8, 100:200]`` and a smaller bound there, 0 for no loss; later ones win), bound_field
+        (an array of smaller bounds of all points, or of blocks of bound_blocks points), predictor, coder, effort, axes with axis, reach,
         alpha, beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
         interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order, zfp_mode, zfp_chunk.
         A zfp_mode like "rate:8", "precision:20" or "reversible" needs no bound.

@@ -17,6 +17,7 @@ from ._errors import (ArchiveError, BoundError, DeviceError, Error, InputError, 
 MAX_RANK = 4
 MAX_FILLS = 16
 MAX_ISOVALUES = 15
+MAX_REGIONS = 16
 F32, F64 = 0, 1
 
 _ERRORS = {1: UsageError, 2: InputError, 3: ArchiveError, 4: BoundError, 5: DeviceError,
@@ -54,6 +55,10 @@ class Field(Structure):
         return tuple(self.dims[:self.rank])
 
 
+class Region(_Checked):
+    _fields_ = [("first", c_uint64 * MAX_RANK), ("end", c_uint64 * MAX_RANK), ("bound", c_double)]
+
+
 class Options(_Checked):
     _fields_ = [
         ("size", c_uint32), ("version", c_uint32),
@@ -72,7 +77,9 @@ class Options(_Checked):
         ("zfp_mode", c_int32), ("zfp_chunk", c_uint32), ("zfp_amount", c_double),
         ("strict", c_int32), ("more_fill_count", c_uint32), ("memory_limit", c_uint64),
         ("more_fills", c_double * MAX_FILLS), ("isovalues", c_double * MAX_ISOVALUES),
-        ("isovalue_count", c_uint32), ("keep_sign", c_int32)]
+        ("isovalue_count", c_uint32), ("keep_sign", c_int32),
+        ("regions", Region * MAX_REGIONS), ("region_count", c_uint32), ("reserved", c_uint32),
+        ("bound_field", c_void_p), ("bound_count", c_uint64), ("bound_blocks", c_uint64 * MAX_RANK)]
 
     def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Options), version=1)

@@ -3,7 +3,10 @@ table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, TypedDict, Union
+from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, Tuple, TypedDict,
+                    Union)
+
+import numpy as np
 
 from . import _library
 from ._arguments import Real, real, several, value_range, whole
@@ -11,6 +14,8 @@ from ._errors import UsageError
 from ._library import Options
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._memory import Memory
 
 NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
@@ -27,6 +32,7 @@ Cubic = Literal["not-a-knot", "natural"]
 
 Fill = Union[Real, Literal["netcdf"], Iterable[Union[Real, Literal["netcdf"]]]]
 ValueRange = Optional[Iterable[Real]]
+Region = Union[str, int, slice, Tuple[Union[int, slice], ...]]
 
 
 class Method(TypedDict, total=False):
@@ -37,6 +43,9 @@ class Method(TypedDict, total=False):
     effort: Effort
     isovalues: Union[Real, Iterable[Real]]
     keep_sign: bool
+    regions: Iterable[tuple[Region, Real]]
+    bound_field: npt.ArrayLike
+    bound_blocks: Iterable[int]
     axes: Axes
     axis: int
     reach: int
@@ -72,7 +81,7 @@ def _text(name: str, value: Any) -> str:
         return repr(real(name, value))
     if kind == _library.FLAG:
         return "yes" if value else "no"
-    if name == "interp_tile":
+    if name in ("interp_tile", "bound_blocks"):
         return "x".join(str(whole(name, extent)) for extent in several(value))
     return str(value)
 
@@ -92,8 +101,40 @@ def set_method(options: Options, method: Mapping[str, Any]) -> None:
         given["axes"] = f"{given['axes']}:{axis}"
     for isovalue in several(given.pop("isovalues", ())):
         _library.set_option(options, "isovalues", repr(real("isovalues", isovalue)))
+    for region, bound in given.pop("regions", ()):
+        text = f"{_region_text(region)}={real('regions', bound)!r}"
+        _library.set_option(options, "regions", text)
+    set_bound_field(options, given.pop("bound_field", None), "bound_blocks" in given)
     for name, value in given.items():
         set_option(options, name, value)
+
+
+def _region_text(region: Any) -> str:
+    """"0:8,100:200,:" of an index as of an array: slices and whole numbers, or such a text."""
+    if isinstance(region, str):
+        return region
+    texts = []
+    for part in region if isinstance(region, tuple) else (region,):
+        if not isinstance(part, slice):
+            texts.append(str(whole("regions", part)))
+        elif part.step in (None, 1):
+            texts.append(":".join("" if end is None else str(whole("regions", end))
+                                  for end in (part.start, part.stop)))
+        else:
+            raise UsageError(f"regions has the step {part.step}; regions take all points")
+    return ",".join(texts)
+
+
+def set_bound_field(options: Options, bounds: Any, in_blocks: bool) -> None:
+    """The options keep the array that they point to."""
+    if bounds is None:
+        if in_blocks:
+            raise UsageError("bound_blocks= goes with bound_field=, which is not given")
+        return
+    array = np.ascontiguousarray(bounds, np.float32)
+    options.bound_field = array.ctypes.data
+    options.bound_count = array.size
+    options.kept_bounds = array
 
 
 def preset_number(preset: Preset) -> int:

@@ -1,0 +1,113 @@
+#include "tests/support/local_bounds.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "cpu_ref/session/cpu_backend.hpp"
+#include "test_data/fields.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/frame_codec.hpp"
+#include "tests/support/sanitized.hpp"
+
+namespace cuszi::test {
+
+TEST_CASE("every point keeps to the bound that is given for it") {
+  constexpr int fields = sanitized ? 40 : 400;
+  const auto backend = cpu::make_backend();
+  int coded = 0;
+  int local = 0;
+  int kept = 0;
+  for (int seed = 1; seed <= fields; ++seed) {
+    const BoundedField field = random_bounded_field(static_cast<std::uint64_t>(seed));
+    INFO(field.to_string());
+    const CompressedFrame frame = compress(*backend, field.task(), field.values).frame;
+    const auto restored = restore(*backend, field.shape, frame.bytes);
+    const auto broken = field.first_over_its_bound(restored);
+    INFO("first broken point " << broken.value_or(0));
+    REQUIRE_FALSE(broken.has_value());
+    coded += frame.header.kind == FrameKind::coded ? 1 : 0;
+    local += has_section(frame.header, SectionId::bounds) ? 1 : 0;
+    kept += frame.header.bounds && frame.header.bounds->kept != 0 ? 1 : 0;
+  }
+  CHECK(coded > fields / 2);
+  CHECK(local > fields / 4);
+  CHECK(kept > fields / 16);
+}
+
+TEST_CASE("previews under local bounds have the values of the whole field") {
+  const auto backend = cpu::make_backend();
+  StepTimes times;
+  for (const Dims& dims : {Dims{700}, Dims{45, 70}, Dims{20, 33, 40}, Dims{3, 10, 20, 30}}) {
+    BoundedField field = random_bounded_field(7, dims);
+    INFO(field.to_string());
+    const CompressedFrame frame = compress(*backend, field.task(), field.values).frame;
+    REQUIRE(has_section(frame.header, SectionId::bounds));
+    const auto whole = restore(*backend, field.shape, frame.bytes);
+    const ByteCount size = size_of(field.shape.dtype);
+    for (const std::uint64_t stride : {2U, 4U, 16U}) {
+      Selection wanted{dims};
+      wanted.step.fill(stride);
+      const FramePreview preview = FramePreview::of(dims, frame.header, wanted);
+      const ByteCount header = frame.bytes.size() - frame.header.payload_bytes();
+      std::vector<std::byte> shown(wanted.points() * size);
+      decompress_frame(*backend, field.shape, frame.header, preview,
+                       Bytes(frame.bytes).subspan(header), shown, times);
+      std::vector<std::byte> expected(shown.size());
+      pick(wanted, field.shape.dtype, whole, expected);
+      CHECK(shown == expected);
+    }
+  }
+}
+
+TEST_CASE("bounds that are alike cost nothing") {
+  const auto backend = cpu::make_backend();
+  BoundedField field = random_bounded_field(3, Dims{20, 30, 40});
+  FrameTask task = field.task();
+  task.places = {};
+  const auto usual = compress(*backend, task, field.values).frame;
+  const std::vector<float> alike(field.shape.points(), 2 * static_cast<float>(task.bound));
+  task.places.field.bounds = alike;
+  CHECK(compress(*backend, task, field.values).frame.bytes == usual.bytes);
+}
+
+TEST_CASE("of several regions of a point the last one's bound holds") {
+  const Dims dims{32, 32, 32};
+  const auto absolute = [](double bound) { return bound; };
+  BoundsByPlace places;
+  places.regions = {{{{0, 0, 0, 0}, {16, 16, 16, 1}}, 1e-3},
+                    {{{8, 8, 8, 0}, {16, 16, 16, 1}}, 1e-2}};
+  const AskedBounds asked = places.of_frame(dims, dims, {}, absolute);
+  CHECK(asked.of_blocks.at(0) == 1e-3);
+  CHECK(asked.of_blocks.at((1 * 4 + 1) * 4 + 1) == 1e-2);
+  CHECK(std::isinf(asked.of_blocks.at(2)));
+  CHECK(asked.lossless.empty());
+}
+
+TEST_CASE("frames of a field take their part of its regions and of its field of bounds") {
+  const Dims dims{40, 20, 30};
+  const auto absolute = [](double bound) { return bound / 2; };
+  std::vector<float> bounds(5 * 3 * 4);
+  for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = static_cast<float>(i + 1);
+  BoundsByPlace places;
+  places.field = {bounds, {8, 8, 8}};
+  places.regions = {{{{17, 0, 0, 0}, {18, 1, 3, 1}}, 0}};
+  places.check(dims);
+  const AskedBounds asked = places.of_frame(dims, Dims{16, 20, 30}, {16, 0, 0}, absolute);
+  for (std::size_t i = 0; i < asked.of_blocks.size(); ++i) {
+    CHECK(asked.of_blocks[i] == static_cast<double>(2 * 3 * 4 + i + 1) / 2);
+  }
+  CHECK(asked.lossless.at(600 / 64) == std::uint64_t{7} << (600 % 64));
+}
+
+TEST_CASE("fields of bounds that do not fit are refused") {
+  const std::vector<float> bounds{1, 2, -1};
+  BoundsByPlace places;
+  places.field.bounds = bounds;
+  CHECK_THROWS_AS(places.check(Dims{2, 2}), UsageError);
+  CHECK_THROWS_AS(places.check(Dims{3}), UsageError);
+  places.field.block = {2, 1, 1, 1};
+  CHECK_THROWS_AS(places.check(Dims{9}), UsageError);
+}
+
+}  // namespace cuszi::test
