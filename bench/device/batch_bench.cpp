@@ -1,11 +1,14 @@
 // Many small fields in one call of the C API, and in a call each, by preset, where the values lie:
-// on a GPU, or on the host if there is none or it is asked for.
+// on a GPU, or on the host if there is none or it is asked for. The fields are waves, or the cubes
+// that a cubic field of f32 is cut into.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +29,9 @@ struct Asked {
   std::size_t chunks = 2048;
   std::uint64_t side = 64;
   int runs = 11;
+  double bound = 2e-3;  ///< absolute; about 1e-3 of the waves' range
+  std::string method;   ///< none: all
+  std::string file;     ///< none: waves
   DeviceChoice device;
 };
 
@@ -43,8 +49,6 @@ constexpr std::array methods{
     Method{"ratio, fast", CUSZI_PRESET_RATIO, CUSZI_EFFORT_FAST},
     Method{"ratio", CUSZI_PRESET_RATIO, CUSZI_EFFORT_NORMAL},
 };
-
-constexpr double bound = 2e-3;  ///< about 1e-3 of the values' range
 
 /// Memory where a backend works.
 class Place {
@@ -76,6 +80,44 @@ std::vector<float> waves(std::uint64_t side, std::size_t number) {
   return values;
 }
 
+/// Cubes of a cubic field.
+class CubicField {
+ public:
+  explicit CubicField(const std::string& path) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) throw UsageError("cannot read " + path);
+    values_.resize(static_cast<std::size_t>(in.tellg()) / sizeof(float));
+    in.seekg(0);
+    in.read(reinterpret_cast<char*>(values_.data()),
+            static_cast<std::streamsize>(values_.size() * sizeof(float)));
+    side_ = static_cast<std::uint64_t>(std::lround(std::cbrt(static_cast<double>(values_.size()))));
+  }
+
+  /// How many cubes of this side there are.
+  std::size_t cubes(std::uint64_t side) const {
+    const std::uint64_t along = side_ / side;
+    return along * along * along;
+  }
+  std::vector<float> cube(std::uint64_t side, std::size_t number) const {
+    const std::uint64_t along = side_ / side;
+    const std::uint64_t first_z = number / (along * along) * side;
+    const std::uint64_t first_y = number / along % along * side;
+    const std::uint64_t first_x = number % along * side;
+    std::vector<float> cube;
+    for (std::uint64_t z = first_z; z < first_z + side; ++z) {
+      for (std::uint64_t y = first_y; y < first_y + side; ++y) {
+        const float* const row = values_.data() + (z * side_ + y) * side_ + first_x;
+        cube.insert(cube.end(), row, row + side);
+      }
+    }
+    return cube;
+  }
+
+ private:
+  std::vector<float> values_;
+  std::uint64_t side_ = 0;
+};
+
 class Batch {
  public:
   Batch(const Asked& asked, Backend& backend)
@@ -88,11 +130,14 @@ class Batch {
         restored_(backend, 2, asked.chunks * bytes_),
         context_(::cuszi_context_create()) {
     options_.mode = CUSZI_ABS;
-    options_.bound = bound;
+    options_.bound = asked.bound;
     options_.device = backend.transfer() == nullptr ? CUSZI_DEVICE_CPU : CUSZI_DEVICE_CUDA;
-    constexpr std::size_t different = 16;
+    std::optional<CubicField> file;
+    if (!asked.file.empty()) file.emplace(asked.file);
+    const std::size_t different = file ? file->cubes(asked.side) : 16;
     for (std::size_t kind = 0; kind < std::min(different, asked.chunks); ++kind) {
-      const std::vector<float> values = waves(asked.side, kind);
+      const std::vector<float> values =
+          file ? file->cube(asked.side, kind) : waves(asked.side, kind);
       for (std::size_t i = kind; i < asked.chunks; i += different) {
         backend.copy(std::as_bytes(std::span(values)), {values_.at(i * bytes_), bytes_});
       }
@@ -167,7 +212,9 @@ void measure(const Asked& asked) {
              backend.name(), asked.runs);
   fmt::print("{:<12} {:>8} {:>10} {:>10} {:>10} {:>10}\n", "", "ratio", "compress", "one by one",
              "restore", "one by one");
-  for (const Method& method : methods) batch.measure(method);
+  for (const Method& method : methods) {
+    if (asked.method.empty() || asked.method == method.name) batch.measure(method);
+  }
 }
 
 Asked read_arguments(int argc, char** argv) {
@@ -176,8 +223,13 @@ Asked read_arguments(int argc, char** argv) {
   if (argc > 2) asked.side = std::stoul(argv[2]);
   if (argc > 3) asked.runs = std::stoi(argv[3]);
   if (argc > 4 && std::string_view(argv[4]) == "cpu") asked.device.kind = DeviceChoice::Kind::cpu;
+  if (argc > 5) asked.method = argv[5];
+  if (argc > 6) asked.bound = std::stod(argv[6]);
+  if (argc > 7) asked.file = argv[7];
   if (asked.chunks == 0 || asked.side == 0 || asked.runs < 1) {
-    throw UsageError("batch_bench [CHUNKS] [SIDE] [RUNS] [cpu]: all of them above 0");
+    throw UsageError(
+        "batch_bench [CHUNKS] [SIDE] [RUNS] [auto|cpu] [METHOD] [BOUND] [FIELD.f32]: numbers above "
+        "0");
   }
   return asked;
 }

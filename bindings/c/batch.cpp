@@ -71,15 +71,16 @@ void on_tracks(std::size_t tracks, const Part& part) {
 
 }  // namespace
 
-void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t count,
-               ByteCount bytes, const MemberWork& work) {
+void run_batch(cuszi_context& context, const cuszi_options* options,
+               std::span<const std::size_t> members, ByteCount bytes, const MemberWork& work) {
+  if (members.empty()) return;
   constexpr ByteCount least_share = 256 * 1024;  // of a thread: starting it takes longer than less
   const RunSettings run = run_settings(read_options(options));
   const ThreadsScope scope(run.threads);
   const auto threads = static_cast<std::size_t>(threads_in_use());
   const std::size_t most = computes_on_device(run.device) ? most_tracks : threads;
   const std::size_t tracks = std::max<std::size_t>(
-      std::min({count, most, static_cast<std::size_t>(bytes / least_share)}), 1);
+      std::min({members.size(), most, static_cast<std::size_t>(bytes / least_share)}), 1);
   const std::vector<cuszi_context*> workers = context.workers(tracks);
   const int share = static_cast<int>(std::max<std::size_t>(threads / tracks, 1));
 
@@ -88,7 +89,8 @@ void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t
   FirstMember warning;
   on_tracks(tracks, [&](std::size_t track) {
     cuszi_context& worker = *workers[track];
-    for (std::size_t i = next++; i < count; i = next++) {
+    for (std::size_t at = next++; at < members.size(); at = next++) {
+      const std::size_t i = members[at];
       const cuszi_status status = work(worker, share, i);
       if (status != CUSZI_OK) failure.add(i, status, worker.error());
       if (*worker.warning() != '\0') warning.add(i, status, worker.warning());

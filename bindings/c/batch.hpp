@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 
 #include "bindings/c/context.hpp"
 #include "core/base/units.hpp"
@@ -12,11 +13,12 @@ namespace cuszi::api {
 /// threads. Returns the call's status.
 using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;
 
-/// Does all members, of `bytes` of values together, side by side: on a CPU as many as there are
-/// threads, which they share, on a device a few; fewer where there is too little work for so many.
-/// A member that fails lets the others go on; `context` then tells of the first that did, and of
-/// the first warning. Throws UsageError, before any member begins, if the options cannot be.
-void run_batch(cuszi_context& context, const cuszi_options* options, std::size_t count,
-               ByteCount bytes, const MemberWork& work);
+/// Does the members with these numbers, of `bytes` of values together, side by side: on a CPU as
+/// many as there are threads, which they share, on a device a few; fewer where there is too little
+/// work for so many. A member that fails lets the others go on; `context` then tells of the first
+/// that did, and of the first warning. Throws UsageError, before any member begins, if the options
+/// cannot be.
+void run_batch(cuszi_context& context, const cuszi_options* options,
+               std::span<const std::size_t> members, ByteCount bytes, const MemberWork& work);
 
 }  // namespace cuszi::api

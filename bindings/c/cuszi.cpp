@@ -7,6 +7,7 @@
 
 #include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
+#include "bindings/c/device_batch.hpp"
 #include "bindings/c/field_buffer.hpp"
 #include "bindings/c/options.hpp"
 #include "codec/archive/archive_reader.hpp"
@@ -195,18 +196,20 @@ cuszi_options member_options(const cuszi_options* own, const cuszi_options* of_c
   return options;
 }
 
-/// Does a batch by work(worker, options, member). Members that were not begun get the call's
-/// status.
-template <class Member, class Work>
+/// Does those members of a batch that together() leaves by work(worker, options, member). Members
+/// that were not begun get the call's status.
+template <class Member, class Together, class Work>
 cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Member* members,
-                      std::size_t count, const Work& work) {
-  ByteCount bytes = 0;
-  for (std::size_t i = 0; members != nullptr && i < count; ++i) bytes += members[i].capacity;
+                      std::size_t count, const Together& together, const Work& work) {
   bool is_done = false;
   const cuszi_status status = context.call([&] {
     context.set_reached(std::numeric_limits<double>::quiet_NaN());
     if (members == nullptr && count != 0) throw UsageError("members is NULL");
-    run_batch(context, options, count, bytes,
+    run_settings(read_options(options));  // which throws before any member begins
+    const std::vector<std::size_t> left = together(context, options, std::span(members, count));
+    ByteCount bytes = 0;
+    for (const std::size_t i : left) bytes += members[i].capacity;
+    run_batch(context, options, left, bytes,
               [&](cuszi_context& worker, int threads, std::size_t i) {
                 Member& member = members[i];
                 const cuszi_status own = worker.call([&] {
@@ -354,7 +357,7 @@ cuszi_status cuszi_compress_batch(cuszi_context* context, const cuszi_options* o
     std::for_each_n(members, count, [](cuszi_compression& member) { member.size = 0; });
   }
   return cuszi::api::do_batch(
-      *context, options, members, count,
+      *context, options, members, count, cuszi::api::compress_together,
       [](cuszi_context& worker, const cuszi_options* own, cuszi_compression& member) {
         std::size_t size = 0;
         cuszi::api::compress(worker, own, &member.field, member.values, member.archive,
@@ -367,7 +370,7 @@ cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options*
                                     cuszi_decompression* members, size_t count) {
   if (context == nullptr) return CUSZI_BAD_USAGE;
   return cuszi::api::do_batch(
-      *context, options, members, count,
+      *context, options, members, count, cuszi::api::decompress_together,
       [](cuszi_context& worker, const cuszi_options* own, cuszi_decompression& member) {
         cuszi::api::decompress(worker, own, member.archive, member.size, cuszi_whole_field(),
                                member.values, member.capacity);

@@ -176,8 +176,12 @@ void FillWatch::draw_sample(const Part& part) {
   for (std::uint64_t k = 0; k < at.size(); ++k) {
     at[k] = at.size() == part.points ? k : sample_point(k, part.points);
   }
-  const std::vector<double> sample = part.values_at(at);
-  with_type_of(part.dtype, [&](auto zero) {
+  look_at(part.dtype, part.values_at(at));
+}
+
+void FillWatch::look_at(DType dtype, std::span<const double> sample) {
+  dtype_ = dtype;
+  with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const MissingTest<T> missing(named_);
     for (const double value : sample) {

@@ -74,6 +74,13 @@ class FillWatch {
   /// Looks at values in the host's memory.
   void look_at(DType dtype, Bytes bytes);
 
+  /// How many values are drawn of a part of so many points: all of a small one, in their order,
+  /// else those at sample_point(k, points).
+  std::uint64_t samples_of(std::uint64_t points) const;
+
+  /// Looks at what was drawn of a part without fill values.
+  void look_at(DType dtype, std::span<const double> sample);
+
   /// The warnings after all parts of the field have been looked at.
   std::vector<FillWarning> warnings() const;
 
@@ -97,7 +104,6 @@ class FillWatch {
   void draw_sample(const Part& part);
   void look_for(Fill& fill, const Part& part) const;
   bool is_named(double value) const;
-  std::uint64_t samples_of(std::uint64_t points) const;
 
   FillValues named_;
   std::vector<Fill> fills_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.hpp"
 #ifdef CUSZI_HAS_CUDA
@@ -23,6 +24,18 @@ void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }
 }  // namespace
 
 std::optional<int> device_of(const void* memory) { return gpu::device_of(memory); }
+
+std::optional<int> MemoryOwners::device_of(const void* memory) {
+  const auto* const address = static_cast<const std::byte*>(memory);
+  for (const auto& [piece, device] : known_) {
+    const bool begins_before = !std::less<>{}(address, piece.data());
+    if (begins_before && std::less<>{}(address, piece.data() + piece.size())) return device;
+  }
+  const auto device = gpu::device_of(memory);
+  if (!device) return std::nullopt;
+  known_[next_++ % known_.size()] = {gpu::piece_of_memory(memory), device};
+  return device;
+}
 
 std::optional<int> device_in_use() { return gpu::device_in_use(); }
 
@@ -47,6 +60,8 @@ void copy_ends(Bytes /*from*/, MutableBytes /*ends*/) {}
 }  // namespace
 
 std::optional<int> device_of(const void* /*memory*/) { return std::nullopt; }
+
+std::optional<int> MemoryOwners::device_of(const void* /*memory*/) { return std::nullopt; }
 
 std::optional<int> device_in_use() { return std::nullopt; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,6 +12,22 @@ namespace cuszi {
 
 /// The number of the device in whose memory a pointer points; none for the host's.
 std::optional<int> device_of(const void* memory);
+
+/// Tells the devices of many pointers. Asks but once for pointers into one piece of memory, as long
+/// as few pieces take turns: the memory must stay where it is meanwhile.
+class MemoryOwners {
+ public:
+  /// See device_of().
+  std::optional<int> device_of(const void* memory);
+
+ private:
+  struct Owner {
+    Bytes memory;
+    std::optional<int> device;
+  };
+  std::array<Owner, 4> known_;
+  std::size_t next_ = 0;
+};
 
 /// Copies from and to the memory of the host or of devices; complete on return. Throws DeviceError.
 void copy_memory(Bytes from, MutableBytes to);

@@ -10,6 +10,7 @@
 
 #include "core/backend/decode_session.hpp"
 #include "core/backend/encode_session.hpp"
+#include "core/backend/frame_batch.hpp"
 #include "core/backend/transfer.hpp"
 #include "core/field/fidelity.hpp"
 #include "core/field/frame_shape.hpp"
@@ -53,6 +54,9 @@ class Backend {
                                                 const std::optional<FieldScan>& known) = 0;
   /// Begins to restore a frame from its payload, which must stay valid as long as the session.
   virtual std::unique_ptr<DecodeSession> decode(Bytes payload) = 0;
+
+  /// Begins to work on many small frames in its memory together. Null where that wins nothing.
+  virtual std::unique_ptr<FrameBatch> batch() { return nullptr; }
 
   /// Compares restored values with the original ones under a bound and rules. Not during a session.
   virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,

@@ -7,6 +7,7 @@
 #include "core/choices/background.hpp"
 #include "core/choices/trials.hpp"
 #include "core/field/constant.hpp"
+#include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/frame_check.hpp"
 #include "core/pipeline/pipeline.hpp"
 
@@ -17,29 +18,8 @@ namespace {
 /// A relative bound below which the range's own rounding would decide; such a frame is lossless.
 bool can_be_coded(const LoadedFrame& frame, const PredictorConfig& config, double bound) {
   const FieldScan& scan = frame.scan();
-  const double range = scan.max - scan.min;
-  return (bound > 0 || config.is_reversible()) && range > 0 && std::isfinite(range) &&
+  return (bound > 0 || config.is_reversible()) && has_codable_range(scan.min, scan.max) &&
          scan.missing < frame.shape.points();
-}
-
-/// The table entry of a level that holds the given passes, its hash yet unknown.
-LevelEntry level_entry(std::span<const Sections> passes) {
-  LevelEntry level;
-  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
-    for (const Section& section : passes[pass].list()) {
-      level.sections.push_back({section.id, section.bytes.size(), pass, section.unpacked});
-    }
-  }
-  return level;
-}
-
-std::vector<LevelEntry> level_entries(std::span<const int> pass_levels,
-                                      std::span<const Sections> passes) {
-  std::vector<LevelEntry> levels;
-  for (const PassRange& level : passes_of_levels(pass_levels)) {
-    levels.push_back(level_entry(of_range(passes, level)));
-  }
-  return levels;
 }
 
 FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKind kind) {
@@ -74,11 +54,6 @@ void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sect
   const std::vector<std::uint64_t> hashes = pending ? pending() : backend.hashes(levels);
   for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
   backend.copy(write_frame_header(header), bytes.first(draft.size()));
-}
-
-/// What a frame with this header takes.
-ByteCount frame_bytes(const FrameHeader& header) {
-  return write_frame_header(header).size() + header.payload_bytes();
 }
 
 /// The mask of the loaded frame, empty if no point is missing.
@@ -249,15 +224,6 @@ std::vector<Sections> sections_of(EncodeSession& session, const PointSections& p
   return passes;
 }
 
-/// The padding that the payload of a frame of `value_bytes` bytes needs to reach
-/// least_payload_bytes().
-std::vector<std::byte> padding_of(std::span<const Sections> passes, ByteCount value_bytes) {
-  const ByteCount least = least_payload_bytes(value_bytes);
-  ByteCount size = 0;
-  for (const Sections& pass : passes) size += pass.size();
-  return std::vector<std::byte>(least > size ? least - size : 0);
-}
-
 /// What a coded frame has to be smaller than, and where it goes then.
 struct Room {
   ByteCount limit;
@@ -271,7 +237,7 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
                                              std::span<const CodedPass> coded,
                                              std::vector<Sections> passes, std::uint64_t index,
                                              const Room& room, StepTimes& times) {
-  const std::vector<std::byte> padding = padding_of(passes, frame.shape.bytes());
+  const std::vector<std::byte> padding(padding_bytes(passes, frame.shape.bytes()));
   if (!padding.empty()) passes.back().add(SectionId::raw, padding);
 
   FrameReport result;

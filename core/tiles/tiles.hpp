@@ -33,7 +33,11 @@ struct TilesParams {
   static TilesParams draft(const PredictorConfig& /*config*/, const Extents3& /*extents*/) {
     return {};
   }
-  void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
+  void choose(const PredictorConfig& /*config*/, const FieldScan& scan, double bound, DType dtype) {
+    choose(scan.sampled, bound, dtype);
+  }
+  /// Given the largest magnitude in a sample.
+  void choose(double sampled, double bound, DType dtype);
 
   std::vector<int> level_of_pass() const { return {0}; }
   /// False if the quantiser would under- or overflow in `dtype`.

@@ -3,7 +3,7 @@
 
 #include "gpu/field/hash.cuh"
 #include "gpu/runtime/bytes.cuh"
-#include "gpu/runtime/launch.cuh"
+#include "gpu/runtime/many.cuh"
 
 namespace cuszi::gpu {
 
@@ -119,19 +119,25 @@ struct HashPolicy {
   static constexpr unsigned most_strings = 4;  ///< of a launch
 };
 
-/// Strings, and where the hashes of their blocks go.
-struct HashTask {
-  struct String {
-    const std::byte* bytes;
-    std::uint64_t size;
-    std::uint64_t* hashes;
-  };
-  String strings[HashPolicy::most_strings];
+/// A string, and where the hashes of its blocks go.
+struct HashedString {
+  const std::byte* bytes;
+  std::uint64_t size;
+  std::uint64_t* hashes;
+};
+/// Strings in a launch's arguments.
+struct FewStrings {
+  HashedString strings[HashPolicy::most_strings];
+};
+/// Strings that a table on the device tells of.
+struct ManyStrings {
+  const HashedString* strings;
 };
 
 /// Four neighbouring threads per block of bytes; strings side by side.
+template <class Strings>
 __global__ void __launch_bounds__(HashPolicy::threads)
-    hash_blocks(const __grid_constant__ HashTask task) {
+    hash_blocks(const __grid_constant__ Strings task) {
   const auto [bytes, size, hashes] = task.strings[blockIdx.y];
   const std::uint64_t blocks = ceil_div(size, hash_block_bytes);
   const std::uint64_t self = std::uint64_t{blockIdx.x} * HashPolicy::threads + threadIdx.x;
@@ -161,20 +167,26 @@ __global__ void __launch_bounds__(HashPolicy::threads)
 
 std::uint64_t blocks_of(Bytes string) { return ceil_div(string.size(), hash_block_bytes); }
 
+template <class Strings>
+void launch_hashes(DeviceContext& gpu, const Strings& task, std::uint64_t most_blocks,
+                   std::size_t strings) {
+  const dim3 grid(blocks_for(most_blocks * lanes, HashPolicy::threads),
+                  static_cast<unsigned>(strings));
+  hash_blocks<<<grid, HashPolicy::threads, 0, gpu.stream()>>>(task);
+  check_launch("hash_blocks");
+}
+
 /// Hashes the blocks of at most most_strings strings; returns where the next hashes go.
 std::uint64_t* start_to_hash(DeviceContext& gpu, std::span<const Bytes> strings,
                              std::uint64_t* hashes) {
-  HashTask task{};
+  FewStrings task{};
   std::uint64_t most_blocks = 1;
   for (std::size_t i = 0; i < strings.size(); ++i) {
     task.strings[i] = {strings[i].data(), strings[i].size(), hashes};
     most_blocks = std::max(most_blocks, blocks_of(strings[i]));
     hashes += blocks_of(strings[i]);
   }
-  const dim3 grid(blocks_for(most_blocks * lanes, HashPolicy::threads),
-                  static_cast<unsigned>(strings.size()));
-  hash_blocks<<<grid, HashPolicy::threads, 0, gpu.stream()>>>(task);
-  check_launch("hash_blocks");
+  launch_hashes(gpu, task, most_blocks, strings.size());
   return hashes;
 }
 
@@ -202,6 +214,35 @@ std::function<std::vector<std::uint64_t>()> start_block_hashes(DeviceContext& gp
       result.push_back(combine_block_hashes({found, count}));
       found += count;
     }
+    return result;
+  };
+}
+
+std::function<std::vector<std::uint64_t>()> start_many_hashes(DeviceContext& gpu,
+                                                              std::span<const Bytes> strings) {
+  auto* const staged = gpu.take_pinned<HashedString>(strings.size());
+  std::uint64_t blocks = 0;
+  std::uint64_t most_blocks = 1;
+  for (const Bytes string : strings) {
+    blocks += blocks_of(string);
+    most_blocks = std::max(most_blocks, blocks_of(string));
+  }
+  auto* const hashes = gpu.take<std::uint64_t>(blocks);
+  std::uint64_t first = 0;
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    staged[i] = {strings[i].data(), strings[i].size(), hashes + first};
+    first += blocks_of(strings[i]);
+  }
+  auto* const there = gpu.take<HashedString>(strings.size());
+  copy_pinned(gpu, there, staged, strings.size());
+  launch_hashes(gpu, ManyStrings{there}, most_blocks, strings.size());
+  const auto* const found = download(gpu, hashes, blocks);
+  return [&gpu, found, staged, hashes, count = strings.size()] {
+    std::vector<std::uint64_t> result(count);
+    for_each_of_many(gpu, count, [&](std::size_t i) {
+      result[i] = combine_block_hashes(
+          {found + (staged[i].hashes - hashes), ceil_div(staged[i].size, hash_block_bytes)});
+    });
     return result;
   };
 }

@@ -10,8 +10,9 @@ struct CopyPolicy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned threads_of_small = 32;
   static constexpr ByteCount bytes_of_block = 4096;
-  static constexpr ByteCount most_blocks = 64;  ///< of a piece
-  static constexpr std::size_t pieces = 64;     ///< that fit into a launch's arguments
+  static constexpr ByteCount bytes_of_few = 1024;  ///< for which few threads do
+  static constexpr ByteCount most_blocks = 64;     ///< of a piece
+  static constexpr std::size_t pieces = 64;        ///< that fit into a launch's arguments
 };
 
 template <std::size_t count>
@@ -36,7 +37,44 @@ __global__ void __launch_bounds__(CopyPolicy::threads)
     piece.to[i] = piece.from[i];
 }
 
+/// The 8 bytes at any address, by words that hold any of them.
+__device__ std::uint64_t eight_bytes(const std::byte* from) {
+  const auto shift = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 8) * 8;
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(from - shift / 8);
+  if (shift == 0) return words[0];
+  return (words[0] >> shift) | (words[1] << (64 - shift));
+}
+
+/// Pieces that begin at any address, by 8 bytes at a time; a row of thread blocks per piece.
+__global__ void __launch_bounds__(CopyPolicy::threads) copy_many_pieces(const CopyPiece* pieces) {
+  const CopyPiece piece = pieces[blockIdx.y];
+  const auto misplaced = static_cast<unsigned>(-reinterpret_cast<std::uintptr_t>(piece.to) % 8);
+  const ByteCount before = misplaced < piece.size ? misplaced : piece.size;
+  const ByteCount words = (piece.size - before) / 8;
+  const ByteCount first = blockIdx.x * blockDim.x + threadIdx.x;
+  const ByteCount all = gridDim.x * blockDim.x;
+  if (first < before) piece.to[first] = piece.from[first];
+  auto* const to = reinterpret_cast<std::uint64_t*>(piece.to + before);
+  for (ByteCount i = first; i < words; i += all) to[i] = eight_bytes(piece.from + before + 8 * i);
+  for (ByteCount i = before + 8 * words + first; i < piece.size; i += all)
+    piece.to[i] = piece.from[i];
+}
+
 }  // namespace
+
+void copy_many(DeviceContext& gpu, std::span<const CopyPiece> pieces) {
+  if (pieces.empty()) return;
+  ByteCount largest = 0;
+  for (const CopyPiece& piece : pieces) largest = std::max(largest, piece.size);
+  const CopyPiece* const there = upload(gpu, pieces.data(), pieces.size());
+  const auto blocks = std::clamp<ByteCount>(ceil_div(largest, CopyPolicy::bytes_of_block), 1,
+                                            CopyPolicy::most_blocks);
+  const unsigned threads =
+      largest <= CopyPolicy::bytes_of_few ? CopyPolicy::threads_of_small : CopyPolicy::threads;
+  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(pieces.size()));
+  copy_many_pieces<<<grid, threads, 0, gpu.stream()>>>(there);
+  check_launch("copy_many_pieces");
+}
 
 void copy_by_kernel(const CopyPiece& piece, cudaStream_t stream) {
   using Policy = CopyPolicy;

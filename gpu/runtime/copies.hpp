@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "gpu/runtime/context.hpp"
@@ -40,6 +41,10 @@ class CopyList {
  private:
   std::vector<CopyPiece> pieces_;
 };
+
+/// Copies many pieces, up to 65535, that begin at any address in the device's memory. They are few
+/// bytes or about as large.
+void copy_many(DeviceContext& gpu, std::span<const CopyPiece> pieces);
 
 /// Whether kernels may access `memory`: that of a device, or managed.
 bool is_on_device(const void* memory);

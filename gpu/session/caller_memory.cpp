@@ -14,6 +14,25 @@ std::optional<int> device_of(const void* memory) {
   return device ? std::optional(attributes.device) : std::nullopt;
 }
 
+Bytes piece_of_memory(const void* memory) {
+  // Only the driver's own interface tells this, which is not linked.
+  using AddressRange = int (*)(std::uintptr_t * begin, std::size_t * size, std::uintptr_t address);
+  constexpr unsigned since = 12000;  // the version whose interface this is
+  void* function = nullptr;
+  if (cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &function, since,
+                                       cudaEnableDefault) != cudaSuccess ||
+      function == nullptr) {
+    static_cast<void>(cudaGetLastError());
+    return {};
+  }
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  const int failure = reinterpret_cast<AddressRange>(function)(
+      &begin, &size, reinterpret_cast<std::uintptr_t>(memory));
+  if (failure != 0) return {};
+  return {reinterpret_cast<const std::byte*>(begin), size};
+}
+
 void copy(Bytes from, MutableBytes to) {
   check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyDefault), "copy");
   // Small copies from the host may still be on their way.

@@ -48,6 +48,11 @@ class GpuBackend final : public Backend {
     return make_decode_session(slot_, gpu_, payload);
   }
 
+  std::unique_ptr<FrameBatch> batch() override {
+    use_device();
+    return make_frame_batch(slot_, gpu_);
+  }
+
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
     const FrameInSlot frame(slot_);

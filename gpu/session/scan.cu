@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
-#include "gpu/runtime/launch.cuh"
+#include "gpu/runtime/many.cuh"
 #include "gpu/session/scan.cuh"
 
 namespace cuszi::gpu {
@@ -192,6 +193,93 @@ __global__ void __launch_bounds__(ScanPolicy::threads)
   }
 }
 
+/// The values of a frame of a batch, and what is found of it.
+template <class T>
+struct ScanTask {
+  const T* values;
+  std::uint64_t points;
+  SharedExtremes* extremes;
+  std::uint64_t* missing;  ///< how many points are
+};
+
+/// The values of a frame that a thread block of scan_frames() looks at.
+constexpr std::uint64_t points_of_scan = 16 * 1024;
+
+/// The ranges of frames.
+template <class T>
+__global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_multiprocessor)
+    scan_frames(const __grid_constant__ ManyFrames<ScanTask<T>> frames) {
+  __shared__ alignas(std::uint64_t) std::uint32_t shared[ManyFrames<ScanTask<T>>::shared_words];
+  unsigned block;
+  const ScanTask<T>& task = frames.find(shared, block);
+  const std::uint64_t first = block * points_of_scan;
+  const std::uint64_t left = task.points - first;
+  const std::uint64_t count = left < points_of_scan ? left : points_of_scan;
+  const T* const values = task.values + first;
+  const MissingTest<T> missing;
+  Range<T> range = empty_range<T>();
+  std::uint64_t done = 0;
+  if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<T>) == 0) {
+    const auto* const packs = reinterpret_cast<const Pack<T>*>(values);
+    const std::uint64_t whole = count / Pack<T>::size;
+#pragma unroll 4
+    for (std::uint64_t i = threadIdx.x; i < whole; i += ScanPolicy::threads) {
+      const Pack<T> pack = packs[i];
+      for (const T value : pack.values) include(range, value, missing);
+    }
+    done = whole * Pack<T>::size;
+  }
+  for (std::uint64_t i = done + threadIdx.x; i < count; i += ScanPolicy::threads)
+    include(range, values[i], missing);
+  range = merge_block(range);
+  if (threadIdx.x != 0) return;
+  if (range.min <= range.max)
+    task.extremes->include(static_cast<double>(range.min), static_cast<double>(range.max));
+  if (range.missing != 0)
+    atomicAdd(reinterpret_cast<unsigned long long*>(task.missing), range.missing);
+}
+
+/// The extremes of a sample of each frame; a thread block per frame.
+template <class T>
+__global__ void __launch_bounds__(ScanPolicy::threads) sample_frames(const ScanTask<T>* frames) {
+  constexpr unsigned in_flight = 8;
+  const auto [values, points, extremes, unused] = frames[blockIdx.x];
+  const std::uint64_t size = sample_size(points);
+  const MissingTest<T> missing;
+  Range<T> range = empty_range<T>();
+  for (std::uint64_t k = threadIdx.x; k < size; k += in_flight * ScanPolicy::threads) {
+    T picked[in_flight];
+#pragma unroll
+    for (unsigned i = 0; i < in_flight; ++i) {
+      const std::uint64_t one = k + i * ScanPolicy::threads;
+      picked[i] = values[magnitude_sample(one < size ? one : k, points)];
+    }
+#pragma unroll
+    for (const T value : picked) include(range, value, missing);
+  }
+  range = merge_block(range);
+  if (threadIdx.x != 0) return;
+  extremes->set(range.min <= range.max, static_cast<double>(range.min),
+                static_cast<double>(range.max));
+}
+
+/// Values that are drawn of a frame.
+template <class T>
+struct DrawTask {
+  const T* values;
+  std::uint64_t points;
+  double* drawn;
+  std::uint64_t count;
+};
+
+/// A thread block per frame.
+template <class T>
+__global__ void __launch_bounds__(ScanPolicy::threads) draw_from_frames(const DrawTask<T>* frames) {
+  const auto [values, points, drawn, count] = frames[blockIdx.x];
+  for (std::uint64_t k = threadIdx.x; k < count; k += ScanPolicy::threads)
+    drawn[k] = static_cast<double>(values[count == points ? k : sample_point(k, points)]);
+}
+
 double largest_magnitude(const SharedExtremes& sampled) {
   return sampled.any() ? std::max(std::fabs(sampled.min()), std::fabs(sampled.max())) : 0;
 }
@@ -292,6 +380,98 @@ SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t poi
   return {all.min(), all.max(), largest_magnitude(all)};
 }
 
+namespace {
+
+template <class T>
+const T* values_of(const BatchFrame& frame) {
+  return reinterpret_cast<const T*>(frame.values.data());
+}
+
+std::optional<BatchRange> range_of(const SharedExtremes& extremes) {
+  if (!extremes.any()) return std::nullopt;
+  return BatchRange{extremes.min(), extremes.max()};
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::optional<BatchRange>> scan_batch(DeviceContext& gpu,
+                                                  std::span<const BatchFrame> frames) {
+  const std::size_t count = frames.size();
+  auto* const extremes = reinterpret_cast<SharedExtremes*>(
+      gpu.take_zeroed<std::byte>(count * (sizeof(SharedExtremes) + sizeof(std::uint64_t))));
+  auto* const missing = reinterpret_cast<std::uint64_t*>(extremes + count);
+  std::vector<std::uint32_t> blocks;
+  std::uint64_t all = 0;
+  for (const BatchFrame& frame : frames) {
+    blocks.push_back(grid_of(ceil_div(frame.shape.points(), points_of_scan)));
+    all += blocks.back();
+  }
+  const auto tasks = bring_many<ScanTask<T>>(gpu, blocks, [&](std::size_t i) {
+    return ScanTask<T>{values_of<T>(frames[i]), frames[i].shape.points(), extremes + i,
+                       missing + i};
+  });
+  scan_frames<<<grid_of(all), ScanPolicy::threads, 0, gpu.stream()>>>(tasks);
+  check_launch("scan_frames");
+  const auto* const found = download(gpu, extremes, count);
+  const auto* const found_missing = download(gpu, missing, count);
+  gpu.sync();
+  std::vector<std::optional<BatchRange>> ranges(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (found_missing[i] != 0) continue;
+    ranges[i] = range_of(found[i]);
+    if (!ranges[i]) continue;
+    ranges[i]->min += 0.0;  // see scan_frame()
+    ranges[i]->max += 0.0;
+  }
+  return ranges;
+}
+
+template <class T>
+std::vector<std::optional<BatchRange>> sample_batch(DeviceContext& gpu,
+                                                    std::span<const BatchFrame> frames) {
+  const std::size_t count = frames.size();
+  auto* const extremes = gpu.take<SharedExtremes>(count);
+  auto* const staged = gpu.take_pinned<ScanTask<T>>(count);
+  for (std::size_t i = 0; i < count; ++i)
+    staged[i] = {values_of<T>(frames[i]), frames[i].shape.points(), extremes + i, nullptr};
+  auto* const tasks = gpu.take<ScanTask<T>>(count);
+  copy_pinned(gpu, tasks, staged, count);
+  sample_frames<<<grid_of(count), ScanPolicy::threads, 0, gpu.stream()>>>(tasks);
+  check_launch("sample_frames");
+  const auto* const found = download(gpu, extremes, count);
+  gpu.sync();
+  std::vector<std::optional<BatchRange>> samples(count);
+  std::transform(found, found + count, samples.begin(), range_of);
+  return samples;
+}
+
+template <class T>
+std::vector<std::span<const double>> draw_batch(DeviceContext& gpu,
+                                                std::span<const BatchFrame> frames,
+                                                std::span<const std::uint64_t> counts) {
+  const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  auto* const drawn = gpu.take<double>(all);
+  auto* const staged = gpu.take_pinned<DrawTask<T>>(frames.size());
+  std::uint64_t first = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    staged[i] = {values_of<T>(frames[i]), frames[i].shape.points(), drawn + first, counts[i]};
+    first += counts[i];
+  }
+  auto* const tasks = gpu.take<DrawTask<T>>(frames.size());
+  copy_pinned(gpu, tasks, staged, frames.size());
+  draw_from_frames<<<grid_of(frames.size()), ScanPolicy::threads, 0, gpu.stream()>>>(tasks);
+  check_launch("draw_from_frames");
+  const double* host = download(gpu, drawn, all);
+  gpu.sync();
+  std::vector<std::span<const double>> result;
+  for (const std::uint64_t count : counts) {
+    result.emplace_back(host, count);
+    host += count;
+  }
+  return result;
+}
+
 template <class T>
 MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, const T* originals,
                               std::uint64_t points, const FillValues& fills, std::uint64_t count) {
@@ -312,6 +492,20 @@ template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*, co
                               const PredictorParams&);
 template SampledRange sample_range(DeviceContext&, const float*, std::uint64_t);
 template SampledRange sample_range(DeviceContext&, const double*, std::uint64_t);
+template std::vector<std::optional<BatchRange>> scan_batch<float>(DeviceContext&,
+                                                                  std::span<const BatchFrame>);
+template std::vector<std::optional<BatchRange>> sample_batch<float>(DeviceContext&,
+                                                                    std::span<const BatchFrame>);
+template std::vector<std::span<const double>> draw_batch<float>(DeviceContext&,
+                                                                std::span<const BatchFrame>,
+                                                                std::span<const std::uint64_t>);
+template std::vector<std::optional<BatchRange>> scan_batch<double>(DeviceContext&,
+                                                                   std::span<const BatchFrame>);
+template std::vector<std::optional<BatchRange>> sample_batch<double>(DeviceContext&,
+                                                                     std::span<const BatchFrame>);
+template std::vector<std::span<const double>> draw_batch<double>(DeviceContext&,
+                                                                 std::span<const BatchFrame>,
+                                                                 std::span<const std::uint64_t>);
 template MissingPoints<float> find_missing(DeviceContext&, const float*, const float*,
                                            std::uint64_t, const FillValues&, std::uint64_t);
 template MissingPoints<double> find_missing(DeviceContext&, const double*, const double*,

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "core/backend/backend.hpp"
+#include "core/backend/frame_batch.hpp"
 #include "gpu/field/ranked_bits.cuh"
 
 namespace cuszi::gpu {
@@ -20,6 +25,19 @@ struct SampledRange {
 /// Looks at a sample of a frame's values, one wait of the host.
 template <class T>
 SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points);
+
+// Of frames whose values are of type T, see FrameBatch; each is one wait of the host.
+
+template <class T>
+std::vector<std::optional<BatchRange>> scan_batch(DeviceContext& gpu,
+                                                  std::span<const BatchFrame> frames);
+template <class T>
+std::vector<std::optional<BatchRange>> sample_batch(DeviceContext& gpu,
+                                                    std::span<const BatchFrame> frames);
+template <class T>
+std::vector<std::span<const double>> draw_batch(DeviceContext& gpu,
+                                                std::span<const BatchFrame> frames,
+                                                std::span<const std::uint64_t> counts);
 
 /// The missing points of a frame, ranked, and their values in raster order.
 template <class T>

@@ -16,6 +16,7 @@ std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContex
                                                    const std::optional<FieldScan>& known);
 std::unique_ptr<DecodeSession> make_decode_session(FrameSlot& slot, DeviceContext& gpu,
                                                    Bytes payload);
+std::unique_ptr<FrameBatch> make_frame_batch(FrameSlot& slot, DeviceContext& gpu);
 
 /// The transfers of the device of this number.
 std::unique_ptr<Transfer> make_transfer(int device);

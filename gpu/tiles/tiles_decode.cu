@@ -1,5 +1,6 @@
 #include "gpu/runtime/bytes.cuh"
-#include "gpu/runtime/launch.cuh"
+#include "gpu/runtime/many.cuh"
+#include "gpu/tiles/tile_batch.cuh"
 #include "gpu/tiles/tile_pairs.cuh"
 #include "gpu/tiles/tiles.cuh"
 
@@ -300,25 +301,27 @@ struct TileDecoder {
 };
 
 /// A chunk per thread block, a tile per warp.
-template <class T, class Shape, bool vector, class Integers>
+template <class T, class Shape, bool vector, class Integers, class Frames>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads,
                                   TilesPolicy<T, Integers::is_wide>::decode_blocks)
-    decode_chunks(const __grid_constant__ RestoreTask<T, Shape> task) {
+    decode_chunks(const __grid_constant__ Frames frames) {
   constexpr unsigned tiles = TilesPolicy<T>::tiles;
   __shared__ std::uint32_t chunk[max_chunk_words<T> + Spread::reads_beyond];
   __shared__ std::uint32_t spreads[16];
+  __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
+  unsigned number;
+  const RestoreTask<T, Shape>& task = frames.find(shared_task, number);
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * tiles;
+  const std::uint64_t first = std::uint64_t{number} * tiles;
   const std::uint64_t left = task.grid.count - first;
   const auto here = static_cast<unsigned>(left < tiles ? left : tiles);
   const WordReader index(task.index);
-  const std::uint64_t begin = index[blockIdx.x];
-  const std::uint64_t end =
-      blockIdx.x + 1 < task.grid.chunks ? index[blockIdx.x + 1] : task.code_words;
+  const std::uint64_t begin = index[number];
+  const std::uint64_t end = number + 1 < task.grid.chunks ? index[number + 1] : task.code_words;
   const bool bounded = begin <= end && end <= task.code_words &&
                        end - begin <= max_chunk_words<T> && end - begin >= here &&
-                       (blockIdx.x != 0 || begin == 0);
+                       (number != 0 || begin == 0);
   if (!bounded) {
     if (threadIdx.x == 0) atomicOr(task.flaws, static_cast<unsigned>(bad_tiles));
     return;
@@ -339,6 +342,63 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads,
         tile.restore(chunk + place.word, reinterpret_cast<const std::uint8_t*>(chunk) + place.byte);
   }
   if (!whole && lane == 0) atomicOr(task.flaws, static_cast<unsigned>(bad_tiles));
+}
+
+/// Starts to restore those frames of a batch that take the same kernel.
+template <class T, class Shape, bool vector>
+void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> frames,
+                          const std::vector<std::size_t>& numbers, std::uint32_t* flaws) {
+  using Task = RestoreTask<T, Shape>;
+  std::vector<std::uint32_t> blocks;
+  std::uint64_t all = 0;
+  for (const std::size_t number : numbers) {
+    const TileGrid grid = TileGrid::of<T, Shape>(frames[number].shape.extents());
+    blocks.push_back(grid_of(grid.chunks));
+    all += grid.chunks;
+  }
+  const auto tasks = bring_many<Task>(gpu, blocks, [&](std::size_t i) {
+    const BatchDecoding& frame = frames[numbers[i]];
+    const TileGrid grid = TileGrid::of<T, Shape>(frame.shape.extents());
+    return Task{grid,
+                TileMap<Shape>(grid),
+                TileQuantizer<T>(frame.params.half_step),
+                static_cast<T>(frame.min),
+                static_cast<T>(frame.max),
+                frame.index.data(),
+                frame.codes.data(),
+                frame.codes.size() / 4,
+                reinterpret_cast<T*>(frame.values.data()),
+                flaws + numbers[i]};
+  });
+  decode_chunks<T, Shape, vector, NarrowIntegers<Shape>>
+      <<<grid_of(all), TilesPolicy<T>::threads, 0, gpu.stream()>>>(tasks);
+  check_launch("decode_chunks");
+}
+
+/// Whether the kernels of a batch take a frame of values of type T.
+template <class T>
+bool is_for_batch(const BatchDecoding& frame) {
+  if (frame.shape.dtype != dtype_of<T>) return false;
+  const bool has_chunks = with_tile_shape(frame.shape.extents(), [&](auto shape) {
+    const TileGrid grid = TileGrid::of<T, decltype(shape)>(frame.shape.extents());
+    return frame.index.size() == 4 * grid.chunks && frame.codes.size() % 4 == 0;
+  });
+  return has_chunks && fits_pairs(TileQuantizer<T>(frame.params.half_step), frame.min, frame.max);
+}
+
+template <class T>
+void start_to_decode_batch(DeviceContext& gpu, std::span<const BatchDecoding> frames,
+                           std::span<BatchDecoded> decoded, std::uint32_t* flaws) {
+  FramesByKernel kernels;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!is_for_batch<T>(frames[i])) continue;
+    const Extents3 extents = frames[i].shape.extents();
+    kernels.add(extents, allows_four(extents, reinterpret_cast<T*>(frames[i].values.data())), i);
+    decoded[i].is_done = true;
+  }
+  kernels.for_each([&](auto shape, auto vector, const std::vector<std::size_t>& numbers) {
+    start_to_decode_many<T, decltype(shape), vector()>(gpu, frames, numbers, flaws);
+  });
 }
 
 }  // namespace
@@ -369,11 +429,21 @@ void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections
     with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
       with_flag(fits_pairs(task.quantizer, frame.min, frame.max), [&](auto narrow) {
         using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
-        decode_chunks<T, Shape, v(), Integers><<<blocks, threads, 0, gpu.stream()>>>(task);
+        decode_chunks<T, Shape, v(), Integers>
+            <<<blocks, threads, 0, gpu.stream()>>>(OneFrame<RestoreTask<T, Shape>>{task});
       });
     });
     check_launch("decode_chunks");
   });
+}
+
+const std::uint32_t* start_to_decode_batch(DeviceContext& gpu,
+                                           std::span<const BatchDecoding> frames,
+                                           std::span<BatchDecoded> decoded) {
+  auto* const flaws = gpu.take_zeroed<std::uint32_t>(frames.size());
+  start_to_decode_batch<float>(gpu, frames, decoded, flaws);
+  start_to_decode_batch<double>(gpu, frames, decoded, flaws);
+  return flaws;
 }
 
 template void decode_values(DeviceContext&, const TilesParams&, const Sections&,

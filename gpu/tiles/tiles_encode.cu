@@ -3,8 +3,9 @@
 
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
-#include "gpu/runtime/launch.cuh"
+#include "gpu/runtime/many.cuh"
 #include "gpu/tiles/chunk_offsets.cuh"
+#include "gpu/tiles/tile_batch.cuh"
 #include "gpu/tiles/tile_numbers.cuh"
 #include "gpu/tiles/tiles.cuh"
 
@@ -392,18 +393,21 @@ struct TileEncoder {
 };
 
 /// A chunk per thread block, a tile per warp.
-template <class T, class Shape, bool vector, class Numbers, bool seeks>
+template <class T, class Shape, bool vector, class Numbers, bool seeks, class Frames>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
-    encode_chunks(const __grid_constant__ TileTask<T, Shape> task) {
+    encode_chunks(const __grid_constant__ Frames frames) {
   constexpr unsigned tiles = TilesPolicy<T>::tiles;
   constexpr unsigned threads = TilesPolicy<T>::threads;
   __shared__ std::uint32_t chunk[max_chunk_words<T> + ByteSink::writes_beyond];
   __shared__ Gathers table;
   __shared__ std::uint64_t begin;
   __shared__ Extremes<T> extremes[seeks ? tiles : 1];
+  __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
+  unsigned number;
+  const TileTask<T, Shape>& task = frames.find(shared_task, number);
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * tiles;
+  const std::uint64_t first = std::uint64_t{number} * tiles;
   const std::uint64_t left = task.grid.count - first;
   const auto here = static_cast<unsigned>(left < tiles ? left : tiles);
   const bool active = warp < here;
@@ -425,7 +429,7 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   __syncthreads();
   const TilePlace place = place_of<T>(chunk, here, warp < here ? warp : 0, lane);
   const std::uint32_t words = (place.chunk_bytes + 3) / 4;
-  const ChunkOffsets offsets(task.states, blockIdx.x);
+  const ChunkOffsets offsets(task.states, number);
   if (threadIdx.x == 0) offsets.say_size(words);
   for (std::uint32_t i = place.byte_part / 4 + threadIdx.x; i < words; i += threads) chunk[i] = 0;
   __syncthreads();
@@ -434,7 +438,7 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
     const std::uint64_t before = offsets.find(words, lane);
     if (lane == 0) {
       begin = before;
-      task.index[blockIdx.x] = static_cast<std::uint32_t>(before);
+      task.index[number] = static_cast<std::uint32_t>(before);
       if (first + here == task.grid.count) task.totals->words = before + words;
     }
   }
@@ -464,8 +468,9 @@ void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape>& task, const T
   constexpr unsigned threads = TilesPolicy<T>::threads;
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
     const auto launch = [&]<class Numbers, bool seeking>() {
+      const OneFrame<TileTask<T, Shape>> frame{task};
       encode_chunks<T, Shape, vector(), Numbers, seeking>
-          <<<blocks, threads, 0, gpu.stream()>>>(task);
+          <<<blocks, threads, 0, gpu.stream()>>>(frame);
       check_launch("encode_chunks");
     };
     if (!way.narrow)
@@ -503,16 +508,147 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
   return {{task.index, grid.chunks}, task.codes, *found};
 }
 
-/// There is room for a fifth of the values at first: frames that take more are rare, and coded a
-/// second time.
+/// Words of the codes that there is room for at first: a fifth of the values.
+template <class T>
+std::uint64_t usual_room(std::uint64_t points) {
+  return std::max<std::uint64_t>(points * (sizeof(T) / 4) / 5, 2 * max_chunk_words<T>);
+}
+
+/// Frames that take more room than usual are rare, and coded a second time.
 template <class T, class Shape>
 CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                       const FrameInput<T>& frame, const TileWay& way) {
-  const std::uint64_t room = std::max<std::uint64_t>(count_of(frame.extents) * (sizeof(T) / 4) / 5,
-                                                     2 * max_chunk_words<T>);
+  const std::uint64_t room = usual_room<T>(count_of(frame.extents));
   const CodedTiles coded = code_tiles<T, Shape>(gpu, quantizer, frame, way, room);
   if (coded.totals.words <= room || coded.totals.strange != 0) return coded;
   return code_tiles<T, Shape>(gpu, quantizer, frame, way, coded.totals.words);
+}
+
+/// Frames of a batch in work that take the same kernel.
+template <class T, class Shape>
+class BatchInWork {
+ public:
+  /// `frames` are those of the batch, of which these are the ones with these numbers.
+  BatchInWork(DeviceContext& gpu, std::span<const BatchEncoding> frames,
+              const std::vector<std::size_t>& numbers)
+      : gpu_(gpu), frames_(frames), numbers_(numbers) {
+    for (const std::size_t number : numbers) add(frames[number].frame.shape);
+    out_ = gpu.take<std::uint32_t>(words_);
+    totals_ = reinterpret_cast<TileTotals*>(gpu.take_zeroed<std::byte>(
+        numbers.size() * sizeof(TileTotals) + chunks_ * sizeof(std::uint64_t)));
+  }
+
+  template <bool vector>
+  void start() {
+    const auto tasks =
+        bring_many<TileTask<T, Shape>>(gpu_, blocks_, [&](std::size_t i) { return task_of(i); });
+    encode_chunks<T, Shape, vector, NarrowTile<Shape>, true>
+        <<<grid_of(chunks_), TilesPolicy<T>::threads, 0, gpu_.stream()>>>(tasks);
+    check_launch("encode_chunks");
+    found_ = download(gpu_, totals_, numbers_.size());
+  }
+
+  /// After the next sync().
+  void finish(std::span<std::optional<BatchCoded>> coded) const {
+    for (std::size_t i = 0; i < numbers_.size(); ++i) coded[numbers_[i]] = result_of(i);
+  }
+
+ private:
+  struct Place {
+    TileGrid grid;
+    std::uint64_t first_word;
+    std::uint64_t first_chunk;
+    std::uint64_t room_words;
+  };
+
+  /// What is no smaller than the values is not kept.
+  void add(const FrameShape& shape) {
+    constexpr std::uint64_t alignment = 4;
+    const TileGrid grid = TileGrid::of<T, Shape>(shape.extents());
+    const std::uint64_t room = std::min(usual_room<T>(shape.points()), shape.bytes() / 4);
+    places_.push_back({grid, words_, chunks_, room});
+    blocks_.push_back(grid_of(grid.chunks));
+    words_ += ceil_div(grid.chunks + room, alignment) * alignment;
+    chunks_ += grid.chunks;
+  }
+
+  TileQuantizer<T> quantizer_of(std::size_t i) const {
+    const BatchEncoding& frame = frames_[numbers_[i]];
+    return TileQuantizer<T>(frame.params.half_step, frame.bound);
+  }
+
+  TileTask<T, Shape> task_of(std::size_t i) const {
+    const Place& place = places_[i];
+    const TileQuantizer<T> quantizer = quantizer_of(i);
+    std::uint32_t* const index = out_ + place.first_word;
+    auto* const states = reinterpret_cast<std::uint64_t*>(totals_ + numbers_.size());
+    return {place.grid,
+            TileMap<Shape>(place.grid),
+            reinterpret_cast<const T*>(frames_[numbers_[i]].frame.values.data()),
+            {},
+            quantizer,
+            {},
+            quantizer.certain_magnitude(),
+            index,
+            index + place.grid.chunks,
+            place.room_words,
+            states + place.first_chunk,
+            totals_ + i};
+  }
+
+  std::optional<BatchCoded> result_of(std::size_t i) const {
+    const TileTotals& totals = found_[i];
+    const Place& place = places_[i];
+    const double min = totals.extremes.min();
+    const double max = totals.extremes.max();
+    if (totals.strange != 0 || totals.words > place.room_words ||
+        !fits_pairs(quantizer_of(i), min, max)) {
+      return std::nullopt;
+    }
+    const std::span payload(out_ + place.first_word, place.grid.chunks + totals.words);
+    return BatchCoded{std::as_bytes(payload),
+                      place.grid.chunks * sizeof(std::uint32_t),
+                      {0, totals.patches},
+                      min + 0.0,  // see scan_frame()
+                      max + 0.0};
+  }
+
+  DeviceContext& gpu_;
+  std::span<const BatchEncoding> frames_;
+  std::vector<std::size_t> numbers_;
+  std::vector<Place> places_;
+  std::vector<std::uint32_t> blocks_;
+  std::uint64_t words_ = 0;
+  std::uint64_t chunks_ = 0;
+  std::uint32_t* out_;
+  TileTotals* totals_;
+  const TileTotals* found_ = nullptr;
+};
+
+/// Starts to code the frames of a batch whose values are of type T. The returned functions take
+/// what came of them, after the next sync().
+template <class T>
+std::vector<std::function<void(std::span<std::optional<BatchCoded>>)>> start_to_encode_batch(
+    DeviceContext& gpu, std::span<const BatchEncoding> frames) {
+  FramesByKernel kernels;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const BatchEncoding& frame = frames[i];
+    const TileQuantizer<T> quantizer(frame.params.half_step, frame.bound);
+    if (frame.frame.shape.dtype != dtype_of<T> ||
+        !fits_pairs(quantizer, frame.sample.min, frame.sample.max)) {
+      continue;
+    }
+    const auto* const values = reinterpret_cast<const T*>(frame.frame.values.data());
+    const Extents3 extents = frame.frame.shape.extents();
+    kernels.add(extents, allows_four(extents, values), i);
+  }
+  std::vector<std::function<void(std::span<std::optional<BatchCoded>>)>> finish;
+  kernels.for_each([&](auto shape, auto vector, const std::vector<std::size_t>& numbers) {
+    BatchInWork<T, decltype(shape)> work(gpu, frames, numbers);
+    work.template start<vector()>();
+    finish.push_back([work = std::move(work)](auto coded) { work.finish(coded); });
+  });
+  return finish;
 }
 
 OwnCoded sections_of(const CodedTiles& coded) {
@@ -555,6 +691,17 @@ std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& 
   scan.min = extremes.min() + 0.0;  // see scan_frame()
   scan.max = extremes.max() + 0.0;
   return sections_of(coded);
+}
+
+std::vector<std::optional<BatchCoded>> encode_batch(DeviceContext& gpu,
+                                                    std::span<const BatchEncoding> frames) {
+  const auto singles = start_to_encode_batch<float>(gpu, frames);
+  const auto doubles = start_to_encode_batch<double>(gpu, frames);
+  gpu.sync();
+  std::vector<std::optional<BatchCoded>> coded(frames.size());
+  for (const auto& finish : singles) finish(coded);
+  for (const auto& finish : doubles) finish(coded);
+  return coded;
 }
 
 template OwnCoded encode_values(DeviceContext&, const TilesParams&, double,

@@ -380,13 +380,14 @@ typedef struct cuszi_compression {
   int32_t reserved; /* 0 */
 } cuszi_compression;
 
-/* Compresses `count` fields of any dims and types, side by side: on a CPU threads share them, on a
- * GPU a few are in work at a time. Archives are those of cuszi_compress(), byte for byte. `threads`
- * of the call's options is for all members together; that of their own has no effect. A member that
- * fails has its status and lets the others go on. The call returns the status of the first one that
- * has failed, and cuszi_last_error() tells its number, from 0 on, and why; cuszi_last_warning()
- * likewise. If the call's options cannot be, all members have that status. Members must not share
- * memory that is written. cuszi_reached() tells nothing of batches. */
+/* Compresses `count` fields of any dims and types, side by side: on a CPU threads share them; on a
+ * GPU, fields of up to 64 MiB by preset `fast` that lie in its memory, with their archives, are in
+ * work all together, and of others a few at a time. Archives are those of cuszi_compress(), byte
+ * for byte. `threads` of the call's options is for all members together; that of their own has no
+ * effect. A member that fails has its status and lets the others go on. The call returns the status
+ * of the first one that has failed, and cuszi_last_error() tells its number, from 0 on, and why;
+ * cuszi_last_warning() likewise. If the call's options cannot be, all members have that status.
+ * Members must not share memory that is written. cuszi_reached() tells nothing of batches. */
 CUSZI_API cuszi_status cuszi_compress_batch(cuszi_context* context, const cuszi_options* options,
                                             cuszi_compression* members, size_t count);
 

@@ -134,6 +134,17 @@ class Context {
     require(cuszi_decompress(context_.get(), options, archive, size, values, capacity));
   }
 
+  /// Compresses many fields in one call: see cuszi_compress_batch(). Members have their sizes, and
+  /// each its status where some have failed.
+  void compress_batch(const cuszi_options& options, std::vector<cuszi_compression>& members) {
+    require(cuszi_compress_batch(context_.get(), &options, members.data(), members.size()));
+  }
+
+  /// Restores many archives in one call: see cuszi_decompress_batch().
+  void decompress_batch(const cuszi_options* options, std::vector<cuszi_decompression>& members) {
+    require(cuszi_decompress_batch(context_.get(), options, members.data(), members.size()));
+  }
+
   /// The C API's context, for functions that this class does not wrap.
   cuszi_context* get() const noexcept { return context_.get(); }
 

@@ -128,9 +128,9 @@ TEST_CASE("batches make what calls for each member make", "[library]") {
       cuszi::Context context;
       std::vector<Item> items = make_items(count);
       std::vector<cuszi_compression> made = compressions_of(items);
-      REQUIRE(cuszi_compress_batch(context.get(), &options, made.data(), count) == CUSZI_OK);
+      context.compress_batch(options, made);
       std::vector<cuszi_decompression> restored = decompressions_of(items, made);
-      REQUIRE(cuszi_decompress_batch(context.get(), &options, restored.data(), count) == CUSZI_OK);
+      context.decompress_batch(&options, restored);
       CHECK(cuszi_last_error(context.get()) == std::string());
       std::size_t good = 0;
       for (std::size_t i = 0; i < count; ++i) {

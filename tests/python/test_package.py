@@ -240,6 +240,43 @@ class RoundTrips(unittest.TestCase):
                     cuszi.compress(kind(a[:, ::2]), abs=1e-2)
 
 
+
+class Batches(unittest.TestCase):
+
+    def setUp(self):
+        masked = np.ma.masked_greater(waves((30, 40)), 0.5)
+        self.fields = [waves(), waves((500,), "f8"), masked, waves((3, 4, 30, 40), seed=3)]
+
+    def test_they_make_what_single_calls_make(self):
+        for keywords in ({"rel": 1e-3}, {"abs": 1e-2, "preset": "fast"}):
+            alone = [cuszi.compress(a, **keywords) for a in self.fields]
+            self.assertEqual(cuszi.compress_batch(iter(self.fields), **keywords), alone)
+            out = bytearray(sum(cuszi.room(a) for a in self.fields) + 5)
+            views = cuszi.compress_batch(self.fields, out=np.frombuffer(out, "u1"), **keywords)
+            self.assertEqual([bytes(view) for view in views], alone)
+            restored = cuszi.decompress_batch(views)
+            for one, archive in zip(restored, alone):
+                np.testing.assert_array_equal(one, cuszi.decompress(archive))
+            into = [np.empty_like(one) for one in restored]
+            self.assertIs(cuszi.decompress_batch(alone, out=into)[0], into[0])
+            np.testing.assert_array_equal(into[3], restored[3])
+        self.assertEqual(cuszi.compress_batch([], rel=1e-3), [])
+        self.assertEqual(cuszi.decompress_batch([]), [])
+
+    def test_failures_tell_their_member(self):
+        with self.assertRaisesRegex(cuszi.RoomError, "member 1: .*too small"):
+            cuszi.compress_batch(self.fields, abs=1e-2, out=bytearray(cuszi.room(self.fields[0]) + 9))
+        archives = cuszi.compress_batch(self.fields, abs=1e-2)
+        damaged = bytearray(archives[2])
+        damaged[len(damaged) // 2] ^= 1
+        with self.assertRaisesRegex(cuszi.ArchiveError, "member 2: "):
+            cuszi.decompress_batch([*archives[:2], damaged])
+        with self.assertRaisesRegex(cuszi.UsageError, "1 arrays for 4 archives"):
+            cuszi.decompress_batch(archives, out=[np.empty(3)])
+        with self.assertRaises(cuszi.UsageError):
+            cuszi.compress_batch([np.arange(5)], abs=1)
+
+
 class Parts(unittest.TestCase):
 
     def test_boxes_are_as_numpy_indexes(self):

@@ -9,7 +9,7 @@ Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
 
 import typing as _typing
 
-from ._codec import Info, compress, decompress, info, room
+from ._codec import Info, compress, compress_batch, decompress, decompress_batch, info, room
 from ._errors import (ArchiveError, BoundError, DeviceError, Error, FillWarning, InputError,
                       RoomError, TargetWarning, UsageError)
 from ._errors import Warning as Warning
@@ -33,4 +33,4 @@ del let_hdf5_find_it
 __version__ = version()
 __all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "FillWarning", "H5", "Info",
            "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress",
-           "decompress", "h5_plugin_path", "info", "room"]
+           "compress_batch", "decompress", "decompress_batch", "h5_plugin_path", "info", "room"]

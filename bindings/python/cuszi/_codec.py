@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import math
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, overload
+from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, Sequence, SupportsIndex, TypeVar,
+                    overload)
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +83,20 @@ def _values(a: Any, fill: Any, stream: int | None = None) -> tuple[_memory.Memor
         return _memory.of_values(a, stream), fills
     values, own = _masks.unmasked(a)
     return _memory.of_values(values), tuple(dict.fromkeys(own + fills))
+
+
+def _asked(quality: Mapping[str, Any], preset: Preset, value_range: ValueRange, verify: bool,
+           strict: bool, method: Mapping[str, Any]) -> Options:
+    """Keywords as options, but for fill values and the device."""
+    options = Options()
+    _options.set_method(options, method)
+    _options.set_quality(options, quality, value_range)
+    _options.set_option(options, "preset", preset)
+    if verify:
+        options.verify = 1
+    if strict:
+        options.strict = 1
+    return options
 
 
 @overload
@@ -165,15 +182,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
     FillWarning, TargetWarning
     """
     values, fills = _values(a, fill, stream)
-    options = Options()
-    _options.set_method(options, method)
-    _options.set_quality(options, {"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr,
-                                   "ratio": ratio}, value_range)
-    _options.set_option(options, "preset", preset)
-    if verify:
-        options.verify = 1
-    if strict:
-        options.strict = 1
+    options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr, "ratio": ratio},
+                     preset, value_range, verify, strict, method)
     _options.set_fills(options, fills)
     field = _field(values)
     if out is not None:
@@ -188,6 +198,77 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
     size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
     _warn(options)
     return archive[:size].tobytes()
+
+
+@names_keywords(_options.METHOD)
+def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real | None = None,
+                   pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
+                   preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
+                   verify: bool = False, strict: bool = False, device: str = "auto",
+                   threads: int | None = None, stream: int | None = None, out: Any = None,
+                   **method: Any) -> list[Any]:
+    """Compress many fields in one call, side by side. Archives are those of ``compress``.
+
+    Parameters
+    ----------
+    fields : arrays of any shapes and types, each as ``compress`` takes it
+    out : writable buffer, or array on a GPU, of bytes along one axis
+        For all archives; the sum of ``room(a)`` bytes is always enough. On a GPU, small fields that
+        lie there too are compressed together by ``preset="fast"``.
+    rel, abs and the others
+        As of ``compress``, for all fields.
+
+    Returns
+    -------
+    list of bytes, or with ``out`` of slices of ``out``
+        The archives.
+
+    Raises
+    ------
+    As ``compress``, of the first field that fails, whose number it tells.
+
+    Warns
+    -----
+    FillWarning, TargetWarning: of the first field
+    """
+    inputs = [_values(a, fill, stream) for a in fields]
+    options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr, "ratio": ratio},
+                     preset, value_range, verify, strict, method)
+    target = None if out is None else _memory.of_archive_output(out, stream)
+    memories = [values for values, _ in inputs] + ([] if target is None else [target])
+    _options.set_device(options, device, threads, stream, memories)
+    own = {fills: _with_fills(options, fills) for _, fills in inputs}
+    members = (_library.Compression * len(inputs))()
+    for member, (values, fills) in zip(members, inputs):
+        member.options = own[fills]
+        member.field = _field(values)
+        member.values = values.address
+    places = _places([_library.bound(member.field, own[fills].contents)
+                      for member, (_, fills) in zip(members, inputs)])
+    archives = np.empty(places[-1], np.uint8) if target is None else None
+    address = archives.ctypes.data if archives is not None else target.address
+    capacity = places[-1] if target is None else target.nbytes
+    for member, first, end in zip(members, places, places[1:]):
+        member.archive = address + min(first, capacity)
+        member.capacity = min(end, capacity) - min(first, capacity)
+    _library.compress_batch(options, members)
+    _warn(options)
+    ranges = [(first, first + member.size) for member, first in zip(members, places)]
+    if archives is not None:
+        return [archives[first:end].tobytes() for first, end in ranges]
+    return [out[first:end] for first, end in ranges]
+
+
+def _with_fills(options: Options, fills: tuple[float, ...]) -> Any:
+    """A pointer to such options for fields with these fill values."""
+    own = Options.from_buffer_copy(options)
+    _options.set_fills(own, fills)
+    return ctypes.pointer(own)
+
+
+def _places(sizes: Sequence[int]) -> list[int]:
+    """Where pieces of these sizes begin, one after the other, and where the last one ends."""
+    return [0, *itertools.accumulate(sizes)]
 
 
 @names_keywords()
@@ -337,6 +418,47 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
         options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
     _library.decompress(options, memory.address, memory.nbytes, part, target.address, target.nbytes)
     return _masks.masked(values, tuple(found.fills[:found.fill_count])) if masked else values
+
+
+@names_keywords()
+def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: int | None = None,
+                     stream: int | None = None, memory_limit: int | None = None,
+                     out: Iterable[Any] | None = None) -> list[Any]:
+    """Restore many fields in one call, side by side.
+
+    Parameters
+    ----------
+    archives : each as ``decompress`` takes it
+    device, threads, stream, memory_limit
+        As of ``decompress``.
+    out : contiguous arrays of the fields' shapes and types, of NumPy or on a GPU
+        For the values, instead of new memory.
+
+    Returns
+    -------
+    list of numpy.ndarray, or of the arrays in ``out``
+
+    Raises
+    ------
+    As ``decompress``, of the first archive that fails, whose number it tells.
+    """
+    memories = [_memory.of_bytes(archive) for archive in archives]
+    fields = [_library.read_info(memory.address, memory.nbytes).field for memory in memories]
+    restored = [np.empty(field.shape, _dtype(field)) for field in fields] if out is None else list(out)
+    if len(restored) != len(fields):
+        raise UsageError(f"out has {len(restored)} arrays for {len(fields)} archives")
+    targets = [_memory.of_field_output(values, field.shape, _dtype(field), stream)
+               for values, field in zip(restored, fields)]
+    options = Options()
+    _options.set_device(options, device, threads, stream, memories + targets)
+    if memory_limit is not None:
+        options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
+    members = (_library.Decompression * len(memories))()
+    for member, memory, target in zip(members, memories, targets):
+        member.archive, member.size = memory.address, memory.nbytes
+        member.values, member.capacity = target.address, target.nbytes
+    _library.decompress_batch(options, members)
+    return restored
 
 
 def _part_of(archive: _memory.Memory, whole_field: _library.Field, box: Any, frame: int | None,

@@ -116,6 +116,22 @@ class Part(_Checked):
         super().__init__(size=ctypes.sizeof(Part))
 
 
+class Compression(Structure):
+    """A field of a batch."""
+
+    _fields_ = [("options", POINTER(Options)), ("field", Field), ("values", c_void_p),
+                ("archive", c_void_p), ("capacity", c_size_t), ("size", c_size_t),
+                ("status", c_int32), ("reserved", c_int32)]
+
+
+class Decompression(Structure):
+    """An archive of a batch."""
+
+    _fields_ = [("options", POINTER(Options)), ("archive", c_void_p), ("size", c_size_t),
+                ("values", c_void_p), ("capacity", c_size_t), ("status", c_int32),
+                ("reserved", c_int32)]
+
+
 def _load() -> ctypes.CDLL:
     """The library beside this file, or the one that CUSZI_LIBRARY names."""
     library = ctypes.CDLL(os.environ.get("CUSZI_LIBRARY")
@@ -134,6 +150,10 @@ def _load() -> ctypes.CDLL:
         "cuszi_bound": (c_size_t, [POINTER(Field), POINTER(Options)]),
         "cuszi_compress": (c_int32, [c_void_p, POINTER(Options), POINTER(Field), c_void_p,
                                      c_void_p, c_size_t, POINTER(c_size_t)]),
+        "cuszi_compress_batch": (c_int32, [c_void_p, POINTER(Options), POINTER(Compression),
+                                           c_size_t]),
+        "cuszi_decompress_batch": (c_int32, [c_void_p, POINTER(Options), POINTER(Decompression),
+                                             c_size_t]),
         "cuszi_reached": (c_double, [c_void_p]),
         "cuszi_read_info": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(ArchiveInfo)]),
         "cuszi_frame_part": (c_int32, [c_void_p, c_void_p, c_size_t, c_uint64, POINTER(Part)]),
@@ -231,6 +251,15 @@ def compress(options: Options, field: Field, values: int, archive: int, capacity
     _call(_library.cuszi_compress, byref(options), byref(field), values, archive, capacity,
           byref(size))
     return size.value
+
+
+def compress_batch(options: Options, members: ctypes.Array[Compression]) -> None:
+    """Sets the sizes of the archives."""
+    _call(_library.cuszi_compress_batch, byref(options), members, len(members))
+
+
+def decompress_batch(options: Options, members: ctypes.Array[Decompression]) -> None:
+    _call(_library.cuszi_decompress_batch, byref(options), members, len(members))
 
 
 def reached() -> float:

@@ -40,6 +40,9 @@ std::unique_ptr<Backend> make_backend(int device = 0);
 /// The device in whose memory a pointer points; none for the host's.
 std::optional<int> device_of(const void* memory);
 
+/// The allocated piece of a device's memory that a pointer points into; none if that is unknown.
+Bytes piece_of_memory(const void* memory);
+
 /// Copies from and to the memory of hosts and devices; complete on return. Throws DeviceError.
 void copy(Bytes from, MutableBytes to);
 

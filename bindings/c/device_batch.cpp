@@ -1,0 +1,185 @@
+#include "bindings/c/device_batch.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <new>
+#include <optional>
+
+#include "bindings/c/options.hpp"
+#include "codec/archive/field_batch.hpp"
+#include "codec/frames/device_memory.hpp"
+
+namespace cuszi::api {
+
+namespace {
+
+/// What options come to.
+struct Asked {
+  const cuszi_options* options;
+  RunSettings run = {};
+  std::optional<FieldSettings> settings = {};  ///< nothing if fields cannot come with a batch
+};
+
+Asked read_asked(const cuszi_options* options, bool compresses) {
+  const cuszi_options known = read_options(options);
+  Asked asked{options, run_settings(known)};
+  if (!compresses || known.verify != 0 || target_of(known)) return asked;
+  FieldSettings settings = checked_settings(known);
+  if (may_join_batch(settings)) asked.settings = std::move(settings);
+  return asked;
+}
+
+/// The members that go together, on the device that has the first of them.
+class Gathering {
+ public:
+  Gathering(const cuszi_options* of_call, bool compresses)
+      : of_call_(of_call), compresses_(compresses) {}
+
+  /// What a member's options come to. Members mostly have the same ones.
+  const Asked& asked_by(const cuszi_options* own) {
+    const cuszi_options* const options = own != nullptr ? own : of_call_;
+    if (asked_.empty() || asked_.back().options != options) {
+      asked_.push_back(read_asked(options, compresses_));
+    }
+    return asked_.back();
+  }
+
+  /// Whether a member whose input and output these are can go with the others.
+  bool takes(const Asked& asked, const void* input, const void* output) {
+    if (asked.run.device.kind == DeviceChoice::Kind::cpu || asked.run.memory_limit) return false;
+    const std::optional<int> device = memory_.device_of(input);
+    if (!device || memory_.device_of(output) != device) return false;
+    if (asked.run.device.kind == DeviceChoice::Kind::cuda && asked.run.device.index != *device)
+      return false;
+    if (!device_) {
+      device_ = device;
+      choice_ = asked.run.device;
+      choice_.index = *device;
+    }
+    if (*device_ != *device) return false;
+    if (std::find(streams_.begin(), streams_.end(), asked.run.stream) == streams_.end()) {
+      streams_.push_back(asked.run.stream);
+    }
+    return true;
+  }
+
+  /// Calls work(backend) on the device, after the callers' streams.
+  template <class Work>
+  void run(cuszi_context& context, const Work& work) const {
+    const DeviceScope scope(device_);
+    for (void* const stream : streams_) wait_for_stream(stream);
+    work(context.workers(1).front()->backends(choice_).for_frames());
+  }
+
+ private:
+  const cuszi_options* of_call_;
+  bool compresses_;
+  std::deque<Asked> asked_;
+  MemoryOwners memory_;
+  std::optional<int> device_;
+  DeviceChoice choice_;
+  std::vector<void*> streams_;
+};
+
+/// Members that go together, with their numbers in the batch.
+template <class Joint>
+struct Joined {
+  std::vector<Joint> members;
+  std::vector<std::size_t> numbers;
+};
+
+/// Fewer have nothing to share.
+constexpr std::size_t fewest_together = 2;
+
+std::optional<FieldOfBatch> joint(Gathering& gathering, const cuszi_compression& member) try {
+  const Asked& asked = gathering.asked_by(member.options);
+  if (!asked.settings) return std::nullopt;
+  const FieldLayout layout = field_layout(&member.field);
+  if (!is_small_in_batch(layout.field_bytes()) ||
+      !gathering.takes(asked, member.values, member.archive)) {
+    return std::nullopt;
+  }
+  return FieldOfBatch{layout,
+                      &*asked.settings,
+                      {static_cast<const std::byte*>(member.values), layout.field_bytes()},
+                      {static_cast<std::byte*>(member.archive), member.capacity}};
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+std::optional<ArchiveOfBatch> joint(Gathering& gathering, const cuszi_decompression& member) try {
+  const Asked& asked = gathering.asked_by(member.options);
+  if (!is_small_in_batch(member.capacity) ||
+      !gathering.takes(asked, member.archive, member.values)) {
+    return std::nullopt;
+  }
+  return ArchiveOfBatch{{static_cast<const std::byte*>(member.archive), member.size},
+                        {static_cast<std::byte*>(member.values), member.capacity}};
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+/// Does what can be done together by work(backend, joint members); take(member, joint) says whether
+/// that has done a member. Returns the numbers of the others. What fails for all, like memory, may
+/// still succeed one by one.
+template <class Joint, class Member, class Work, class Take>
+std::vector<std::size_t> do_together(cuszi_context& context, Gathering& gathering,
+                                     std::span<Member> members, const Work& work,
+                                     const Take& take) {
+  std::vector<std::size_t> left;
+  Joined<Joint> joined;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (auto one = joint(gathering, members[i])) {
+      joined.members.push_back(*one);
+      joined.numbers.push_back(i);
+    } else {
+      left.push_back(i);
+    }
+  }
+  bool is_done = false;
+  if (joined.members.size() >= fewest_together) {
+    try {
+      gathering.run(context, [&](Backend& backend) { work(backend, std::span(joined.members)); });
+      is_done = true;
+    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  for (std::size_t i = 0; i < joined.members.size(); ++i) {
+    const std::size_t number = joined.numbers[i];
+    if (!is_done || !take(members[number], joined.members[i])) left.push_back(number);
+  }
+  std::sort(left.begin(), left.end());
+  return left;
+}
+
+}  // namespace
+
+std::vector<std::size_t> compress_together(cuszi_context& context, const cuszi_options* options,
+                                           std::span<cuszi_compression> members) {
+  Gathering gathering(options, true);
+  return do_together<FieldOfBatch>(
+      context, gathering, members,
+      [](Backend& backend, std::span<FieldOfBatch> fields) { compress_batch(backend, fields); },
+      [](cuszi_compression& member, const FieldOfBatch& field) {
+        member.size = field.size;
+        member.status = CUSZI_OK;
+        return field.size != 0;
+      });
+}
+
+std::vector<std::size_t> decompress_together(cuszi_context& context, const cuszi_options* options,
+                                             std::span<cuszi_decompression> members) {
+  Gathering gathering(options, false);
+  return do_together<ArchiveOfBatch>(
+      context, gathering, members,
+      [](Backend& backend, std::span<ArchiveOfBatch> archives) {
+        restore_batch(backend, archives);
+      },
+      [](cuszi_decompression& member, const ArchiveOfBatch& archive) {
+        member.status = CUSZI_OK;
+        return archive.is_done;
+      });
+}
+
+}  // namespace cuszi::api

@@ -1,0 +1,316 @@
+#include "codec/archive/field_batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "codec/field/fill_watch.hpp"
+#include "core/archive/archive.hpp"
+#include "core/archive/frame.hpp"
+#include "core/pipeline/pipeline_batch.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Values that mean "missing" are so many bounds away (see FieldCompressor).
+constexpr double ordinary_bounds = 16384;
+
+/// How many values, in bytes, and how many members are in work together: what lies between grows
+/// with them.
+constexpr ByteCount most_bytes_together = ByteCount{4} << 30;
+constexpr std::size_t most_together = 1 << 14;
+
+/// Calls part(members) for parts of them that are not too large. `bytes_of` tells of a member.
+template <class Member, class BytesOf, class Part>
+void by_parts(std::span<Member> members, const BytesOf& bytes_of, const Part& part) {
+  while (!members.empty()) {
+    ByteCount bytes = 0;
+    std::size_t count = 0;
+    while (count < std::min(members.size(), most_together)) {
+      bytes += bytes_of(members[count]);
+      if (count != 0 && bytes > most_bytes_together) break;
+      ++count;
+    }
+    part(members.first(count));
+    members = members.subspan(count);
+  }
+}
+
+bool is_aligned(const void* values, DType dtype) {
+  return reinterpret_cast<std::uintptr_t>(values) % size_of(dtype) == 0;
+}
+
+/// A field on its way to an archive of one frame.
+struct FieldInWork {
+  std::size_t number;
+  BatchFrame frame;
+  FieldCuts plan;
+  double bound = 0;  ///< absolute
+  BatchRange sample = {};
+  bool is_scanned = false;
+  std::vector<std::byte> header = {};  ///< of the archive
+  std::vector<std::byte> footer = {};
+};
+
+/// Nothing if it takes several frames.
+std::optional<FieldInWork> begin_field(const FieldOfBatch& field, std::size_t number) {
+  const FieldLayout& layout = field.layout;
+  const FieldCuts plan = plan_frames(layout.dims, layout.dtype, field.settings->frame_bytes);
+  if (plan.frames() != 1 || !is_aligned(field.values.data(), layout.dtype)) return std::nullopt;
+  return FieldInWork{number, {{layout.dtype, plan.frame_dims(0)}, field.values}, plan};
+}
+
+/// What is not empty of what each(i) returns for all i below `count`, found by threads of the host.
+template <class T, class Each>
+std::vector<T> present(FrameBatch& batch, std::size_t count, const Each& each) {
+  std::vector<std::optional<T>> all(count);
+  batch.for_each(count, [&](std::size_t i) { all[i] = each(i); });
+  std::vector<T> result;
+  result.reserve(count);
+  for (std::optional<T>& one : all) {
+    if (one) result.push_back(*std::move(one));
+  }
+  return result;
+}
+
+/// Steps of many fields, of which some are left out at each.
+class FieldsInWork {
+ public:
+  FieldsInWork(FrameBatch& batch, std::span<FieldOfBatch> fields)
+      : batch_(batch),
+        fields_(fields),
+        work_(present<FieldInWork>(batch, fields.size(),
+                                   [&](std::size_t i) { return begin_field(fields[i], i); })) {}
+
+  void find_bounds() {
+    const std::vector<std::size_t> unknown =
+        those([&](const FieldInWork& one) { return settings_of(one).needs_range(); });
+    const auto ranges = batch_.scan(frames_of(unknown));
+    for (std::size_t k = 0; k < unknown.size(); ++k) work_[unknown[k]].is_scanned = true;
+    batch_.for_each(work_.size(), [&](std::size_t i) {
+      FieldInWork& one = work_[i];
+      ValueRange range = settings_of(one).range.value_or(ValueRange{});
+      if (one.is_scanned) {
+        const auto at = std::lower_bound(unknown.begin(), unknown.end(), i) - unknown.begin();
+        const auto& found = ranges[static_cast<std::size_t>(at)];
+        if (!found) return;  // which leaves a bound of 0
+        range.add(found->min, found->max);
+      }
+      const ArchiveHeader header = header_of(one, range);
+      one.bound = header.frame_bound();
+      one.header = write_archive_header(header);
+    });
+    keep([](const FieldInWork& one) { return one.bound > 0; });
+  }
+
+  void take_samples() {
+    const auto samples = batch_.sample(frames_of(those([](const FieldInWork&) { return true; })));
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (samples[i])
+        work_[i].sample = *samples[i];
+      else
+        work_[i].bound = 0;
+    }
+    keep([](const FieldInWork& one) { return one.bound > 0; });
+  }
+
+  /// Leaves out fields of which there is to warn.
+  void look_for_fills() {
+    const std::vector<std::size_t> doubtful = those([](const FieldInWork& one) {
+      return one.is_scanned || one.sample.magnitude() >= ordinary_bounds * one.bound;
+    });
+    if (doubtful.empty()) return;
+    const auto watch_of = [&](std::size_t i) {
+      const FieldSettings& settings = settings_of(work_[i]);
+      return FillWatch(settings.fills, settings.expected_fills, settings.fill_samples);
+    };
+    std::vector<std::uint64_t> counts;
+    for (const std::size_t i : doubtful)
+      counts.push_back(watch_of(i).samples_of(work_[i].frame.shape.points()));
+    const auto drawn = batch_.draw(frames_of(doubtful), counts);
+    batch_.for_each(doubtful.size(), [&](std::size_t k) {
+      FillWatch watch = watch_of(doubtful[k]);
+      FieldInWork& one = work_[doubtful[k]];
+      watch.look_at(one.frame.shape.dtype, drawn[k]);
+      if (!watch.warnings().empty()) one.bound = 0;
+    });
+    keep([](const FieldInWork& one) { return one.bound > 0; });
+  }
+
+  void compress() {
+    std::vector<FrameToCode> frames;
+    for (const FieldInWork& one : work_) frames.push_back({one.frame, one.sample, one.bound});
+    const std::vector<std::vector<std::byte>> tables = compress_batch(
+        batch_, frames, [&](std::size_t i, ByteCount size) { return place_of(work_[i], size); });
+    std::vector<BatchCopy> pieces;
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      FieldInWork& one = work_[i];
+      FieldOfBatch& field = fields_[one.number];
+      if (tables[i].empty()) {
+        field.size = 0;
+        continue;
+      }
+      one.header.insert(one.header.end(), tables[i].begin(), tables[i].end());
+      const MutableBytes archive = field.room.first(field.size);
+      pieces.push_back({one.header, archive.first(one.header.size())});
+      pieces.push_back({one.footer, archive.last(one.footer.size())});
+    }
+    batch_.upload(pieces);
+  }
+
+ private:
+  const FieldSettings& settings_of(const FieldInWork& one) const {
+    return *fields_[one.number].settings;
+  }
+
+  ArchiveHeader header_of(const FieldInWork& one, const ValueRange& range) const {
+    const FieldSettings& settings = settings_of(one);
+    ArchiveHeader header;
+    header.dtype = one.frame.shape.dtype;
+    header.mode = settings.mode;
+    header.bound_asked = settings.bound;
+    header.plan = one.plan;
+    header.bound_absolute = absolute_bound(settings.bound, settings.mode, range);
+    return header;
+  }
+
+  /// Where a frame of `size` bytes goes; none if there is no room.
+  MutableBytes place_of(FieldInWork& one, ByteCount size) {
+    FieldOfBatch& field = fields_[one.number];
+    one.footer = write_archive_footer({size});
+    const ByteCount all = one.header.size() + size + one.footer.size();
+    if (all > field.room.size()) return {};
+    field.size = all;
+    return field.room.subspan(one.header.size(), size);
+  }
+
+  /// The places in work of fields that are so.
+  template <class Is>
+  std::vector<std::size_t> those(const Is& is) const {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (is(work_[i])) numbers.push_back(i);
+    }
+    return numbers;
+  }
+  std::vector<BatchFrame> frames_of(const std::vector<std::size_t>& numbers) const {
+    std::vector<BatchFrame> frames;
+    frames.reserve(numbers.size());
+    for (const std::size_t i : numbers) frames.push_back(work_[i].frame);
+    return frames;
+  }
+  template <class Is>
+  void keep(const Is& is) {
+    std::erase_if(work_, [&](const FieldInWork& one) { return !is(one); });
+  }
+
+  FrameBatch& batch_;
+  std::span<FieldOfBatch> fields_;
+  std::vector<FieldInWork> work_;
+};
+
+void compress_part(FrameBatch& batch, std::span<FieldOfBatch> fields) {
+  FieldsInWork work(batch, fields);
+  work.find_bounds();
+  work.take_samples();
+  work.look_for_fills();
+  work.compress();
+}
+
+/// What is read of an archive before its frame: enough for headers without fill values, and for the
+/// footer of one frame.
+struct ArchiveEnds {
+  std::array<std::byte, 256> begin;
+  std::array<std::byte, 32> end;
+};
+
+/// An archive on its way to values.
+struct ArchiveInWork {
+  std::size_t number;
+  FrameToRestore frame;
+};
+
+/// Nothing if the archive is damaged or more than is read of it belongs to the headers.
+std::optional<ArchiveInWork> begin_archive(const ArchiveOfBatch& archive, const ArchiveEnds& ends,
+                                           std::size_t number) try {
+  const Bytes all = archive.archive;
+  ByteReader in(Bytes(ends.begin).first(std::min(all.size(), ends.begin.size())), "the archive");
+  const ByteCount body = read_archive_prefix(in.take(archive_prefix_bytes));
+  const ArchiveHeader header = read_archive_header(in.take(body));
+  if (header.plan.frames() != 1) return std::nullopt;
+  const ByteCount header_bytes = in.position();
+  const FrameShape shape{header.dtype, header.plan.frame_dims(0)};
+  const ByteCount table = read_frame_prefix(in.take(frame_prefix_bytes));
+  FrameHeader frame = read_frame_header(in.take(table), shape.dims, shape.dtype);
+
+  const ByteCount payload_bytes = frame.payload_bytes();
+  const std::vector<std::byte> footer =
+      write_archive_footer({in.position() - header_bytes + payload_bytes});
+  const bool is_whole = frame.index == 0 && footer.size() <= ends.end.size() &&
+                        all.size() == in.position() + payload_bytes + footer.size() &&
+                        std::equal(footer.rbegin(), footer.rend(), ends.end.rbegin());
+  const MutableBytes room = archive.room;
+  if (!is_whole || room.size() < shape.bytes() || !is_aligned(room.data(), shape.dtype)) {
+    return std::nullopt;
+  }
+  return ArchiveInWork{number,
+                       {shape, std::move(frame), all.subspan(in.position(), payload_bytes),
+                        room.first(shape.bytes())}};
+} catch (const ArchiveError&) {
+  return std::nullopt;
+}
+
+std::vector<ArchiveEnds> read_ends(FrameBatch& batch, std::span<const ArchiveOfBatch> archives) {
+  std::vector<ArchiveEnds> ends(archives.size());
+  std::vector<BatchCopy> pieces;
+  for (std::size_t i = 0; i < archives.size(); ++i) {
+    const Bytes all = archives[i].archive;
+    const MutableBytes begin(ends[i].begin);
+    const MutableBytes end(ends[i].end);
+    const Bytes first = all.first(std::min(all.size(), begin.size()));
+    const Bytes last = all.last(std::min(all.size(), end.size()));
+    pieces.push_back({first, begin.first(first.size())});
+    pieces.push_back({last, end.last(last.size())});
+  }
+  batch.download(pieces);
+  return ends;
+}
+
+void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
+  const std::vector<ArchiveEnds> ends = read_ends(batch, archives);
+  const auto work = present<ArchiveInWork>(batch, archives.size(), [&](std::size_t i) {
+    return begin_archive(archives[i], ends[i], i);
+  });
+  std::vector<FrameToRestore> frames;
+  for (const ArchiveInWork& one : work) frames.push_back(one.frame);
+  const std::vector<char> restored = decompress_batch(batch, frames);
+  for (std::size_t i = 0; i < work.size(); ++i) archives[work[i].number].is_done = restored[i] != 0;
+}
+
+}  // namespace
+
+bool may_join_batch(const FieldSettings& settings) {
+  const FrameConfig& frame = settings.frame;
+  return frame.predictor.id == PredictorId::tiles && frame.lossless == Lossless::none &&
+         frame.isovalues.count == 0 && !frame.pointwise && settings.fills.count == 0;
+}
+
+void compress_batch(Backend& backend, std::span<FieldOfBatch> fields) {
+  by_parts(
+      fields, [](const FieldOfBatch& field) { return field.values.size(); },
+      [&](std::span<FieldOfBatch> part) {
+        if (const auto batch = backend.batch()) compress_part(*batch, part);
+      });
+}
+
+void restore_batch(Backend& backend, std::span<ArchiveOfBatch> archives) {
+  by_parts(
+      archives, [](const ArchiveOfBatch& archive) { return archive.room.size(); },
+      [&](std::span<ArchiveOfBatch> part) {
+        if (const auto batch = backend.batch()) restore_part(*batch, part);
+      });
+}
+
+}  // namespace cuszi

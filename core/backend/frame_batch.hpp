@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/backend/encode_session.hpp"
+#include "core/backend/frame_slot.hpp"
+#include "core/field/frame_shape.hpp"
+#include "core/tiles/tiles.hpp"
+
+namespace cuszi {
+
+/// A frame of a batch, its values in the backend's memory.
+struct BatchFrame {
+  FrameShape shape;
+  Bytes values;
+};
+
+/// The least and the largest of some values.
+struct BatchRange {
+  double min = 0;
+  double max = 0;
+
+  double magnitude() const { return std::max(std::fabs(min), std::fabs(max)); }
+};
+
+/// How a frame of a batch is to be coded, given its sample.
+struct BatchEncoding {
+  BatchFrame frame;
+  BatchRange sample;
+  TilesParams params;
+  double bound = 0;
+};
+
+/// A coded frame of a batch: its section index, which takes so many bytes, and behind it codes. In
+/// the backend's memory, as long as the batch.
+struct BatchCoded {
+  Bytes payload;
+  ByteCount index_bytes = 0;
+  PassCounts counts;
+  double min = 0;  ///< of all values
+  double max = 0;
+};
+
+/// A coded frame of a batch on its way back. All but `params` lies in the backend's memory.
+struct BatchDecoding {
+  FrameShape shape;
+  double min = 0;
+  double max = 0;
+  TilesParams params;
+  Bytes index;
+  Bytes codes;
+  Bytes payload;  ///< all sections, for their hash
+  MutableBytes values;
+};
+
+/// What came of a frame of a batch.
+struct BatchDecoded {
+  bool is_done = false;    ///< its values are there, if the hash is right
+  std::uint64_t hash = 0;  ///< block_hash of the payload
+};
+
+struct BatchCopy {
+  Bytes from;
+  MutableBytes to;  ///< of the same size
+};
+
+/// Many small frames that a backend has in work together, as `tiles` codes them: they share its
+/// waits. A frame that needs more than that is left out, without a reason, to be done alone. One
+/// thread; a backend has one batch or session at a time.
+class FrameBatch {
+ public:
+  explicit FrameBatch(FrameSlot& slot) : frames_(slot) {}
+  FrameBatch(const FrameBatch&) = delete;
+  FrameBatch& operator=(const FrameBatch&) = delete;
+  virtual ~FrameBatch() = default;
+
+  /// Calls each(i) for all i below `count`, in any order, by threads of the host.
+  virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) = 0;
+
+  /// The ranges of the frames; nothing for a frame in which a point is missing (no number, or
+  /// infinite).
+  virtual std::vector<std::optional<BatchRange>> scan(std::span<const BatchFrame> frames) = 0;
+  /// The ranges of the frames' samples (see FieldScan::sampled); nothing for a sample without
+  /// numbers.
+  virtual std::vector<std::optional<BatchRange>> sample(std::span<const BatchFrame> frames) = 0;
+  /// counts[i] values of frame i, at sample_point(k, points) for k from 0 on; all of them in their
+  /// order if it has no more. Valid as long as the batch.
+  virtual std::vector<std::span<const double>> draw(std::span<const BatchFrame> frames,
+                                                    std::span<const std::uint64_t> counts) = 0;
+  /// Codes the frames as EncodeSession::encode_unscanned() does; nothing where that has nothing,
+  /// or would take long.
+  virtual std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) = 0;
+  /// Copies payloads, which encode() has made, and returns the block_hash of each.
+  virtual std::vector<std::uint64_t> place(std::span<const BatchCopy> payloads) = 0;
+
+  /// Restores frames as DecodeSession::decode_values() does.
+  virtual std::vector<BatchDecoded> decode(std::span<const BatchDecoding> frames) = 0;
+
+  /// Copies bytes from or to the host's memory, all at once; complete on return.
+  virtual void upload(std::span<const BatchCopy> pieces) = 0;
+  virtual void download(std::span<const BatchCopy> pieces) = 0;
+
+ private:
+  FrameInSlot frames_;
+};
+
+}  // namespace cuszi

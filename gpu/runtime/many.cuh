@@ -1,0 +1,94 @@
+#pragma once
+
+#include <numeric>
+
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+/// The work of a launch that has but one frame, block by block.
+template <class Task>
+struct OneFrame {
+  Task task;
+
+  static constexpr unsigned shared_words = 1;  // none
+
+  /// The task of this block, and the block's number in it.
+  __device__ const Task& find(std::uint32_t* /*shared*/, unsigned& block) const {
+    block = blockIdx.x;
+    return task;
+  }
+};
+
+/// A frame of a launch of many: its blocks follow those of the frames before.
+template <class Task>
+struct FrameOfMany {
+  Task task;
+  std::uint32_t first_block;
+  std::uint32_t blocks;
+};
+
+/// The work of a launch that has many frames.
+template <class Task>
+struct ManyFrames {
+  const FrameOfMany<Task>* frames;
+  const std::uint32_t* of_block;  ///< the frame of each block
+
+  static constexpr unsigned shared_words = sizeof(FrameOfMany<Task>) / sizeof(std::uint32_t);
+  static_assert(sizeof(FrameOfMany<Task>) % alignof(std::uint64_t) == 0);
+
+  /// Brings the task to the `shared_words` of shared memory.
+  __device__ const Task& find(std::uint32_t* shared, unsigned& block) const {
+    const FrameOfMany<Task>& there = frames[of_block[blockIdx.x]];
+    for (unsigned i = threadIdx.x; i < shared_words; i += blockDim.x)
+      shared[i] = reinterpret_cast<const std::uint32_t*>(&there)[i];
+    __syncthreads();
+    const auto& here = *reinterpret_cast<const FrameOfMany<Task>*>(shared);
+    block = blockIdx.x - here.first_block;
+    return here.task;
+  }
+};
+
+/// Writes down the frame of each block; a thread block per frame.
+template <class Task>
+__global__ void number_blocks(const FrameOfMany<Task>* frames, std::uint32_t* of_block) {
+  const FrameOfMany<Task>& frame = frames[blockIdx.x];
+  for (unsigned i = threadIdx.x; i < frame.blocks; i += blockDim.x)
+    of_block[frame.first_block + i] = blockIdx.x;
+}
+
+/// How many items a thread of the host takes at once.
+inline constexpr std::size_t items_at_once = 32;
+
+/// Calls each(i) for all i below `count` by threads of the host.
+template <class F>
+void for_each_of_many(DeviceContext& gpu, std::size_t count, const F& each) {
+  gpu.host().for_each(ceil_div(count, items_at_once), [&](std::size_t part) {
+    const std::size_t end = std::min(count, (part + 1) * items_at_once);
+    for (std::size_t i = part * items_at_once; i < end; ++i) each(i);
+  });
+}
+
+/// Brings the tasks of `blocks.size()` frames, each of so many blocks, to the device. task_of(i) is
+/// called by several threads.
+template <class Task, class TaskOf>
+ManyFrames<Task> bring_many(DeviceContext& gpu, std::span<const std::uint32_t> blocks,
+                            const TaskOf& task_of) {
+  const std::size_t count = blocks.size();
+  std::vector<std::uint32_t> first(count);
+  std::exclusive_scan(blocks.begin(), blocks.end(), first.begin(), 0U);
+  auto* const staged = gpu.take_pinned<FrameOfMany<Task>>(count);
+  for_each_of_many(gpu, count, [&](std::size_t i) {
+    new (staged + i) FrameOfMany<Task>{task_of(i), first[i], blocks[i]};
+  });
+  auto* const frames = gpu.take<FrameOfMany<Task>>(count);
+  copy_pinned(gpu, frames, staged, count);
+  auto* const of_block = gpu.take<std::uint32_t>(first.back() + blocks.back());
+  constexpr unsigned threads = 64;
+  number_blocks<<<static_cast<unsigned>(count), threads, 0, gpu.stream()>>>(frames, of_block);
+  check_launch("number_blocks");
+  return {frames, of_block};
+}
+
+}  // namespace cuszi::gpu

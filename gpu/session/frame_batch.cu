@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include "gpu/field/hash.cuh"
+#include "gpu/runtime/many.cuh"
+#include "gpu/session/scan.cuh"
+#include "gpu/session/sessions.hpp"
+#include "gpu/tiles/tile_batch.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+/// Where each piece begins in a buffer of all, and how large that is.
+struct Offsets {
+  std::vector<ByteCount> of;
+  ByteCount all = 0;
+
+  explicit Offsets(std::span<const BatchCopy> pieces) {
+    of.reserve(pieces.size());
+    for (const BatchCopy& piece : pieces) {
+      of.push_back(all);
+      all += ceil_div(piece.from.size(), alignment) * alignment;
+    }
+  }
+
+  static constexpr ByteCount alignment = 8;
+};
+
+/// Frames of one type, with their numbers in the batch.
+struct OfType {
+  std::vector<BatchFrame> frames;
+  std::vector<std::size_t> numbers;
+
+  OfType(std::span<const BatchFrame> all, DType dtype) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].shape.dtype != dtype) continue;
+      frames.push_back(all[i]);
+      numbers.push_back(i);
+    }
+  }
+};
+
+/// The results of find(zero, frames) for the frames of each type.
+template <class Result, class Find>
+std::vector<Result> by_types(std::span<const BatchFrame> frames, const Find& find) {
+  std::vector<Result> results(frames.size());
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const OfType some(frames, dtype);
+    if (some.frames.empty()) continue;
+    const auto found = with_type_of(dtype, [&](auto zero) { return find(zero, some); });
+    for (std::size_t i = 0; i < found.size(); ++i) results[some.numbers[i]] = found[i];
+  }
+  return results;
+}
+
+class GpuFrameBatch final : public FrameBatch {
+ public:
+  GpuFrameBatch(FrameSlot& slot, DeviceContext& gpu) : FrameBatch(slot), gpu_(gpu) { gpu_.reset(); }
+
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
+    for_each_of_many(gpu_, count, each);
+  }
+
+  std::vector<std::optional<BatchRange>> scan(std::span<const BatchFrame> frames) override {
+    return by_types<std::optional<BatchRange>>(frames, [&](auto zero, const OfType& some) {
+      return scan_batch<decltype(zero)>(gpu_, some.frames);
+    });
+  }
+  std::vector<std::optional<BatchRange>> sample(std::span<const BatchFrame> frames) override {
+    return by_types<std::optional<BatchRange>>(frames, [&](auto zero, const OfType& some) {
+      return sample_batch<decltype(zero)>(gpu_, some.frames);
+    });
+  }
+  std::vector<std::span<const double>> draw(std::span<const BatchFrame> frames,
+                                            std::span<const std::uint64_t> counts) override {
+    return by_types<std::span<const double>>(frames, [&](auto zero, const OfType& some) {
+      std::vector<std::uint64_t> own;
+      for (const std::size_t i : some.numbers) own.push_back(counts[i]);
+      return draw_batch<decltype(zero)>(gpu_, some.frames, own);
+    });
+  }
+
+  std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) override {
+    return encode_batch(gpu_, frames);
+  }
+
+  std::vector<std::uint64_t> place(std::span<const BatchCopy> payloads) override {
+    if (payloads.empty()) return {};
+    std::vector<Bytes> strings;
+    std::vector<CopyPiece> pieces;
+    for (const BatchCopy& payload : payloads) {
+      strings.push_back(payload.from);
+      pieces.push_back({payload.to.data(), payload.from.data(), payload.from.size()});
+    }
+    std::function<std::vector<std::uint64_t>()> hashes;
+    gpu_.streams().fork([&] { hashes = start_many_hashes(gpu_, strings); });
+    copy_many(gpu_, pieces);
+    gpu_.streams().sync_all();
+    return hashes();
+  }
+
+  std::vector<BatchDecoded> decode(std::span<const BatchDecoding> frames) override {
+    std::vector<BatchDecoded> decoded(frames.size());
+    if (frames.empty()) return decoded;
+    std::vector<Bytes> strings;
+    for (const BatchDecoding& frame : frames) strings.push_back(frame.payload);
+    std::function<std::vector<std::uint64_t>()> hashes;
+    gpu_.streams().fork([&] { hashes = start_many_hashes(gpu_, strings); });
+    const std::uint32_t* const flaws =
+        gpu::download(gpu_, start_to_decode_batch(gpu_, frames, decoded), frames.size());
+    gpu_.streams().sync_all();
+    const std::vector<std::uint64_t> found = hashes();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      decoded[i].hash = found[i];
+      if (flaws[i] != 0) decoded[i].is_done = false;
+    }
+    return decoded;
+  }
+
+  void upload(std::span<const BatchCopy> pieces) override {
+    const Offsets offsets(pieces);
+    auto* const staged = gpu_.take_pinned<std::byte>(offsets.all);
+    auto* const there = gpu_.take<std::byte>(offsets.all);
+    std::vector<CopyPiece> copies;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto [from, to] = pieces[i];
+      std::copy(from.begin(), from.end(), staged + offsets.of[i]);
+      copies.push_back({to.data(), there + offsets.of[i], to.size()});
+    }
+    copy_pinned(gpu_, there, staged, offsets.all);
+    copy_many(gpu_, copies);
+    gpu_.sync();
+  }
+
+  void download(std::span<const BatchCopy> pieces) override {
+    const Offsets offsets(pieces);
+    auto* const there = gpu_.take<std::byte>(offsets.all);
+    std::vector<CopyPiece> copies;
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      copies.push_back({there + offsets.of[i], pieces[i].from.data(), pieces[i].from.size()});
+    copy_many(gpu_, copies);
+    const std::byte* const host = gpu::download(gpu_, there, offsets.all);
+    gpu_.sync();
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      std::copy_n(host + offsets.of[i], pieces[i].to.size(), pieces[i].to.begin());
+  }
+
+ private:
+  DeviceContext& gpu_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameBatch> make_frame_batch(FrameSlot& slot, DeviceContext& gpu) {
+  return std::make_unique<GpuFrameBatch>(slot, gpu);
+}
+
+}  // namespace cuszi::gpu
