@@ -51,10 +51,9 @@ class FirstMember {
   std::string text_;
 };
 
-/// Calls part(track) for tracks 0 to `tracks` - 1 in a thread each, as many as are to be had. Track
-/// 0 is the caller's thread.
-template <class Part>
-void on_tracks(std::size_t tracks, const Part& part) {
+}  // namespace
+
+void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part) {
   std::vector<std::jthread> others;
   try {
     for (std::size_t track = 1; track < tracks; ++track) {
@@ -68,8 +67,6 @@ void on_tracks(std::size_t tracks, const Part& part) {
   }
   part(0);
 }
-
-}  // namespace
 
 void run_batch(cuszi_context& context, const cuszi_options* options,
                std::span<const std::size_t> members, ByteCount bytes, const MemberWork& work) {

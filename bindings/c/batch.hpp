@@ -9,6 +9,10 @@
 
 namespace cuszi::api {
 
+/// Calls part(track) for tracks 0 to `tracks` - 1 in a thread each, as many as are to be had. Track
+/// 0 is the caller's thread.
+void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part);
+
 /// Does one member of a batch with a context of its thread's, in a call of that context, on so many
 /// threads. Returns the call's status.
 using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;

@@ -1,13 +1,16 @@
 #include "bindings/c/device_batch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
-#include <new>
+#include <numeric>
 #include <optional>
 
+#include "bindings/c/batch.hpp"
 #include "bindings/c/options.hpp"
 #include "codec/archive/field_batch.hpp"
 #include "codec/frames/device_memory.hpp"
+#include "core/base/thread_count.hpp"
 
 namespace cuszi::api {
 
@@ -33,7 +36,9 @@ Asked read_asked(const cuszi_options* options, bool compresses) {
 class Gathering {
  public:
   Gathering(const cuszi_options* of_call, bool compresses)
-      : of_call_(of_call), compresses_(compresses) {}
+      : of_call_(of_call),
+        compresses_(compresses),
+        threads_(run_settings(read_options(of_call)).threads) {}
 
   /// What a member's options come to. Members mostly have the same ones.
   const Asked& asked_by(const cuszi_options* own) {
@@ -63,17 +68,34 @@ class Gathering {
     return true;
   }
 
-  /// Calls work(backend) on the device, after the callers' streams.
+  /// Does parts of members, of which there are so many, by work(backend, part), on the device and
+  /// after the callers' streams. While the host is busy with some the device works on others.
   template <class Work>
-  void run(cuszi_context& context, const Work& work) const {
+  void run(cuszi_context& context, std::size_t parts, const Work& work) const {
     const DeviceScope scope(device_);
     for (void* const stream : streams_) wait_for_stream(stream);
-    work(context.workers(1).front()->backends(choice_).for_frames());
+    constexpr std::size_t tracks_together = 4;
+    const std::size_t tracks = std::min(parts, tracks_together);
+    const std::vector<cuszi_context*> workers = context.workers(tracks);
+    const ThreadsScope threads(threads_);
+    const int share = std::max(threads_in_use() / static_cast<int>(tracks), 1);
+    std::atomic<std::size_t> next = 0;
+    on_tracks(tracks, [&](std::size_t track) {
+      const ThreadsScope threads_of_track(share);
+      for (std::size_t part = next++; part < parts; part = next++) {
+        try {
+          work(workers[track]->backends(choice_).for_frames(), part);
+        } catch (...) {
+          // What fails for all, like memory, may still succeed one by one, or is told then.
+        }
+      }
+    });
   }
 
  private:
   const cuszi_options* of_call_;
   bool compresses_;
+  std::optional<int> threads_;  ///< of all members together
   std::deque<Asked> asked_;
   MemoryOwners memory_;
   std::optional<int> device_;
@@ -86,6 +108,24 @@ template <class Joint>
 struct Joined {
   std::vector<Joint> members;
   std::vector<std::size_t> numbers;
+
+  /// Cuts them into parts for the tracks to take turns.
+  std::vector<std::span<Joint>> parts() {
+    constexpr ByteCount enough_bytes = ByteCount{256} << 20;  // of values: all share the waits
+    constexpr std::size_t most_members = 1024;
+    std::vector<std::span<Joint>> parts;
+    std::size_t first = 0;
+    ByteCount bytes = 0;
+    for (std::size_t end = 1; end <= members.size(); ++end) {
+      bytes += members[end - 1].value_bytes();
+      const std::size_t count = end - first;
+      if (end < members.size() && bytes < enough_bytes && count < most_members) continue;
+      parts.push_back(std::span(members).subspan(first, count));
+      first = end;
+      bytes = 0;
+    }
+    return parts;
+  }
 };
 
 /// Fewer have nothing to share.
@@ -120,13 +160,17 @@ std::optional<ArchiveOfBatch> joint(Gathering& gathering, const cuszi_decompress
 }
 
 /// Does what can be done together by work(backend, joint members); take(member, joint) says whether
-/// that has done a member. Returns the numbers of the others. What fails for all, like memory, may
-/// still succeed one by one.
+/// that has done a member. Returns the numbers of the others.
 template <class Joint, class Member, class Work, class Take>
 std::vector<std::size_t> do_together(cuszi_context& context, Gathering& gathering,
                                      std::span<Member> members, const Work& work,
                                      const Take& take) {
   std::vector<std::size_t> left;
+  if (members.size() < fewest_together) {
+    left.resize(members.size());
+    std::iota(left.begin(), left.end(), std::size_t{0});
+    return left;
+  }
   Joined<Joint> joined;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (auto one = joint(gathering, members[i])) {
@@ -136,18 +180,17 @@ std::vector<std::size_t> do_together(cuszi_context& context, Gathering& gatherin
       left.push_back(i);
     }
   }
-  bool is_done = false;
   if (joined.members.size() >= fewest_together) {
     try {
-      gathering.run(context, [&](Backend& backend) { work(backend, std::span(joined.members)); });
-      is_done = true;
+      const auto parts = joined.parts();
+      gathering.run(context, parts.size(),
+                    [&](Backend& backend, std::size_t part) { work(backend, parts[part]); });
     } catch (const Error&) {
-    } catch (const std::bad_alloc&) {
     }
   }
   for (std::size_t i = 0; i < joined.members.size(); ++i) {
     const std::size_t number = joined.numbers[i];
-    if (!is_done || !take(members[number], joined.members[i])) left.push_back(number);
+    if (!take(members[number], joined.members[i])) left.push_back(number);
   }
   std::sort(left.begin(), left.end());
   return left;

@@ -22,14 +22,14 @@ constexpr double ordinary_bounds = 16384;
 constexpr ByteCount most_bytes_together = ByteCount{4} << 30;
 constexpr std::size_t most_together = 1 << 14;
 
-/// Calls part(members) for parts of them that are not too large. `bytes_of` tells of a member.
-template <class Member, class BytesOf, class Part>
-void by_parts(std::span<Member> members, const BytesOf& bytes_of, const Part& part) {
+/// Calls part(members) for parts of them that are not too large.
+template <class Member, class Part>
+void by_parts(std::span<Member> members, const Part& part) {
   while (!members.empty()) {
     ByteCount bytes = 0;
     std::size_t count = 0;
     while (count < std::min(members.size(), most_together)) {
-      bytes += bytes_of(members[count]);
+      bytes += members[count].value_bytes();
       if (count != 0 && bytes > most_bytes_together) break;
       ++count;
     }
@@ -52,6 +52,7 @@ struct FieldInWork {
   bool is_scanned = false;
   std::vector<std::byte> header = {};  ///< of the archive
   std::vector<std::byte> footer = {};
+  MutableBytes archive = {};  ///< its place, if there is room
 };
 
 /// Nothing if it takes several frames.
@@ -147,17 +148,15 @@ class FieldsInWork {
     std::vector<BatchCopy> pieces;
     for (std::size_t i = 0; i < work_.size(); ++i) {
       FieldInWork& one = work_[i];
-      FieldOfBatch& field = fields_[one.number];
-      if (tables[i].empty()) {
-        field.size = 0;
-        continue;
-      }
+      if (tables[i].empty()) continue;
       one.header.insert(one.header.end(), tables[i].begin(), tables[i].end());
-      const MutableBytes archive = field.room.first(field.size);
-      pieces.push_back({one.header, archive.first(one.header.size())});
-      pieces.push_back({one.footer, archive.last(one.footer.size())});
+      pieces.push_back({one.header, one.archive.first(one.header.size())});
+      pieces.push_back({one.footer, one.archive.last(one.footer.size())});
     }
     batch_.upload(pieces);
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (!tables[i].empty()) fields_[work_[i].number].size = work_[i].archive.size();
+    }
   }
 
  private:
@@ -177,13 +176,13 @@ class FieldsInWork {
   }
 
   /// Where a frame of `size` bytes goes; none if there is no room.
-  MutableBytes place_of(FieldInWork& one, ByteCount size) {
-    FieldOfBatch& field = fields_[one.number];
+  MutableBytes place_of(FieldInWork& one, ByteCount size) const {
+    const MutableBytes room = fields_[one.number].room;
     one.footer = write_archive_footer({size});
     const ByteCount all = one.header.size() + size + one.footer.size();
-    if (all > field.room.size()) return {};
-    field.size = all;
-    return field.room.subspan(one.header.size(), size);
+    if (all > room.size()) return {};
+    one.archive = room.first(all);
+    return one.archive.subspan(one.header.size(), size);
   }
 
   /// The places in work of fields that are so.
@@ -280,11 +279,12 @@ std::vector<ArchiveEnds> read_ends(FrameBatch& batch, std::span<const ArchiveOfB
 
 void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
   const std::vector<ArchiveEnds> ends = read_ends(batch, archives);
-  const auto work = present<ArchiveInWork>(batch, archives.size(), [&](std::size_t i) {
+  auto work = present<ArchiveInWork>(batch, archives.size(), [&](std::size_t i) {
     return begin_archive(archives[i], ends[i], i);
   });
   std::vector<FrameToRestore> frames;
-  for (const ArchiveInWork& one : work) frames.push_back(one.frame);
+  frames.reserve(work.size());
+  for (ArchiveInWork& one : work) frames.push_back(std::move(one.frame));
   const std::vector<char> restored = decompress_batch(batch, frames);
   for (std::size_t i = 0; i < work.size(); ++i) archives[work[i].number].is_done = restored[i] != 0;
 }
@@ -298,19 +298,15 @@ bool may_join_batch(const FieldSettings& settings) {
 }
 
 void compress_batch(Backend& backend, std::span<FieldOfBatch> fields) {
-  by_parts(
-      fields, [](const FieldOfBatch& field) { return field.values.size(); },
-      [&](std::span<FieldOfBatch> part) {
-        if (const auto batch = backend.batch()) compress_part(*batch, part);
-      });
+  by_parts(fields, [&](std::span<FieldOfBatch> part) {
+    if (const auto batch = backend.batch()) compress_part(*batch, part);
+  });
 }
 
 void restore_batch(Backend& backend, std::span<ArchiveOfBatch> archives) {
-  by_parts(
-      archives, [](const ArchiveOfBatch& archive) { return archive.room.size(); },
-      [&](std::span<ArchiveOfBatch> part) {
-        if (const auto batch = backend.batch()) restore_part(*batch, part);
-      });
+  by_parts(archives, [&](std::span<ArchiveOfBatch> part) {
+    if (const auto batch = backend.batch()) restore_part(*batch, part);
+  });
 }
 
 }  // namespace cuszi

@@ -20,6 +20,8 @@ struct FieldOfBatch {
   Bytes values;
   MutableBytes room;
   ByteCount size = 0;  ///< is set: of the archive; 0 if the field is left out
+
+  ByteCount value_bytes() const { return values.size(); }
 };
 
 /// Whether fields with these settings may come with a batch.
@@ -36,6 +38,8 @@ struct ArchiveOfBatch {
   Bytes archive;
   MutableBytes room;
   bool is_done = false;  ///< is set: all values are restored
+
+  ByteCount value_bytes() const { return room.size(); }
 };
 
 /// Restores archives of one frame.

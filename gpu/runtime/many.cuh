@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "core/base/thread_count.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 
@@ -58,15 +59,14 @@ __global__ void number_blocks(const FrameOfMany<Task>* frames, std::uint32_t* of
     of_block[frame.first_block + i] = blockIdx.x;
 }
 
-/// How many items a thread of the host takes at once.
-inline constexpr std::size_t items_at_once = 32;
-
-/// Calls each(i) for all i below `count` by threads of the host.
+/// Calls each(i) for all i below `count` by the threads of the host that the caller's loops take.
 template <class F>
 void for_each_of_many(DeviceContext& gpu, std::size_t count, const F& each) {
-  gpu.host().for_each(ceil_div(count, items_at_once), [&](std::size_t part) {
-    const std::size_t end = std::min(count, (part + 1) * items_at_once);
-    for (std::size_t i = part * items_at_once; i < end; ++i) each(i);
+  constexpr std::size_t fewest_at_once = 32;  // less work does not pay to wake a thread
+  const std::size_t parts =
+      std::min(static_cast<std::size_t>(threads_in_use()), ceil_div(count, fewest_at_once));
+  gpu.host().for_each(parts, [&](std::size_t part) {
+    for (std::size_t i = count * part / parts; i < count * (part + 1) / parts; ++i) each(i);
   });
 }
 

@@ -3,6 +3,25 @@
 
 namespace cuszi::gpu {
 
+namespace {
+
+/// cuMemGetAddressRange of the driver's own interface, which is not linked.
+using AddressRange = int (*)(std::uintptr_t* begin, std::size_t* size, std::uintptr_t address);
+
+/// Null where there is none.
+AddressRange find_address_range() {
+  constexpr unsigned version = 12000;  // of the interface
+  void* function = nullptr;
+  if (cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &function, version,
+                                       cudaEnableDefault) == cudaSuccess) {
+    return reinterpret_cast<AddressRange>(function);
+  }
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+}  // namespace
+
 std::optional<int> device_of(const void* memory) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
@@ -15,21 +34,11 @@ std::optional<int> device_of(const void* memory) {
 }
 
 Bytes piece_of_memory(const void* memory) {
-  // Only the driver's own interface tells this, which is not linked.
-  using AddressRange = int (*)(std::uintptr_t * begin, std::size_t * size, std::uintptr_t address);
-  constexpr unsigned since = 12000;  // the version whose interface this is
-  void* function = nullptr;
-  if (cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &function, since,
-                                       cudaEnableDefault) != cudaSuccess ||
-      function == nullptr) {
-    static_cast<void>(cudaGetLastError());
-    return {};
-  }
+  static const AddressRange address_range = find_address_range();
   std::uintptr_t begin = 0;
   std::size_t size = 0;
-  const int failure = reinterpret_cast<AddressRange>(function)(
-      &begin, &size, reinterpret_cast<std::uintptr_t>(memory));
-  if (failure != 0) return {};
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  if (address_range == nullptr || address_range(&begin, &size, address) != 0) return {};
   return {reinterpret_cast<const std::byte*>(begin), size};
 }
 

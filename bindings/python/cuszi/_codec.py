@@ -8,7 +8,7 @@ import math
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, Sequence, SupportsIndex, TypeVar,
+from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, SupportsIndex, TypeVar,
                     overload)
 
 import numpy as np
@@ -234,29 +234,27 @@ def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real 
     inputs = [_values(a, fill, stream) for a in fields]
     options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr, "ratio": ratio},
                      preset, value_range, verify, strict, method)
-    target = None if out is None else _memory.of_archive_output(out, stream)
-    memories = [values for values, _ in inputs] + ([] if target is None else [target])
-    _options.set_device(options, device, threads, stream, memories)
     own = {fills: _with_fills(options, fills) for _, fills in inputs}
     members = (_library.Compression * len(inputs))()
     for member, (values, fills) in zip(members, inputs):
         member.options = own[fills]
         member.field = _field(values)
         member.values = values.address
-    places = _places([_library.bound(member.field, own[fills].contents)
-                      for member, (_, fills) in zip(members, inputs)])
-    archives = np.empty(places[-1], np.uint8) if target is None else None
-    address = archives.ctypes.data if archives is not None else target.address
-    capacity = places[-1] if target is None else target.nbytes
+    places = [0, *itertools.accumulate(_library.bound(member.field, member.options.contents)
+                                       for member in members)]
+    archives = np.empty(places[-1], np.uint8) if out is None else out
+    target = _memory.of_archive_output(archives, stream)
     for member, first, end in zip(members, places, places[1:]):
-        member.archive = address + min(first, capacity)
-        member.capacity = min(end, capacity) - min(first, capacity)
+        member.archive = target.address + min(first, target.nbytes)
+        member.capacity = max(min(end, target.nbytes) - first, 0)
+    memories = [values for values, _ in inputs]
+    _options.set_device(options, device, threads, stream, [*memories, target])
+    for pointer in own.values():
+        _options.set_device(pointer.contents, device, threads, stream, [*memories, target])
     _library.compress_batch(options, members)
     _warn(options)
-    ranges = [(first, first + member.size) for member, first in zip(members, places)]
-    if archives is not None:
-        return [archives[first:end].tobytes() for first, end in ranges]
-    return [out[first:end] for first, end in ranges]
+    found = [archives[first:first + member.size] for member, first in zip(members, places)]
+    return found if out is not None else [archive.tobytes() for archive in found]
 
 
 def _with_fills(options: Options, fills: tuple[float, ...]) -> Any:
@@ -264,11 +262,6 @@ def _with_fills(options: Options, fills: tuple[float, ...]) -> Any:
     own = Options.from_buffer_copy(options)
     _options.set_fills(own, fills)
     return ctypes.pointer(own)
-
-
-def _places(sizes: Sequence[int]) -> list[int]:
-    """Where pieces of these sizes begin, one after the other, and where the last one ends."""
-    return [0, *itertools.accumulate(sizes)]
 
 
 @names_keywords()
