@@ -248,6 +248,7 @@ class GpuEncodeSession final : public EncodeSession {
     launch_items(gpu_, "leave_out", points, leave_out<T>, original_, points,
                  upload(gpu_, kept.data(), kept.size()), out);
     missing_ = {};
+    sample_ = {};
     values_ = out;
     learn(found, rules_);
   }

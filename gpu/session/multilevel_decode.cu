@@ -97,10 +97,10 @@ class MultilevelDecoder final : public PassDecoder {
  private:
   void make_frame() {
     frame_.emplace(gpu_, memory_, params_, output_.min, output_.max, output_.values);
+    codes_ = gpu_.take<QuantCode>(frame_->points());
     if (local_ != nullptr) {
       bounds_ = spread_bounds(gpu_, *local_, points_, gpu_.take<std::uint8_t>(frame_->points()));
     }
-    codes_ = gpu_.take<QuantCode>(frame_->points());
     gaps_ = Gaps(gpu_, *frame_, output_.missing);
     if (gaps_.any()) {
       closed_codes_ = gpu_.take<QuantCode>(gaps_.start(frame_->passes()));
@@ -172,9 +172,10 @@ class MultilevelDecoder final : public PassDecoder {
   std::optional<AnsCodes> ans_;
   Gaps gaps_;
   const LocalBounds* local_;
-  Selection points_;                      ///< of the frame, that are restored
-  const std::uint8_t* bounds_ = nullptr;  ///< of these points; null: they have the frame's own
-  QuantCode* closed_codes_ = nullptr;     ///< without those of missing points
+  Selection points_;  ///< that the target has of the frame
+  const std::uint8_t* bounds_ =
+      nullptr;                         ///< of the target's points; null: they have the frame's own
+  QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
   QuantCode* codes_ = nullptr;               ///< by pass and code position
   std::uint8_t* contexts_ = nullptr;         ///< of the same
