@@ -332,7 +332,7 @@ std::vector<CorpusArchive> make_corpus() {
 /// Makes the corpus v1.0 anew, until version 1.0 is published: from then on its bytes stay, and
 /// what is new in a later version gets a corpus of its own.
 int main(int argc, char** argv) try {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     std::cerr << "usage: make_corpus FOLDER\n";
     return EXIT_FAILURE;
   }
