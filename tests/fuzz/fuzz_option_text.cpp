@@ -42,7 +42,7 @@ void parse(unsigned kind, std::string_view text) {
   if (kind < table.size()) return set(table[kind], text);
   switch (kind - table.size()) {
     case 0: return parse_dims(text);
-    case 1: app::parse_box(label, text); return;
+    case 1: parse_box(label, text); return;
     case 2: {
       const auto slice = app::parse_slice(label, text);
       return require(app::picture_axes.find(slice.axis) != std::string_view::npos, "no axis");
