@@ -2,6 +2,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/archive/predictor.hpp"
 #include "core/base/error.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/random.hpp"
@@ -47,7 +48,7 @@ std::vector<T> with_missing(const Dims& dims, const IsMissing& is_missing, bool 
 }
 
 FrameMask mask_of(Backend& backend, const FrameShape& shape, Bytes values) {
-  return backend.encode(shape, values, {}, LorenzoParams{}, {})->mask();
+  return backend.encode(shape, values, {}, draft_predictor(FrameConfig{}, shape.dims), {})->mask();
 }
 
 /// A frame of zeros under a mask; nothing where that is refused.
