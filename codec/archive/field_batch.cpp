@@ -89,7 +89,7 @@ class FieldsInWork {
     const std::vector<std::size_t> unknown =
         those([&](const FieldInWork& one) { return settings_of(one).needs_range(); });
     const auto ranges = batch_.scan(frames_of(unknown));
-    for (std::size_t k = 0; k < unknown.size(); ++k) work_[unknown[k]].is_scanned = true;
+    for (const std::size_t i : unknown) work_[i].is_scanned = true;
     batch_.for_each(work_.size(), [&](std::size_t i) {
       FieldInWork& one = work_[i];
       ValueRange range = settings_of(one).range.value_or(ValueRange{});
@@ -128,6 +128,7 @@ class FieldsInWork {
       return FillWatch(settings.fills, settings.expected_fills, settings.fill_samples);
     };
     std::vector<std::uint64_t> counts;
+    counts.reserve(doubtful.size());
     for (const std::size_t i : doubtful)
       counts.push_back(watch_of(i).samples_of(work_[i].frame.shape.points()));
     const auto drawn = batch_.draw(frames_of(doubtful), counts);

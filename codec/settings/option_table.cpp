@@ -211,6 +211,7 @@ const Option& find_option(std::string_view name) {
     if (name == option.info.name || (name == option.info.member && !name.empty())) return option;
   }
   std::vector<std::string_view> names;
+  names.reserve(table.size());
   for (const Option& option : table) names.emplace_back(option.info.name);
   refuse("option", name, fmt::format("one of {}", fmt::join(names, ", ")));
 }

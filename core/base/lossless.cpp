@@ -59,6 +59,7 @@ void zstd_decompress_pieces(Bytes packed, MutableBytes out, const ForEach& for_e
   std::vector<ByteCount> sizes(count);
   for (ByteCount& size : sizes) size = in.get<std::uint32_t>();
   std::vector<Bytes> pieces;
+  pieces.reserve(count);
   for (const ByteCount size : sizes) pieces.push_back(in.take(size));
   in.expect_end();
   for_each(count, [&](std::size_t i) { zstd_decompress(pieces[i], piece_of(out, i)); });
