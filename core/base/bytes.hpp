@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/units.hpp"
+#include "core/base/varint.hpp"
 
 namespace cuszi {
 
@@ -26,8 +27,9 @@ class ByteWriter {
   }
 
   void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) put(static_cast<std::uint8_t>(value | 0x80));
-    put(static_cast<std::uint8_t>(value));
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + varint_bytes(value));
+    write_varint(value, bytes_.data() + at);
   }
 
   void append(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }

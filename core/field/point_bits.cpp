@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/base/bytes.hpp"
+#include "core/base/varint.hpp"
 
 namespace cuszi {
 

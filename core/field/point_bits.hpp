@@ -44,7 +44,7 @@ struct BitRuns {
   std::uint64_t slices = 1;
 
   static BitRuns of(const Dims& dims);
-  /// The same points with every slice for a row.
+  /// Runs of the same points where every slice counts as one row.
   BitRuns of_slices() const { return {width * height, slices, 1}; }
 
   CUSZI_HD std::uint64_t in_row() const { return ceil_div(width, most_bits); }
@@ -80,11 +80,6 @@ CUSZI_HD inline std::uint32_t differing_bits(const std::uint64_t* words, const B
   if (from_slice) bits ^= read_bits(words, run.first - slice, run.count);
   if (from_row && from_slice) bits ^= read_bits(words, run.first - slice - runs.width, run.count);
   return bits;
-}
-
-/// A varint has the lower 7 bits of its bytes, the lowest first, and ends with a byte below 128.
-CUSZI_HD inline bool ends_varint(std::byte byte) {
-  return (static_cast<unsigned>(byte) & 0x80U) == 0;
 }
 
 /// Throws ArchiveError: places of bits leave the frame.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/varint.hpp"
 #include "gpu/field/point_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 
@@ -48,12 +49,6 @@ __global__ void write_differing(const std::uint64_t* words, BitRuns runs, BitRef
   put_bits(out, run.first, run.count, differing_bits(words, runs, run, reference));
 }
 
-/// Of a gap between places, `gap` points.
-__device__ unsigned varint_bytes(std::uint64_t gap) {
-  const int bits = 64 - __clzll(static_cast<long long>(gap | 1));
-  return static_cast<unsigned>(bits + 6) / 7;
-}
-
 __device__ std::uint64_t gap_before(const std::uint64_t* places, std::uint64_t i) {
   return i == 0 ? places[0] : places[i] - places[i - 1] - 1;
 }
@@ -65,13 +60,9 @@ __global__ void measure_gaps(const std::uint64_t* places, std::uint64_t count,
 }
 
 __global__ void write_gaps(const std::uint64_t* places, std::uint64_t count,
-                           const std::uint64_t* begins, std::uint8_t* out) {
+                           const std::uint64_t* begins, std::byte* out) {
   const std::uint64_t i = ItemPolicy::first();
-  if (i >= count) return;
-  std::uint8_t* to = out + begins[i];
-  std::uint64_t gap = gap_before(places, i);
-  for (; gap >= 128; gap >>= 7) *to++ = static_cast<std::uint8_t>(gap | 128);
-  *to = static_cast<std::uint8_t>(gap);
+  if (i < count) write_varint(gap_before(places, i), out + begins[i]);
 }
 
 __global__ void find_ends(const std::byte* gaps, std::uint64_t size, std::uint32_t* is_end) {
@@ -83,17 +74,10 @@ __global__ void find_ends(const std::byte* gaps, std::uint64_t size, std::uint32
 /// than `points` points are a flaw.
 __global__ void read_gaps(const std::byte* gaps, std::uint64_t size, const std::uint64_t* rank,
                           std::uint64_t points, std::uint32_t* steps, std::uint32_t* flaws) {
-  constexpr unsigned most_bytes = 5;
   const std::uint64_t i = ItemPolicy::first();
   if (i >= size || !ends_varint(gaps[i])) return;
   std::uint64_t gap = 0;
-  unsigned bytes = 0;
-  do {
-    gap = gap << 7 | (static_cast<unsigned>(gaps[i - bytes]) & 0x7FU);
-    ++bytes;
-  } while (bytes < most_bytes && bytes <= i && !ends_varint(gaps[i - bytes]));
-  const bool is_long = bytes == most_bytes && bytes <= i && !ends_varint(gaps[i - bytes]);
-  const bool is_bad = is_long || gap >= points;
+  const bool is_bad = !read_varint_before(gaps, i, gap) || gap >= points;
   if (is_bad) atomicOr(flaws, bad_places);
   steps[rank[i]] = is_bad ? 0 : static_cast<std::uint32_t>(gap + 1);
 }
@@ -146,8 +130,7 @@ std::vector<std::byte> gaps_of(DeviceContext& gpu, const RankedBits& bits, std::
   const std::uint64_t& size = *download(gpu, begins + count, 1);
   gpu.sync();
   auto* const written = gpu.take<std::byte>(size);
-  launch_items(gpu, "write_gaps", count, write_gaps, places, count, begins,
-               reinterpret_cast<std::uint8_t*>(written));
+  launch_items(gpu, "write_gaps", count, write_gaps, places, count, begins, written);
   std::vector<std::byte> gaps(size);
   start_copy(gpu, gaps.data(), written, size);
   gpu.sync();

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/hd.hpp"
+
+namespace cuszi {
+
+// Numbers as LEB128: 7 bits in a byte, the lowest first; bytes but the last have their highest bit
+// set.
+
+inline constexpr unsigned most_varint_bytes = 10;
+
+CUSZI_HD inline bool ends_varint(std::byte byte) {
+  return (static_cast<unsigned>(byte) & 0x80U) == 0;
+}
+
+CUSZI_HD inline unsigned varint_bytes(std::uint64_t number) {
+  unsigned bytes = 1;
+  for (; number >= 0x80; number >>= 7) ++bytes;
+  return bytes;
+}
+
+/// Writes the varint_bytes() of a number.
+CUSZI_HD inline void write_varint(std::uint64_t number, std::byte* to) {
+  for (; number >= 0x80; number >>= 7) *to++ = static_cast<std::byte>(number | 0x80);
+  *to = static_cast<std::byte>(number);
+}
+
+/// Reads the number whose last byte is bytes[last], of a string of such numbers. Returns whether it
+/// fits 64 bits; as ByteReader does, which reads from the front.
+CUSZI_HD inline bool read_varint_before(const std::byte* bytes, std::uint64_t last,
+                                        std::uint64_t& number) {
+  number = 0;
+  for (unsigned read = 0; read < most_varint_bytes; ++read) {
+    if (number >> 57 != 0) return false;
+    number = number << 7 | (static_cast<unsigned>(bytes[last - read]) & 0x7FU);
+    if (last == read || ends_varint(bytes[last - read - 1])) return true;
+  }
+  return false;
+}
+
+}  // namespace cuszi
