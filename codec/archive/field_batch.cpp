@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "codec/archive/field_codec.hpp"
 #include "codec/field/fill_watch.hpp"
 #include "core/archive/archive.hpp"
 #include "core/archive/frame.hpp"
@@ -13,9 +14,6 @@
 namespace cuszi {
 
 namespace {
-
-/// Values that mean "missing" are so many bounds away (see FieldCompressor).
-constexpr double ordinary_bounds = 16384;
 
 /// How many values, in bytes, and how many members are in work together: what lies between grows
 /// with them.
@@ -63,27 +61,15 @@ std::optional<FieldInWork> begin_field(const FieldOfBatch& field, std::size_t nu
   return FieldInWork{number, {{layout.dtype, plan.frame_dims(0)}, field.values}, plan};
 }
 
-/// What is not empty of what each(i) returns for all i below `count`, found by threads of the host.
-template <class T, class Each>
-std::vector<T> present(FrameBatch& batch, std::size_t count, const Each& each) {
-  std::vector<std::optional<T>> all(count);
-  batch.for_each(count, [&](std::size_t i) { all[i] = each(i); });
-  std::vector<T> result;
-  result.reserve(count);
-  for (std::optional<T>& one : all) {
-    if (one) result.push_back(*std::move(one));
-  }
-  return result;
-}
-
 /// Steps of many fields, of which some are left out at each.
 class FieldsInWork {
  public:
   FieldsInWork(FrameBatch& batch, std::span<FieldOfBatch> fields)
       : batch_(batch),
         fields_(fields),
-        work_(present<FieldInWork>(batch, fields.size(),
-                                   [&](std::size_t i) { return begin_field(fields[i], i); })) {}
+        work_(find_present<FieldInWork>(batch, fields.size(), [&](std::size_t i) {
+                return begin_field(fields[i], i);
+              }).values) {}
 
   void find_bounds() {
     const std::vector<std::size_t> unknown =
@@ -99,7 +85,8 @@ class FieldsInWork {
         if (!found) return;  // which leaves a bound of 0
         range.add(found->min, found->max);
       }
-      const ArchiveHeader header = header_of(one, range);
+      const ArchiveHeader header =
+          archive_header(one.frame.shape.dtype, one.plan, settings_of(one), range);
       one.bound = header.frame_bound();
       one.header = write_archive_header(header);
     });
@@ -163,17 +150,6 @@ class FieldsInWork {
  private:
   const FieldSettings& settings_of(const FieldInWork& one) const {
     return *fields_[one.number].settings;
-  }
-
-  ArchiveHeader header_of(const FieldInWork& one, const ValueRange& range) const {
-    const FieldSettings& settings = settings_of(one);
-    ArchiveHeader header;
-    header.dtype = one.frame.shape.dtype;
-    header.mode = settings.mode;
-    header.bound_asked = settings.bound;
-    header.plan = one.plan;
-    header.bound_absolute = absolute_bound(settings.bound, settings.mode, range);
-    return header;
   }
 
   /// Where a frame of `size` bytes goes; none if there is no room.
@@ -280,9 +256,9 @@ std::vector<ArchiveEnds> read_ends(FrameBatch& batch, std::span<const ArchiveOfB
 
 void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
   const std::vector<ArchiveEnds> ends = read_ends(batch, archives);
-  auto work = present<ArchiveInWork>(batch, archives.size(), [&](std::size_t i) {
-    return begin_archive(archives[i], ends[i], i);
-  });
+  auto work = find_present<ArchiveInWork>(batch, archives.size(), [&](std::size_t i) {
+                return begin_archive(archives[i], ends[i], i);
+              }).values;
   std::vector<FrameToRestore> frames;
   frames.reserve(work.size());
   for (ArchiveInWork& one : work) frames.push_back(std::move(one.frame));

@@ -59,15 +59,8 @@ class FieldCompressor {
   std::size_t tracks() const { return tracks_.count(); }
 
   ArchiveHeader header() {
-    ArchiveHeader header;
-    header.dtype = field_.layout().dtype;
-    header.mode = settings_.mode;
-    header.bound_asked = settings_.bound;
-    header.fills = settings_.fills;
-    header.plan = field_.plan();
     range_ = settings_.needs_range() ? scan() : settings_.range.value_or(ValueRange{});
-    header.bound_absolute = absolute_bound(settings_.bound, settings_.mode, range_);
-    return header;
+    return archive_header(field_.layout().dtype, field_.plan(), settings_, range_);
   }
 
   FieldSummary compress(double bound, ArchiveOutput& output, const CompressionEvents& events) {
@@ -147,8 +140,7 @@ class FieldCompressor {
   /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
   /// no range: those that mean "missing" are many bounds away.
   double ordinary_magnitude(const FrameTicket& ticket, double bound) const {
-    constexpr double many_bounds = 16384;
-    return backends_[ticket.track()]->transfer() == nullptr ? 0 : many_bounds * bound;
+    return backends_[ticket.track()]->transfer() == nullptr ? 0 : ordinary_bounds * bound;
   }
 
   /// Loads the frame of this ticket, and scans it unless it may be coded unscanned.
@@ -387,6 +379,18 @@ class FrameRestorer {
 };
 
 }  // namespace
+
+ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSettings& settings,
+                             const ValueRange& range) {
+  ArchiveHeader header;
+  header.dtype = dtype;
+  header.mode = settings.mode;
+  header.bound_asked = settings.bound;
+  header.fills = settings.fills;
+  header.plan = plan;
+  header.bound_absolute = absolute_bound(settings.bound, settings.mode, range);
+  return header;
+}
 
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,

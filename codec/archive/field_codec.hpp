@@ -19,6 +19,11 @@ namespace cuszi {
 class ArchiveReader;
 class FieldSource;
 
+/// The header of an archive of a field that is cut like this, whose relative bound, if it has one,
+/// refers to `range`.
+ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSettings& settings,
+                             const ValueRange& range);
+
 /// What a caller may want to know while a field is being compressed.
 struct CompressionEvents {
   std::function<void(const LoadedFrame&)> frame_loaded;

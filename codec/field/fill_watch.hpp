@@ -15,6 +15,10 @@
 
 namespace cuszi {
 
+/// Values of a device that are smaller than so many bounds are not looked at for fill values: those
+/// lie far outside the others.
+inline constexpr double ordinary_bounds = 16384;
+
 /// What a user should know of a field's fill values.
 struct FillWarning {
   enum class Kind {

@@ -7,10 +7,12 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/backend/encode_session.hpp"
 #include "core/backend/frame_slot.hpp"
+#include "core/base/floating_point.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/tiles/tiles.hpp"
 
@@ -110,5 +112,31 @@ class FrameBatch {
  private:
   FrameInSlot frames_;
 };
+
+/// Results of which some are missing, without these, and the number of each.
+template <class T>
+struct Present {
+  std::vector<T> values;
+  std::vector<std::size_t> numbers;
+};
+
+/// What each(i) returns, an optional T, for all i below `count`, found by threads of the host.
+template <class T, class Each>
+Present<T> find_present(FrameBatch& batch, std::size_t count, const Each& each) {
+  std::vector<std::optional<T>> all(count);
+  batch.for_each(count, [&](std::size_t i) {
+    const IeeeArithmetic arithmetic;
+    all[i] = each(i);
+  });
+  Present<T> present;
+  present.values.reserve(count);
+  present.numbers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!all[i]) continue;
+    present.values.push_back(*std::move(all[i]));
+    present.numbers.push_back(i);
+  }
+  return present;
+}
 
 }  // namespace cuszi

@@ -11,34 +11,6 @@ namespace cuszi {
 
 namespace {
 
-/// Results of which some are missing, without these, and the number of each.
-template <class T>
-struct Present {
-  std::vector<T> values;
-  std::vector<std::size_t> numbers;
-
-  explicit Present(std::vector<std::optional<T>>&& all) {
-    values.reserve(all.size());
-    numbers.reserve(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i]) continue;
-      values.push_back(*std::move(all[i]));
-      numbers.push_back(i);
-    }
-  }
-};
-
-/// What each(i) returns for all i below `count`, found by threads of the host.
-template <class T, class Each>
-std::vector<std::optional<T>> by_threads(FrameBatch& batch, std::size_t count, const Each& each) {
-  std::vector<std::optional<T>> results(count);
-  batch.for_each(count, [&](std::size_t i) {
-    const IeeeArithmetic arithmetic;
-    results[i] = each(i);
-  });
-  return results;
-}
-
 /// How a frame is to be coded.
 std::optional<BatchEncoding> encoding_of(const FrameToCode& frame) {
   const DType dtype = frame.frame.shape.dtype;
@@ -131,14 +103,14 @@ std::vector<std::vector<std::byte>> compress_batch(FrameBatch& batch,
                                                    std::span<const FrameToCode> frames,
                                                    const AllocateInBatch& allocate) {
   const IeeeArithmetic arithmetic;
-  const Present encodings(by_threads<BatchEncoding>(
-      batch, frames.size(), [&](std::size_t i) { return encoding_of(frames[i]); }));
+  const auto encodings = find_present<BatchEncoding>(
+      batch, frames.size(), [&](std::size_t i) { return encoding_of(frames[i]); });
   const auto coded = batch.encode(encodings.values);
-  Present placed(by_threads<PlacedFrame>(
+  auto placed = find_present<PlacedFrame>(
       batch, coded.size(), [&](std::size_t i) -> std::optional<PlacedFrame> {
         if (!coded[i]) return std::nullopt;
         return place_frame(encodings.values[i], *coded[i], encodings.numbers[i], allocate);
-      }));
+      });
   std::vector<BatchCopy> payloads;
   for (const PlacedFrame& frame : placed.values) payloads.push_back(frame.payload);
   const std::vector<std::uint64_t> hashes = batch.place(payloads);
@@ -153,8 +125,8 @@ std::vector<std::vector<std::byte>> compress_batch(FrameBatch& batch,
 
 std::vector<char> decompress_batch(FrameBatch& batch, std::span<const FrameToRestore> frames) {
   const IeeeArithmetic arithmetic;
-  const Present decodings(by_threads<BatchDecoding>(
-      batch, frames.size(), [&](std::size_t i) { return decoding_of(frames[i]); }));
+  const auto decodings = find_present<BatchDecoding>(
+      batch, frames.size(), [&](std::size_t i) { return decoding_of(frames[i]); });
   const std::vector<BatchDecoded> decoded = batch.decode(decodings.values);
   std::vector<char> restored(frames.size(), 0);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
