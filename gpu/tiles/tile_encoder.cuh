@@ -1,0 +1,447 @@
+#pragma once
+
+#include "gpu/runtime/extremes.cuh"
+#include "gpu/runtime/many.cuh"
+#include "gpu/tiles/chunk_offsets.cuh"
+#include "gpu/tiles/tile_numbers.cuh"
+#include "gpu/tiles/tiles.cuh"
+
+namespace cuszi::gpu {
+
+/// What a kernel tells of a frame.
+struct TileTotals {
+  std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
+  std::uint64_t patches;
+  std::uint64_t strange;    ///< tiles with values that NarrowTile cannot hold
+  SharedExtremes extremes;  ///< of all values, where they are sought
+};
+
+/// Everything that the kernel of a frame needs.
+template <class T, class Shape>
+struct TileTask {
+  TileGrid grid;
+  TileMap<Shape> map;
+  const T* values;
+  RankedBits missing;  ///< no words if no point is missing
+  TileQuantizer<T> quantizer;
+  RestoreRules<T> rules;  ///< that a restored value could break
+  T certain_magnitude;    ///< of the quantizer
+  std::uint32_t* index;
+  std::uint32_t* codes;
+  std::uint64_t room_words;
+  std::uint64_t* states;  ///< of the chunks, see ChunkOffsets
+  TileTotals* totals;
+};
+
+/// Reads a lane's values; points beyond the field repeat its last.
+template <class T, class Shape, bool vector>
+__device__ void load_values(const TileTask<T, Shape>& task,
+                            const typename TileMap<Shape>::Tile& tile, unsigned lane,
+                            T (&values)[lane_points]) {
+  const T* const from = task.values + task.map.first_index(tile, lane);
+  if (task.map.is_whole(tile)) {
+#pragma unroll
+    for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
+      const T* const row = from + task.map.offset_of(point);
+      T four[4];
+      if constexpr (vector) {
+        load_four(row, four);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) four[i] = row[i];
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) values[point + i] = four[i];
+    }
+    return;
+  }
+  const PointsInside inside = task.map.inside(tile, lane);
+#pragma unroll
+  for (int point = 0; point < static_cast<int>(lane_points); ++point)
+    values[point] = from[task.map.clamped_offset_of(point, inside)];
+}
+
+/// How to put those of eight bytes first that are not zero: selectors for each four of them and,
+/// above, the bits of the first four's and of all.
+struct alignas(8) Gather {
+  std::uint32_t low;
+  std::uint32_t high;
+};
+struct Gathers {
+  Gather by_flags[256];
+
+  static constexpr std::uint32_t selector(unsigned flags) {
+    std::uint32_t select = 0x4444;  // byte 4 is zero
+    unsigned rank = 0;
+    for (unsigned byte = 0; byte < 4; ++byte)
+      if (((flags >> byte) & 1) != 0) select ^= (4 ^ byte) << (4 * rank++);
+    return select;
+  }
+  static constexpr Gathers all() {
+    Gathers gathers{};
+    for (unsigned flags = 0; flags < 256; ++flags) {
+      const auto bits = [&](unsigned some) {
+        return static_cast<std::uint32_t>(8 * std::popcount(some)) << 16;
+      };
+      gathers.by_flags[flags] = {selector(flags % 16) | bits(flags % 16),
+                                 selector(flags / 16) | bits(flags)};
+    }
+    return gathers;
+  }
+};
+__device__ constexpr Gathers gathers = Gathers::all();
+
+/// Sets bits of a word in shared memory that other threads set bits of.
+__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
+  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
+               :
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
+               : "memory");
+}
+
+/// The bytes of a chunk, zero at first, so that lanes whose bytes share a word need not take turns.
+class ByteSink {
+ public:
+  __device__ ByteSink(std::uint32_t* words, std::uint32_t at) : words_(words), at_(at) {}
+
+  __device__ void put_byte(std::uint32_t place, std::uint32_t byte) const {
+    const std::uint32_t at = at_ + place;
+    set_bits(words_ + at / 4, byte << (8 * (at % 4)));
+  }
+  /// Puts up to eight bytes at a place; those above are to be zero.
+  __device__ void put(std::uint32_t place, std::uint32_t low, std::uint32_t high = 0) const {
+    const std::uint32_t at = at_ + place;
+    const std::uint32_t shift = 8 * (at % 4);
+    std::uint32_t* const to = words_ + at / 4;
+    set_bits(to, low << shift);
+    set_bits(to + 1, __funnelshift_l(low, high, shift));
+    set_bits(to + 2, __funnelshift_l(high, 0, shift));
+  }
+  __device__ void put_value(std::uint32_t place, std::uint64_t value) const {
+    put(place, static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32));
+  }
+  __device__ void skip(std::uint32_t bytes) { at_ += bytes; }
+
+  static constexpr unsigned writes_beyond = 2;  ///< words, at most and no bits
+
+ private:
+  std::uint32_t* words_;
+  std::uint32_t at_;
+};
+
+__device__ inline float larger_or_nan(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+__device__ inline double larger_or_nan(double a, double b) { return a >= b || a != a ? a : b; }
+
+/// The least and the largest of values.
+template <class T>
+struct Extremes {
+  T min;
+  T max;
+
+  /// The maximum is no number if any of them is none.
+  __device__ void take(const T (&values)[lane_points]) {
+    min = values[0];
+    max = values[0];
+#pragma unroll
+    for (const T value : values) {
+      min = std::fmin(min, value);
+      max = larger_or_nan(max, value);
+    }
+  }
+  /// No number if any was none.
+  __device__ T magnitude() const { return larger_or_nan(max, -min); }
+  __device__ void include(const Extremes& other) {
+    min = std::fmin(min, other.min);
+    max = std::fmax(max, other.max);
+  }
+  __device__ void merge_warp() {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+      include(
+          {__shfl_xor_sync(whole_warp, min, distance), __shfl_xor_sync(whole_warp, max, distance)});
+  }
+};
+
+/// Puts those of a chunk's tiles together with those of all.
+template <class T>
+__device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, TileTotals& totals) {
+  Extremes<T> all = of_tiles[0];
+  for (unsigned i = 1; i < tiles; ++i) all.include(of_tiles[i]);
+  totals.extremes.include(static_cast<double>(all.min), static_cast<double>(all.max));
+}
+
+/// A tile on its way to its chunk.
+template <class T, class Shape, bool vector, class Numbers>
+struct TileEncoder {
+  const TileTask<T, Shape>& task;
+  typename TileMap<Shape>::Tile tile;
+  unsigned lane;
+  Numbers numbers;
+  typename Numbers::Unions unions;
+  std::uint32_t base;
+  std::uint32_t patched = 0;
+  std::uint32_t patches = 0;  ///< of all lanes
+  TileHead head;
+
+  __device__ TileEncoder(const TileTask<T, Shape>& t, std::uint64_t number)
+      : task(t), tile(t.map[number]), lane(threadIdx.x % 32) {}
+
+  /// Makes integers of the values, relative to that of the tile's first point.
+  __device__ void quantise(Extremes<T>* extremes) {
+    T values[lane_points];
+    load_values<T, Shape, vector>(task, tile, lane, values);
+    if (extremes != nullptr) extremes->take(values);
+    if constexpr (Numbers::is_narrow) {
+      const bool certain = extremes == nullptr ||
+                           __all_sync(whole_warp, extremes->magnitude() <= task.certain_magnitude);
+      if (certain) {
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(lane_points); ++i) {
+          const int point = i / 2 + i % 2 * lane_pairs;
+          numbers.set(point, task.quantizer.integer_of(values[point]));
+        }
+        base = numbers.base(task.quantizer.integer_of(values[0]));
+        return;
+      }
+    }
+    bool doubtful = task.missing.words != nullptr;
+    std::uint32_t first = 0;
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(lane_points); ++i) {
+      const int point = i / 2 + i % 2 * lane_pairs;
+      const auto result = task.quantizer(values[point]);
+      numbers.set(point, result.integer);
+      if (point == 0) first = result.integer;
+      doubtful |= !result.certain;
+    }
+    std::uint32_t absent = 0;
+    if (__any_sync(whole_warp, doubtful)) absent = look_closer();
+    if constexpr (Numbers::is_narrow) {
+      base = numbers.base(first);
+    } else {
+      base = numbers.fill(absent);
+    }
+  }
+
+  __device__ TileGrid::Place place_of(unsigned point) const {
+    return task.grid.template place_of<Shape>(task.map.first_point(tile), static_cast<int>(lane),
+                                              static_cast<int>(point));
+  }
+
+  /// Where some values are missing or not certain to come back within the bound: reads them again.
+  /// Returns which have no integer.
+  __device__ std::uint32_t look_closer() {
+    std::uint32_t absent = 0;
+#pragma unroll 1
+    for (unsigned point = 0; point < lane_points; ++point) {
+      const TileGrid::Place place = place_of(point);
+      const std::uint32_t bit = 1U << point;
+      if (task.missing.words != nullptr && task.missing.test(place.index)) {
+        absent |= bit;
+        continue;
+      }
+      const T value = task.values[place.index];
+      const auto result = task.quantizer(value);
+      if (!result.in_range && !result.certain) absent |= bit;
+      const bool kept = result.certain ||
+                        (result.in_range && task.quantizer.fits(value, result.integer, task.rules));
+      if (!kept && place.inside) patched |= bit;
+    }
+    patches = __reduce_add_sync(whole_warp, static_cast<unsigned>(__popc(patched)));
+    const bool strange = Numbers::is_narrow && __any_sync(whole_warp, absent != 0);
+    if (lane == 0 && patches != 0) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->patches), patches);
+    }
+    if (lane == 0 && strange) task.totals->strange = 1;
+    return absent;
+  }
+
+  /// The axes whose differences leave the fewest bytes; integers become these differences.
+  __device__ void choose_axes() {
+    std::uint32_t best = ~0U;
+    const auto attempt = [&](std::uint32_t candidate) {
+      typename Numbers::Unions here;
+      numbers.unite(here);
+      const std::uint32_t ones = __reduce_add_sync(whole_warp, here.count());
+      if (ones > best) return;
+      best = ones;
+      head.axes = candidate;
+      unions = here;
+    };
+    if constexpr (Shape::extents[0] == 1) attempt(0);
+    numbers.template difference_along<2>(lane);
+    attempt(1);
+    if constexpr (Shape::extents[1] > 1) {
+      numbers.template difference_along<1>(lane);
+      attempt(3);
+    }
+    if constexpr (Shape::extents[0] > 1) {
+      numbers.template difference_along<0>(lane);
+      attempt(7);
+      if (head.axes < 4) numbers.template sum_along<0>(lane);
+    }
+    if constexpr (Shape::extents[1] > 1) {
+      if (head.axes < 2) numbers.template sum_along<1>(lane);
+    }
+    if constexpr (Shape::extents[0] == 1) {
+      if (head.axes < 1) numbers.template sum_along<2>(lane);
+    }
+  }
+
+  /// Decides how the tile is written; returns where this lane's bytes begin behind all flags.
+  __device__ std::uint32_t make_head() {
+    head.pairs = pairs_of(__reduce_or_sync(whole_warp, unions.all()));
+    head.base_bytes = base_bytes_of(zigzag32(base));
+    head.patched = patches != 0;
+    std::uint32_t flag_bytes = 0;
+    std::uint32_t data_bytes = 0;
+    for (std::uint32_t pair = 0; pair < head.pairs; ++pair) {
+      const std::uint32_t flags = unions.flags(pair);
+      const std::uint32_t counts = __reduce_add_sync(
+          whole_warp, static_cast<unsigned>(__popc(flags)) + (flags != 0 ? 1U << 16 : 0));
+      const std::uint32_t here = counts >> 16;
+      const std::uint32_t data = counts & 0xFFFFU;
+      if (pair == head.dense && sparse_pair_bytes + here + data >= dense_pair_bytes) {
+        ++head.dense;
+      } else {
+        flag_bytes += here;
+        data_bytes += data;
+      }
+    }
+    const std::uint32_t before = sum_below(unions.count_from(head.dense), lane);
+    const std::uint32_t bytes = head.base_bytes + flag_bytes + data_bytes + patch_bytes<T>(patches);
+    if (4 * head.words(0) + bytes >= tile_points * sizeof(T)) {
+      head = TileHead{};
+      head.raw = true;
+    } else {
+      head.bytes = bytes;
+    }
+    return flag_bytes + before;
+  }
+
+  __device__ void write(std::uint32_t* words, const ByteSink& tile_bytes, std::uint32_t lane_begin,
+                        const Gathers& table) {
+    if (head.raw) return write_raw(words);
+    if (lane == 0) tile_bytes.put(0, zigzag32(base));
+    ByteSink bytes = tile_bytes;
+    bytes.skip(head.base_bytes);
+    ByteSink data = bytes;
+    data.skip(lane_begin);
+    numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
+#pragma unroll
+      for (unsigned i = 0; i < 4; ++i) {
+        const std::uint32_t pair = 4 * slice + i;
+        if (pair >= head.pairs) break;
+        const std::uint32_t(&half)[4] = i < 2 ? planes.low : planes.high;
+        const unsigned select = i % 2 == 0 ? 0x5410 : 0x7632;
+        const std::uint32_t first = __byte_perm(half[0], half[1], select);
+        const std::uint32_t second = __byte_perm(half[2], half[3], select);
+        if (pair < head.dense) {
+          words[2 * pair * tile_lanes + lane] = first;
+          words[(2 * pair + 1) * tile_lanes + lane] = second;
+          continue;
+        }
+        const std::uint32_t flags = unions.flags(pair);
+        const std::uint32_t lanes = __ballot_sync(whole_warp, flags != 0);
+        if (lane == 0) words[2 * head.dense * tile_lanes + pair - head.dense] = lanes;
+        bytes.put_byte(static_cast<unsigned>(__popc(lanes & lanes_below(lane))), flags);
+        const Gather gather = table.by_flags[flags];
+        const std::uint32_t low = permute(first, 0, gather.low);
+        const std::uint32_t high = permute(second, 0, gather.high);
+        const std::uint32_t low_bits = gather.low >> 16;
+        data.put(0, low | __funnelshift_lc(0, high, low_bits), __funnelshift_lc(high, 0, low_bits));
+        data.skip(gather.high >> 19);
+        bytes.skip(static_cast<unsigned>(__popc(lanes)));
+      }
+    });
+    if (head.patched) write_patches(tile_bytes, head.bytes - patch_bytes<T>(patches));
+  }
+
+  __device__ void write_patches(const ByteSink& bytes, std::uint32_t at) const {
+    ByteSink to = bytes;
+    to.skip(at);
+    if (lane == 0) to.put(0, patches);
+    to.skip(2);
+    std::uint32_t rank = sum_below(static_cast<unsigned>(__popc(patched)), lane);
+    for (std::uint32_t left = patched; left != 0; left &= left - 1, ++rank) {
+      const auto point = static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1;
+      const T value = task.values[place_of(point).index];
+      to.put(2 * rank, lane * lane_points + point);
+      to.put_value(2 * patches + static_cast<std::uint32_t>(sizeof(T)) * rank,
+                   std::bit_cast<BitsOf<T>>(value));
+    }
+  }
+
+  __device__ void write_raw(std::uint32_t* words) const {
+#pragma unroll 1
+    for (unsigned point = 0; point < lane_points; ++point) {
+      const auto bits = std::bit_cast<BitsOf<T>>(task.values[place_of(point).index]);
+      std::uint32_t* const to = words + (point * tile_lanes + lane) * (sizeof(T) / 4);
+      to[0] = static_cast<std::uint32_t>(bits);
+      if constexpr (sizeof(T) == 8) to[1] = static_cast<std::uint32_t>(bits >> 32);
+    }
+  }
+};
+
+/// A chunk per thread block, a tile per warp.
+template <class T, class Shape, bool vector, class Numbers, bool seeks, class Frames>
+__global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
+    encode_chunks(const __grid_constant__ Frames frames) {
+  constexpr unsigned tiles = TilesPolicy<T>::tiles;
+  constexpr unsigned threads = TilesPolicy<T>::threads;
+  __shared__ std::uint32_t chunk[max_chunk_words<T> + ByteSink::writes_beyond];
+  __shared__ Gathers table;
+  __shared__ std::uint64_t begin;
+  __shared__ Extremes<T> extremes[seeks ? tiles : 1];
+  __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
+  unsigned number;
+  const TileTask<T, Shape>& task = frames.find(shared_task, number);
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned warp = threadIdx.x / 32;
+  const std::uint64_t first = std::uint64_t{number} * tiles;
+  const std::uint64_t left = task.grid.count - first;
+  const auto here = static_cast<unsigned>(left < tiles ? left : tiles);
+  const bool active = warp < here;
+
+  for (unsigned i = threadIdx.x; i < 256; i += threads) table.by_flags[i] = gathers.by_flags[i];
+  TileEncoder<T, Shape, vector, Numbers> tile(task, first + warp);
+  std::uint32_t lane_begin = 0;
+  if (active) {
+    Extremes<T> own;
+    tile.quantise(seeks ? &own : nullptr);
+    tile.choose_axes();
+    lane_begin = tile.make_head();
+    if (seeks) own.merge_warp();
+    if (lane == 0) {
+      chunk[warp] = tile.head.word();
+      if (seeks) extremes[warp] = own;
+    }
+  }
+  __syncthreads();
+  const TilePlace place = place_of<T>(chunk, here, warp < here ? warp : 0, lane);
+  const std::uint32_t words = (place.chunk_bytes + 3) / 4;
+  const ChunkOffsets offsets(task.states, number);
+  if (threadIdx.x == 0) offsets.say_size(words);
+  for (std::uint32_t i = place.byte_part / 4 + threadIdx.x; i < words; i += threads) chunk[i] = 0;
+  __syncthreads();
+  if (active) tile.write(chunk + place.word, ByteSink(chunk, place.byte), lane_begin, table);
+  if (warp == 0) {
+    const std::uint64_t before = offsets.find(words, lane);
+    if (lane == 0) {
+      begin = before;
+      task.index[number] = static_cast<std::uint32_t>(before);
+      if (first + here == task.grid.count) task.totals->words = before + words;
+    }
+  }
+  if (seeks && threadIdx.x == threads - 1) tell_extremes(extremes, here, *task.totals);
+  __syncthreads();
+  if (begin + words > task.room_words) return;
+  std::uint32_t* const to = task.codes + begin;
+  for (std::uint32_t i = threadIdx.x; i < words; i += threads) to[i] = chunk[i];
+}
+
+}  // namespace cuszi::gpu
