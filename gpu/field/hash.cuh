@@ -17,7 +17,8 @@ std::uint64_t block_hash(DeviceContext& gpu, Bytes bytes);
 /// returned function gives the hashes; call it after the next sync().
 std::function<std::vector<std::uint64_t>()> start_block_hashes(DeviceContext& gpu,
                                                                std::span<const Bytes> strings);
-/// The same for as many strings as a batch has, up to 65535.
+
+/// Like start_block_hashes(), for up to 65535 strings, as batches have.
 std::function<std::vector<std::uint64_t>()> start_many_hashes(DeviceContext& gpu,
                                                               std::span<const Bytes> strings);
 /// The block_hash of several byte strings in the device's memory. Waits.

@@ -26,14 +26,15 @@ struct SampledRange {
 template <class T>
 SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points);
 
-// Of frames whose values are of type T, see FrameBatch; each is one wait of the host.
-
+/// FrameBatch::scan() of frames whose values are of type T. The host waits once.
 template <class T>
 std::vector<std::optional<BatchRange>> scan_batch(DeviceContext& gpu,
                                                   std::span<const BatchFrame> frames);
+/// FrameBatch::sample() of frames whose values are of type T. The host waits once.
 template <class T>
 std::vector<std::optional<BatchRange>> sample_batch(DeviceContext& gpu,
                                                     std::span<const BatchFrame> frames);
+/// FrameBatch::draw() of frames whose values are of type T. The host waits once.
 template <class T>
 std::vector<std::span<const double>> draw_batch(DeviceContext& gpu,
                                                 std::span<const BatchFrame> frames,

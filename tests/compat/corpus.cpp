@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -101,8 +102,10 @@ void add_transforms(std::index_sequence<Row...> /*rows*/, std::set<std::string>&
 }  // namespace
 
 std::vector<fs::path> corpus_folders() {
+  const char* const elsewhere = std::getenv("CUSZI_CORPUS");
+  const fs::path all = elsewhere != nullptr ? elsewhere : CUSZI_SOURCE_DIR "/test_data/compat";
   std::set<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(CUSZI_SOURCE_DIR "/test_data/compat")) {
+  for (const auto& entry : fs::directory_iterator(all)) {
     if (entry.is_directory()) folders.insert(entry.path());
   }
   return {folders.begin(), folders.end()};

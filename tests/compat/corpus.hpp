@@ -26,7 +26,8 @@ struct CorpusArchive {
   std::vector<std::byte> archive = {};
 };
 
-/// The folders test_data/compat/vN.M of the project, one for each corpus.
+/// The folders vN.M, one for each corpus, of the project's test_data/compat, or of what
+/// CUSZI_CORPUS names where the project is not (on a machine with a device, say).
 std::vector<std::filesystem::path> corpus_folders();
 
 /// Reads a corpus. Throws std::runtime_error if its two files are not there, or do not agree.
