@@ -111,7 +111,8 @@ void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& opti
   }
   check_copy_options(app);
   for (VariableBound& each : options.bounds) {
-    check_bound(each.bound, each.mode.value_or(error_mode_of(parsed.asked)), "--bound");
+    const ErrorMode mode = each.mode.value_or(error_mode_of(parsed.asked));
+    check_bound({each.bound, mode, parsed.asked.pw}, "--bound");
   }
   options.bounds_alone = !is_given(app, "error-bound") && !options.bounds.empty();
 }
@@ -282,18 +283,16 @@ void add_compare(CLI::App& program, Parsed& parsed) {
       ->type_name("");
   app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
   add_options(app, parsed.asked,
-              {"error-bound", "mode", "fill-value", "keep-isovalue", "keep-sign", "strict"});
+              {"error-bound", "mode", "pw", "fill-value", "keep-isovalue", "keep-sign", "strict"});
   add_field_options(app, options.field);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
-    options.mode = error_mode_of(parsed.asked);
     const FieldSettings settings = method_settings(parsed.asked);
     options.fills = settings.fills;
     options.isovalues = settings.frame.isovalues;
     options.strict = parsed.asked.strict != 0;
     if (is_given(app, "error-bound")) {
-      options.bound = parsed.asked.bound;
-      check_bound(*options.bound, options.mode, "--error-bound");
+      options.bound = asked_bound(parsed.asked, "--error-bound");
     } else {
       refuse_beside(app, "--error-bound, which is not given");
     }

@@ -4,16 +4,12 @@
 
 #include "app/cli/options.hpp"
 #include "codec/io/byte_order.hpp"
+#include "codec/settings/limits.hpp"
 #include "core/field/config.hpp"
 
 namespace cuszi::app {
 
 // What enumerators are called on the command line and in reports.
-
-constexpr std::string_view name_of(ErrorMode mode) {
-  const std::string_view names[] = {"abs", "rel", "pwrel"};
-  return names[static_cast<unsigned>(mode)];
-}
 
 constexpr std::string_view name_of(ByteOrder order) {
   return order == ByteOrder::little ? "little" : "big";

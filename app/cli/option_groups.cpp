@@ -110,7 +110,7 @@ void check_copy_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const bool has_effect =
         option->get_positional() ||
-        contains({"error-bound", "mode", "bound", "fill-value", "preset", "output", "stdout",
+        contains({"error-bound", "mode", "pw", "bound", "fill-value", "preset", "output", "stdout",
                   "force", "keep", "verify", "strict", "threads", "json", "quiet", "filelist"},
                  option->get_single_name());
     if (has_effect || option->count() == 0) continue;
@@ -198,6 +198,7 @@ VariableBound parse_variable_bound(std::string_view label, std::string_view text
   std::string_view value = text.substr(at + 1);
   if (value.find(':') != std::string_view::npos) {
     bound.mode = parse_error_mode(label, cut(value, ':'));
+    if (has_two_bounds(*bound.mode)) refuse(label, text, accepted);
   }
   const auto number = number_in<double>(value);
   if (!number || std::isnan(*number)) refuse(label, text, accepted);

@@ -70,8 +70,7 @@ struct CompareOptions {
   FieldOptions field;
   FillValues fills;
   IsoValues isovalues;
-  std::optional<double> bound;
-  ErrorMode mode = ErrorMode::relative;
+  std::optional<AskedBound> bound;
   bool strict = false;  ///< warnings are errors
   RunOptions run;
 };

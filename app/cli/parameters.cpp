@@ -74,6 +74,14 @@ Json describe_params(const LogTransform& params) {
   return {{"name", params.name}, {"centre", params.centre}};
 }
 
+Json describe_params(const SymlogTransform& params) {
+  return {{"name", params.name}, {"knee", params.knee.magnitude}};
+}
+
+Json describe_params(const LogLinearTransform& params) {
+  return {{"name", params.name}, {"knee", params.knee.magnitude}};
+}
+
 Json describe_params(const NoCoderParams& /*params*/) { return {{"name", NoCoderParams::name}}; }
 
 Json describe_params(const AnsParams& params) {

@@ -124,8 +124,8 @@ struct FieldRun {
   CallTimes decompress;
 };
 
-void run_frames(Workbench& bench, const FieldSettings& settings, double bound, FieldSource& field,
-                FieldRun& run, QualityMeter* meter) {
+void run_frames(Workbench& bench, const FieldSettings& settings, const ValueBound& bound,
+                FieldSource& field, FieldRun& run, QualityMeter* meter) {
   std::optional<ChosenMethod> first;
   const FrameAdvice of_first{{}, [&](const ChosenMethod& chosen) { first = chosen; }};
   const FrameAdvice of_others{[&] { return first ? &*first : nullptr; }, {}};
@@ -144,7 +144,7 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Arch
                        FieldSource& field, Measurement& all) {
   Workbench bench(backend);
   const auto run_once = [&](FieldRun& run, QualityMeter* meter) {
-    run_frames(bench, options.settings, header.frame_bound(), field, run, meter);
+    run_frames(bench, options.settings, header.value_bound(), field, run, meter);
   };
   QualityMeter meter(field, {header.fills, options.settings.frame.isovalues}, header.value_bound());
   const int warm_up = warm_up_runs(backend);

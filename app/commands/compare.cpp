@@ -41,14 +41,13 @@ void tell(const FillWatch& watch, const CompareOptions& options) {
 QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const ValueRules& rules,
                               const CompareOptions& options, FillWatch& watch) {
   constexpr double any_error = std::numeric_limits<double>::infinity();
-  if (options.bound && options.mode != ErrorMode::relative) {
-    const ValueBound bound(*options.bound, options.mode == ErrorMode::pointwise);
-    return measure(original, restored, rules, bound, &watch);
+  if (options.bound && options.bound->mode != ErrorMode::relative) {
+    return measure(original, restored, rules, value_bound(*options.bound, {}), &watch);
   }
   const QualityMeter meter = measure(original, restored, rules, any_error, &watch);
   if (!options.bound) return meter;
   const ValueRange range{meter.quality().min, meter.quality().max, true};
-  return measure(original, restored, rules, absolute_bound(*options.bound, options.mode, range));
+  return measure(original, restored, rules, value_bound(*options.bound, range));
 }
 
 /// A restored raw field is laid out as its original is, but for what only a file has that describes
@@ -82,12 +81,12 @@ void compare(const CompareOptions& options, Json& known) {
   report.dtype = layout.dtype;
   report.dims = layout.dims;
   report.measured = measured_by(meter);
-  report.measured->bound.reset();
+  report.asked = options.bound;
   if (options.bound) {
-    report.mode = options.mode;
-    report.bound_asked = options.bound;
     report.bound_absolute = meter.absolute_bound();
-    report.measured = measured_by(meter);
+  } else {
+    report.measured->bound.reset();
+    report.measured->is_bounded = false;
   }
   try {
     require_same_missing(meter, layout.dims);

@@ -60,8 +60,7 @@ ValueRange range_of(FieldSource& field, const FillValues& fills) {
 /// A variable on its way into the copy, and what there is to tell of it.
 struct CopiedVariable {
   FilteredVariable filtered;
-  ErrorMode mode;
-  double bound_asked;
+  AskedBound asked;
   FillWatch watch;
   Report report;
 };
@@ -130,15 +129,17 @@ class FileCopy {
   }
 
   void add(const Variable& variable, const VariableBound* own) {
-    CopiedVariable copied{{}, {}, 0, FillWatch({}), {}};
+    CopiedVariable copied{{}, {}, FillWatch({}), {}};
     copied.filtered.variable = variable;
     for (std::size_t i = 0; i < options_.settings.fills.count; ++i) {
       copied.filtered.variable.add_fill(options_.settings.fills.values.at(i));
     }
     copied.filtered.preset = preset_number(options_.settings.frame);
-    copied.mode =
-        own != nullptr ? own->mode.value_or(options_.settings.mode) : options_.settings.mode;
-    copied.bound_asked = own != nullptr ? own->bound : options_.settings.bound;
+    copied.asked = options_.settings.asked();
+    if (own != nullptr) {
+      copied.asked.bound = own->bound;
+      copied.asked.mode = own->mode.value_or(copied.asked.mode);
+    }
     copied_.push_back(std::move(copied));
   }
 
@@ -154,7 +155,7 @@ class FileCopy {
   }
 
   static bool needs_range(const CopiedVariable& each) {
-    return each.mode == ErrorMode::relative && each.bound_asked != 0;
+    return each.asked.mode == ErrorMode::relative && each.asked.bound != 0;
   }
 
   void choose_bound(CopiedVariable& each, Progress& progress) {
@@ -166,7 +167,7 @@ class FileCopy {
       range = range_of(field.source, field.fills);
       progress.advance(field.source.layout().field_bytes());
     }
-    each.filtered.bound = value_bound(each.bound_asked, each.mode, range);
+    each.filtered.bound = value_bound(each.asked, range);
     each.watch = FillWatch(field.fills, 0, most_fill_samples);
     const auto* const fills = field.fills.values.begin();
     each.filtered.variable.fills.assign(fills, fills + field.fills.count);
@@ -174,9 +175,8 @@ class FileCopy {
     each.report.archive = output_ + ':' + variable.name;
     each.report.dtype = field.source.layout().dtype;
     each.report.dims = field.source.layout().dims;
-    each.report.mode = each.mode;
-    each.report.bound_asked = each.bound_asked;
-    each.report.bound_absolute = absolute_bound(each.bound_asked, each.mode, range);
+    each.report.asked = each.asked;
+    each.report.bound_absolute = each.filtered.bound.absolute();
   }
 
   void look_at_copy(const OutputFile& file, Progress& progress) {

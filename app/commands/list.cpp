@@ -42,14 +42,17 @@ std::string heading() {
                      "coding", "archive");
 }
 
+std::string asked_text(const AskedBound& asked) {
+  const std::string text = fmt::format("{} {:.3g}", name_of(asked.mode), asked.bound);
+  return has_two_bounds(asked.mode) ? fmt::format("{}, {:.3g}", text, asked.share) : text;
+}
+
 std::string line_on(const Report& report) {
   return fmt::format(
       columns, bytes_text(report.field_bytes()), bytes_text(*report.archive_bytes),
       fmt::format("{:.2f}", *ratio_of(report)), name_of(report.dtype), report.dims.to_string(),
-      report.has_bound() ? fmt::format("{} {:.3g}", name_of(*report.mode), *report.bound_asked)
-                         : "none",
-      report.summary->masked, report.summary->predictor + " + " + report.summary->coder,
-      *report.archive);
+      report.has_bound() ? asked_text(*report.asked) : "none", report.summary->masked,
+      report.summary->predictor + " + " + report.summary->coder, *report.archive);
 }
 
 }  // namespace

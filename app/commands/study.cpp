@@ -62,7 +62,7 @@ class FrameStudy {
       throw UsageError("--study is about the coder huffman; choose --preset cuszi or cusz");
     }
     bench_.put(shape_, field_.frame(0));
-    bound_ = value_bound(options.settings.bound, options.settings.mode, range()).bound;
+    bound_ = value_bound(options.settings.asked(), range());
   }
 
   const FrameShape& shape() const { return shape_; }
@@ -70,7 +70,8 @@ class FrameStudy {
 
   /// Compresses by these settings and tells the median time of encoding.
   FrameReport compress(const FrameConfig& config, int runs, double& encode_seconds) {
-    const double bound = own_bound(config.predictor).value_or(bound_);
+    const auto own = own_bound(config.predictor);
+    const ValueBound bound = own ? ValueBound(*own) : bound_;
     FieldSettings settings = options_.settings;
     settings.frame = config;
     FrameReport report;
@@ -121,7 +122,7 @@ class FrameStudy {
   Workbench bench_;
   FieldSource field_;
   FrameShape shape_;
-  double bound_ = 0;
+  ValueBound bound_ = 0.0;
 };
 
 Json huffman_row(FrameStudy& study, const FrameConfig& config, int runs) {

@@ -36,11 +36,7 @@ void add_quality(Json& json, const std::optional<MeasuredQuality>& measured) {
   json["max_pointwise_error"] = quality.max_share;
   json["missing_differ"] = quality.missing_differ;
   if (measured->has_isovalues) json["isovalue_crossings"] = quality.crossings;
-  if (measured->pointwise_bound) {
-    json["max_error_over_bound"] = error_over_bound(quality.max_share, *measured->pointwise_bound);
-    json["within_bound"] = !quality.first_bad.has_value();
-  }
-  if (!measured->bound) return;
+  if (!measured->is_bounded) return;
   json["max_error_over_bound"] = quality.max_of_bound;
   json["within_bound"] = !quality.first_bad.has_value();
 }
@@ -134,11 +130,10 @@ std::string quality_text(const MeasuredQuality& measured) {
   } else if (measured.has_isovalues) {
     text += ", all sides of isovalues kept";
   }
-  if (measured.pointwise_bound) {
-    return text + fmt::format(", {:.6g} of its value: {}", quality.max_share,
-                              quality.first_bad ? "OVER THE BOUND" : "within the bound");
+  if (measured.by_value && std::isfinite(quality.max_share)) {
+    text += fmt::format(", {:.6g} of its value", quality.max_share);
   }
-  if (!measured.bound) return text;
+  if (!measured.is_bounded) return text;
   return text + fmt::format(", {:.4f} of the bound: {}", quality.max_of_bound,
                             quality.first_bad ? "OVER THE BOUND" : "within the bound");
 }
@@ -183,13 +178,15 @@ std::string places_text(const Report& report) {
 }
 
 std::string bound_text(const Report& report) {
-  if (report.is_pointwise()) {
-    return fmt::format("{} {:.6g} of each value", name_of(*report.mode), *report.bound_asked);
-  }
   if (!report.has_bound()) return "none";
-  const std::string asked = fmt::format("{} {:.6g}: ", name_of(*report.mode), *report.bound_asked);
-  if (*report.bound_absolute == 0) return asked + "lossless";
-  return asked + fmt::format("{:.6g} absolute", *report.bound_absolute) + places_text(report);
+  const std::string asked =
+      fmt::format("{} {:.6g}", name_of(report.asked->mode), report.asked->bound);
+  if (report.asked->mode == ErrorMode::pointwise) return asked + " of each value";
+  if (has_two_bounds(report.asked->mode)) {
+    return fmt::format("{}, {:.6g} of each value", asked, report.asked->share);
+  }
+  if (*report.bound_absolute == 0) return asked + ": lossless";
+  return asked + fmt::format(": {:.6g} absolute", *report.bound_absolute) + places_text(report);
 }
 
 std::string speed_text(const Report& report, double seconds) {
@@ -221,7 +218,8 @@ MeasuredQuality measured_by(const QualityMeter& meter) {
   MeasuredQuality measured{meter.quality(), std::nullopt, meter.fidelity()};
   measured.has_isovalues = meter.isovalues().count != 0;
   if (meter.absolute_bound() != no_bound) measured.bound = meter.absolute_bound();
-  if (meter.bound().pointwise) measured.pointwise_bound = meter.bound().bound;
+  measured.by_value = meter.bound().goes_with_values();
+  measured.is_bounded = measured.bound || measured.by_value;
   return measured;
 }
 
@@ -231,8 +229,7 @@ Report report_on(const ArchiveHeader& header, const FieldSummary& summary,
   report.dtype = header.dtype;
   report.dims = header.plan.dims;
   report.archive_bytes = archive_bytes;
-  report.mode = header.mode;
-  report.bound_asked = header.bound_asked;
+  report.asked = AskedBound{header.bound_asked, header.mode, header.share_asked};
   report.bound_absolute = header.bound_absolute;
   report.summary = summary;
   return report;
@@ -270,11 +267,17 @@ Json to_json(const Report& report) {
   json["read_bytes"] = or_null(report.read_bytes);
   json["ratio"] = or_null(ratio_of(report));
   json["bit_rate"] = or_null(bit_rate(report));
+  const auto unless_null = [](bool is_there, auto value) {
+    return is_there ? Json(value()) : Json(nullptr);
+  };
+  const auto& asked = report.asked;
   const bool has_bound = report.has_bound();
-  const bool asked = has_bound || report.is_pointwise();
-  json["error_mode"] = report.mode && asked ? Json(name_of(*report.mode)) : Json(nullptr);
-  json["error_bound"] = asked ? or_null(report.bound_asked) : Json(nullptr);
-  json["error_bound_abs"] = has_bound ? Json(*report.bound_absolute) : Json(nullptr);
+  json["error_mode"] = unless_null(has_bound, [&] { return name_of(asked->mode); });
+  json["error_bound"] = unless_null(has_bound, [&] { return asked->bound; });
+  json["error_bound_pw"] =
+      unless_null(has_bound && has_two_bounds(asked->mode), [&] { return asked->share; });
+  json["error_bound_abs"] =
+      unless_null(report.has_absolute_bound(), [&] { return *report.bound_absolute; });
   const auto& summary = report.summary;
   json["least_bound_abs"] = summary ? or_null(summary->least_bound) : Json(nullptr);
   json["lossless_points"] = summary ? Json(summary->kept) : Json(nullptr);

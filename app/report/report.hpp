@@ -16,8 +16,9 @@ struct MeasuredQuality {
   Quality quality;
   std::optional<double> bound;  ///< absolute
   std::optional<Fidelity> fidelity = {};
-  std::optional<double> pointwise_bound = {};  ///< a share of each value
-  bool has_isovalues = false;                  ///< whose crossings were counted
+  bool is_bounded = false;
+  bool by_value = false;       ///< the bound goes with each value
+  bool has_isovalues = false;  ///< whose crossings were counted
 };
 
 /// What a meter has measured.
@@ -36,8 +37,7 @@ struct Report {
   bool is_part = false;                ///< a box or a stride was asked for
   std::optional<ByteCount> archive_bytes;
   std::optional<ByteCount> read_bytes;  ///< of the archive
-  std::optional<ErrorMode> mode;
-  std::optional<double> bound_asked;
+  std::optional<AskedBound> asked;
   std::optional<Target> target;
   std::optional<bool> target_met;
   std::optional<double> bound_absolute;  ///< or no_bound
@@ -48,8 +48,10 @@ struct Report {
   std::optional<double> decompress_seconds;
   std::optional<double> total_seconds;  ///< from the opening of the input to the output in place
 
-  bool is_pointwise() const { return mode == ErrorMode::pointwise && bound_asked; }
-  bool has_bound() const { return bound_absolute && *bound_absolute != no_bound; }
+  bool has_absolute_bound() const { return bound_absolute && *bound_absolute != no_bound; }
+  bool has_bound() const {
+    return asked && (has_absolute_bound() || asked->mode >= ErrorMode::pointwise);
+  }
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };
 

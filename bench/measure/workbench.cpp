@@ -20,8 +20,8 @@ void Workbench::copy(CallTimes& times) {
   times.measure([&] { backend_.copy(values_, restored_); });
 }
 
-FrameReport Workbench::compress(const FieldSettings& settings, double bound, CallTimes& times,
-                                const FrameAdvice& advice) {
+FrameReport Workbench::compress(const FieldSettings& settings, const ValueBound& bound,
+                                CallTimes& times, const FrameAdvice& advice) {
   const auto allocate = [&](ByteCount size) {
     archive_ = room(buffer_for(DeviceBuffer::archive, 0), archive_room_, size);
     return archive_;

@@ -21,8 +21,8 @@ class Workbench {
   /// Copies the frame's values within the memory.
   void copy(CallTimes& times);
 
-  /// Compresses the frame under an absolute bound.
-  FrameReport compress(const FieldSettings& settings, double bound, CallTimes& times,
+  /// Compresses the frame.
+  FrameReport compress(const FieldSettings& settings, const ValueBound& bound, CallTimes& times,
                        const FrameAdvice& advice = {});
 
   /// The compressed frame, in the backend's memory.

@@ -53,7 +53,9 @@ struct Parameter {
 
 void set_bound(BlockSettings& to, cuszi_mode mode, const Parameter& parameter) {
   if (to.has_bound)
-    throw std::invalid_argument("cuszi: more than one of abs, rel, pw_rel, psnr and ratio");
+    throw std::invalid_argument(
+        "cuszi: more than one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and "
+        "ratio");
   to.has_bound = true;
   to.choices.mode = mode;
   to.choices.bound = parameter.real();
@@ -76,6 +78,11 @@ constexpr Setter setters[] = {
     {"abs", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_ABS, it); }},
     {"rel", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_REL, it); }},
     {"pw_rel", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_PWREL, it); }},
+    {"abs_or_pw_rel",
+     [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_ABS_OR_PWREL, it); }},
+    {"abs_and_pw_rel",
+     [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_ABS_AND_PWREL, it); }},
+    {"pw", [](BlockSettings& to, const Parameter& it) { to.choices.pw = it.real(); }},
     {"psnr", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_PSNR, it); }},
     {"ratio", [](BlockSettings& to, const Parameter& it) { set_bound(to, CUSZI_RATIO, it); }},
     {"value_range", set_range},

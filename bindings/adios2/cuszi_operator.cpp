@@ -52,7 +52,9 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
                  const adios2::DataType type, char* archive) override {
     if (!settings_.has_bound) {
       throw std::invalid_argument(
-          "cuszi: give one of abs, rel, pw_rel, psnr and ratio, like abs: 0.01");
+          "cuszi: give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio, "
+          "like "
+          "abs: 0.01");
     }
     const cuszi_dtype dtype = type == adios2::DataType::Float ? CUSZI_F32 : CUSZI_F64;
     const cuszi_field field = block_field(dtype, counts, settings_.column_major);

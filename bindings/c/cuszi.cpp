@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "bindings/c/batch.hpp"
@@ -259,8 +261,9 @@ void read_part_field(const void* archive, std::size_t size, const cuszi_part* pa
 }
 
 void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
+  constexpr std::size_t least = offsetof(cuszi_info, pw_asked);
   cuszi_info& out = required("info", caller_info);
-  if (out.size < sizeof(cuszi_info)) {
+  if (out.size < least) {
     throw UsageError(fmt::format("info of {} bytes; begin with cuszi_empty_info() ({} bytes)",
                                  out.size, sizeof(cuszi_info)));
   }
@@ -278,7 +281,8 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
   info.frames = header.plan.frames();
   info.frame_height = header.plan.height;
   info.frame_axis = header.plan.axis;
-  out = info;
+  info.pw_asked = header.share_asked;
+  std::memcpy(&out, &info, std::min<std::size_t>(out.size, sizeof info));
 }
 
 }  // namespace cuszi::api

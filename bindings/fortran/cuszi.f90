@@ -19,6 +19,7 @@ module cuszi
   public :: cuszi_context, cuszi_info, cuszi_options
   public :: cuszi_ok, cuszi_bad_usage, cuszi_bad_input, cuszi_bad_archive, cuszi_bad_bound, cuszi_no_device, &
             cuszi_no_room, cuszi_no_memory, cuszi_internal
+  public :: cuszi_abs_or_pwrel, cuszi_abs_and_pwrel
   public :: cuszi_rel, cuszi_abs, cuszi_pwrel, cuszi_device_auto, cuszi_device_cpu, cuszi_device_cuda
 
   !> Keeps backends and their memory from call to call; without one each call makes its own, which is slower on a
@@ -39,8 +40,9 @@ module cuszi
     integer :: kind = real32                        !< real32 or real64
     integer(int64), allocatable :: shape(:)         !< fastest first
     real(real64) :: bound = 0                       !< what no value's error exceeds; huge(bound) if there is none
-    integer :: mode = cuszi_rel                     !< how the bound was asked for: cuszi_rel, cuszi_abs or cuszi_pwrel,
-    real(real64) :: bound_asked = 0                 !< and which
+    integer :: mode = cuszi_rel                     !< how the bound was asked for: cuszi_rel, cuszi_abs, cuszi_pwrel or a mode of two,
+    real(real64) :: bound_asked = 0                 !< and which,
+    real(real64) :: pw_asked = 0                    !< with which share of each value
     real(real64), allocatable :: fill(:)            !< values that mean "missing" besides NaN and the infinities
     integer(int64) :: frames = 0                    !< parts of the array that are coded on their own,
     integer :: frame_axis = 0                       !< slabs of this axis, from 1 on,
@@ -127,6 +129,7 @@ contains
       info%bound = found%bound_absolute
       info%mode = found%mode
       info%bound_asked = found%bound_asked
+      info%pw_asked = found%pw_asked
       info%fill = found%fills(:found%fill_count)
       info%frames = found%frames
       info%frame_axis = found%field%rank - found%frame_axis

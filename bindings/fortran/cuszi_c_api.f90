@@ -14,7 +14,7 @@ module cuszi_c_api
   integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1
   !> How a bound is meant.
   integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3, &
-                                   cuszi_pwrel = 4
+                                   cuszi_pwrel = 4, cuszi_abs_or_pwrel = 5, cuszi_abs_and_pwrel = 6
   !> Where to work.
   integer(c_int32_t), parameter :: cuszi_device_auto = 0, cuszi_device_cpu = 1, cuszi_device_cuda = 2
 
@@ -98,6 +98,8 @@ module cuszi_c_api
     type(c_ptr) :: bound_field = c_null_ptr
     integer(c_int64_t) :: bound_count = 0
     integer(c_int64_t) :: bound_blocks(cuszi_max_rank) = 0
+
+    real(c_double) :: pw = 0
   end type cuszi_options
 
   type, bind(C) :: cuszi_c_info
@@ -113,6 +115,7 @@ module cuszi_c_api
     integer(c_int64_t) :: frame_height = 0
     integer(c_int32_t) :: frame_axis = 0
     integer(c_int32_t) :: reserved = 0
+    real(c_double) :: pw_asked = 0
   end type cuszi_c_info
 
   type, bind(C) :: cuszi_c_part

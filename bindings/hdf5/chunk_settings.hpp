@@ -15,26 +15,28 @@ namespace cuszi::hdf5 {
 /// | 0 | 1, the version of this list |
 /// | 1, 2 | the bound, a double: its lower and its upper half |
 /// | 3 | the preset (cuszi_preset); plus 256 to be strict; plus 512 if the bound is a share of each
-/// value, else it is absolute |
+/// value, else it is absolute; plus 1024 if there is a share, too, and the larger of both holds;
+/// plus 2048 if the smaller does |
 /// | 4 | 1 for f64, else 0; plus 2 for big-endian |
 /// | 5 | rank |
 /// | 6 ... 13 | the chunk's extents, slowest first, their lower and upper halves |
 /// | 14 | how many fill values there are, at most CUSZI_MAX_FILLS |
 /// | 15, 16 ... | each of them, a double; two zeros if there is none |
+/// | the last two | the share of each value beside the bound, if there is one |
 ///
-/// The user gives the first three or four, or six with a fill value, a double, as 4 and 5; the
-/// others follow from the dataset. Fill values that the user gives, so or in the whole list, are
-/// added to the dataset's own. A filter cannot warn: where it is strict, what cuszi_last_warning()
-/// would tell of a chunk is an error, and the filter is mandatory.
+/// The user gives the first three or four, then the share, a double, if there is one, then a fill
+/// value, if there is one; the others follow from the dataset. Fill values that the user gives, so
+/// or in the whole list, are added to the dataset's own. A filter cannot warn: where it is strict,
+/// what cuszi_last_warning() would tell of a chunk is an error, and the filter is mandatory.
 struct ChunkSettings {
   static constexpr std::size_t least_asked = 3;
-  static constexpr std::size_t asked_with_fill = 6;
   static constexpr std::size_t least_complete = 17;
-  static constexpr std::size_t most = 15 + 2 * CUSZI_MAX_FILLS;
+  static constexpr std::size_t most = 15 + 2 * CUSZI_MAX_FILLS + 2;
   using Numbers = std::vector<unsigned>;
 
   double bound = 0;
-  bool pointwise = false;
+  int mode = CUSZI_ABS;  ///< or CUSZI_PWREL, CUSZI_ABS_OR_PWREL, CUSZI_ABS_AND_PWREL
+  double share = 0;      ///< of each value, of the last two
   unsigned preset = CUSZI_PRESET_RATIO;
   bool strict = false;
   cuszi_field field{};
@@ -47,6 +49,7 @@ struct ChunkSettings {
   /// The settings in a complete list of numbers; nothing if it is not complete.
   static std::optional<ChunkSettings> read(std::span<const unsigned> numbers);
 
+  bool has_share() const { return mode == CUSZI_ABS_OR_PWREL || mode == CUSZI_ABS_AND_PWREL; }
   Numbers write() const;
 
   /// Adds a fill value unless it is there. Returns false if there is no room for it.

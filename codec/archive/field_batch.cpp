@@ -87,7 +87,7 @@ class FieldsInWork {
       }
       const ArchiveHeader header =
           archive_header(one.frame.shape.dtype, one.plan, settings_of(one), range);
-      one.bound = header.frame_bound();
+      one.bound = header.bound_absolute;
       one.header = write_archive_header(header);
     });
     keep([](const FieldInWork& one) { return one.bound > 0; });
@@ -271,7 +271,8 @@ void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
 bool may_join_batch(const FieldSettings& settings) {
   const FrameConfig& frame = settings.frame;
   return frame.predictor.id == PredictorId::tiles && frame.lossless == Lossless::none &&
-         frame.isovalues.count == 0 && !frame.pointwise && settings.fills.count == 0;
+         frame.isovalues.count == 0 && settings.mode < ErrorMode::pointwise &&
+         settings.fills.count == 0;
 }
 
 void compress_batch(Backend& backend, std::span<FieldOfBatch> fields) {

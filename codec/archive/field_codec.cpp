@@ -63,7 +63,8 @@ class FieldCompressor {
     return archive_header(field_.layout().dtype, field_.plan(), settings_, range_);
   }
 
-  FieldSummary compress(double bound, ArchiveOutput& output, const CompressionEvents& events) {
+  FieldSummary compress(const ValueBound& bound, ArchiveOutput& output,
+                        const CompressionEvents& events) {
     FieldSummary summary;
     tracks_.run(frames(), [&](const FrameTicket& ticket) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(ticket, true);
@@ -117,9 +118,10 @@ class FieldCompressor {
   void ask_for_bounds(std::uint64_t i, LoadedFrame& frame) const {
     if (!settings_.places.any()) return;
     const FieldCuts& plan = field_.plan();
-    frame.asked = settings_.places.of_frame(
-        plan.dims, frame.shape.dims, plan.origin(i),
-        [&](double bound) { return absolute_bound(bound, settings_.mode, range_); });
+    frame.asked =
+        settings_.places.of_frame(plan.dims, frame.shape.dims, plan.origin(i), [&](double bound) {
+          return value_bound({bound, settings_.mode}, range_).bound;
+        });
   }
 
   /// Later frames begin with what was chosen for the first one.
@@ -139,8 +141,9 @@ class FieldCompressor {
 
   /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
   /// no range: those that mean "missing" are many bounds away.
-  double ordinary_magnitude(const FrameTicket& ticket, double bound) const {
-    return backends_[ticket.track()]->transfer() == nullptr ? 0 : ordinary_bounds * bound;
+  double ordinary_magnitude(const FrameTicket& ticket, const ValueBound& bound) const {
+    const bool on_host = backends_[ticket.track()]->transfer() == nullptr;
+    return on_host || bound.goes_with_values() ? 0 : ordinary_bounds * bound.bound;
   }
 
   /// Loads the frame of this ticket, and scans it unless it may be coded unscanned.
@@ -386,9 +389,10 @@ ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSett
   header.dtype = dtype;
   header.mode = settings.mode;
   header.bound_asked = settings.bound;
+  header.share_asked = settings.share;
   header.fills = settings.fills;
   header.plan = plan;
-  header.bound_absolute = absolute_bound(settings.bound, settings.mode, range);
+  header.bound_absolute = value_bound(settings.asked(), range).absolute();
   return header;
 }
 
@@ -403,7 +407,7 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   CompressedField result;
   result.header = compressor.header();
   ArchiveOutput output(backend, sink, result.header, compressor.tracks());
-  result.summary = compressor.compress(result.header.frame_bound(), output, events);
+  result.summary = compressor.compress(result.header.value_bound(), output, events);
   result.archive_bytes = output.finish();
   result.warnings = compressor.warnings();
   return result;

@@ -23,6 +23,16 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
   return '[' + text + ']';
 }
 
+/// "0.1", "0.01 of its value", "the larger of 0.1 and 0.01 of its value".
+std::string text_of(const ValueBound& bound) {
+  using Kind = ValueBound::Kind;
+  if (bound.kind == Kind::absolute) return fmt::format("{}", bound.bound);
+  const std::string share = fmt::format("{} of its value", bound.share);
+  if (bound.kind == Kind::share) return share;
+  return fmt::format("the {} of {} and {}", bound.kind == Kind::either ? "larger" : "smaller",
+                     bound.bound, share);
+}
+
 }  // namespace
 
 void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored,
@@ -38,8 +48,9 @@ void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored,
 }
 
 void QualityMeter::add_quality(Quality quality) {
-  const bool any = quality.max_error != 0 && !bound_.pointwise;
-  quality.max_of_bound = any ? quality.max_error / bound_.bound : 0;
+  if (!bound_.goes_with_values() && quality.max_error != 0) {
+    quality.max_of_bound = quality.max_error / bound_.bound;
+  }
   quality_.merge(quality);
 }
 
@@ -73,7 +84,7 @@ void require_within_bound(const QualityMeter& meter, const Dims& dims, std::stri
   throw BoundError(fmt::format(
       "the value at {} (index {}) differs from the original by more than the bound {} allows "
       "(largest error {}); {}",
-      coordinates(dims, *quality.first_bad), *quality.first_bad, meter.bound().bound,
+      coordinates(dims, *quality.first_bad), *quality.first_bad, text_of(meter.bound()),
       quality.max_error, remedy));
 }
 

@@ -37,7 +37,7 @@ class QualityMeter {
   const ValueBound& bound() const { return bound_; }
   const IsoValues& isovalues() const { return rules_.isovalues; }
   /// The absolute bound; no_bound if there is none.
-  double absolute_bound() const { return bound_.pointwise ? no_bound : bound_.bound; }
+  double absolute_bound() const { return bound_.absolute(); }
 
  private:
   void measure(const Dims& dims, Bytes original, Bytes restored,

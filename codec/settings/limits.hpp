@@ -49,6 +49,14 @@ inline std::optional<double> own_bound(const PredictorConfig& predictor) {
   return has_own ? std::optional(no_bound) : std::nullopt;
 }
 
+/// What modes are called, as cuszi_option has words.
+inline constexpr const char* mode_words = "rel|abs|pwrel|abs-or-pwrel|abs-and-pwrel";
+
+constexpr std::string_view name_of(ErrorMode mode) {
+  constexpr std::string_view names[] = {"abs", "rel", "pwrel", "abs-or-pwrel", "abs-and-pwrel"};
+  return names[static_cast<unsigned>(mode)];
+}
+
 /// A relative bound is a share, of the value range or of each value, below 1.
 inline bool is_possible_bound(double bound, ErrorMode mode) {
   return std::isfinite(bound) && bound >= 0 && (mode == ErrorMode::absolute || bound < 1);

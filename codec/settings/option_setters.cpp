@@ -39,7 +39,7 @@ void set_bound(std::string_view label, std::string_view text, cuszi_options& opt
                        dashes_of(label)));
   }
   options.bound = *number;
-  if (options.mode != CUSZI_ABS && options.mode != CUSZI_PWREL) options.mode = CUSZI_REL;
+  if (options.mode == CUSZI_PSNR || options.mode == CUSZI_RATIO) options.mode = CUSZI_REL;
 }
 
 void set_mode(std::string_view label, std::string_view text, cuszi_options& options) {

@@ -48,8 +48,11 @@ constexpr std::array table{
   Option{{group::main, "error-bound", "bound", kind::number, "BOUND", 0, no_bound, "",
     "What no value's error exceeds: from 0, which is lossless, with mode rel to below 1"},
     by(set_bound), Use::any, 'e'},
-  Option{{group::main, "mode", "mode", kind::word, "rel|abs|pwrel", 0, 0, "rel",
-    "Bound as a share of the value range, absolute, or as a share of each value"}, by(set_mode), Use::any, 'm'},
+  Option{{group::main, "mode", "mode", kind::word, mode_words, 0, 0, "rel",
+    "Bound as a share of the value range, absolute, as a share of each value, or the larger (or) or smaller (and) of "
+    "an absolute one and the share --pw"}, by(set_mode), Use::any, 'm'},
+  Option{{group::main, "pw", "pw", kind::number, "P", 0, 1, "",
+    "The share of each value, above 0 and below 1, of mode abs-or-pwrel or abs-and-pwrel"}, at<&O::pw>},
   Option{{group::main, "target", "mode", kind::text, "psnr:DB|ratio:R", 0, 0, "",
     "Instead of a bound: a PSNR (up to 400) or ratio (1 to 1e9) to reach, like psnr:80; trials find the bound"},
     by(set_target)},

@@ -77,8 +77,13 @@ ErrorMode parse_error_mode(std::string_view label, std::string_view text) {
   if (text == "REL" || text == "r2r" || text == "vr_rel") return ErrorMode::relative;
   if (text == "ABS") return ErrorMode::absolute;
   if (text == "PW_REL" || text == "pw_rel") return ErrorMode::pointwise;
-  constexpr std::array modes{ErrorMode::relative, ErrorMode::absolute, ErrorMode::pointwise};
-  return modes.at(parse_word(label, text, "rel|abs|pwrel"));
+  if (text == "ABS_OR_PW_REL" || text == "abs_or_pw_rel") return ErrorMode::absolute_or_pointwise;
+  if (text == "ABS_AND_PW_REL" || text == "abs_and_pw_rel") {
+    return ErrorMode::absolute_and_pointwise;
+  }
+  constexpr std::array modes{ErrorMode::relative, ErrorMode::absolute, ErrorMode::pointwise,
+                             ErrorMode::absolute_or_pointwise, ErrorMode::absolute_and_pointwise};
+  return modes.at(parse_word(label, text, mode_words));
 }
 
 Box parse_box(std::string_view label, std::string_view text) {
@@ -101,7 +106,19 @@ Box parse_box(std::string_view label, std::string_view text) {
   return box;
 }
 
-void check_bound(double bound, ErrorMode mode, std::string_view label) {
+void check_bound(const AskedBound& asked, std::string_view label) {
+  const auto [bound, mode, share] = asked;
+  if (has_two_bounds(mode)) {
+    if (!std::isfinite(bound) || !(bound > 0)) {
+      refuse_value(label, fmt::format("{}", bound),
+                   fmt::format("a finite number above 0, as {}mode {} needs", dashes_of(label),
+                               name_of(mode)));
+    }
+    if (share > 0 && share < 1) return;
+    refuse_value(fmt::format("{}pw", dashes_of(label)), fmt::format("{}", share),
+                 fmt::format("a share of each value, above 0 and below 1, as {}mode {} needs",
+                             dashes_of(label), name_of(mode)));
+  }
   if (is_possible_bound(bound, mode)) return;
   const std::string accepted =
       mode == ErrorMode::pointwise  ? "a share of each value, from 0 (lossless) to below 1"

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "core/base/units.hpp"
-#include "core/field/config.hpp"
+#include "core/field/bound.hpp"
 #include "core/field/selection.hpp"
 
 namespace cuszi {
@@ -52,15 +52,15 @@ ByteCount parse_size(std::string_view label, std::string_view text);
 /// The place of `text` among words that "|" divides.
 std::size_t parse_word(std::string_view label, std::string_view text, std::string_view words);
 
-/// "rel" or "abs", or what other compressors call them.
+/// "rel", "abs" and so on, or what other compressors call them.
 ErrorMode parse_error_mode(std::string_view label, std::string_view text);
 
 /// "0:8,100:200,:", as in NumPy without negative indices; axes that are not named are whole. Throws
 /// UsageError.
 Box parse_box(std::string_view label, std::string_view text);
 
-/// Throws UsageError unless a bound is at least 0, a relative one below 1.
-void check_bound(double bound, ErrorMode mode, std::string_view label);
+/// Throws UsageError unless a bound is at least 0, a relative one below 1; of two, both above 0.
+void check_bound(const AskedBound& asked, std::string_view label);
 
 /// "--" for the label of an option on the command line, else "".
 inline std::string_view dashes_of(std::string_view label) {

@@ -176,7 +176,9 @@ std::optional<ValueRange> range_in(const cuszi_options& options) {
                fmt::format("finite and at most range_max, {}", options.range_max));
 }
 
-int mode_in(const cuszi_options& options) { return within("mode", options.mode, 0, CUSZI_PWREL); }
+int mode_in(const cuszi_options& options) {
+  return within("mode", options.mode, 0, CUSZI_ABS_AND_PWREL);
+}
 
 }  // namespace
 
@@ -194,18 +196,25 @@ FieldSettings method_settings(const cuszi_options& options) {
 namespace {
 
 /// A share of each value is kept by coding logarithms, which zfp's own modes do not mean.
-void apply_pointwise(FieldSettings& settings, std::string_view label) {
-  if (settings.frame.predictor.id == PredictorId::zfp) {
-    throw UsageError(
-        fmt::format("zfp takes no bound that goes with each value ({}mode pwrel); other presets do",
-                    dashes_of(label)));
-  }
-  settings.frame.pointwise = true;
+void refuse_by_zfp(const FieldSettings& settings, std::string_view label) {
+  if (settings.mode < ErrorMode::pointwise) return;
+  if (settings.frame.predictor.id != PredictorId::zfp) return;
+  throw UsageError(
+      fmt::format("zfp takes no bound that goes with each value ({}mode {}); other presets do",
+                  dashes_of(label), name_of(settings.mode)));
 }
 
 }  // namespace
 
 namespace {
+
+/// Of modes without one.
+void refuse_share(const cuszi_options& options, std::string_view label) {
+  if (options.pw == 0) return;
+  throw UsageError(fmt::format(
+      "{0}pw {1} has no effect here; it goes with {0}mode abs-or-pwrel or abs-and-pwrel",
+      dashes_of(label), options.pw));
+}
 
 /// Bounds of parts of a field go with `multilevel` under a bound of all of it.
 void apply_places(const cuszi_options& options, std::string_view label, FieldSettings& settings) {
@@ -216,7 +225,7 @@ void apply_places(const cuszi_options& options, std::string_view label, FieldSet
     throw UsageError(
         fmt::format("bounds of regions need {0}preset ratio or {0}predictor multilevel", dashes));
   }
-  if (target_of(options) || error_mode_of(options) == ErrorMode::pointwise) {
+  if (target_of(options) || error_mode_of(options) >= ErrorMode::pointwise) {
     throw UsageError(fmt::format(
         "bounds of regions go with {0}mode rel or abs and a bound of the field", dashes));
   }
@@ -224,6 +233,14 @@ void apply_places(const cuszi_options& options, std::string_view label, FieldSet
 }
 
 }  // namespace
+
+AskedBound asked_bound(const cuszi_options& options, std::string_view label) {
+  const ErrorMode mode = error_mode_of(options);
+  if (!has_two_bounds(mode)) refuse_share(options, label);
+  const AskedBound asked{options.bound, mode, options.pw};
+  check_bound(asked, label);
+  return asked;
+}
 
 FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::string_view label) {
   FieldSettings settings = method_settings(options);
@@ -243,11 +260,14 @@ FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::
                     "nothing; leave it out",
                     label, dashes_of(label)));
   } else if (!has_target) {
-    settings.mode = error_mode_of(options);
-    settings.bound = options.bound;
-    check_bound(settings.bound, settings.mode, label);
-    if (settings.mode == ErrorMode::pointwise) apply_pointwise(settings, label);
+    const AskedBound asked = asked_bound(options, label);
+    settings.mode = asked.mode;
+    settings.bound = asked.bound;
+    settings.share = asked.share;
+    refuse_by_zfp(settings, label);
+    return settings;
   }
+  refuse_share(options, label);
   return settings;
 }
 
@@ -278,6 +298,8 @@ ErrorMode error_mode_of(const cuszi_options& options) {
   switch (mode_in(options)) {
     case CUSZI_REL: return ErrorMode::relative;
     case CUSZI_PWREL: return ErrorMode::pointwise;
+    case CUSZI_ABS_OR_PWREL: return ErrorMode::absolute_or_pointwise;
+    case CUSZI_ABS_AND_PWREL: return ErrorMode::absolute_and_pointwise;
     default: return ErrorMode::absolute;
   }
 }
@@ -286,7 +308,9 @@ int mode_number(ErrorMode mode) {
   switch (mode) {
     case ErrorMode::relative: return CUSZI_REL;
     case ErrorMode::absolute: return CUSZI_ABS;
-    default: return CUSZI_PWREL;
+    case ErrorMode::pointwise: return CUSZI_PWREL;
+    case ErrorMode::absolute_or_pointwise: return CUSZI_ABS_OR_PWREL;
+    default: return CUSZI_ABS_AND_PWREL;
   }
 }
 

@@ -34,6 +34,7 @@ struct RunSettings {
 struct FieldSettings {
   double bound = 0;
   ErrorMode mode = ErrorMode::relative;
+  double share = 0;                 ///< of each value, of modes that have two bounds
   std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
   FillValues fills;
   std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
@@ -43,6 +44,7 @@ struct FieldSettings {
   FrameConfig frame;
   std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 
+  AskedBound asked() const { return {bound, mode, share}; }
   /// True if the field's range must be known before its first frame can be compressed.
   bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
 };
@@ -61,6 +63,9 @@ RunSettings run_settings(const cuszi_options& options);
 
 /// The target that the options ask for; nothing where they ask for a bound.
 std::optional<Target> target_of(const cuszi_options& options);
+
+/// The bound that the options ask for where there is no target. `label` is what the user calls it.
+AskedBound asked_bound(const cuszi_options& options, std::string_view label);
 
 /// The number of a cuszi_mode.
 int mode_number(ErrorMode mode);

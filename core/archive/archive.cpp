@@ -68,6 +68,7 @@ std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   body.put(header.mode);
   body.put(header.bound_asked);
   body.put(header.bound_absolute);
+  if (has_two_bounds(header.mode)) body.put(header.share_asked);
   body.put(static_cast<std::uint8_t>(header.fills.count));
   for (std::size_t i = 0; i < header.fills.count; ++i) {
     body.put(header.fills.values.at(i));
@@ -113,11 +114,15 @@ ArchiveHeader read_archive_header(Bytes bytes) {
   header.mode = in.get<ErrorMode>();
   header.bound_asked = in.get<double>();
   header.bound_absolute = in.get<double>();
-  if (header.dtype > DType::f64 || header.mode > ErrorMode::pointwise) {
+  if (header.dtype > DType::f64 || header.mode > ErrorMode::absolute_and_pointwise) {
     throw ArchiveError("the header's dtype or error mode is unknown");
   }
+  if (has_two_bounds(header.mode)) header.share_asked = in.get<double>();
   if (!std::isfinite(header.bound_asked) || !(header.bound_absolute >= 0)) {
     throw ArchiveError("the header's error bound is not a number of at least 0");
+  }
+  if (!(header.share_asked >= 0 && header.share_asked < 1)) {
+    throw ArchiveError("the header's share of each value is not from 0 to below 1");
   }
   const auto fills = in.get<std::uint8_t>();
   if (fills > FillValues::max_count) throw ArchiveError("the header has too many fill values");

@@ -7,9 +7,9 @@
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "core/field/bound.hpp"
 #include "core/field/config.hpp"
 #include "core/field/mask.hpp"
-#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
@@ -20,16 +20,16 @@ struct ArchiveHeader {
   DType dtype = DType::f32;
   ErrorMode mode = ErrorMode::relative;
   double bound_asked = 0;     ///< as the user gave it, in the sense of `mode`
-  double bound_absolute = 0;  ///< what no value's error exceeds; no_bound if pointwise
+  double bound_absolute = 0;  ///< what no value's error exceeds, or no_bound
+  double share_asked = 0;     ///< of each value, besides bound_asked
   FillValues fills;
   FieldCuts plan;  ///< with the field's dims
 
-  /// What compress_frame() takes.
-  double frame_bound() const { return value_bound().bound; }
   /// What each value's error keeps to.
   ValueBound value_bound() const {
-    const bool pointwise = mode == ErrorMode::pointwise;
-    return {pointwise ? bound_asked : bound_absolute, pointwise};
+    const bool goes_with_values = mode >= ErrorMode::pointwise;
+    return goes_with_values ? cuszi::value_bound({bound_asked, mode, share_asked}, {})
+                            : bound_absolute;
   }
 };
 

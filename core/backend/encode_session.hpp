@@ -163,9 +163,9 @@ class EncodeSession {
   virtual bool contains_bits(std::uint64_t bits) = 0;
 
   /// From now on the frame's values are transformed ones, for all that asks and codes them: under
-  /// choice.bound, errors keep to a share of each value. Points that the transform keeps count as
-  /// missing, and mask() has their own values.
-  virtual void transform(const TransformChoice& choice, double share) = 0;
+  /// choice.bound, errors keep to `bound`. Points that the transform keeps count as missing, and
+  /// mask() has their own values.
+  virtual void transform(const TransformChoice& choice, const ValueBound& bound) = 0;
   /// From now on these points, bit i % 64 of word i / 64, count as missing, and mask() has their
   /// values. The range stays as it was scanned.
   virtual void keep_points(std::span<const std::uint64_t> points) = 0;

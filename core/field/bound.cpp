@@ -62,15 +62,27 @@ void ValueRange::add(double other_min, double other_max) {
   any = true;
 }
 
-double absolute_bound(double bound, ErrorMode mode, const ValueRange& range) {
+ValueBound value_bound(const AskedBound& asked, const ValueRange& range) {
   const IeeeArithmetic arithmetic;
-  if (mode == ErrorMode::pointwise) return no_bound;
-  return mode == ErrorMode::absolute ? bound : share_of_range(bound, range.min, range.max);
+  switch (asked.mode) {
+    case ErrorMode::absolute: return asked.bound;
+    case ErrorMode::relative: return share_of_range(asked.bound, range.min, range.max);
+    case ErrorMode::pointwise: return ValueBound::of_share(asked.bound);
+    case ErrorMode::absolute_or_pointwise:
+      return {ValueBound::Kind::either, asked.bound, asked.share};
+    default: return {ValueBound::Kind::both, asked.bound, asked.share};
+  }
 }
 
-ValueBound value_bound(double bound, ErrorMode mode, const ValueRange& range) {
-  if (mode == ErrorMode::pointwise) return {bound, true};
-  return absolute_bound(bound, mode, range);
+ValueBound ValueBound::within(double min, double max) const {
+  if (kind == Kind::absolute || kind == Kind::share) return *this;
+  constexpr double more = 1 + 0x1p-40;  // than products are rounded by
+  const double least = std::max({min, -max, 0.0}) * share;
+  const double most = std::max(-min, max) * share;
+  const bool share_is_larger = least >= bound * more && least > 0x1p-1000;
+  const bool bound_is_larger = most * more <= bound;
+  if (!share_is_larger && !bound_is_larger) return *this;
+  return share_is_larger == (kind == Kind::either) ? of_share(share) : ValueBound(bound);
 }
 
 }  // namespace cuszi

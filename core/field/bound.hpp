@@ -1,14 +1,9 @@
 #pragma once
 
-#include <limits>
-
 #include "core/field/config.hpp"
 #include "core/field/value_bound.hpp"
 
 namespace cuszi {
-
-/// The absolute bound where there is none: any finite value is that near.
-inline constexpr double no_bound = std::numeric_limits<double>::max();
 
 /// The absolute bound that a relative one stands for: share x (max - min), rounded down so that it
 /// never exceeds the exact product. 0, lossless, where the range overflows: a share of that would
@@ -26,12 +21,15 @@ struct ValueRange {
   void add(double other_min, double other_max);
 };
 
-/// The absolute bound that `bound` means in a field of this range. A share of a range that
-/// overflows would allow anything: such a field is lossless. There is none where the bound goes
-/// with each value.
-double absolute_bound(double bound, ErrorMode mode, const ValueRange& range);
+/// A bound as a user asks for it.
+struct AskedBound {
+  double bound = 0;  ///< in the sense of the mode
+  ErrorMode mode = ErrorMode::relative;
+  double share = 0;  ///< of each value, of modes that have both
+};
 
-/// What `bound` allows each value's error to be in a field of this range.
-ValueBound value_bound(double bound, ErrorMode mode, const ValueRange& range);
+/// What an asked bound allows each value's error to be in a field of this range. A share of a range
+/// that overflows would allow anything: such a field is lossless.
+ValueBound value_bound(const AskedBound& asked, const ValueRange& range);
 
 }  // namespace cuszi

@@ -15,7 +15,12 @@ enum class ErrorMode : std::uint8_t {
   absolute = 0,   ///< in the field's own unit
   relative = 1,   ///< as a share of the value range over the points that are not missing
   pointwise = 2,  ///< as a share of each value
+  absolute_or_pointwise = 3,   ///< the larger of an absolute bound and a share of each value
+  absolute_and_pointwise = 4,  ///< the smaller of them
 };
+
+/// Whether a mode has a share of each value besides an absolute bound.
+constexpr bool has_two_bounds(ErrorMode mode) { return mode > ErrorMode::pointwise; }
 
 /// The predictors, in the order of PredictorParams; the numbers stand in archives.
 enum class PredictorId : std::uint8_t {
@@ -147,7 +152,6 @@ struct FrameConfig {
   HuffmanConfig huffman;
   IndexConfig index;  ///< of any coder
   IsoValues isovalues;
-  bool pointwise = false;  ///< the bound is a share of each value
   Lossless lossless = Lossless::none;
 };
 

@@ -49,6 +49,7 @@ Quality SeenPoints::quality(const SquareSum& squares) const {
   }
   quality.max_error = max_error;
   quality.max_share = max_share;
+  quality.max_of_bound = max_of_bound;
   quality.squared_error = squares;
   quality.missing_differ = missing_differ;
   quality.first_differ = unless_never(first_differ);

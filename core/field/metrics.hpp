@@ -35,7 +35,7 @@ struct Quality {
   double max = 0;
   double max_error = 0;
   double max_share = 0;  ///< largest error as a share of its value; infinite where that is 0
-  /// Largest error as a share of its point's bound, where that was asked for.
+  /// Largest error as a share of its point's bound, where points have their own.
   double max_of_bound = 0;
   SquareSum squared_error;
   /// Points that are missing in one of the fields alone, or not by the same value: they have no
@@ -86,6 +86,7 @@ struct SeenPoints {
   double max = -std::numeric_limits<double>::infinity();
   double max_error = 0;
   double max_share = 0;
+  double max_of_bound = 0;  ///< of bounds that go with values
 
   /// Adds the block's point of this number. Returns the square of its scaled error, 0 if it has
   /// none.
@@ -120,6 +121,10 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
       max_error = error > max_error ? error : max_error;
       const double share = error == 0 ? 0 : error / magnitude_of(value);
       max_share = share > max_share ? share : max_share;
+      if (error != 0 && comparison.bound.goes_with_values()) {
+        const double part = comparison.bound.part_of(error, magnitude_of(value));
+        max_of_bound = part > max_of_bound ? part : max_of_bound;
+      }
       square = (error * comparison.scale) * (error * comparison.scale);
       good = comparison.bound.holds(value, static_cast<double>(restored));
       crosses = !on_same_sides(comparison.isovalues, original, restored);

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "core/base/hd.hpp"
 #include "core/base/powers.hpp"
@@ -48,17 +49,53 @@ CUSZI_HD inline bool within_share(double original, double restored, double share
   return rest <= product_error(was, share, product);
 }
 
-/// What the error of each value must not exceed.
-struct ValueBound {
-  double bound = 0;
-  bool pointwise = false;  ///< `bound` is a share of the value, else absolute
+/// The absolute bound where there is none: any finite value is that near.
+inline constexpr double no_bound = std::numeric_limits<double>::max();
 
-  ValueBound(double most, bool is_share = false) : bound(most), pointwise(is_share) {}
+/// What the error of each value must not exceed: an absolute bound, a share below 1 of the value,
+/// or the larger or the smaller of the two.
+struct ValueBound {
+  enum class Kind : std::uint8_t { absolute, share, either, both };
+
+  Kind kind = Kind::absolute;
+  double bound = 0;  ///< no_bound where a share alone counts
+  double share = 0;  ///< 0 where there is none
+
+  ValueBound(double absolute) : bound(absolute) {}
+  ValueBound(Kind of, double absolute, double of_value)
+      : kind(of), bound(absolute), share(of_value) {}
+  static ValueBound of_share(double share) { return {Kind::share, no_bound, share}; }
+
+  CUSZI_HD bool goes_with_values() const { return kind != Kind::absolute; }
+  /// The bound of all values; no_bound if there is none.
+  double absolute() const { return kind == Kind::either ? no_bound : bound; }
 
   CUSZI_HD bool holds(double original, double restored) const {
-    return pointwise ? within_share(original, restored, bound)
-                     : within_bound(original, restored, bound);
+    const auto absolutely = [&] { return within_bound(original, restored, bound); };
+    const auto relatively = [&] { return within_share(original, restored, share); };
+    switch (kind) {
+      case Kind::absolute: return absolutely();
+      case Kind::share: return relatively();
+      case Kind::either: return absolutely() || relatively();
+      default: return absolutely() && relatively();
+    }
   }
+
+  /// The error, not 0, of an original of this magnitude as a part of what it may be, rounded.
+  CUSZI_HD double part_of(double error, double magnitude) const {
+    const double of_bound = error / bound;
+    const double of_share = error / magnitude / share;
+    switch (kind) {
+      case Kind::absolute: return of_bound;
+      case Kind::share: return of_share;
+      case Kind::either: return of_bound < of_share ? of_bound : of_share;
+      default: return of_bound < of_share ? of_share : of_bound;
+    }
+  }
+
+  /// What alone decides for all values from `min` to `max`, if that is one of two; never more than
+  /// this bound allows.
+  ValueBound within(double min, double max) const;
 };
 
 }  // namespace cuszi

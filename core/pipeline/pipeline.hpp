@@ -94,17 +94,17 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 
 /// Compresses a frame that `backend` has loaded: passes of predict-quantise and entropy coding. No
 /// restored value that is not missing will differ from the original by more than `bound`. A frame
-/// of one value is no more than that value and its mask. A bound that goes with each value
-/// (FrameConfig::pointwise) is held by a transform. Points keep to the bounds in
+/// of one value is no more than that value and its mask. A bound that goes with each value is held
+/// by a transform. Points keep to the bounds in
 /// LoadedFrame::asked, too, which go with the predictor `multilevel`. Where coding cannot be done
 /// (bound 0, range beyond the dtype) or does not pay, the values are packed losslessly or stored.
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                               std::uint64_t index, double bound, StepTimes& times);
+                               std::uint64_t index, const ValueBound& bound, StepTimes& times);
 
 /// Compresses a frame, as above, into memory from `allocate`, header first. `advice` shares choices
 /// between the frames of a field.
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                           std::uint64_t index, double bound, const Allocate& allocate,
+                           std::uint64_t index, const ValueBound& bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice = {});
 
 /// What a frame's points keep to, where that is not the field's bound.

@@ -96,7 +96,8 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
                                               const Sections& sections, StepTimes& times) {
   if (!header.transform) return std::nullopt;
   TransformTarget target{*header.transform, header.min, header.max};
-  if (header.min >= 0 || header.max <= 0) return target;
+  const bool are_alike = header.min >= 0 || header.max <= 0;
+  if (are_alike || has_signs(header.transform->params)) return target;
   return times.measure("signs", [&] {
     PointBits signs = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.points(),
                                   host_work_of(backend));

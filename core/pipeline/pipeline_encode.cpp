@@ -70,9 +70,9 @@ void add_mask(const EncodedMask& mask, Sections& out) {
   out.add(SectionId::mask_values, mask.values);
 }
 
-/// The signs of a transformed frame; nothing where all are alike.
+/// The signs of a transformed frame; nothing where all are alike, or the transform keeps them.
 std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
-  if (!frame.transform) return {};
+  if (!frame.transform || has_signs(frame.transform->transform.params)) return {};
   const FieldScan& own = frame.transform->own;
   if (own.min >= 0 || own.max <= 0) return {};
   return times.measure("signs",
@@ -375,21 +375,29 @@ bool has_best_effort(const FrameConfig& config, const LoadedFrame& frame) {
          id_of(frame.draft) == PredictorId::multilevel;
 }
 
-/// Makes the frame one of transformed values, for a bound that is a share of each value. Returns
-/// the bound of what is then coded; 0 if there is none.
-double transform_frame(LoadedFrame& frame, double share, StepTimes& times) {
+/// Makes the frame one of transformed values, for a bound that goes with each value. Returns the
+/// bound of what is then coded; 0 if there is none.
+double transform_frame(LoadedFrame& frame, const ValueBound& bound, StepTimes& times) {
   EncodeSession& session = *frame.session;
   return times.measure("transform", [&] {
     const TransformChoice choice =
-        choose_transform(share, frame.shape.dtype, session.sampled_values());
+        choose_transform(bound, frame.shape.dtype, session.sampled_values());
     if (choice.bound == 0) return 0.0;
     const FieldScan own = frame.scan();
-    session.transform(choice, share);
+    session.transform(choice, bound);
     const FieldScan& scan = frame.scan();
     frame.transform = LoadedFrame::Transform{
         {choice.params, scan.min, scan.max, scan.missing - own.missing}, own};
     return choice.bound;
   });
+}
+
+/// Transforms the frame unless its values are such that an absolute bound holds for all. Returns
+/// the bound of what is then coded.
+double bound_by_value(LoadedFrame& frame, const ValueBound& bound, StepTimes& times) {
+  const FieldScan& scan = frame.scan();
+  const ValueBound held = bound.within(scan.min, scan.max);
+  return held.goes_with_values() ? transform_frame(frame, held, times) : held.bound;
 }
 
 /// Plans how the bounds of the frame's points are kept, and takes those of bound 0 out of what is
@@ -459,28 +467,29 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 }
 
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                           std::uint64_t index, double bound, const Allocate& allocate,
+                           std::uint64_t index, const ValueBound& bound, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
-  if (!config.pointwise && !frame.asked) {
-    if (auto coded = code_unscanned_frame(backend, config, frame, index, bound, allocate, times)) {
+  double step = bound.bound;
+  if (!bound.goes_with_values() && !frame.asked) {
+    if (auto coded = code_unscanned_frame(backend, config, frame, index, step, allocate, times)) {
       return *std::move(coded);
     }
   }
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);
   }
-  if (config.pointwise) {
-    bound = transform_frame(frame, bound, times);
-  } else if (frame.asked && bound > 0) {
-    bound = apply_bounds(frame, bound, times);
+  if (bound.goes_with_values()) {
+    step = bound_by_value(frame, bound, times);
+  } else if (frame.asked && step > 0) {
+    step = apply_bounds(frame, step, times);
   }
   const auto code = has_best_effort(config, frame) ? code_with_best_effort : code_or_keep;
-  return code(backend, config, frame, index, bound, allocate, times, advice);
+  return code(backend, config, frame, index, step, allocate, times, advice);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                               std::uint64_t index, double bound, StepTimes& times) {
+                               std::uint64_t index, const ValueBound& bound, StepTimes& times) {
   return in_host_memory([&](const Allocate& allocate) {
     return compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
   });

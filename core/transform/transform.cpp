@@ -11,7 +11,7 @@ namespace cuszi {
 namespace {
 
 /// The middle of the sample's logarithms.
-LogTransform log_transform_for(const std::vector<double>& sample) {
+LogTransform log_transform_of(const std::vector<double>& sample) {
   int least = std::numeric_limits<int>::max();
   int most = std::numeric_limits<int>::min();
   for (const double value : sample) {
@@ -22,21 +22,81 @@ LogTransform log_transform_for(const std::vector<double>& sample) {
   return {static_cast<std::int16_t>(least > most ? 0 : (least + most + 1) / 2)};
 }
 
-/// Half the spacing of values of the type at the largest magnitude that the sample comes to.
-template <class T>
-double rounding_of(const LogTransform& transform, const std::vector<double>& sample) {
+/// Where a share of values becomes the absolute bound; not so far out that its inverse overflows.
+Knee knee_of(const ValueBound& bound) {
+  return Knee(std::clamp(bound.bound / bound.share, 1 / Knee::most, Knee::most));
+}
+
+TransformParams transform_for(const ValueBound& bound, const std::vector<double>& sample) {
+  switch (bound.kind) {
+    case ValueBound::Kind::either: return SymlogTransform{knee_of(bound)};
+    case ValueBound::Kind::both: return LogLinearTransform{knee_of(bound)};
+    default: return log_transform_of(sample);
+  }
+}
+
+/// The largest magnitude that the sample comes to, and not below 1.
+template <class T, class Params>
+double largest_of(const Params& transform, const std::vector<double>& sample) {
   double largest = 1;
   for (const double value : sample) {
     if (value == 0 || !std::isfinite(value)) continue;
-    largest = std::max(largest, std::fabs(transform.forward<T>(std::fabs(value))));
+    largest = std::max(largest, std::fabs(transform.template forward<T>(std::fabs(value))));
   }
-  return std::ldexp(1.0, std::ilogb(largest) - std::numeric_limits<T>::digits);
+  return largest;
+}
+
+/// How far y may be from that of any value under the share, if neither is rounded.
+template <class Params>
+double reach_of(double share) {
+  const double binary = log2_of_value<double>(1 + share);
+  return Params::id == TransformId::symlog ? binary * ln_2 : binary;
+}
+
+// How much y is to leave to the rounding of values and to what the functions err, in units of what
+// values of the type near 1 take, where the sample comes to y of this magnitude.
+
+/// The logarithm of a double is itself rounded by more than that from 2^8 on.
+template <class T>
+double room_for(const LogTransform& transform, double largest) {
+  constexpr double safe = 8;
+  const double most = largest + std::abs(transform.centre);
+  return sizeof(T) == sizeof(float) ? 1 : std::max(1.0, most / safe);
+}
+template <class T>
+double room_for(const SymlogTransform& /*transform*/, double largest) {
+  return room_for<T>(LogTransform{}, largest * log2_e);
+}
+/// Beyond the knee all that is relative to y.
+template <class T>
+double room_for(const LogLinearTransform& /*transform*/, double largest) {
+  return 1 + largest;
+}
+
+template <class T, class Params>
+TransformChoice choice_of(const Params& transform, double share,
+                          const std::vector<double>& sample) {
+  const double reach = reach_of<Params>(share);
+  const double near_1 = sizeof(T) == sizeof(float) ? 0x1p-23 : 0x1p-48;
+  double largest = largest_of<T>(transform, sample);
+  if (Params::id == TransformId::log_linear) {
+    constexpr double most_of_reach = 0x1p-4;  // that few large values may take from all others
+    largest = std::clamp(reach * most_of_reach / near_1, 1.0, largest);
+  }
+  // Half the spacing of values of the type around that.
+  const double rounding = std::ldexp(1.0, std::ilogb(largest) - std::numeric_limits<T>::digits);
+  const double most = reach * (1 - 0x1p-40) - near_1 * room_for<T>(transform, largest);
+  return {transform, std::max(most - rounding, 0.0), rounding};
 }
 
 }  // namespace
 
 std::string_view name_of(const TransformParams& params) {
   return std::visit([](const auto& row) { return row.name; }, params);
+}
+
+bool has_signs(const TransformParams& params) {
+  return std::visit([](const auto& row) { return row.has_signs; }, params);
 }
 
 void write_transform(const TransformParams& params, ByteWriter& out) {
@@ -54,15 +114,20 @@ TransformParams read_transform(ByteReader& in) {
       [&](auto row) -> TransformParams { return decltype(row)::read(in); });
 }
 
-TransformChoice choose_transform(double share, DType dtype, const std::vector<double>& sample) {
-  const LogTransform transform = log_transform_for(sample);
-  const double rounding = with_type_of(dtype, [&](auto zero) {
+TransformChoice choose_transform(const ValueBound& bound, DType dtype,
+                                 const std::vector<double>& sample) {
+  return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    return rounding_of<T>(transform, sample);
+    return std::visit([&](const auto& row) { return choice_of<T>(row, bound.share, sample); },
+                      transform_for(bound, sample));
   });
-  const double of_value = dtype == DType::f32 ? 0x1p-23 : 0x1p-48;  // and of the functions
-  const double most = log2_of_value<double>(1 + share) * (1 - 0x1p-40) - of_value;
-  return {transform, std::max(most - rounding, 0.0), rounding};
+}
+
+Knee Knee::read(ByteReader& in) {
+  const Knee knee(in.get<double>());
+  const bool possible = std::isnormal(knee.magnitude) && std::isnormal(knee.inverse);
+  if (!possible || knee.magnitude < 0) throw ArchiveError("a frame's transform has a bad knee");
+  return knee;
 }
 
 void FrameTransform::write(ByteWriter& out) const {

@@ -17,25 +17,37 @@
 namespace cuszi {
 
 /// The transforms, in the order of TransformParams; the numbers stand in archives.
-enum class TransformId : std::uint8_t { log = 0 };
+enum class TransformId : std::uint8_t { log = 0, symlog = 1, log_linear = 2 };
+
+/// Whether transforms of magnitudes around x err little enough: neither x nor what becomes of it
+/// under a share of it is subnormal or overflows. Of doubles no one is certain: a logarithm's own
+/// rounding, up to 2^-43, counts beside those of the values.
+template <class T>
+CUSZI_HD inline bool is_certain(double x) {
+  constexpr double few = 4;
+  return sizeof(T) < sizeof(double) && x > few * std::numeric_limits<T>::min() &&
+         x < std::numeric_limits<T>::max() / few;
+}
 
 /// The table of transforms, in the order of their ids: what predictors see instead of values. A new
 /// transform is one more row here and its tests. A row has
 ///
 ///     id, name         as in archives
-///     forward<T>(x)    of the magnitude of a finite value that is not 0
-///     inverse<T>(y)    never decreases with y
+///     has_signs        whether y has the sign of x, and 0 is 0. Else signs stand in a section of
+///                      their own, and zeros are kept, as missing points are
+///     forward<T>(x)    of the magnitude of a finite value; with signs, what is not negative
+///     inverse<T>(y)    the magnitude, which never decreases with y
 ///     certain<T>(x)    whether both keep to the errors that TransformChoice::rounding counts on,
 ///                      for magnitudes around x
 ///     write(), read()  what stands in a frame's header
 ///
-/// Signs stand in a section of their own, and zeros are kept, as missing points are. forward() need
-/// not be exact: what decides is whether all that inverse() makes of values around y lies within
-/// the bound of x (PointTransform). y = log2 |x| - centre, for a bound that is a share of the
-/// value.
+/// forward() need not be exact: what decides is whether all that inverse() makes of values around y
+/// lies within the bound of x (PointTransform). y = log2 |x| - centre, for a bound that is a share
+/// of the value.
 struct LogTransform {
   static constexpr TransformId id = TransformId::log;
   static constexpr std::string_view name = "log";
+  static constexpr bool has_signs = false;
 
   std::int16_t centre = 0;  ///< about the middle of the logarithms, so that y needs few bits
 
@@ -48,11 +60,9 @@ struct LogTransform {
     return exp2_of_value<T>(y + centre);
   }
 
-  /// Where neither x nor what becomes of it under a share below 1/2 is subnormal or overflows.
   template <class T>
   CUSZI_HD static bool certain(double x) {
-    constexpr double few = 4;
-    return x > few * std::numeric_limits<T>::min() && x < std::numeric_limits<T>::max() / few;
+    return is_certain<T>(x);
   }
 
   void write(ByteWriter& out) const { out.put(centre); }
@@ -61,9 +71,88 @@ struct LogTransform {
   friend bool operator==(const LogTransform&, const LogTransform&) = default;
 };
 
-using TransformParams = std::variant<LogTransform>;
+/// The magnitude where a share of values becomes an absolute bound, and 1 over it.
+struct Knee {
+  static constexpr double most = 0x1p1000;  ///< of it, its inverse and multiples that are certain
+
+  double magnitude = 1;
+  double inverse = 1;
+
+  Knee() = default;
+  explicit Knee(double at) : magnitude(at), inverse(1 / at) {}
+
+  void write(ByteWriter& out) const { out.put(magnitude); }
+  /// Throws ArchiveError.
+  static Knee read(ByteReader& in);
+
+  friend bool operator==(const Knee&, const Knee&) = default;
+};
+
+inline constexpr double ln_2 = 0x1.62e42fefa39efp-1;
+inline constexpr double log2_e = 0x1.71547652b82fep+0;
+
+/// For the larger of an absolute bound and a share: x / knee up to it, 1 + ln(x / knee) beyond.
+struct SymlogTransform {
+  static constexpr TransformId id = TransformId::symlog;
+  static constexpr std::string_view name = "symlog";
+  static constexpr bool has_signs = true;
+
+  Knee knee;
+
+  template <class T>
+  CUSZI_HD double forward(double x) const {
+    const double scaled = x * knee.inverse;
+    return scaled <= 1 ? scaled : 1 + log2_of_value<T>(scaled) * ln_2;
+  }
+  template <class T>
+  CUSZI_HD double inverse(double y) const {
+    return knee.magnitude * (y <= 1 ? y : exp2_of_value<T>((y - 1) * log2_e));
+  }
+  template <class T>
+  CUSZI_HD bool certain(double x) const {
+    return x * knee.inverse < Knee::most && is_certain<T>(x < knee.magnitude ? knee.magnitude : x);
+  }
+
+  void write(ByteWriter& out) const { knee.write(out); }
+  static SymlogTransform read(ByteReader& in) { return {Knee::read(in)}; }
+
+  friend bool operator==(const SymlogTransform&, const SymlogTransform&) = default;
+};
+
+/// For the smaller of the two: log2(x / knee) up to it, (x / knee - 1) / ln 2 beyond.
+struct LogLinearTransform {
+  static constexpr TransformId id = TransformId::log_linear;
+  static constexpr std::string_view name = "log-linear";
+  static constexpr bool has_signs = false;
+
+  Knee knee;
+
+  template <class T>
+  CUSZI_HD double forward(double x) const {
+    const double scaled = x * knee.inverse;
+    return scaled < 1 ? log2_of_value<T>(scaled) : (scaled - 1) * log2_e;
+  }
+  template <class T>
+  CUSZI_HD double inverse(double y) const {
+    return knee.magnitude * (y < 0 ? exp2_of_value<T>(y) : 1 + y * ln_2);
+  }
+  /// Beyond the knee, what rounds x counts the more, the larger it is.
+  template <class T>
+  CUSZI_HD bool certain(double x) const {
+    return x < knee.magnitude && x * knee.inverse > 1 / Knee::most && is_certain<T>(x);
+  }
+
+  void write(ByteWriter& out) const { knee.write(out); }
+  static LogLinearTransform read(ByteReader& in) { return {Knee::read(in)}; }
+
+  friend bool operator==(const LogLinearTransform&, const LogLinearTransform&) = default;
+};
+
+using TransformParams = std::variant<LogTransform, SymlogTransform, LogLinearTransform>;
 
 std::string_view name_of(const TransformParams& params);
+/// See the table's has_signs.
+bool has_signs(const TransformParams& params);
 void write_transform(const TransformParams& params, ByteWriter& out);
 /// Reads what write_transform() writes. Throws ArchiveError.
 TransformParams read_transform(ByteReader& in);
@@ -75,8 +164,9 @@ struct TransformChoice {
   double rounding = 0;  ///< how far y may be from forward(x) for the bound of x to hold certainly
 };
 
-/// Chooses for a bound of `share` of each value, by a sample of the values that are not missing.
-TransformChoice choose_transform(double share, DType dtype, const std::vector<double>& sample);
+/// Chooses for a bound that goes with each value, by a sample of the values that are not missing.
+TransformChoice choose_transform(const ValueBound& bound, DType dtype,
+                                 const std::vector<double>& sample);
 
 /// A value as predictors see it: NaN, as if it was missing, if its bits are to be kept.
 template <class T>
@@ -92,6 +182,19 @@ CUSZI_HD inline T rounded_to(double x) {
   return static_cast<T>(clamp_to(x, -most, most));
 }
 
+/// What y stands for. With signs, y is that of the magnitude of a value that is negative or not,
+/// and what has crossed 0 has the other sign.
+template <class T, class Params>
+CUSZI_HD inline T restored_from(const Params& params, double y, bool negative) {
+  if constexpr (Params::has_signs) {
+    const T magnitude = rounded_to<T>(params.template inverse<T>(magnitude_of(y)));
+    return negative == (y < 0) ? magnitude : 0 - magnitude;  // never -0
+  } else {
+    const T magnitude = rounded_to<T>(params.template inverse<T>(y));
+    return negative ? -magnitude : magnitude;
+  }
+}
+
 /// Transforms values one by one. A value is kept bit for bit unless everything that may be
 /// restored, whatever the predictor makes of it under its own bound, is within the bound of the
 /// values and keeps the rules. That is decided by the two ends of what may be restored, as
@@ -101,47 +204,44 @@ struct PointTransform {
   Params params;
   double step;      ///< the predictor's bound
   double rounding;  ///< of y that leaves no doubt, negative if there are rules
-  double share;     ///< the bound of the values
+  ValueBound bound;
   MissingTest<T> missing;
   RestoreRules<T> rules;
 
-  PointTransform(const Params& p, const TransformChoice& choice, double most,
+  PointTransform(const Params& p, const TransformChoice& choice, const ValueBound& of_values,
                  const FillValues& fills, const RestoreRules<T>& kept)
       : params(p),
         step(choice.bound),
         rounding(kept.any() ? -1 : choice.rounding),
-        share(most),
+        bound(of_values),
         missing(fills),
         rules(kept) {}
 
   CUSZI_HD Transformed<T> operator()(T x) const {
     const Transformed<T> kept{std::numeric_limits<T>::quiet_NaN(), false};
-    if (missing(x) || x == 0) return kept;
+    if (missing(x) || (!Params::has_signs && x == 0)) return kept;
     const bool negative = x < 0;
     const T magnitude = negative ? -x : x;
     const double exact = params.template forward<T>(static_cast<double>(magnitude));
     const auto y = static_cast<T>(exact);
     const auto place = static_cast<double>(y);
+    const Transformed<T> point =
+        Params::has_signs ? Transformed<T>{negative ? -y : y, false} : Transformed<T>{y, negative};
     if (magnitude_of(place - exact) <= rounding &&
-        Params::template certain<T>(static_cast<double>(magnitude))) {
-      return {y, negative};
+        params.template certain<T>(static_cast<double>(magnitude))) {
+      return point;
     }
-    const T least = restored(place - step, negative);
-    const T most = restored(place + step, negative);
+    const T least = restored_from<T>(params, place - step, negative);
+    const T most = restored_from<T>(params, place + step, negative);
     const bool good =
         y - y == 0 && may_become(x, least) && may_become(x, most) &&
         !rules.fills.any_between(least < most ? least : most, least < most ? most : least);
-    return good ? Transformed<T>{y, negative} : kept;
+    return good ? point : kept;
   }
 
  private:
-  CUSZI_HD T restored(double y, bool negative) const {
-    const T magnitude = rounded_to<T>(params.template inverse<T>(y));
-    return negative ? -magnitude : magnitude;
-  }
   CUSZI_HD bool may_become(T x, T end) const {
-    return within_share(static_cast<double>(x), static_cast<double>(end), share) &&
-           rules.allow(x, end);
+    return bound.holds(static_cast<double>(x), static_cast<double>(end)) && rules.allow(x, end);
   }
 };
 
@@ -185,8 +285,7 @@ struct PointRestorer {
 
   CUSZI_HD T operator()(T y, bool negative) const {
     const double inside = clamp_restored(static_cast<double>(y), least, most);
-    const T magnitude = rounded_to<T>(params.template inverse<T>(inside));
-    return clamp_to(negative ? -magnitude : magnitude, min, max);
+    return clamp_to(restored_from<T>(params, inside, negative && !Params::has_signs), min, max);
   }
 };
 

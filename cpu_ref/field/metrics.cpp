@@ -48,7 +48,7 @@ Quality measure_block(std::span<const T> original, std::span<const T> restored,
     if (share > most && !missing(original[i]) && !missing(restored[i])) most = share;
   }
   Quality quality = seen.quality({tree_sum(squared_errors), exponent});
-  quality.max_of_bound = most;
+  quality.max_of_bound = std::max(quality.max_of_bound, most);
   return quality;
 }
 

@@ -253,10 +253,10 @@ class CpuEncodeSession final : public EncodeSession {
     return cpu::contains_bits(values_, static_cast<BitsOf<T>>(bits));
   }
 
-  void transform(const TransformChoice& choice, double share) override {
+  void transform(const TransformChoice& choice, const ValueBound& bound) override {
     scan();
     transformed_.resize(original_.size());
-    signs_ = transform_values(choice, share, rules_.fills, frame_rules_, original_,
+    signs_ = transform_values(choice, bound, rules_.fills, frame_rules_, original_,
                               std::span(transformed_));
     values_ = transformed_;
     learn(scan_frame(shape_.extents(), values_, {}, draft_), {});

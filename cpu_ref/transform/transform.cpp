@@ -26,13 +26,13 @@ void for_each_word(std::uint64_t points, const Each& each) {
 }  // namespace
 
 template <class T>
-std::vector<std::uint64_t> transform_values(const TransformChoice& choice, double share,
+std::vector<std::uint64_t> transform_values(const TransformChoice& choice, const ValueBound& bound,
                                             const FillValues& fills, const RestoreRules<T>& rules,
                                             std::span<const T> values, std::span<T> out) {
   std::vector<std::uint64_t> negative(ceil_div(values.size(), word_points));
   std::visit(
       [&]<class Params>(const Params& params) {
-        const PointTransform<T, Params> transform(params, choice, share, fills, rules);
+        const PointTransform<T, Params> transform(params, choice, bound, fills, rules);
         for_each_word(values.size(),
                       [&](std::uint64_t word, std::uint64_t first, std::uint64_t end) {
                         for (std::uint64_t i = first; i < end; ++i) {
@@ -65,10 +65,10 @@ void restore_values(const TransformTarget& target, const Dims& dims, std::span<T
       target.transform.params);
 }
 
-template std::vector<std::uint64_t> transform_values(const TransformChoice&, double,
+template std::vector<std::uint64_t> transform_values(const TransformChoice&, const ValueBound&,
                                                      const FillValues&, const RestoreRules<float>&,
                                                      std::span<const float>, std::span<float>);
-template std::vector<std::uint64_t> transform_values(const TransformChoice&, double,
+template std::vector<std::uint64_t> transform_values(const TransformChoice&, const ValueBound&,
                                                      const FillValues&, const RestoreRules<double>&,
                                                      std::span<const double>, std::span<double>);
 template void restore_values(const TransformTarget&, const Dims&, std::span<float>);

@@ -11,7 +11,7 @@ namespace cuszi::cpu {
 /// Writes transformed values to `out`, NaN for those that are kept. Returns which points are
 /// negative, as bits.
 template <class T>
-std::vector<std::uint64_t> transform_values(const TransformChoice& choice, double share,
+std::vector<std::uint64_t> transform_values(const TransformChoice& choice, const ValueBound& bound,
                                             const FillValues& fills, const RestoreRules<T>& rules,
                                             std::span<const T> values, std::span<T> out);
 

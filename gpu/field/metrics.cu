@@ -42,6 +42,7 @@ struct Seen {
       all.max = fmax(all.max, other(all.max, distance));
       all.max_error = fmax(all.max_error, other(all.max_error, distance));
       all.max_share = fmax(all.max_share, other(all.max_share, distance));
+      all.max_of_bound = fmax(all.max_of_bound, other(all.max_of_bound, distance));
       squares += other(squares, distance);
     }
   }

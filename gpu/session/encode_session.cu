@@ -218,12 +218,12 @@ class GpuEncodeSession final : public EncodeSession {
     return answer != 0;
   }
 
-  void transform(const TransformChoice& choice, double share) override {
+  void transform(const TransformChoice& choice, const ValueBound& bound) override {
     scan();
     const std::uint64_t points = shape_.points();
     auto* const out = gpu_.take<T>(points);
     negative_ = gpu_.take_zeroed<std::uint64_t>(ceil_div(points, 64));
-    transform_values(gpu_, choice, share, rules_.fills, frame_rules_, original_, points, out,
+    transform_values(gpu_, choice, bound, rules_.fills, frame_rules_, original_, points, out,
                      negative_);
     missing_ = {};
     values_ = out;

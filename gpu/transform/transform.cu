@@ -37,12 +37,12 @@ __global__ void restore_points(const __grid_constant__ PointRestorer<T, Params> 
 }  // namespace
 
 template <class T>
-void transform_values(DeviceContext& gpu, const TransformChoice& choice, double share,
+void transform_values(DeviceContext& gpu, const TransformChoice& choice, const ValueBound& bound,
                       const FillValues& fills, const RestoreRules<T>& rules, const T* values,
                       std::uint64_t points, T* out, std::uint64_t* negative) {
   std::visit(
       [&]<class Params>(const Params& params) {
-        const PointTransform<T, Params> transform(params, choice, share, fills, rules);
+        const PointTransform<T, Params> transform(params, choice, bound, fills, rules);
         launch_items(gpu, "transform_points", points, transform_points<T, Params>, transform,
                      values, points, out, reinterpret_cast<std::uint32_t*>(negative));
       },
@@ -67,12 +67,12 @@ void restore_values(DeviceContext& gpu, const TransformTarget& target, const Dim
       target.transform.params);
 }
 
-template void transform_values(DeviceContext&, const TransformChoice&, double, const FillValues&,
-                               const RestoreRules<float>&, const float*, std::uint64_t, float*,
-                               std::uint64_t*);
-template void transform_values(DeviceContext&, const TransformChoice&, double, const FillValues&,
-                               const RestoreRules<double>&, const double*, std::uint64_t, double*,
-                               std::uint64_t*);
+template void transform_values(DeviceContext&, const TransformChoice&, const ValueBound&,
+                               const FillValues&, const RestoreRules<float>&, const float*,
+                               std::uint64_t, float*, std::uint64_t*);
+template void transform_values(DeviceContext&, const TransformChoice&, const ValueBound&,
+                               const FillValues&, const RestoreRules<double>&, const double*,
+                               std::uint64_t, double*, std::uint64_t*);
 template void restore_values(DeviceContext&, const TransformTarget&, const Dims&, float*);
 template void restore_values(DeviceContext&, const TransformTarget&, const Dims&, double*);
 

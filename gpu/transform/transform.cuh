@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 /// See cpu::transform_values(); `out` and the words of `negative`, a bit of each point, lie on the
 /// device.
 template <class T>
-void transform_values(DeviceContext& gpu, const TransformChoice& choice, double share,
+void transform_values(DeviceContext& gpu, const TransformChoice& choice, const ValueBound& bound,
                       const FillValues& fills, const RestoreRules<T>& rules, const T* values,
                       std::uint64_t points, T* out, std::uint64_t* negative);
 

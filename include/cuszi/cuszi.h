@@ -58,7 +58,10 @@ typedef enum cuszi_mode {
                       bits. Trials find an absolute bound; cuszi_reached() tells what it gives */
   CUSZI_RATIO = 3, /* as a target: an archive at least `bound` times smaller than the field, 1 to
                       1e9, with little error, found by trials too */
-  CUSZI_PWREL = 4  /* as a share of each value: zeros and signs come back exactly */
+  CUSZI_PWREL = 4, /* as a share of each value: zeros and signs come back exactly */
+  CUSZI_ABS_OR_PWREL = 5, /* in the field's own unit, or as the share `pw` of each value where that
+                             is more */
+  CUSZI_ABS_AND_PWREL = 6 /* likewise, where that is less: zeros and signs come back exactly */
 } cuszi_mode;
 
 typedef enum cuszi_preset {
@@ -205,6 +208,9 @@ typedef struct cuszi_options {
   uint64_t bound_count;                  /* of bound_field, which it must have for the field */
   uint64_t bound_blocks[CUSZI_MAX_RANK]; /* each of them is that of so many points along each axis
                                             of the field, slowest first; 0: of one */
+
+  double pw; /* the share of each value, above 0 and below 1, of CUSZI_ABS_OR_PWREL and
+                CUSZI_ABS_AND_PWREL, whose `bound` is above 0; else 0 */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
@@ -265,7 +271,7 @@ typedef struct cuszi_info {
   uint32_t size; /* sizeof(cuszi_info), by cuszi_empty_info() */
   uint32_t format_version;
   cuszi_field field;
-  int32_t mode; /* CUSZI_REL, CUSZI_PWREL, or CUSZI_ABS, which targets come to */
+  int32_t mode; /* a cuszi_mode that is no target, which come to CUSZI_ABS */
   uint32_t fill_count;
   double bound_asked;
   double bound_absolute; /* what no value's error exceeds; the largest double if there is none */
@@ -274,6 +280,7 @@ typedef struct cuszi_info {
   uint64_t frame_height; /* slices of `frame_axis` in a frame, but in the last */
   int32_t frame_axis;
   uint32_t reserved;
+  double pw_asked; /* as `pw` of cuszi_options */
 } cuszi_info;
 
 static inline cuszi_info cuszi_empty_info(void) {

@@ -191,16 +191,17 @@ with adios2.Stream(io, {self.file!r}, "w") as stream:
 
     def test_parameters_that_cannot_be(self):
         for parameters, text in [
-                ({}, "cuszi: give one of abs, rel, pw_rel, psnr and ratio, like abs: 0.01"),
-                ({"abs": "1", "rel": "2"}, "cuszi: more than one of abs, rel, pw_rel, psnr and ratio"),
+                ({}, "cuszi: give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio, like abs: 0.01"),
+                ({"abs": "1", "rel": "2"}, "cuszi: more than one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio"),
+                ({"abs_or_pw_rel": "1"}, "cuszi: pw 0 is not a share of each value, above 0 and below 1"),
                 ({"abs": "1mm"}, "cuszi: abs '1mm' is not a number"),
                 ({"abs": "-1"}, "cuszi: bound -1 is not a finite number of at least 0"),
                 ({"abs": "1", "threads": "1.5"}, "cuszi: threads '1.5' is not a whole number"),
                 ({"abs": "1", "fill": "1,x"}, "cuszi: fill '1,x' is not numbers with commas between them"),
                 ({"rel": "1", "value_range": "1"}, "cuszi: value_range '1' is not two numbers, like 0,100"),
                 ({"abs": "1", "preset": "best"}, "cuszi: preset 'best' is not one of ratio, cuszi, cusz, fast, zfp"),
-                ({"accuracy": "1"}, "cuszi: no parameter is called accuracy; there are abs, rel, pw_rel, psnr, ratio, value_range, "
-                 "fill, preset, effort, device, threads, verify, strict, order")]:
+                ({"accuracy": "1"}, "cuszi: no parameter is called accuracy; there are abs, rel, pw_rel, abs_or_pw_rel, "
+                 "abs_and_pw_rel, pw, psnr, ratio, value_range, fill, preset, effort, device, threads, verify, strict, order")]:
             with self.subTest(parameters=parameters):
                 self.begin()
                 with self.assertRaises((ValueError, RuntimeError)) as caught:

@@ -101,6 +101,62 @@ class RoundTrips(CliTest):
                          "--preset", "zfp", code=USAGE)
         self.assertIn(b"zfp takes no bound that goes with each value", run.stderr)
 
+    def test_two_bounds(self):
+        random = Random(4)
+        values = array.array("d")
+        for i in range(20 * 30 * 40):
+            value = math.sinh(8 * math.sin(i / 4000)) * (1 + random.random() / 50)
+            values.append(random.choice((0.0, -0.0, 5e-324, -1e-310, 1e300, -1e-300, math.inf, math.nan))
+                          if i % 97 == 0 else value)
+        self.path("wide_20x30x40.f64").write_bytes(values.tobytes())
+        absolute, share = Fraction(1e-2), Fraction(1e-3)
+        two = ["-e", "1e-2", "--pw", "1e-3"]
+        for mode, either in (("abs-or-pwrel", max), ("ABS_AND_PW_REL", min)):
+            for preset in ("ratio", "fast", "cusz", "cuszi"):
+                with self.subTest(mode=mode, preset=preset):
+                    run = self.cuszi("compress", "wide_20x30x40.f64", "-m", mode, *two,
+                                     "--preset", preset, "--verify", "--json", "-o", "w.cuszi", "--force")
+                    report = json.loads(run.stdout)
+                    self.assertEqual(report["error_mode"].replace("-", "_").lower().replace("pwrel", "pw_rel"),
+                                     mode.replace("-", "_").lower().replace("pwrel", "pw_rel"))
+                    self.assertEqual((report["error_bound"], report["error_bound_pw"]), (1e-2, 1e-3))
+                    self.assertTrue(report["within_bound"])
+                    self.assertLessEqual(report["max_error_over_bound"], 1)
+                    self.assertGreater(report["ratio"], 2)
+                    self.cuszi("decompress", "w.cuszi", "-o", "w.f64", "--force")
+                    restored = array.array("d", self.path("w.f64").read_bytes())
+                    for was, now in zip(values, restored):
+                        if not math.isfinite(was):
+                            self.assertEqual(repr(was), repr(now))
+                            continue
+                        self.assertLessEqual(abs(Fraction(was) - Fraction(now)),
+                                             either(absolute, share * abs(Fraction(was))))
+                    self.cuszi("compare", "wide_20x30x40.f64", "w.f64", "-d", "20x30x40", "-m", mode, *two)
+        run = self.cuszi("compare", "wide_20x30x40.f64", "w.f64", "-d", "20x30x40", "-m", "abs-and-pwrel",
+                         "-e", "1e-2", "--pw", "1e-5", code=BOUND)
+        self.assertIn(b"the smaller of 0.01 and 1e-05 of its value", run.stderr)
+        self.assertIn("abs-and-pwrel 0.01, 0.001", self.cuszi("list", "w.cuszi").stdout.decode())
+        self.assertIn("log-linear", self.cuszi("inspect", "--frames", "w.cuszi").stdout.decode())
+
+    def test_two_bounds_that_are_refused(self):
+        self.field("u_20x30x40.f32")
+        for options, said in [
+                (["-m", "abs-or-pwrel", "-e", "0.1"], "--pw '0' is not a share of each value"),
+                (["-m", "abs-or-pwrel", "-e", "0", "--pw", "0.1"], "--error-bound '0' is not a finite number above 0"),
+                (["-m", "abs-and-pwrel", "-e", "inf", "--pw", "0.1"], "inf"),
+                (["-m", "abs-and-pwrel", "-e", "0.1", "--pw", "1"], "--pw '1' is not a share of each value"),
+                (["-m", "abs-and-pwrel", "-e", "0.1", "--pw", "-1"], "--pw '-1' is not a number from 0 to 1"),
+                (["-e", "0.1", "--pw", "0.1"], "--pw 0.1 has no effect here"),
+                (["-m", "pwrel", "-e", "0.1", "--pw", "0.1"], "--pw 0.1 has no effect here"),
+                (["--target", "psnr:80", "--pw", "0.1"], "--pw 0.1 has no effect here"),
+                (["-m", "abs-or-pwrel", "-e", "0.1", "--pw", "0.1", "--region", "0:8=1e-4"], "--mode rel or abs"),
+                (["-m", "abs-or-pwrel", "-e", "0.1", "--pw", "0.1", "--preset", "zfp"],
+                 "zfp takes no bound that goes with each value (--mode abs-or-pwrel)")]:
+            with self.subTest(options=options):
+                run = self.cuszi("compress", "u_20x30x40.f32", *options, code=USAGE)
+                self.assertIn(said, run.stderr.decode())
+                self.assertEqual(run.stderr.count(b"\n"), 1)
+
     def assert_kept(self, original, bound_of):
         """Every value of a field of 20x30x40 is within bound_of(z, y, x) of its original."""
         restored = array.array("f", self.path("u.out").read_bytes())

@@ -150,7 +150,7 @@ std::set<std::string> features_of(Bytes archive) {
   std::set<std::string> features{
       feature("dtype", name_of(open.header.dtype)),
       feature("rank", open.header.plan.dims.rank()),
-      feature("mode", app::name_of(open.header.mode)),
+      feature("mode", cuszi::name_of(open.header.mode)),
   };
   if (open.header.fills.count != 0) features.insert("fills");
   if (open.frames.size() > 1) features.insert("frames");
@@ -161,8 +161,10 @@ std::set<std::string> features_of(Bytes archive) {
 std::set<std::string> all_features() {
   std::set<std::string> features{"dtype:f32", "dtype:f64", "fills", "frames"};
   for (int rank = 1; rank <= Dims::max_rank; ++rank) features.insert(feature("rank", rank));
-  for (const ErrorMode mode : {ErrorMode::absolute, ErrorMode::relative, ErrorMode::pointwise}) {
-    features.insert(feature("mode", app::name_of(mode)));
+  for (const ErrorMode mode :
+       {ErrorMode::absolute, ErrorMode::relative, ErrorMode::pointwise,
+        ErrorMode::absolute_or_pointwise, ErrorMode::absolute_and_pointwise}) {
+    features.insert(feature("mode", cuszi::name_of(mode)));
   }
   features.insert("lossless:bitcomp");
   add_all<FrameKind>("frame", 4, features);

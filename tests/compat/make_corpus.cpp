@@ -84,6 +84,20 @@ void add_bounds(Cases& cases) {
   }
 }
 
+/// The larger and the smaller of two bounds.
+void add_two_bounds(Cases& cases) {
+  std::size_t turn = 0;
+  for (const char* preset : transformed_presets) {
+    for (const char* mode : {"abs-or-pwrel", "abs-and-pwrel"}) {
+      for (const FieldKind kind : {FieldKind::rough, FieldKind::sparse, FieldKind::missing}) {
+        cases.push_back({kind, shapes.at(turn % shapes.size()), dtypes.at(turn % 2),
+                         fmt::format("error-bound=1e-3 mode={} pw=1e-2 preset={}", mode, preset)});
+        ++turn;
+      }
+    }
+  }
+}
+
 /// Regions with bounds of their own, one without loss.
 void add_regions(Cases& cases) {
   for (const DType dtype : dtypes) {
@@ -320,6 +334,7 @@ std::vector<CorpusArchive> make_corpus() {
   add_group("multilevel", add_multilevel, corpus);
   add_group("zfp", add_zfp, corpus);
   add_group("frame", add_frames, corpus);
+  add_group("two", add_two_bounds, corpus);
   add_samples(corpus);
   add_packed(corpus);
   return corpus;

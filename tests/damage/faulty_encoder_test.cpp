@@ -55,8 +55,8 @@ class FaultySession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sound_->sampled_values(); }
   bool contains_bits(std::uint64_t bits) override { return sound_->contains_bits(bits); }
-  void transform(const TransformChoice& choice, double share) override {
-    sound_->transform(choice, share);
+  void transform(const TransformChoice& choice, const ValueBound& bound) override {
+    sound_->transform(choice, bound);
   }
   void keep_points(std::span<const std::uint64_t> points) override { sound_->keep_points(points); }
   PointBits signs() override { return sound_->signs(); }

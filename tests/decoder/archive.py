@@ -44,7 +44,10 @@ def _read_header(body):
     header = SimpleNamespace()
     assert body.u32() == 0, "features"
     header.dtype = (np.float32, np.float64)[body.u8()]
-    body.u8(), body.f64(), body.f64()  # mode and bounds
+    mode = body.u8()
+    body.f64(), body.f64()  # bounds
+    if mode >= 3:
+        body.f64()  # share
     for _ in range(body.u8()):
         body.f64()  # fills
     header.dims = [body.varint() for _ in range(body.u8())]
@@ -88,6 +91,18 @@ def _read_frame(reader, header, number):
     return _restored(frame)
 
 
+def _read_transform(table):
+    """3.5"""
+    transform = SimpleNamespace(id=table.u8())
+    assert transform.id <= 2
+    if transform.id == 0:
+        transform.centre = table.i16()
+    else:
+        transform.knee = table.f64()
+    transform.min, transform.max, transform.kept = table.f64(), table.f64(), table.varint()
+    return transform
+
+
 def _read_table(table, dtype, dims):
     frame = SimpleNamespace(dtype=dtype, dims=dims, extents=extents_of(dims), points=math.prod(dims))
     frame.index, frame.kind, frame.missing = table.varint(), table.u8(), table.varint()
@@ -95,8 +110,7 @@ def _read_table(table, dtype, dims):
     frame.transform = frame.predictor = frame.coder = None
     frame.masked = frame.missing
     if frame.kind == _TRANSFORMED:
-        assert table.u8() == 0, "log"
-        frame.transform = SimpleNamespace(centre=table.i16(), min=table.f64(), max=table.f64(), kept=table.varint())
+        frame.transform = _read_transform(table)
         frame.masked += frame.transform.kept
     if frame.kind == _BOUNDED:
         table.f64(), table.f64()  # the largest and the least bound, which no value depends on

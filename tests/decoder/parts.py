@@ -152,17 +152,33 @@ def power_of_two(exponent):
         return math.inf
 
 
+_LOG, _SYMLOG, _LOG_LINEAR = range(3)
+_LN_2, _LOG2_E = float.fromhex("0x1.62e42fefa39efp-1"), float.fromhex("0x1.71547652b82fep+0")
+
+
+def _magnitude(transform, y, terms):
+    """The magnitude that y stands for (3.5)."""
+    if transform.id == _LOG:
+        return _power(y + transform.centre, terms)
+    if transform.id == _SYMLOG:
+        y = abs(y)
+        return transform.knee * (y if y <= 1 else _power((y - 1) * _LOG2_E, terms))
+    return transform.knee * (_power(y, terms) if y < 0 else 1 + y * _LN_2)
+
+
 def untransformed(frame, coded):
     """Values, of what the predictor has restored (3.5)."""
     dtype, transform = frame.dtype, frame.transform
     terms = 4 if dtype == np.float32 else 7
     largest = float(np.finfo(dtype).max)
     negative = np.full(len(coded), frame.min < 0)
-    if frame.min < 0 < frame.max:
+    if transform.id == _SYMLOG:
+        negative = np.array([clamp(float(y), transform.min, transform.max) < 0 for y in coded], bool)
+    elif frame.min < 0 < frame.max:
         negative = bits_of_points(frame.passes[0]["signs"], frame.dims)
     values = np.empty(len(coded), dtype)
     for i, y in enumerate(coded):
-        v = _power(clamp(float(y), transform.min, transform.max) + transform.centre, terms)
+        v = _magnitude(transform, clamp(float(y), transform.min, transform.max), terms)
         value = dtype(min(v, largest))
         values[i] = clamp(-value if negative[i] else value, dtype(frame.min), dtype(frame.max))
     return values

@@ -55,24 +55,43 @@ struct OptionText {
 };
 
 const std::vector<OptionText> option_texts{
-    {"error-bound", "1e-3", "0.1%"},   {"mode", "abs", "percent"},
-    {"target", "psnr:80", "psnr:401"}, {"preset", "fast", "best"},
-    {"effort", "best", "much"},        {"keep-isovalue", "-0.5", "nan"},
-    {"keep-sign", "yes", "1"},         {"region", "0:8,1=1e-4", "0:8=-1"},
-    {"bound-blocks", "8x8", "8x0"},    {"predictor", "interp", "magic"},
-    {"axes", "layered:1", "layered"},  {"reach", "5", "4"},
-    {"alpha", "1.5", "1.5x"},          {"beta", "2", "-"},
-    {"radius", "512", "auto2"},        {"interp", "anchor=8,order=xyz", "order=zz"},
-    {"interp-tile", "8x16", "8x0"},    {"interp-anchor", "8", "9"},
-    {"interp-alpha", "2", "two"},      {"interp-cubic", "natural", "Natural"},
-    {"interp-order", "yx", "xyzx"},    {"zfp-mode", "rate:8", "precision:2.5"},
-    {"zfp-chunk", "3", "3.5"},         {"coder", "ans", "zip"},
-    {"huffman-width", "64", "16"},     {"chunk", "256", "1000"},
-    {"index", "none", "all"},          {"partition", "4", ""},
-    {"lossless", "bitcomp", "zstd"},   {"frame-size", "64K", "64X"},
-    {"device", "cuda:3", "cuda:1024"}, {"threads", "2", "-1"},
-    {"fill-value", "netcdf", "none"},  {"value-range", "-2,3", "3,-2"},
-    {"verify", "yes", "true"},         {"strict", "yes", "1"},
+    {"error-bound", "1e-3", "0.1%"},
+    {"mode", "abs", "percent"},
+    {"pw", "0.01", "1.5"},
+    {"target", "psnr:80", "psnr:401"},
+    {"preset", "fast", "best"},
+    {"effort", "best", "much"},
+    {"keep-isovalue", "-0.5", "nan"},
+    {"keep-sign", "yes", "1"},
+    {"region", "0:8,1=1e-4", "0:8=-1"},
+    {"bound-blocks", "8x8", "8x0"},
+    {"predictor", "interp", "magic"},
+    {"axes", "layered:1", "layered"},
+    {"reach", "5", "4"},
+    {"alpha", "1.5", "1.5x"},
+    {"beta", "2", "-"},
+    {"radius", "512", "auto2"},
+    {"interp", "anchor=8,order=xyz", "order=zz"},
+    {"interp-tile", "8x16", "8x0"},
+    {"interp-anchor", "8", "9"},
+    {"interp-alpha", "2", "two"},
+    {"interp-cubic", "natural", "Natural"},
+    {"interp-order", "yx", "xyzx"},
+    {"zfp-mode", "rate:8", "precision:2.5"},
+    {"zfp-chunk", "3", "3.5"},
+    {"coder", "ans", "zip"},
+    {"huffman-width", "64", "16"},
+    {"chunk", "256", "1000"},
+    {"index", "none", "all"},
+    {"partition", "4", ""},
+    {"lossless", "bitcomp", "zstd"},
+    {"frame-size", "64K", "64X"},
+    {"device", "cuda:3", "cuda:1024"},
+    {"threads", "2", "-1"},
+    {"fill-value", "netcdf", "none"},
+    {"value-range", "-2,3", "3,-2"},
+    {"verify", "yes", "true"},
+    {"strict", "yes", "1"},
     {"memory-limit", "1G", "0"},
 };
 
@@ -101,7 +120,9 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::bound, -1.0, "bound");
   check_refused(&cuszi_options::bound, 1.0, "bound");
   check_refused(&cuszi_options::bound, std::nan(""), "bound");
-  check_refused(&cuszi_options::mode, 5, "mode");
+  check_refused(&cuszi_options::mode, 7, "mode");
+  check_refused(&cuszi_options::mode, int{CUSZI_ABS_OR_PWREL}, "pw");
+  check_refused(&cuszi_options::pw, 0.5, "pw");
   check_refused(&cuszi_options::preset, 5, "preset");
   check_refused(&cuszi_options::device, -1, "device");
   check_refused(&cuszi_options::threads, -2, "threads");

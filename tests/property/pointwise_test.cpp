@@ -20,7 +20,6 @@ FrameTask task_of(PredictorId predictor, const Dims& dims, DType dtype, double s
   task.config.predictor.id = predictor;
   if (predictor == PredictorId::multilevel) task.config.coder = CoderId::ans;
   if (predictor == PredictorId::tiles) task.config.coder = CoderId::none;
-  task.config.pointwise = true;
   task.mode = ErrorMode::pointwise;
   task.bound = share;
   return task;
@@ -47,7 +46,66 @@ int check_shares(const Dims& dims, std::uint64_t seed) {
   return coded;
 }
 
+/// Bounds whose knee lies among the values, or far out. Returns how many frames were transformed so
+/// that both bounds count.
+template <class T>
+int check_two_bounds(const Dims& dims, std::uint64_t seed) {
+  const auto backend = cpu::make_backend();
+  int coded = 0;
+  for (const Signs signs : {Signs::mixed, Signs::negative}) {
+    std::vector<T> values = wide_values<T>(dims.count(), signs, seed);
+    for (const PredictorId predictor : predictors) {
+      for (const ErrorMode mode :
+           {ErrorMode::absolute_or_pointwise, ErrorMode::absolute_and_pointwise}) {
+        for (const double share : {0.7, 1e-2, 1e-4, 1e-9}) {
+          for (const double knee : {1.0, 1e-30, 1e30, 1e-300, 1e300, 3e-41}) {
+            FrameTask task = task_of(predictor, dims, dtype_of<T>, knee * share);
+            task.mode = mode;
+            task.share = share;
+            INFO(name_of(predictor)
+                 << ' ' << name_of(dtype_of<T>) << " mode " << static_cast<int>(mode) << " share "
+                 << share << " knee " << knee << " seed " << seed);
+            const CompressedFrame frame = check_frame(*backend, task, bytes_of(values));
+            const auto& transform = frame.header.transform;
+            coded += transform && name_of(transform->params) != LogTransform::name ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  return coded;
+}
+
 }  // namespace
+
+TEST_CASE("no value is further from its original than the larger or smaller of two bounds") {
+  const Dims dims = sanitized ? Dims{5, 10, 20} : Dims{20, 25, 30};
+  CHECK(check_two_bounds<float>(dims, 6) > 60);
+  CHECK(check_two_bounds<double>(dims, 7) > 90);
+}
+
+TEST_CASE("two bounds are kept beside fill values, missing values and isovalues") {
+  const auto backend = cpu::make_backend();
+  const Dims dims{30, 31, 32};
+  std::vector<double> values = wide_values<double>(dims.count(), Signs::mixed, 5);
+  Random random(5);
+  for (double& value : values) {
+    if (random.one_in(40)) value = random.pick({1e20, std::nan(""), HUGE_VAL, -HUGE_VAL});
+    if (random.one_in(9)) value = random.uniform() - 0.3;
+  }
+  for (const PredictorId predictor : predictors) {
+    for (const ErrorMode mode :
+         {ErrorMode::absolute_or_pointwise, ErrorMode::absolute_and_pointwise}) {
+      FrameTask task = task_of(predictor, dims, DType::f64, 1e-3);
+      task.mode = mode;
+      task.share = 1e-2;
+      for (const double fill : {1e20, 0.25, 0.125}) task.fills.add(fill);
+      for (const double isovalue : {0.0, 0.1, -0.2}) task.config.isovalues.add(isovalue);
+      INFO(name_of(predictor) << " mode " << static_cast<int>(mode));
+      CHECK(check_frame_twice(*backend, task, bytes_of(values)).header.transform);
+    }
+  }
+}
 
 TEST_CASE("no value is further from its original than its share") {
   const Dims dims = sanitized ? Dims{10, 20, 50} : Dims{40, 50, 50};

@@ -129,12 +129,13 @@ double random_bound(Random& random) {
   return random.one_in(2) ? power : power * (1 + 9 * random.uniform());
 }
 
-/// Makes the bound a share of each value, where the predictor takes one.
-void make_pointwise(FrameTask& task) {
+/// Makes the bound a share of each value, or adds one, where the predictor takes one.
+void make_pointwise(FrameTask& task, Random& random) {
   if (task.config.predictor.id == PredictorId::zfp) return;
-  task.config.pointwise = true;
-  task.mode = ErrorMode::pointwise;
+  task.mode = random.pick(
+      {ErrorMode::pointwise, ErrorMode::absolute_or_pointwise, ErrorMode::absolute_and_pointwise});
   if (task.bound >= 1) task.bound = 0.75;
+  if (has_two_bounds(task.mode)) task.share = random.pick({0.6, 1e-1, 1e-2, 1e-4, 1e-7});
 }
 
 /// A binary exponent of values: mostly from -30 to 29, else near the least or the largest of the
@@ -214,15 +215,16 @@ std::string RandomFrame::to_string() const {
   const PredictorConfig& predictor = task.config.predictor;
   const InterpConfig& interp = predictor.interp;
   const HuffmanConfig& huffman = task.config.huffman;
-  constexpr std::array mode_names{" abs ", " rel ", " pwrel "};
+  constexpr std::array mode_names{" abs ", " rel ", " pwrel ", " abs-or-pwrel ", " abs-and-pwrel "};
   std::ostringstream text;
   text << field_kinds.at(static_cast<std::size_t>(kind)).name << ' ' << task.shape.dims.to_string()
        << ' ' << name_of(task.shape.dtype) << " seed " << seed << " holes "
        << static_cast<int>(holes) << (spikes ? " spikes" : "") << " fills " << task.fills.count
        << " isovalues " << task.config.isovalues.count << " bound " << task.bound
-       << mode_names.at(static_cast<std::size_t>(task.mode)) << name_of(predictor.id)
-       << (predictor.automatic ? " auto" : "") << " coder " << static_cast<int>(task.config.coder)
-       << " effort " << static_cast<int>(predictor.multilevel.effort) << " reach "
+       << mode_names.at(static_cast<std::size_t>(task.mode)) << "share " << task.share << ' '
+       << name_of(predictor.id) << (predictor.automatic ? " auto" : "") << " coder "
+       << static_cast<int>(task.config.coder) << " effort "
+       << static_cast<int>(predictor.multilevel.effort) << " reach "
        << predictor.multilevel.reach.value_or(0) << " bound_over_half_step "
        << predictor.multilevel.bound_over_half_step << " radius " << predictor.radius.value_or(0)
        << " width " << static_cast<int>(huffman.width) << " index "
@@ -268,7 +270,7 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   }
   Random of_frame(frame.seed);
   task.config.isovalues = random_isovalues(of_frame);
-  if (of_frame.one_in(8)) make_pointwise(task);
+  if (of_frame.one_in(8)) make_pointwise(task, of_frame);
   return frame;
 }
 

@@ -266,7 +266,8 @@ class Names(unittest.TestCase):
         others = {"bound": "abs", "mode": "psnr", "range_min": "value_range", "fills": "fill",
                   "memory_limit": "memory_limit"}
         keywords = {others.get(member, member) for member in _library.OPTIONS if member}
-        own = {"a", "abs", "rel", "pw_rel", "psnr", "ratio", "stream", "out", "method"}  # no options
+        own = {"a", "abs", "rel", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel", "psnr", "ratio", "stream", "out",
+               "method"}  # no options
         self.assertEqual(keywords - {"memory_limit", "abs", "psnr"} | {"axis", "bound_field"},
                          set(parameters) - own | set(_options.METHOD))
         self.assertIn("memory_limit", inspect.signature(cuszi.decompress).parameters)

@@ -71,6 +71,21 @@ class H5py(Hdf5Test):
             chunk = file["T"].id.read_direct_chunk((10, 0, 0))[1]
         self.assertEqual(chunk, cuszi.compress(a[10:], pw_rel=1e-2))
 
+    def test_two_bounds(self):
+        a = np.sinh(20 * waves()).astype("f4")
+        exact = a.astype("f8")
+        fill = {"fillvalue": np.float32(a[0, 0, 0])}
+        for name, most in [("abs_or_pw_rel", np.maximum(0.1, 0.01 * np.abs(exact))),
+                           ("abs_and_pw_rel", np.minimum(0.1, 0.01 * np.abs(exact)))]:
+            for keywords in ({}, {"fill": float(a[1, 1, 1])}):
+                for dataset in ({}, fill):
+                    with self.subTest(name=name, keywords=keywords, dataset=dataset):
+                        self.write("t.h5", a, cuszi.H5(**{name: 0.1}, pw=0.01, **keywords), **dataset)
+                        b = self.read("t.h5").astype("f8")
+                        self.assertTrue((np.abs(b - exact) <= most).all())
+                        if keywords:
+                            self.assertEqual(b[1, 1, 1], exact[1, 1, 1])
+
     def test_any_shape_of_chunks(self):
         for shape, chunks in [((5000,), (1000,)), ((30, 40), (1, 40)), ((3, 2, 4, 5, 60), None),
                               ((2, 3, 2, 3, 2, 30), (2, 3, 2, 3, 2, 30)), ((7, 1, 9), (4, 1, 4))]:
@@ -106,7 +121,9 @@ class H5py(Hdf5Test):
         self.assertLessEqual(np.abs(self.read("t.h5") - a).max(), 1e-3 * (highest - lowest))
         for arguments in [{}, {"rel": 1e-3}, {"abs": -1}, {"abs": float("inf")},
                           {"abs": 1, "rel": 1}, {"abs": 1, "preset": "best"}, {"pw_rel": 1},
-                          {"pw_rel": 0.1, "abs": 1}, {"pw_rel": 0.1, "value_range": (0, 1)}]:
+                          {"pw_rel": 0.1, "abs": 1}, {"pw_rel": 0.1, "value_range": (0, 1)},
+                          {"abs_or_pw_rel": 1}, {"abs_and_pw_rel": 0, "pw": 0.1}, {"abs": 1, "pw": 0.1},
+                          {"abs_or_pw_rel": 1, "pw": 0}, {"rel": 0.1, "value_range": (0, 1), "pw": 0.1}]:
             with self.subTest(arguments=arguments), self.assertRaises(cuszi.UsageError):
                 cuszi.H5(**arguments)
 

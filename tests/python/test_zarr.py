@@ -47,10 +47,25 @@ class ZarrTest(unittest.TestCase):
         codec = cuszi.Numcodec(pw_rel=1e-2)
         self.assertEqual(codec.encode(a), cuszi.compress(a, pw_rel=1e-2))
         self.assertEqual(numcodecs.get_codec(codec.get_config()), codec)
-        for wrong in ({}, {"abs": 1, "pw_rel": 0.1}, {"pw_rel": 1}, {"pw_rel": -0.1}):
+        for wrong in ({}, {"abs": 1, "pw_rel": 0.1}, {"pw_rel": 1}, {"pw_rel": -0.1}, {"abs_or_pw_rel": 1},
+                      {"abs_and_pw_rel": 0, "pw": 0.1}, {"abs": 1, "pw": 0.1}):
             for kind in (cuszi.Zarr, cuszi.Numcodec):
                 with self.subTest(wrong=wrong), self.assertRaises(cuszi.UsageError):
                     kind(**wrong)
+
+    def test_two_bounds(self):
+        a = np.sinh(20 * waves()).astype("f4")
+        exact = a.astype("f8")
+        for name, most in [("abs_or_pw_rel", np.maximum(0.1, 0.01 * np.abs(exact))),
+                           ("abs_and_pw_rel", np.minimum(0.1, 0.01 * np.abs(exact)))]:
+            with self.subTest(name=name):
+                b = self.create(a, (8, 16, 40), cuszi.Zarr(**{name: 0.1}, pw=0.01))[...]
+                self.assertTrue((np.abs(b - exact) <= most).all())
+                stored = zarr.open_array(self.path, mode="r").serializer
+                self.assertEqual((getattr(stored, name), stored.pw, stored.abs), (0.1, 0.01, None))
+                codec = cuszi.Numcodec(**{name: 0.1}, pw=0.01)
+                self.assertEqual(codec.encode(a), cuszi.compress(a, **{name: 0.1}, pw=0.01))
+                self.assertEqual(numcodecs.get_codec(codec.get_config()), codec)
 
     def test_what_stands_in_the_store(self):
         a = waves()
@@ -86,7 +101,7 @@ class ZarrTest(unittest.TestCase):
             with self.subTest(codec=codec.__name__):
                 with self.assertRaisesRegex(cuszi.UsageError, "preset 'bogus' is not one of ratio, "):
                     codec(abs=1, preset="bogus")
-                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, pw_rel, preset, fill, strict"):
+                with self.assertRaisesRegex(TypeError, "'rel'; accepted are abs, pw_rel, abs_or_pw_rel, "):
                     codec(rel=1)
                 with self.assertRaisesRegex(TypeError, "abs 'small' is not a number"):
                     codec(abs="small")

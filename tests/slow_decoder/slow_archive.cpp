@@ -65,21 +65,36 @@ void put_back_missing(SlowFrame<T>& frame) {
   }
 }
 
+/// Section 3.5: the magnitude that y stands for.
+template <class T>
+double magnitude_from(const TransformParams& params, double y) {
+  if (const auto* const log = std::get_if<LogTransform>(&params)) {
+    return exp2_of_value<T>(y + log->centre);
+  }
+  if (const auto* const symlog = std::get_if<SymlogTransform>(&params)) {
+    const double size = std::fabs(y);
+    return symlog->knee.magnitude * (size <= 1 ? size : exp2_of_value<T>((size - 1) * log2_e));
+  }
+  const double knee = std::get<LogLinearTransform>(params).knee.magnitude;
+  return knee * (y < 0 ? exp2_of_value<T>(y) : 1 + y * ln_2);
+}
+
 /// Section 3.5: what the predictor has restored becomes values in the frame's own range.
 template <class T>
 void undo_transform(SlowFrame<T>& frame, double min, double max) {
   const FrameTransform& transform = *frame.header.transform;
-  const std::int16_t centre = std::get<LogTransform>(transform.params).centre;
+  const bool is_symlog = std::holds_alternative<SymlogTransform>(transform.params);
   const Bytes signs = frame.passes.front().find(SectionId::signs);
   const std::vector<std::uint64_t> words =
-      min < 0 && max > 0
+      min < 0 && max > 0 && !is_symlog
           ? all_words(decode_bits(signs, frame.values.size(), one_by_one), frame.dims)
           : std::vector<std::uint64_t>{};
   constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
   for (std::uint64_t i = 0; i < frame.values.size(); ++i) {
-    const bool negative = words.empty() ? min < 0 : (words[i / 64] >> (i % 64) & 1) != 0;
     const double y = std::clamp(static_cast<double>(frame.values[i]), transform.min, transform.max);
-    const T magnitude = static_cast<T>(std::min(exp2_of_value<T>(y + centre), largest));
+    const bool alike = is_symlog ? y < 0 : min < 0;
+    const bool negative = words.empty() ? alike : (words[i / 64] >> (i % 64) & 1) != 0;
+    const T magnitude = static_cast<T>(std::min(magnitude_from<T>(transform.params, y), largest));
     frame.values[i] =
         std::clamp(negative ? -magnitude : magnitude, static_cast<T>(min), static_cast<T>(max));
   }

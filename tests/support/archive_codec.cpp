@@ -10,6 +10,7 @@ FieldSettings settings_of(const FrameTask& task) {
   FieldSettings settings;
   settings.bound = task.bound;
   settings.mode = task.mode;
+  settings.share = task.share;
   settings.fills = task.fills;
   settings.frame = task.config;
   return settings;

@@ -134,6 +134,16 @@ void change_content(std::vector<std::byte>& bytes, Random& random) {
 
 // Statements.
 
+TransformParams random_transform(Random& random) {
+  const Knee knee(std::ldexp(1.5, static_cast<int>(random.below(2000)) - 1000));
+  switch (random.below(4)) {
+    case 0: return SymlogTransform{knee};
+    case 1: return LogLinearTransform{knee};
+    case 2: return LogLinearTransform{Knee(changed(1.0, random))};
+    default: return LogTransform{static_cast<std::int16_t>(random.next())};
+  }
+}
+
 void change_transform(std::optional<FrameTransform>& transform, Random& random) {
   if (!transform) {
     transform = FrameTransform{LogTransform{}, -1, 1, 0};
@@ -144,7 +154,7 @@ void change_transform(std::optional<FrameTransform>& transform, Random& random) 
     case 1: transform->min = changed(transform->min, random); break;
     case 2: transform->max = changed(transform->max, random); break;
     case 3: transform->kept = changed(transform->kept, random); break;
-    default: transform->params = LogTransform{static_cast<std::int16_t>(random.next())};
+    default: transform->params = random_transform(random);
   }
 }
 
@@ -283,7 +293,7 @@ void change_dims(FieldCuts& plan, Random& random) {
 }
 
 void change_header(ArchiveHeader& header, Random& random) {
-  switch (random.below(7)) {
+  switch (random.below(9)) {
     case 0: header.dtype = header.dtype == DType::f32 ? DType::f64 : DType::f32; break;
     case 1: header.plan.height = changed(header.plan.height, random); break;
     case 2: header.plan.axis = static_cast<int>(random.below(5)); break;
@@ -293,6 +303,8 @@ void change_header(ArchiveHeader& header, Random& random) {
       header.fills.count = random.below(FillValues::max_count + 1);
       header.fills.values[random.below(FillValues::max_count)] = changed(1.0, random);
       break;
+    case 6: header.mode = static_cast<ErrorMode>(random.below(6)); break;
+    case 7: header.share_asked = changed(header.share_asked, random); break;
     default: change_dims(header.plan, random);
   }
 }

@@ -15,10 +15,10 @@ CompressedFrame check_frame(Backend& backend, const FrameTask& task, Bytes value
   const auto [frame, bound] = compress(backend, task, values);
   REQUIRE(frame.bytes.size() <= values.size() + allowed_growth);
   const auto restored = restore(backend, task.shape, frame.bytes);
-  const auto broken =
-      first_broken_promise(task.shape.dtype, values, restored, {task.fills, task.config.isovalues},
-                           {bound, task.config.pointwise});
-  INFO("bound " << bound << ", first broken point " << broken.value_or(0));
+  const auto broken = first_broken_promise(task.shape.dtype, values, restored,
+                                           {task.fills, task.config.isovalues}, bound);
+  INFO("bound " << bound.bound << ", share " << bound.share << ", first broken point "
+                << broken.value_or(0));
   REQUIRE_FALSE(broken.has_value());
   return frame;
 }

@@ -2,11 +2,16 @@
 
 namespace cuszi::test {
 
+ValueBound bound_of(const FrameTask& task, double range) {
+  if (task.mode == ErrorMode::relative) return task.bound * range;
+  return value_bound({task.bound, task.mode, task.share}, {});
+}
+
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   StepTimes times;
   LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
   const double range = loaded.scan().max - loaded.scan().min;
-  const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
+  const ValueBound bound = bound_of(task, range);
   if (task.places.any()) {
     const Dims& dims = task.shape.dims;
     loaded.asked = task.places.of_frame(dims, dims, {}, [](double b) { return b; });

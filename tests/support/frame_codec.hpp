@@ -14,13 +14,17 @@ struct FrameTask {
   FillValues fills;
   ErrorMode mode = ErrorMode::relative;
   double bound = 1e-3;
+  double share = 0;           ///< of modes that have two bounds
   BoundsByPlace places = {};  ///< of a field that is this frame; absolute
 };
 
 struct BoundedFrame {
   CompressedFrame frame;
-  double bound;  ///< absolute, or a share of each value
+  ValueBound bound;
 };
+
+/// What the task allows in a frame of this range.
+ValueBound bound_of(const FrameTask& task, double range);
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);
 

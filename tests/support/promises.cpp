@@ -35,8 +35,12 @@ bool same_sides(T original, T restored, const IsoValues& isovalues) {
 }
 
 bool keeps_to(const ValueBound& bound, double original, double restored) {
-  return bound.pointwise ? differ_by_at_most_share(original, restored, bound.bound)
-                         : differ_by_at_most(original, restored, bound.bound);
+  using Kind = ValueBound::Kind;
+  const bool absolutely = differ_by_at_most(original, restored, bound.bound);
+  if (bound.kind == Kind::absolute) return absolutely;
+  const bool relatively = differ_by_at_most_share(original, restored, bound.share);
+  if (bound.kind == Kind::share) return relatively;
+  return bound.kind == Kind::either ? absolutely || relatively : absolutely && relatively;
 }
 
 template <class T>

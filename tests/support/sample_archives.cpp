@@ -39,9 +39,12 @@ FieldSettings ratio_settings() {
 }
 
 /// A bound that is a share of each value.
-void make_pointwise(FieldSettings& settings) {
-  settings.mode = ErrorMode::pointwise;
-  settings.frame.pointwise = true;
+void make_pointwise(FieldSettings& settings) { settings.mode = ErrorMode::pointwise; }
+
+void set_two_bounds(FieldSettings& settings, ErrorMode mode) {
+  settings.mode = mode;
+  settings.bound = 1e-3;
+  settings.share = 1e-2;
 }
 
 /// Regions with bounds of their own, one of them lossless.
@@ -366,6 +369,16 @@ const std::vector<SampleArchive>& small_archives() {
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
       constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
+      sample("the larger of two bounds", FieldKind::rough, {8, 8, 9}, DType::f32,
+             [](S& s) {
+               s = ratio_settings();
+               set_two_bounds(s, ErrorMode::absolute_or_pointwise);
+             }),
+      sample("the smaller of two bounds", FieldKind::rough, {150}, DType::f64,
+             [](S& s) {
+               set_two_bounds(s, ErrorMode::absolute_and_pointwise);
+               s.frame.predictor.id = PredictorId::tiles;
+             }),
   };
   return all;
 }

@@ -76,7 +76,7 @@ class ScriptedSession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sample_; }
   bool contains_bits(std::uint64_t /*bits*/) override { return false; }
-  void transform(const TransformChoice& /*choice*/, double /*share*/) override {}
+  void transform(const TransformChoice& /*choice*/, const ValueBound& /*bound*/) override {}
   void keep_points(std::span<const std::uint64_t> /*points*/) override {}
   PointBits signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
@@ -141,7 +141,7 @@ Result coded(const std::vector<float>& values, const Dims& dims, Effort effort) 
     result.mean_error += static_cast<double>(value) - static_cast<double>(values[i]);
     if (value == values[i]) ++result.exact;
   }
-  result.mean_error /= static_cast<double>(values.size()) * frame.bound;
+  result.mean_error /= static_cast<double>(values.size()) * frame.bound.bound;
   return result;
 }
 

@@ -33,7 +33,8 @@ struct Forgotten {
   bool before_writing = false;  ///< the values were dropped before there was memory for the frame
 };
 
-Forgotten compress_and_forget(const FrameTask& task, std::vector<std::byte> values, double bound) {
+Forgotten compress_and_forget(const FrameTask& task, std::vector<std::byte> values,
+                              const ValueBound& bound) {
   Forgotten result;
   bool dropped = false;
   const auto overwrite = [&](std::vector<std::byte>* of_frame) {

@@ -76,6 +76,117 @@ TEST_CASE("a share of a value is tested exactly", "[transform]") {
   CHECK_FALSE(within_share(1, std::numeric_limits<double>::infinity(), 0.5));
 }
 
+TEST_CASE("the larger and the smaller of two bounds are tested exactly", "[transform]") {
+  const ValueBound either(ValueBound::Kind::either, 0.5, 0.25);
+  const ValueBound both(ValueBound::Kind::both, 0.5, 0.25);
+  CHECK(either.holds(1, 1.5));
+  CHECK_FALSE(either.holds(1, std::nextafter(1.5, 2)));
+  CHECK(either.holds(4, 5));
+  CHECK_FALSE(either.holds(4, std::nextafter(5.0, 6)));
+  CHECK(either.holds(0, -0.5));
+  CHECK(both.holds(1, 1.25));
+  CHECK_FALSE(both.holds(1, std::nextafter(1.25, 2)));
+  CHECK(both.holds(4, 4.5));
+  CHECK_FALSE(both.holds(4, std::nextafter(4.5, 5)));
+  CHECK_FALSE(both.holds(0, 0.5));
+  CHECK(both.holds(0, 0));
+  CHECK(either.part_of(0.5, 1) == 1);
+  CHECK(either.part_of(1, 8) == 0.5);
+  CHECK(both.part_of(0.25, 1) == 1);
+  CHECK(both.part_of(0.25, 8) == 0.5);
+}
+
+TEST_CASE("one of two bounds decides alone where it does for all values", "[transform]") {
+  using Kind = ValueBound::Kind;
+  const ValueBound either(Kind::either, 1, 0.5);
+  const ValueBound both(Kind::both, 1, 0.5);
+  CHECK(either.within(-1, 1.5).kind == Kind::absolute);
+  CHECK(either.within(4, 9).kind == Kind::share);
+  CHECK(either.within(-9, -4).kind == Kind::share);
+  CHECK(either.within(1, 9).kind == Kind::either);
+  CHECK(either.within(-9, 9).kind == Kind::either);
+  CHECK(both.within(-1, 1.5).kind == Kind::share);
+  CHECK(both.within(4, 9).kind == Kind::absolute);
+  CHECK(both.within(4, 9).bound == 1);
+  CHECK(both.within(1, 9).kind == Kind::both);
+  CHECK(ValueBound::of_share(0.5).within(1, 9).kind == Kind::share);
+}
+
+namespace {
+
+bool keeps_to(const ValueBound& bound, double x, double restored) {
+  using Kind = ValueBound::Kind;
+  const bool absolutely = test::differ_by_at_most(x, restored, bound.bound);
+  const bool relatively = test::differ_by_at_most_share(x, restored, bound.share);
+  if (bound.kind == Kind::share) return relatively;
+  return bound.kind == Kind::either ? absolutely || relatively : absolutely && relatively;
+}
+
+/// What stands at the ends of what a predictor may make of values with exponents around `exponent`
+/// keeps to the bound. Returns how many values are not kept.
+template <class T>
+int check_ends(const ValueBound& bound, int exponent, std::mt19937_64& random) {
+  std::vector<T> values;
+  for (int i = 0; i < 2000; ++i) {
+    const double part = std::ldexp(static_cast<double>(random()), -63) - 1;
+    values.push_back(static_cast<T>(std::ldexp(part, exponent + i % 17 - 8)));
+  }
+  const std::vector<double> sample(values.begin(), values.begin() + 500);
+  const TransformChoice choice = choose_transform(bound, dtype_of<T>, sample);
+  return std::visit(
+      [&]<class Params>(const Params& params) {
+        const PointTransform<T, Params> transform(params, choice, bound, {}, {});
+        int coded = 0;
+        for (const T x : values) {
+          const Transformed<T> point = transform(x);
+          if (std::isnan(point.value)) continue;
+          ++coded;
+          for (const double step : {-choice.bound, choice.bound}) {
+            const double y = static_cast<double>(point.value) + step;
+            const T restored = restored_from<T>(params, y, point.is_negative);
+            INFO(params.name << ' ' << name_of(dtype_of<T>) << " x " << x << " restored "
+                             << restored << " bound " << bound.bound << " share " << bound.share);
+            REQUIRE(keeps_to(bound, static_cast<double>(x), static_cast<double>(restored)));
+          }
+        }
+        return coded;
+      },
+      choice.params);
+}
+
+template <class T>
+void check_all_ends(std::initializer_list<int> exponents) {
+  using Kind = ValueBound::Kind;
+  std::mt19937_64 random(4);
+  for (const int exponent : exponents) {
+    for (const double share : {0.9, 0.3, 1e-2, 1e-4}) {
+      INFO("exponent " << exponent);
+      const double bound = std::ldexp(share, exponent);
+      CHECK(check_ends<T>(ValueBound::of_share(share), exponent, random) > 1000);
+      CHECK(check_ends<T>({Kind::either, bound, share}, exponent, random) > 1000);
+      CHECK(check_ends<T>({Kind::both, bound, share}, exponent, random) > 1000);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what a predictor makes of transformed values keeps to the bound", "[transform]") {
+  check_all_ends<float>({0, 60, -60, 110, -110});
+  check_all_ends<double>({0, 60, -60, 900, 1010, -900});
+}
+
+TEST_CASE("a knee that has no inverse is refused", "[transform]") {
+  for (const double knee : {0.0, -1.0, 1e-310, 5e-324, HUGE_VAL, std::nan("")}) {
+    ByteWriter out;
+    out.put(TransformId::symlog);
+    out.put(knee);
+    const std::vector<std::byte> bytes = out.take();
+    ByteReader in(bytes, "a transform");
+    CHECK_THROWS_AS(read_transform(in), ArchiveError);
+  }
+}
+
 TEST_CASE("a share is tested as in integers of any length", "[transform]") {
   std::mt19937_64 random(3);
   int within = 0;

@@ -76,6 +76,26 @@ def share(name: str, value: Any) -> float:
     return number
 
 
+def quality(abs: Any, pw_rel: Any, abs_or_pw_rel: Any, abs_and_pw_rel: Any, pw: Any) -> dict[str, float]:
+    """A bound that needs no value range, by the keywords of ``compress``."""
+    asked = {"abs": abs, "pw_rel": pw_rel, "abs_or_pw_rel": abs_or_pw_rel,
+             "abs_and_pw_rel": abs_and_pw_rel}
+    given = [(mode, number) for mode, number in asked.items() if number is not None]
+    if len(given) != 1:
+        raise UsageError("give one of abs=, pw_rel=, abs_or_pw_rel= and abs_and_pw_rel=, like abs=0.01")
+    (mode, number), = given
+    has_two = mode.endswith("_pw_rel")
+    if (pw is not None) != has_two:
+        raise UsageError("pw= goes with abs_or_pw_rel= or abs_and_pw_rel=, and they with it")
+    if not has_two:
+        return {mode: bound(mode, number) if mode == "abs" else share(mode, number)}
+    two = {mode: bound(mode, number), "pw": share("pw", pw)}
+    for name, value in two.items():
+        if value == 0:
+            raise UsageError(f"the bound {name} 0 is not above 0")
+    return two
+
+
 def value_range(value: Any) -> tuple[float, float]:
     pair = several(value)
     if len(pair) != 2:

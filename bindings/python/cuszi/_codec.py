@@ -42,8 +42,9 @@ class Info:
     shape: tuple[int, ...]  #: slowest first
     dtype: np.dtype[Any]
     bound: float  #: what no value's error exceeds, in the field's unit; infinite if there is none
-    mode: str  #: "rel", "abs" or "pw_rel": how the bound was asked for,
-    bound_asked: float  #: and which
+    mode: str  #: "rel", "abs", "pw_rel", "abs_or_pw_rel" or "abs_and_pw_rel": how the bound was asked for,
+    bound_asked: float  #: and which,
+    pw: float  #: with which share of each value, of the last two
     fill: tuple[float, ...]  #: values that mean "missing" besides NaN and the infinities
     frames: int  #: parts of the field that are coded on their own
     frame_axis: int  #: which they are slabs of,
@@ -101,7 +102,8 @@ def _asked(quality: Mapping[str, Any], preset: Preset, value_range: ValueRange, 
 
 @overload
 def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
-             pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
+             pw_rel: Real | None = None, abs_or_pw_rel: Real | None = None,
+             abs_and_pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
              preset: Preset = "ratio",
              fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
              strict: bool = False, device: str = "auto", threads: int | None = None,
@@ -110,7 +112,8 @@ def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Re
 
 @overload
 def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Real | None = None,
-             pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
+             pw_rel: Real | None = None, abs_or_pw_rel: Real | None = None,
+             abs_and_pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
              preset: Preset = "ratio",
              fill: Fill = (), value_range: ValueRange = None, verify: bool = False,
              strict: bool = False, device: str = "auto", threads: int | None = None,
@@ -119,7 +122,7 @@ def compress(a: npt.ArrayLike | DeviceArray, *, rel: Real | None = None, abs: Re
 
 @names_keywords(_options.METHOD)
 def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
-             psnr: Any = None, ratio: Any = None,
+             abs_or_pw_rel: Any = None, abs_and_pw_rel: Any = None, psnr: Any = None, ratio: Any = None,
              preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
              verify: bool = False, strict: bool = False, device: str = "auto",
              threads: int | None = None, stream: int | None = None, out: Any = None,
@@ -137,6 +140,9 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         0 is lossless.
     pw_rel : float
         The bound as a share of each value; zeros and signs come back exactly.
+    abs_or_pw_rel, abs_and_pw_rel : float
+        A bound in the field's unit, above 0: the larger or the smaller of it and the share ``pw`` of
+        each value, below 1, holds.
     psnr, ratio : float
         Instead of a bound a target: at least so many dB in few bits, or at least so many times
         smaller with little error. Trials find the bound, which ``info`` tells. Where a target
@@ -162,7 +168,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         What else the tool can be told: isovalues (a number or several) of which restored values stay
         on their sides, keep_sign (the same of 0), regions (pairs of an index like
         ``np.s_[0:8, 100:200]`` and a smaller bound there, 0 for no loss; later ones win), bound_field
-        (an array of smaller bounds of all points, or of blocks of bound_blocks points), predictor, coder, effort, axes with axis, reach,
+        (an array of smaller bounds of all points, or of blocks of bound_blocks points), pw (see
+        abs_or_pw_rel), predictor, coder, effort, axes with axis, reach,
         alpha, beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
         interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order, zfp_mode, zfp_chunk.
         A zfp_mode like "rate:8", "precision:20" or "reversible" needs no bound.
@@ -182,7 +189,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
     FillWarning, TargetWarning
     """
     values, fills = _values(a, fill, stream)
-    options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr, "ratio": ratio},
+    options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "abs_or_pw_rel": abs_or_pw_rel,
+                      "abs_and_pw_rel": abs_and_pw_rel, "psnr": psnr, "ratio": ratio},
                      preset, value_range, verify, strict, method)
     _options.set_fills(options, fills)
     field = _field(values)
@@ -202,7 +210,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
 
 @names_keywords(_options.METHOD)
 def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real | None = None,
-                   pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
+                   pw_rel: Real | None = None, abs_or_pw_rel: Real | None = None,
+                   abs_and_pw_rel: Real | None = None, psnr: Real | None = None, ratio: Real | None = None,
                    preset: Preset = "ratio", fill: Fill = (), value_range: ValueRange = None,
                    verify: bool = False, strict: bool = False, device: str = "auto",
                    threads: int | None = None, stream: int | None = None, out: Any = None,
@@ -232,7 +241,8 @@ def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real 
     FillWarning, TargetWarning: of the first field
     """
     inputs = [_values(a, fill, stream) for a in fields]
-    options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "psnr": psnr, "ratio": ratio},
+    options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "abs_or_pw_rel": abs_or_pw_rel,
+                      "abs_and_pw_rel": abs_and_pw_rel, "psnr": psnr, "ratio": ratio},
                      preset, value_range, verify, strict, method)
     own = {fills: _with_fills(options, fills) for _, fills in inputs}
     members = (_library.Compression * len(inputs))()
@@ -295,10 +305,13 @@ def info(archive: Buffer | DeviceArray) -> Info:
     memory = _memory.of_bytes(archive)
     found = _library.read_info(memory.address, memory.nbytes)
     return Info(shape=found.field.shape, dtype=_dtype(found.field), bound=_bound(found.bound_absolute),
-                mode={0: "rel", 4: "pw_rel"}.get(found.mode, "abs"), bound_asked=found.bound_asked,
+                mode=_MODES.get(found.mode, "abs"), bound_asked=found.bound_asked, pw=found.pw_asked,
                 fill=tuple(found.fills[:found.fill_count]), frames=found.frames,
                 frame_axis=found.frame_axis, frame_height=found.frame_height,
                 format_version=found.format_version)
+
+
+_MODES = {0: "rel", 4: "pw_rel", 5: "abs_or_pw_rel", 6: "abs_and_pw_rel"}
 
 
 def _bound(absolute: float) -> float:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping
 
 from . import _library
-from ._arguments import Real, bound, names_keywords, real, share, value_range as range_of
+from ._arguments import Real, bound, names_keywords, quality, real, value_range as range_of
 from ._errors import UsageError
 from ._options import Preset, ValueRange, preset_number
 
 _STRICT = 256  # added to the preset's number
-_POINTWISE = 512  # as well
+_MODES = {"abs": 0, "pw_rel": 512, "abs_or_pw_rel": 1024, "abs_and_pw_rel": 2048}  # as well
 _PARAMETERS_VERSION = 1
 
 
@@ -49,14 +49,8 @@ def _halves(number: float) -> tuple[int, int]:
     return struct.unpack("<II", struct.pack("<d", number))
 
 
-def _bound(abs: Any, rel: Any, pw_rel: Any, value_range: Any) -> float:
-    """A share of each value, or absolute."""
-    if sum(asked is not None for asked in (abs, rel, pw_rel)) != 1:
-        raise UsageError("give one of abs=, rel= and pw_rel=; rel= with value_range=")
-    if rel is None:
-        if value_range is not None:
-            raise UsageError("value_range= goes with rel= alone")
-        return bound("abs", abs) if pw_rel is None else share("pw_rel", pw_rel)
+def _absolute(rel: Any, value_range: Any) -> float:
+    """The bound that a share of a range is."""
     if value_range is None:
         raise UsageError("rel= needs value_range=(min, max): a chunk does not know the range of its "
                          "dataset")
@@ -84,6 +78,10 @@ class H5(Mapping[str, Any]):
     value_range : (min, max)
     pw_rel : float
         The bound as a share of each value instead; zeros and signs come back exactly.
+    abs_or_pw_rel, abs_and_pw_rel : float
+        A bound in the field's unit, of which and of the share ``pw`` of each value the larger or the
+        smaller holds.
+    pw : float
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : float
         A value that means missing in datasets that define no fill value of their own, as nccopy
@@ -102,14 +100,25 @@ class H5(Mapping[str, Any]):
 
     @names_keywords()
     def __init__(self, *, abs: Real | None = None, rel: Real | None = None,
-                 value_range: ValueRange = None, pw_rel: Real | None = None, preset: Preset = "ratio",
+                 value_range: ValueRange = None, pw_rel: Real | None = None,
+                 abs_or_pw_rel: Real | None = None, abs_and_pw_rel: Real | None = None,
+                 pw: Real | None = None, preset: Preset = "ratio",
                  fill: Real | None = None, strict: bool = False) -> None:
-        most = _bound(abs, rel, pw_rel, value_range)
-        number = preset_number(preset) + (_STRICT if strict else 0)
-        number += 0 if pw_rel is None else _POINTWISE
+        others = (pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw)
+        if rel is None:
+            if value_range is not None:
+                raise UsageError("value_range= goes with rel= alone")
+            asked = quality(abs, *others)
+        elif any(other is not None for other in (abs, *others)):
+            raise UsageError("rel= goes with value_range= alone")
+        else:
+            asked = {"abs": _absolute(rel, value_range)}
+        mode, most = next(iter(asked.items()))
+        number = preset_number(preset) + (_STRICT if strict else 0) + _MODES[mode]
         self.filter_id: int = _library.h5_filter()
         self.parameters: tuple[int, ...] = (
             _PARAMETERS_VERSION, *_halves(most), number,
+            *(_halves(asked["pw"]) if "pw" in asked else ()),
             *(() if fill is None else _halves(real("fill", fill))))
         self._arguments = {"compression": self.filter_id, "compression_opts": self.parameters}
 

@@ -79,7 +79,8 @@ class Options(_Checked):
         ("more_fills", c_double * MAX_FILLS), ("isovalues", c_double * MAX_ISOVALUES),
         ("isovalue_count", c_uint32), ("keep_sign", c_int32),
         ("regions", Region * MAX_REGIONS), ("region_count", c_uint32), ("reserved", c_uint32),
-        ("bound_field", c_void_p), ("bound_count", c_uint64), ("bound_blocks", c_uint64 * MAX_RANK)]
+        ("bound_field", c_void_p), ("bound_count", c_uint64), ("bound_blocks", c_uint64 * MAX_RANK),
+        ("pw", c_double)]
 
     def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Options), version=1)
@@ -102,7 +103,7 @@ class ArchiveInfo(Structure):
         ("size", c_uint32), ("format_version", c_uint32), ("field", Field), ("mode", c_int32),
         ("fill_count", c_uint32), ("bound_asked", c_double), ("bound_absolute", c_double),
         ("fills", c_double * MAX_FILLS), ("frames", c_uint64), ("frame_height", c_uint64),
-        ("frame_axis", c_int32), ("reserved", c_uint32)]
+        ("frame_axis", c_int32), ("reserved", c_uint32), ("pw_asked", c_double)]
 
     def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(ArchiveInfo))

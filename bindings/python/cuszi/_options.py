@@ -46,6 +46,7 @@ class Method(TypedDict, total=False):
     regions: Iterable[tuple[Region, Real]]
     bound_field: npt.ArrayLike
     bound_blocks: Iterable[int]
+    pw: Real
     axes: Axes
     axis: int
     reach: int
@@ -176,10 +177,11 @@ def set_quality(options: Options, asked: Mapping[str, Any], values: Any) -> None
     if not given and options.zfp_mode:
         given = {"abs": 0}  # none is needed
     if len(given) != 1:
-        raise UsageError("give one of rel=, abs=, pw_rel=, psnr= and ratio=, like rel=1e-3")
+        raise UsageError("give one of rel=, abs=, pw_rel=, abs_or_pw_rel=, abs_and_pw_rel=, psnr= "
+                         "and ratio=, like rel=1e-3")
     (mode, value), = given.items()
     number = repr(real(mode, value))
-    if mode in ("rel", "abs", "pw_rel"):
+    if mode in ("rel", "abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel"):
         _library.set_option(options, "mode", mode)
         _library.set_option(options, "error-bound", number)
     else:

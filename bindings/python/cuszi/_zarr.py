@@ -11,9 +11,9 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 from zarr.abc.codec import ArrayBytesCodec
 
-from ._arguments import Real, bound, names_keywords, share
+from ._arguments import Real, names_keywords, quality
 from ._codec import compress, decompress, require_floats
-from ._errors import ArchiveError, UsageError
+from ._errors import ArchiveError
 from ._library import MAX_RANK
 from ._options import Fill, Preset, fill_values, preset_number
 
@@ -28,11 +28,11 @@ def _field_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(extents)
 
 
-def _quality(abs: Any, pw_rel: Any) -> dict[str, float]:
-    """The bound, by the name of its mode."""
-    if (abs is None) == (pw_rel is None):
-        raise UsageError("give one of abs= and pw_rel=, like abs=0.01")
-    return {"abs": bound("abs", abs)} if pw_rel is None else {"pw_rel": share("pw_rel", pw_rel)}
+_QUALITY = ("abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel", "pw")
+
+
+def _quality_of(codec: Any) -> dict[str, float]:
+    return quality(**{name: getattr(codec, name) for name in _QUALITY})
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Zarr(ArrayBytesCodec):
         range has to be computed from all chunks first.
     pw_rel : float
         The bound as a share of each value instead; zeros and signs come back exactly.
+    abs_or_pw_rel, abs_and_pw_rel : float
+        A bound in the array's unit, of which and of the share ``pw`` of each value the larger or the
+        smaller holds.
+    pw : float
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : number, or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit. By
@@ -61,18 +65,22 @@ class Zarr(ArrayBytesCodec):
 
     abs: float | None = None
     pw_rel: float | None = None
+    abs_or_pw_rel: float | None = None
+    abs_and_pw_rel: float | None = None
+    pw: float | None = None
     preset: Preset = "ratio"
     fill: tuple[float, ...] | None = None
     strict: bool = False
 
     @names_keywords()
     def __init__(self, *, abs: Real | None = None, pw_rel: Real | None = None,
-                 preset: Preset = "ratio", fill: Fill | None = None,
+                 abs_or_pw_rel: Real | None = None, abs_and_pw_rel: Real | None = None,
+                 pw: Real | None = None, preset: Preset = "ratio", fill: Fill | None = None,
                  strict: bool = False) -> None:
         preset_number(preset)
-        quality = _quality(abs, pw_rel)
+        asked = quality(abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw)
         fills = None if fill is None else fill_values(fill)
-        for name, value in (("abs", quality.get("abs")), ("pw_rel", quality.get("pw_rel")),
+        for name, value in (*((name, asked.get(name)) for name in _QUALITY),
                             ("preset", preset), ("fill", fills), ("strict", bool(strict))):
             object.__setattr__(self, name, value)
 
@@ -83,7 +91,7 @@ class Zarr(ArrayBytesCodec):
         return cls(**data["configuration"])
 
     def to_dict(self) -> dict[str, Any]:
-        configuration: dict[str, Any] = {**_quality(self.abs, self.pw_rel), "preset": self.preset}
+        configuration: dict[str, Any] = {**_quality_of(self), "preset": self.preset}
         if self.fill is not None:
             configuration["fill"] = list(self.fill)
         if self.strict:
@@ -100,9 +108,9 @@ class Zarr(ArrayBytesCodec):
     async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
         chunk = np.ascontiguousarray(chunk_array.as_numpy_array())
         chunk = chunk.reshape(_field_shape(chunk.shape))
-        archive = await asyncio.to_thread(compress, chunk, abs=self.abs, pw_rel=self.pw_rel,
-                                          preset=self.preset, fill=self.fill or (),
-                                          strict=self.strict)
+        asked: dict[str, Any] = _quality_of(self)
+        archive = await asyncio.to_thread(lambda: compress(
+            chunk, preset=self.preset, fill=self.fill or (), strict=self.strict, **asked))
         return chunk_spec.prototype.buffer.from_bytes(archive)
 
     async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
@@ -124,7 +132,7 @@ class Numcodec(Codec):
 
     Parameters
     ----------
-    abs, pw_rel, preset, fill, strict
+    abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, preset, fill, strict
         As of ``Zarr``; the array's fill value has to be named.
     """
 
@@ -132,11 +140,12 @@ class Numcodec(Codec):
 
     @names_keywords()
     def __init__(self, *, abs: Real | None = None, pw_rel: Real | None = None,
-                 preset: Preset = "ratio", fill: Fill = (), strict: bool = False) -> None:
+                 abs_or_pw_rel: Real | None = None, abs_and_pw_rel: Real | None = None,
+                 pw: Real | None = None, preset: Preset = "ratio", fill: Fill = (), strict: bool = False) -> None:
         preset_number(preset)
-        quality = _quality(abs, pw_rel)
-        self.abs = quality.get("abs")
-        self.pw_rel = quality.get("pw_rel")
+        asked = quality(abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw)
+        for name in _QUALITY:
+            setattr(self, name, asked.get(name))
         self.preset = preset
         self.fill = list(fill_values(fill))
         self.strict = bool(strict)
@@ -144,8 +153,9 @@ class Numcodec(Codec):
     def encode(self, buf: Any) -> bytes:
         """Masked points are missing, as in ``compress``."""
         chunk = np.asanyarray(buf)
-        return compress(chunk.reshape(_field_shape(chunk.shape)), abs=self.abs, pw_rel=self.pw_rel,
-                        preset=self.preset, fill=self.fill, strict=self.strict)
+        asked: dict[str, Any] = _quality_of(self)
+        return compress(chunk.reshape(_field_shape(chunk.shape)), **asked, preset=self.preset,
+                        fill=self.fill, strict=self.strict)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         values = decompress(ensure_contiguous_ndarray(buf))

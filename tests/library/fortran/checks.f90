@@ -136,6 +136,12 @@ contains
     call cuszi_compress(a, archive, pw_rel=1d-3); call cuszi_decompress(archive, b)
     call cuszi_read_info(archive, info)
     call expect(info%mode == cuszi_pwrel .and. all(abs(a - b) <= 1d-3 * abs(a)), 'a share of each value')
+    options%mode = cuszi_abs_or_pwrel; options%bound = 1d-3; options%pw = 1d-2
+    call cuszi_compress(a, archive, options=options); call cuszi_decompress(archive, b)
+    call cuszi_read_info(archive, info)
+    call expect(info%mode == cuszi_abs_or_pwrel .and. info%pw_asked == 1d-2 .and. &
+                all(abs(a - b) <= max(1d-3, 1d-2 * abs(a))), 'the larger of two bounds')
+    options = cuszi_options()
     call cuszi_compress(a, archive, abs=0d0); call cuszi_decompress(archive, b); call expect(all(a == b), 'lossless')
     call cuszi_compress(a, archive, ratio=20d0, context=context)
     call expect(size(archive) * 20 <= 8 * size(a) .and. context%reached() >= 20, 'a ratio')
