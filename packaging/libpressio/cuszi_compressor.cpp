@@ -32,6 +32,7 @@ const Choices devices = {
 /// How a bound or target is called, by its mode.
 const std::map<std::int32_t, const char*> bound_keys = {{CUSZI_ABS, "pressio:abs"},
                                                         {CUSZI_REL, "pressio:rel"},
+                                                        {CUSZI_PWREL, "pressio:pw_rel"},
                                                         {CUSZI_PSNR, "cuszi:psnr"},
                                                         {CUSZI_RATIO, "cuszi:ratio"}};
 
@@ -101,8 +102,8 @@ class CusziCompressor final : public libpressio_compressor_plugin {
     set(options, "cuszi:preset", names_of(presets));
     set(options, "cuszi:effort", names_of(efforts));
     set(options, "cuszi:device", names_of(devices));
-    const std::vector<std::string> bounds = {"pressio:abs", "pressio:rel", "cuszi:psnr",
-                                             "cuszi:ratio"};
+    std::vector<std::string> bounds;
+    for (const auto& [mode, key] : bound_keys) bounds.emplace_back(key);
     std::vector<std::string> all = bounds;
     all.insert(all.end(), {"cuszi:preset", "cuszi:effort", "cuszi:fill"});
     set(options, "pressio:highlevel", bounds);
@@ -137,7 +138,8 @@ class CusziCompressor final : public libpressio_compressor_plugin {
       if (get(options, key, &bound) != pressio_options_key_set) continue;
       if (++modes > 1)
         return set_error(CUSZI_BAD_USAGE,
-                         "more than one of pressio:abs, pressio:rel, cuszi:psnr, cuszi:ratio");
+                         "more than one of pressio:abs, pressio:rel, pressio:pw_rel, cuszi:psnr, "
+                         "cuszi:ratio");
       options_.mode = mode;
       options_.bound = bound;
     }

@@ -58,6 +58,22 @@ std::size_t check(pressio_compressor& used, const pressio_data& input, double bo
   return archive.size_in_bytes();
 }
 
+/// Bounds that are a share of each value, over six decades.
+void check_shares() {
+  std::vector<double> values;
+  for (int i = 0; i < 6000; ++i) values.push_back(std::sin(i / 9.0) * std::pow(10, i / 1000));
+  const pressio_data input = pressio_data::copy(pressio_double_dtype, values.data(), {30, 20, 10});
+  pressio_data archive = pressio_data::empty(pressio_byte_dtype, {});
+  pressio_data restored = pressio_data::owning(pressio_double_dtype, {30, 20, 10});
+  pressio_compressor used = compressor({{"pressio:pw_rel", 1e-3}});
+  require(used->compress(&input, &archive) == 0 && used->decompress(&archive, &restored) == 0,
+          std::string("a share of each value: ") + used->error_msg());
+  const std::vector<double> found = restored.to_vector<double>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    require(std::abs(found[i] - values[i]) <= 1e-3 * std::abs(values[i]), "the share");
+  require(archive.size_in_bytes() * 3 < input.size_in_bytes(), "a small archive of shares");
+}
+
 void refuse(const pressio_options& options, const std::string& text) {
   pressio library;
   pressio_compressor made = library.get_compressor("cuszi");
@@ -83,6 +99,7 @@ int main() {
 
   pressio_compressor lossless = compressor({{"pressio:rel", 0.0}, {"cuszi:preset", "cusz"}});
   check(lossless, field<double>(), 0);
+  check_shares();
   pressio_compressor small = compressor({{"cuszi:ratio", 20.0}});
   require(check(small, field<float>(), 1) * 20 <= 24000, "a target");
 
@@ -103,7 +120,7 @@ int main() {
   refuse({{"cuszi:preset", "best"}},
          "cuszi:preset 'best' is not one of cusz, cuszi, fast, ratio, zfp");
   refuse({{"pressio:abs", 1.0}, {"pressio:rel", 1.0}},
-         "more than one of pressio:abs, pressio:rel, cuszi:psnr, cuszi:ratio");
+         "more than one of pressio:abs, pressio:rel, pressio:pw_rel, cuszi:psnr, cuszi:ratio");
   pressio_data integers = pressio_data::owning(pressio_int32_dtype, {10});
   require(used->compress(&integers, &archive) == 1, "integers are refused");
   require(std::string(used->error_msg()) == "values that are neither float nor double",
