@@ -3,13 +3,15 @@
 
 Writes into the report folder: results.csv (one row per field and setting), report.md (tables and
 pictures), plots/ (rate-distortion, one per field) and pictures/ (original, restored, error of
-the slice with the most variance, under every bound; the histogram of errors and power spectra).
+the slice with the most variance, under every bound; the histogram of errors and power spectra;
+with --isovalue the contours of a value, with and without --keep-isovalue).
 A run that was stopped goes on where it was when it is started again: what is in results.csv for
 the same file (size and time of change) and the same setting is not measured again.
 """
 
 import argparse
 import json
+import math
 import os
 import shutil
 import statistics
@@ -34,6 +36,7 @@ EXAMPLES = """examples:
   scripts/batch.py fields --error-bounds 1e-2,1e-4 --presets ratio,cusz --out report
   scripts/batch.py ocean --fill-value 1e20 --fill-value netcdf --out report
   scripts/batch.py NYX --dims-file nyx.dims --jobs 4 --out report
+  scripts/batch.py TEMPERATURE --isovalue 273.15 --out report
   scripts/batch.py /shared/NYX --scheduler tcp://head:8786 --out /shared/report
 
 dims, slowest first, come from names such as U_100x500x500_t48.f32, CLDHGH_1_1800_3600.f32 or
@@ -45,6 +48,7 @@ from a dims file, whose lines 'GLOB DIMS [TYPE]' are tried first, in order:
 
 try:
     import analysis
+    import contours
 except ImportError:  # without numpy and matplotlib
     analysis = None
 
@@ -53,15 +57,18 @@ REQUIREMENTS = Path(__file__).resolve().parent / "requirements/plots.txt"
 PICTURE_SIDE = 512
 
 KEY = ["file", "input_bytes", "mtime_ns", "dims", "dtype", "mode", "error_bound", "preset",
-       "options"]
+       "options", "isovalue"]
 METRICS = ["archive_bytes", "ratio", "bit_rate", "error_bound_abs", "psnr_db", "nrmse",
            "max_abs_error", "max_error_over_bound", "within_bound", "mean_error_over_bound",
            "error_autocorrelation", "ssim", "zeros", "zeros_kept", "missing_kept",
            "false_negatives", "value_min", "value_max",
            "masked", "outliers", "patches", "predictor", "coder", "lossless", "device",
            "compress_seconds", "compress_gb_per_s", "decompress_seconds", "decompress_gb_per_s"]
+# Neighbours on different sides of the isovalue in the field, in what is restored, and with --keep-isovalue;
+# points that changed sides, and the ratio with that option.
+CONTOURS = ["crossings", "crossings_restored", "crossings_kept", "points_across", "points_across_kept", "ratio_kept"]
 SPEEDS = ["compress_gb_per_s", "decompress_gb_per_s"]
-COLUMNS = KEY + METRICS + ["failure"]
+COLUMNS = KEY + METRICS + CONTOURS + ["failure"]
 
 
 # ---- one measurement -------------------------------------------------------------------------
@@ -73,6 +80,7 @@ class Setting:
     preset: str
     fill_values: tuple = ()
     device: str = ""
+    isovalue: float = None  # whose contours are drawn
 
     @property
     def options(self):
@@ -88,7 +96,8 @@ class Setting:
 def key_of(field, setting):
     """What a measurement is known by: the values of the columns of KEY."""
     return (field.name, str(field.size), str(field.mtime_ns), field.dims_text, field.dtype,
-            setting.mode, setting.bound, setting.preset, " ".join(setting.options))
+            setting.mode, setting.bound, setting.preset, " ".join(setting.options),
+            "" if setting.isovalue is None else repr(setting.isovalue))
 
 
 @dataclass(frozen=True)
@@ -107,13 +116,9 @@ class Job:
     def run(self, cuszi, run_tool):
         """A row of results.csv. `run_tool` is that of measurements, or a cluster's."""
         row = dict(zip(KEY, key_of(self.field, self.setting)), failure="")
-        setting = self.setting
         self.archive.parent.mkdir(parents=True, exist_ok=True)
         try:
-            done = run_tool([cuszi, "compress", self.field.path, "-d", self.field.dims_text,
-                             "-t", self.field.dtype, "-m", setting.mode, "-e", setting.bound,
-                             "--preset", setting.preset, *setting.options,
-                             "--verify", "--json", "--force", "-o", self.archive])
+            done = self.compress(cuszi, run_tool, self.archive)
             report = parse_report(done.stdout)
             row.update({name: report.get(name) for name in METRICS})
             check(done)
@@ -125,13 +130,44 @@ class Job:
             row["failure"] = " ".join(str(failure).split())
         return row
 
+    def compress(self, cuszi, run_tool, archive, *options):
+        setting = self.setting
+        return run_tool([cuszi, "compress", self.field.path, "-d", self.field.dims_text,
+                         "-t", self.field.dtype, "-m", setting.mode, "-e", setting.bound,
+                         "--preset", setting.preset, *setting.options, *options,
+                         "--verify", "--json", "--force", "-o", archive])
+
+    def values(self, path):
+        return analysis.read_field(path, self.field.dims, self.field.dtype)
+
     def draw_analysis(self, title, restored, bound):
-        field = self.field
         with drawing:
-            analysis.draw(analysis_of(self.picture), title,
-                          analysis.read_field(field.path, field.dims, field.dtype),
-                          analysis.read_field(restored, field.dims, field.dtype),
-                          self.setting.fill_values, bound)
+            analysis.draw(analysis_of(self.picture), title, self.values(self.field.path),
+                          self.values(restored), self.setting.fill_values, bound)
+
+    def draw_contours(self, cuszi, run_tool, title, restored, row):
+        """Compresses once more, with --keep-isovalue, and tells the row and a picture of both."""
+        isovalue = self.setting.isovalue
+        archive = self.archive.with_name(self.archive.name + ".kept")
+        kept = archive.with_name(archive.name + ".restored")
+        try:
+            done = self.compress(cuszi, run_tool, archive, f"--keep-isovalue={isovalue!r}")
+            check(done)
+            check(run_tool([cuszi, "decompress", archive, "--force", "-o", kept]))
+            original, *others = map(self.values, (self.field.path, restored, kept))
+            known = analysis.known_points(original, self.setting.fill_values)
+            (count, _), (count_restored, across), (count_kept, across_kept) = contours.compare(
+                original, others, known, isovalue)
+            row.update(zip(CONTOURS, (count, count_restored, count_kept, across, across_kept,
+                                      parse_report(done.stdout).get("ratio"))))
+            if count and has_planes(self.field):
+                fields = dict(zip((f"original: {count} crossings", f"restored: {count_restored}",
+                                   f"restored with --keep-isovalue: {count_kept}"), (original, *others)))
+                with drawing:
+                    contours.draw(contours_of(self.picture, isovalue), title, fields, known, isovalue)
+        finally:
+            archive.unlink(missing_ok=True)
+            kept.unlink(missing_ok=True)
 
     def draw(self, cuszi, run_tool, row):
         restored = self.archive.with_name(self.archive.name + ".restored")
@@ -141,13 +177,24 @@ class Job:
             draw_slice(self.picture, title, self.field, self.setting.fill_values, restored)
             if analysis:
                 self.draw_analysis(title, restored, row["error_bound_abs"])
+            if self.setting.isovalue is not None:
+                self.draw_contours(cuszi, run_tool, title, restored, row)
         finally:
             restored.unlink(missing_ok=True)
+
+
+def has_planes(field):
+    return sum(extent > 1 for extent in field.dims) > 1
 
 
 def analysis_of(picture):
     """The picture of errors and spectra beside one of slices."""
     return picture.with_name(picture.stem + ".analysis.png")
+
+
+def contours_of(picture, isovalue):
+    """The picture of contours beside it."""
+    return picture.with_name(f"{picture.stem}.contours_{isovalue:.15g}.png")
 
 
 # ---- pictures --------------------------------------------------------------------------------
@@ -236,7 +283,27 @@ def pictures_of(folder, field, setting, row, picture):
         relative = analysis_of(picture).relative_to(folder).as_posix()
         lines += ["Histogram of its errors, and power spectra of original, restored and "
                   f"error.\n\n![errors and spectra]({quote(relative)})", ""]
+    if setting.isovalue is not None and contours_of(picture, setting.isovalue).exists():
+        relative = contours_of(picture, setting.isovalue).relative_to(folder).as_posix()
+        lines += [f"Contour of {setting.isovalue:.15g} where the field has most of it: original, restored, and "
+                  f"restored with `--keep-isovalue`; blue is the original's.\n\n![contours]({quote(relative)})", ""]
     return lines
+
+
+def contour_table(good, fields, settings):
+    """What became of the contours of the first preset's fields."""
+    isovalue = settings[0].isovalue
+    if isovalue is None:
+        return []
+    rows = [(f, s, good[key_of(f, s)]) for f in fields for s in settings
+            if s.preset == settings[0].preset and key_of(f, s) in good]
+    return [f"## Contours of {isovalue:.15g}", "",
+            "A crossing is a pair of neighbours along an axis of which one is below, at or above the value and the other "
+            "is not: there contours and isosurfaces cut the grid. Across are the points that changed sides.", "",
+            *table(["field", "error bound", "crossings", "restored", "kept", "across", "across, kept", "ratio",
+                    "ratio, kept"],
+                   [[f.name, s.bound, *(row[name] for name in CONTOURS[:5]), shown(row, "ratio"),
+                     shown(row, "ratio_kept")] for f, s, row in rows])]
 
 
 def write_report(folder, source, results, fields, settings, picture_of, failures, unknown, version):
@@ -264,6 +331,7 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
                     "zeros kept", "missing kept", "false negatives"],
                    [[f.name, s.preset, s.bound, *fidelity_cells(good[key_of(f, s)])]
                     for f in fields for s in settings if key_of(f, s) in good])
+    lines += contour_table(good, fields, settings)
     for heading, items in (("Failed", failures), ("Left out", unknown)):
         if items:
             lines += [f"## {heading}", "", *(f"- {item}" for item in items), ""]
@@ -300,6 +368,9 @@ def parse_arguments(arguments):
     parser.add_argument("--mode", choices=["rel", "abs"], default="rel",
                         help="bounds relative to the value range, or absolute (default rel)")
     parser.add_argument("--device", default="", help="where cuszi computes: auto, cpu or cuda")
+    parser.add_argument("--isovalue", type=finite, metavar="C",
+                        help="draw the contours of this value in the fields, restored with and without "
+                        "--keep-isovalue, and count what has changed; for the first preset")
     parser.add_argument("--scheduler", metavar="ADDRESS",
                         help="of a Dask cluster, like tcp://host:8786, on whose workers the tool "
                         "runs, one field on each of their threads; they have to reach the tool, the "
@@ -308,7 +379,17 @@ def parse_arguments(arguments):
                         help="draw without matplotlib, which is otherwise installed from PyPI into "
                         "build/plots-venv: SVG files, no histograms of errors, no power spectra")
     parser.add_argument("--keep-archives", action="store_true", help="keep them in REPORT/archives")
-    return parser, parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.isovalue is not None and not analysis:
+        parser.error("--isovalue needs numpy and matplotlib, which are not in this Python")
+    return parser, options
+
+
+def finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
 
 
 def refuse_unusable(parser, cuszi, settings, device):
@@ -317,8 +398,9 @@ def refuse_unusable(parser, cuszi, settings, device):
         value = Path(folder) / "value.f32"
         value.write_bytes(array("f", [1]).tobytes())
         for setting in {setting.preset: setting for setting in settings}.values():
+            kept = [] if setting.isovalue is None else [f"--keep-isovalue={setting.isovalue!r}"]
             done = run_tool([cuszi, "compress", value, "-d", "1", "-t", "f32", "-m", setting.mode, "-e",
-                             setting.bound, "--preset", setting.preset, "--device",
+                             setting.bound, "--preset", setting.preset, *kept, "--device",
                              device or "cpu", "--force", "-o", Path(folder) / "archive"])
             if done.returncode != 0:
                 parser.error(done.stderr.strip())
@@ -339,7 +421,7 @@ def main(arguments=None):
     parser, options = parse_arguments(arguments)
     report = options.out
     fields, unknown = find_inputs(parser, options)
-    settings = [Setting(options.mode, bound, preset, tuple(options.fill_value), options.device)
+    settings = [Setting(options.mode, bound, preset, tuple(options.fill_value), options.device, options.isovalue)
                 for preset in options.presets for bound in options.error_bounds]
     refuse_unusable(parser, options.cuszi, settings, "cpu" if options.scheduler else options.device)
     cluster = open_cluster(parser, options.scheduler) if options.scheduler else None

@@ -168,11 +168,20 @@ check_asan() {
     once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_*)" smoke_fuzz
 }
 
+# Those that draw, with the packages that they draw with.
+test_drawings() {
+    local python tool
+    python=$(scripts/python_env.sh scripts/requirements/plots.txt build/plots-venv) || return
+    python=$(realpath -s "$python") tool=$(realpath "build/$preset/app/cuszi")
+    (cd tests/scripts && CUSZI=$tool PYTHONDONTWRITEBYTECODE=1 "$python" -m unittest test_analysis test_contours test_batch.Pictures)
+}
+
 check_default() {
     step "Build: $preset"
     scripts/build.sh "$preset" || return
     step "Tests of the scripts"
     python3 -m unittest discover -s tests/scripts || return
+    test_drawings || return
     step "Documents"
     python3 -m unittest discover -s tests/docs -p test_pages.py || return
     scripts/build_docs.sh || return
