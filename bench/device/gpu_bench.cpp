@@ -77,6 +77,7 @@ struct Run {
   PredictorId predictor = PredictorId::lorenzo;
   bool automatic = false;  ///< lorenzo and Huffman where trials find them better
   double bound = 1e-3;
+  Effort effort = Effort::normal;
   bool compare = false;
   bool bound_is_known = false;  ///< without looking at the range
   Lossless lossless = Lossless::none;
@@ -92,6 +93,7 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   FrameConfig config;
   config.predictor.id = run.predictor;
   config.predictor.automatic = run.automatic;
+  config.predictor.multilevel.effort = run.effort;
   if (run.predictor == PredictorId::multilevel) config.coder = CoderId::ans;
   config.automatic_coder = run.automatic;
   config.lossless = run.lossless;
@@ -205,15 +207,17 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp] [rate:BITS]; FIELD is a
-/// file or "waves:NOISE", PREDICTOR one of them or "auto", as the preset `ratio`. With abs, the
-/// bound that BOUND would make of the range is known before; a rate is zfp's, without a bound.
+/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] [rate:BITS]; FIELD
+/// is a file or "waves:NOISE", PREDICTOR one of them or "auto", as the preset `ratio`. With abs,
+/// the bound that BOUND would make of the range is known before; fast is the effort; a rate is
+/// zfp's, without a bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
       throw UsageError(
-          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [bitcomp] [rate:BITS]");
+          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] "
+          "[rate:BITS]");
     }
     Run run;
     run.field = argv[1];
@@ -226,6 +230,7 @@ int main(int argc, char** argv) {
       const std::string extra = argv[i];
       run.compare |= extra == "compare";
       run.bound_is_known |= extra == "abs";
+      if (extra == "fast") run.effort = Effort::fast;
       if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
       if (extra.starts_with("rate:")) {
         run.zfp = {ZfpMode::Kind::rate, std::stod(extra.substr(5))};

@@ -489,6 +489,10 @@ TrialPart trial_part(const Dims& dims, Effort effort) {
   return part_of(dims.squeezed(), effort, 1);
 }
 
+bool blocks_pay(Effort effort, const Dims& dims) {
+  return effort == Effort::fast && dims.count() >= vast_frame && dims.squeezed().rank() >= 3;
+}
+
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
@@ -497,6 +501,8 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   const Dims& dims = shape.dims;
   const Background background = find_background(session.sampled_values(), bound, shape.dtype);
   set_background(background, *params);
+  params->block_contexts =
+      config.predictor.multilevel.block_contexts.value_or(blocks_pay(effort, dims));
   FrameTrials trials(session, config, trial_part(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {

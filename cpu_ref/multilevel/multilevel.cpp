@@ -6,6 +6,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/tuning/dead_zone.hpp"
+#include "cpu_ref/multilevel/block_contexts.hpp"
 #include "cpu_ref/multilevel/energy_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 
@@ -196,10 +197,12 @@ class Engine final : public MultilevelEngine {
     fill_contexts(number, weights, contexts);
     const std::vector<T> zone_of = zones_of(contexts, codes);
     const auto zones_of_row = [&](const ClassPlan<T>& c, const Row& row, T* zones) {
-      std::uint8_t buckets[row_points];
-      RowEnergy<T> energy(plan_.grid, c);
-      fill_buckets(c, weights[c.points.group], row, energy, buckets);
-      for (std::size_t k = 0; k < row.count; ++k) zones[k] = zone_of[buckets[k]];
+      for_each_run(row, c.points, plan_.grid,
+                   [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                     for (std::size_t i = 0; i < n; ++i) {
+                       zones[k + i] = zone_of[contexts[code_position + i]];
+                     }
+                   });
       return static_cast<const T*>(zones);
     };
     outliers.clear();
@@ -386,13 +389,20 @@ class Engine final : public MultilevelEngine {
 
   void fill_contexts(int number, std::span<const ContextWeights> weights,
                      std::span<std::uint8_t> contexts, const TrialSubsample& counted = {}) const {
+    if (has_blocks(params_, pass(number))) {
+      fill_block_contexts(plan_, pass(number), known(), weights, contexts);
+      if (params_.split_contexts) split_contexts_of_blocks(number, contexts);
+      return;
+    }
     for_each_row(
         plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
         [&](auto& energy, const ClassPlan<T>& c, const Row& whole) {
           for_each_trial_subsample(whole, c.points, plan_.grid, counted, [&](const Row& row) {
             std::uint8_t buckets[row_points];
             fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
-            if (params_.split_contexts) split_contexts(number, c.points, row, buckets);
+            if (params_.split_contexts) {
+              split_contexts(number, c.points, row.offset, {buckets, row.count});
+            }
             for_each_run(row, c.points, plan_.grid,
                          [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
                            copy_run(buckets + k, n, contexts.data() + code_position);
@@ -402,15 +412,27 @@ class Engine final : public MultilevelEngine {
         [](const auto&) {});
   }
 
-  /// Gives the points of a row that have bounds of their own the contexts behind the others'.
-  void split_contexts(int number, const PointClass& points, const Row& row,
-                      std::uint8_t* contexts) const {
+  /// Gives those points of a row, from the one at `offset` on, that have bounds of their own the
+  /// contexts behind the others'.
+  void split_contexts(int number, const PointClass& points, std::uint64_t offset,
+                      std::span<std::uint8_t> contexts) const {
     if (local_.points.empty()) return;
     const auto others = static_cast<std::uint8_t>(contexts_of(pass(number)));
-    for (std::size_t k = 0; k < row.count; ++k) {
-      const bool has_own = local_.points[row.offset + k * points.step[3]] != 0;
+    for (std::size_t k = 0; k < contexts.size(); ++k) {
+      const bool has_own = local_.points[offset + k * points.step[3]] != 0;
       contexts[k] = static_cast<std::uint8_t>(contexts[k] + (has_own ? others : 0));
     }
+  }
+
+  /// The same for all points of a pass; `contexts` by code position.
+  void split_contexts_of_blocks(int number, std::span<std::uint8_t> contexts) const {
+    for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& row) {
+      for_each_run(row, c.points, plan_.grid,
+                   [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                     split_contexts(number, c.points, row.offset + k * c.points.step[3],
+                                    contexts.subspan(code_position, n));
+                   });
+    });
   }
 
   void fill_buckets(const ClassPlan<T>& c, const ContextWeights& weights, const Row& row,

@@ -16,6 +16,7 @@ struct PassSymbols {
   std::uint64_t count = 0;
   PassShape shape;
   std::uint32_t times = 1;  ///< as many codes as each stands for, where they are only counted
+  bool by_blocks = false;   ///< each block_codes in a row have one context
 };
 /// The quant-codes of all passes of one level.
 using LevelSymbols = std::vector<PassSymbols>;
@@ -40,6 +41,12 @@ std::vector<AnsStream> ans_encode(DeviceContext& gpu, const AnsParams& params,
 /// How many bytes ans_encode() would make of a level; equals cpu::ans_bytes(). The host waits
 /// twice.
 std::uint64_t ans_bytes(DeviceContext& gpu, const AnsParams& params, const LevelSymbols& level);
+
+/// The contexts of a pass's codes, on the device.
+struct CodeContexts {
+  const std::uint8_t* of_codes = nullptr;  ///< none: a single one
+  bool by_blocks = false;                  ///< each block_codes in a row have the same
+};
 
 /// What AnsCodes::place() needs to know of a table.
 struct TablePlaces {
@@ -69,9 +76,8 @@ class AnsCodes {
   AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const CodedLevel> levels);
 
   /// Puts the `count` codes of a pass, numbered over all levels, where the pass's contexts say.
-  /// `contexts` is on the device; nullptr means one context. Does not wait. A wrong number of codes
-  /// becomes a flaw, or throws ArchiveError.
-  void place(std::size_t pass, const std::uint8_t* contexts, std::uint64_t count,
+  /// Does not wait. A wrong number of codes becomes a flaw, or throws ArchiveError.
+  void place(std::size_t pass, const CodeContexts& contexts, std::uint64_t count,
              QuantCode* codes) const;
 
  private:

@@ -258,11 +258,11 @@ AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const 
   }
 }
 
-void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint64_t count,
+void AnsCodes::place(std::size_t number, const CodeContexts& contexts, std::uint64_t count,
                      QuantCode* codes) const {
   const PassPlaces& pass = passes_[number];
   const auto tables = static_cast<std::uint32_t>(pass.tables.size());
-  if (contexts == nullptr && tables > 1) refuse_counts();
+  if (contexts.of_codes == nullptr && tables > 1) refuse_counts();
   if (count == 0) {
     for (const TablePlaces& table : pass.tables) {
       if (table.count != 0) refuse_counts();
@@ -280,10 +280,13 @@ void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint
     if (table.count != 0) spread(pass, {nullptr, 0, count}, codes);
     return;
   }
-  OrderedPass order{
-      contexts, static_cast<std::uint32_t>(count),
-      tables,   static_cast<std::uint32_t>(ceil_div(count, TableOrderPolicy::tile_codes)),
-      0,        {}};
+  OrderedPass order{contexts.of_codes,
+                    static_cast<std::uint32_t>(count),
+                    tables,
+                    static_cast<std::uint32_t>(ceil_div(count, TableOrderPolicy::tile_codes)),
+                    contexts.by_blocks,
+                    0,
+                    {}};
   for (std::uint32_t t = 1; t < tables; ++t) {
     std::fill(order.table_of + pass.first_contexts[t], order.table_of + most_tables,
               static_cast<std::uint8_t>(t));

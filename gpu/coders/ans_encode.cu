@@ -108,6 +108,7 @@ class FrameLists {
           static_cast<std::uint32_t>(pass.symbols.count),
           static_cast<std::uint32_t>(pass.counts.size()),
           static_cast<std::uint32_t>(ceil_div(pass.symbols.count, TableOrderPolicy::tile_codes)),
+          pass.symbols.by_blocks,
           all_counts,
           {}};
       std::copy(contexts.table_of.begin(), contexts.table_of.end(), order.table_of);

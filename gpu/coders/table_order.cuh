@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/field/quantizer.hpp"
+#include "core/multilevel/block_contexts.hpp"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/tiled_ranges.cuh"
 
@@ -25,6 +26,7 @@ struct OrderedPass {
   std::uint32_t codes = 0;
   std::uint32_t tables = 0;
   std::uint32_t tiles = 0;
+  bool by_blocks = false;         ///< each block_codes in a row have one context
   std::uint64_t first_count = 0;  ///< among those of all passes; [table][tile]
   std::uint8_t table_of[most_tables] = {};
 
@@ -82,7 +84,11 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   for (unsigned r = 0; r < codes_of_thread; ++r) {
     const std::uint32_t i = threadIdx.x + r * TableOrderPolicy::threads;
     if (i >= end) continue;
-    atomicAdd(own + contexts[r], 1U);
+    if (!pass.by_blocks) {
+      atomicAdd(own + contexts[r], 1U);
+    } else if (i % block_codes == 0) {
+      atomicAdd(own + contexts[r], min(end - i, std::uint32_t{block_codes}));
+    }
     if (sorted != nullptr) sorted[first + i] = code;
   }
   __syncthreads();
@@ -92,6 +98,52 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   if (threadIdx.x < pass.tables) {
     counts[pass.first_count + std::uint64_t{threadIdx.x} * pass.tiles + tile] =
         of_table[threadIdx.x];
+  }
+}
+
+/// How codes of a warp are ranked among those of the same table before them; `cursors` count a
+/// warp's codes of each table, all 0 at first. `ranked` has the contexts of a lane's codes, every
+/// 32nd, and gets their tables, with their ranks in the upper half.
+template <unsigned rounds>
+__device__ void rank_codes(const std::uint8_t* table_of, std::uint32_t tables, std::uint32_t count,
+                           std::uint32_t* cursors, std::uint32_t (&ranked)[rounds]) {
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned below = (1U << lane) - 1;
+#pragma unroll
+  for (unsigned r = 0; r < rounds; ++r) {
+    const bool on = lane + 32 * r < count;
+    const std::uint32_t table = table_of[ranked[r]];
+    unsigned peers = __ballot_sync(~0U, on);
+    for (std::uint32_t bit = 1; bit < tables; bit *= 2) {
+      const bool set = (table & bit) != 0;
+      const unsigned with = __ballot_sync(~0U, set);
+      peers &= set ? with : ~with;
+    }
+    const std::uint32_t rank = cursors[table] + static_cast<unsigned>(__popc(peers & below));
+    __syncwarp();
+    if (on && (peers >> lane) == 1) cursors[table] = rank + 1;
+    __syncwarp();
+    ranked[r] = table | rank << 16;
+  }
+}
+
+/// The same where codes of a block have one context.
+template <unsigned rounds>
+__device__ void rank_blocks(const std::uint8_t* table_of, std::uint32_t count,
+                            std::uint32_t* cursors, std::uint32_t (&ranked)[rounds]) {
+  constexpr unsigned rounds_of_block = block_codes / 32;
+  const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+  for (unsigned r = 0; r < rounds; r += rounds_of_block) {
+    const std::uint32_t table = table_of[__shfl_sync(~0U, ranked[r], 0)];
+    const std::uint32_t rank = cursors[table] + lane;
+    __syncwarp();
+    if (lane == 0 && 32 * r < count) {
+      cursors[table] = rank + min(count - 32 * r, std::uint32_t{block_codes});
+    }
+    __syncwarp();
+#pragma unroll
+    for (unsigned k = 0; k < rounds_of_block; ++k) ranked[r + k] = table | (rank + 32 * k) << 16;
   }
 }
 
@@ -125,22 +177,10 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
     const std::uint32_t i = lane + 32 * r;
     ranked[r] = i < count ? pass.contexts[first + i] : 0;
   }
-  const unsigned below = (1U << lane) - 1;
-#pragma unroll
-  for (unsigned r = 0; r < rounds; ++r) {
-    const bool on = lane + 32 * r < count;
-    const std::uint32_t table = table_of[ranked[r]];
-    unsigned peers = __ballot_sync(~0U, on);
-    for (std::uint32_t bit = 1; bit < pass.tables; bit *= 2) {
-      const bool set = (table & bit) != 0;
-      const unsigned with = __ballot_sync(~0U, set);
-      peers &= set ? with : ~with;
-    }
-    const std::uint32_t rank = cursors[warp][table] + static_cast<unsigned>(__popc(peers & below));
-    __syncwarp();
-    if (on && (peers >> lane) == 1) cursors[warp][table] = rank + 1;
-    __syncwarp();
-    ranked[r] = table | rank << 16;
+  if (pass.by_blocks) {
+    rank_blocks(table_of, count, cursors[warp], ranked);
+  } else {
+    rank_codes(table_of, pass.tables, count, cursors[warp], ranked);
   }
   __syncthreads();
   if (threadIdx.x < pass.tables) {

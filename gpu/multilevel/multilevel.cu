@@ -1,3 +1,4 @@
+#include "core/multilevel/block_contexts.hpp"
 #include "gpu/multilevel/multilevel.cuh"
 #include "gpu/runtime/copies.hpp"
 
@@ -8,7 +9,7 @@ LevelFrame<T>::LevelFrame(DeviceContext& gpu, FrameMemory& memory, const Multile
                           double min, double max, T* finest)
     : gpu_(gpu), lattice_(params.lattice), plan_(plan_frame<T>(params, min, max)) {
   make_arrays(memory, finest);
-  make_views(params.reach);
+  make_views(params);
   starts_.push_back(0);
   for (const Pass& pass : plan_.passes) starts_.push_back(starts_.back() + pass.points);
   if (lattice_.finest == 1) listed_ = memory.take<T>(starts_[plan_.coarse_passes]);
@@ -27,7 +28,7 @@ void LevelFrame<T>::make_arrays(FrameMemory& memory, T* finest) {
 }
 
 template <class T>
-void LevelFrame<T>::make_views(int reach) {
+void LevelFrame<T>::make_views(const MultilevelParams& params) {
   const RegionShape shape = RegionShape::of(plan_.grid);
   const std::size_t count = plan_.classes.size();
   classes_ = {gpu_.take_pinned<DeviceClass<T>>(count), count};
@@ -44,7 +45,8 @@ void LevelFrame<T>::make_views(int reach) {
                    on_device + pass.first_class, shape);
     view.geometry = geometry_of(lattice_, classes_[pass.first_class], view.array.layout);
     view.layered_axis = static_cast<unsigned>(std::max(lattice_.layered_axis(), 0));
-    view.reach = reach;
+    view.reach = params.reach;
+    view.blocked = has_blocks(params, pass) ? pass.points : 0;
     views_.push_back(view);
   }
 }

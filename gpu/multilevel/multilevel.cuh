@@ -57,7 +57,7 @@ class LevelFrame {
     return arrays_[static_cast<std::size_t>(level - lattice_.finest)];
   }
   void make_arrays(FrameMemory& memory, T* finest);
-  void make_views(int reach);
+  void make_views(const MultilevelParams& params);
 
   DeviceContext& gpu_;
   Lattice lattice_;

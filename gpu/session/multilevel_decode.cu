@@ -143,7 +143,9 @@ class MultilevelDecoder final : public PassDecoder {
                     QuantCode* codes) const {
     const auto number = static_cast<std::size_t>(pass);
     if (ans_) {
-      ans_->place(number, contexts, count, codes);
+      const bool by_blocks =
+          frame_->view(pass).blocked != 0 && !gaps_.any() && !params_.split_contexts;
+      ans_->place(number, {contexts, by_blocks}, count, codes);
     } else if (count != 0) {
       auto* const aligned = gpu_.take<QuantCode>(count);  // decoders write whole words
       decode_symbols(gpu_, coder_, coded_[number], {aligned, count}, frame_->pass(pass).points);

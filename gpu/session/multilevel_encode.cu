@@ -80,7 +80,7 @@ class MultilevelEncoder final : public PassEncoder {
     const ContextWeights* on_device = upload(gpu_, all.data(), all.size());
     std::vector<SmallPassContexts<T>> small;
     for (int number = passes.first; number < passes.end; ++number) {
-      if (frame_.pass(number).points <= small_pass) {
+      if (frame_.pass(number).points <= small_pass && frame_.view(number).blocked == 0) {
         small.push_back({frame_.view(number), on_device, contexts(number)});
       } else {
         fill_contexts(gpu_, frame_.view(number), on_device, contexts(number));
@@ -291,8 +291,10 @@ class MultilevelEncoder final : public PassEncoder {
   PassSymbols symbols_of(int number) const {
     const Pass& pass = frame_.pass(number);
     const std::uint64_t start = gaps_.any() ? gaps_.start(number) : frame_.start(number);
-    return {codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
-            gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass, params_)};
+    PassSymbols symbols{codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
+                        gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass, params_)};
+    symbols.by_blocks = frame_.view(number).blocked != 0 && !gaps_.any() && !params_.split_contexts;
+    return symbols;
   }
 
   LevelSymbols symbols_of(PassRange range) const {

@@ -15,8 +15,9 @@ _FIRST_WEIGHTS = [102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0]
 
 def read(table, frame):
     axes = table.varint()
-    params = SimpleNamespace(merged=axes >> 8, roles=[axes >> shift & 3 for shift in (6, 4, 2, 0)], reach=table.u8(),
-                             alpha=table.u8() / 64, beta=table.u8() / 64, half_step=table.f64())
+    reach = table.u8()
+    params = SimpleNamespace(merged=axes >> 8, roles=[axes >> shift & 3 for shift in (6, 4, 2, 0)],
+                             reach=reach & 127, blocks=reach >= 128, alpha=table.u8() / 64, beta=table.u8() / 64, half_step=table.f64())
     snap = table.u8()
     params.snap = snap & 31
     params.split = snap >= 128
@@ -270,6 +271,12 @@ def _slope_features(params, c, point, half_step):
     return [gradient, roughness, math.isqrt(16 * gradient), _feature(errors * t(8 / half_step))]
 
 
+def _context(c, weights, total):
+    if weights[c.group] is None or total >> 6 <= 0:
+        return 16 * c.group
+    return 16 * c.group + min((total >> 6).bit_length(), 15)
+
+
 class _Decoder:
     def __init__(self, frame):
         self.frame, self.params, self.dtype = frame, frame.predictor, frame.dtype
@@ -296,14 +303,27 @@ class _Decoder:
         reader.end()
         return weights
 
-    def context(self, c, at, weights, half_step):
+    def estimate(self, c, at, weights, half_step):
+        """The sum of weight * feature at a point."""
         if weights is None:
-            return 16 * c.group
+            return 0
         point = _Point(self.params, c, at, self.values)
         features = _magnitude_features(self.params, c, point, self.magnitudes)
         features += _slope_features(self.params, c, point, half_step)
-        estimate = sum(weight * feature for weight, feature in zip(weights, features)) >> 6
-        return 16 * c.group + (min(estimate.bit_length(), 15) if estimate > 0 else 0)
+        return sum(weight * feature for weight, feature in zip(weights, features))
+
+    def contexts(self, points, weights, half_step):
+        """Of all points of a pass."""
+        def estimate(c, at):
+            return self.estimate(c, at, weights[c.group], half_step)
+
+        if not self.params.blocks or len(points) < 1024:
+            return [_context(c, weights, estimate(c, at)) for c, at in points]
+        contexts = []
+        for first in range(0, len(points), 64):
+            c, at = points[min(first + 21, len(points) - 1)]
+            contexts += [_context(c, weights, estimate(c, at))] * min(64, len(points) - first)
+        return contexts
 
     def prediction(self, c, at, half_step):
         predicted = self.background
@@ -321,8 +341,9 @@ class _Decoder:
         if frame.coder.needs_contexts:
             weights = self.weights(sections.get("weights"), its_pass.groups)
             others = 16 * len(its_pass.groups)
-            contexts = [self.context(c, at, weights[c.group], half_step)
-                        + (others if params.split and self.which[at] else 0) for c, at in coded]
+            contexts = [context + (others if params.split and self.which[at] else 0)
+                        for context, (c, at) in zip(self.contexts(points, weights, half_step), points)
+                        if not self.mask[at]]
         codes = iter(frame.coder.decoded(frame, number, len(coded), contexts))
         outliers = sparse_list(sections.get("outliers"), len(points))
         for place, (c, at) in enumerate(points):

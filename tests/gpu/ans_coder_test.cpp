@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/base/error.hpp"
+#include "core/multilevel/block_contexts.hpp"
 #include "cpu_ref/coders/ans.hpp"
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/packed_share.cuh"
@@ -17,6 +18,7 @@ namespace {
 struct Pass {
   std::vector<QuantCode> codes;
   std::vector<std::uint8_t> contexts;  ///< none: a single one
+  bool by_blocks = false;              ///< those of a block are alike
   PassShape shape;
 };
 using Level = std::vector<Pass>;
@@ -42,7 +44,8 @@ Pass random_pass(Random& random, std::uint64_t most_codes, std::uint32_t centre)
              random.one_in(3) ? 20U : 3000U};
     if (is_silent) habit.one_in = ~0ULL;
   }
-  const std::uint64_t run = 1 + random.below(40);
+  pass.by_blocks = random.one_in(3);
+  const std::uint64_t run = pass.by_blocks ? block_codes : 1 + random.below(40);
   std::size_t context = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (i % run == 0) context = random.below(contexts);
@@ -108,7 +111,7 @@ std::vector<gpu::LevelSymbols> upload(gpu::DeviceContext& gpu, const std::vector
                          pass.contexts.empty()
                              ? nullptr
                              : upload(gpu, pass.contexts.data(), pass.contexts.size()),
-                         pass.codes.size(), pass.shape});
+                         pass.codes.size(), pass.shape, 1, pass.by_blocks});
     }
   }
   return on_device;
@@ -157,7 +160,7 @@ std::optional<Codes> decode_on_gpu(gpu::DeviceContext& gpu, Random& random, cons
         auto* const codes = gpu.take<QuantCode>(count);
         const auto* const contexts =
             pass.contexts.empty() ? nullptr : upload(gpu, pass.contexts.data(), count);
-        decoded.place(all.size(), contexts, count, codes);
+        decoded.place(all.size(), {contexts, pass.by_blocks}, count, codes);
         const QuantCode* const host = download(gpu, codes, count);
         gpu.sync();
         all.emplace_back(host, host + count);
@@ -235,6 +238,7 @@ void check_damaged(std::uint64_t seed, int frames, std::uint64_t most_codes) {
     if (random.one_in(4)) {
       Level& level = levels[random.below(levels.size())];
       Pass& pass = level[random.below(level.size())];
+      pass.by_blocks = false;
       for (std::uint8_t& context : pass.contexts) {
         if (random.one_in(50)) context = static_cast<std::uint8_t>(random.below(256));
       }

@@ -115,6 +115,22 @@ TEST_CASE("the best effort and the least do not look at the first frame") {
   }
 }
 
+TEST_CASE("contexts of blocks are for vast frames of three axes where time counts") {
+  const Dims vast{256, 256, 256};
+  CHECK(blocks_pay(Effort::fast, vast));
+  CHECK(blocks_pay(Effort::fast, Dims{1, 256, 256, 256}));
+  CHECK_FALSE(blocks_pay(Effort::normal, vast));
+  CHECK_FALSE(blocks_pay(Effort::best, vast));
+  CHECK_FALSE(blocks_pay(Effort::fast, Dims{255, 256, 256}));
+  CHECK_FALSE(blocks_pay(Effort::fast, Dims{1, 4096, 4096}));
+  FrameConfig config = by_context_coder();
+  config.predictor.multilevel.effort = Effort::fast;
+  Chooser chooser(FieldKind::smooth);
+  CHECK_FALSE(multilevel_of(chooser.choose(config)).block_contexts);
+  config.predictor.multilevel.block_contexts = true;
+  CHECK(multilevel_of(chooser.choose(config)).block_contexts);
+}
+
 TEST_CASE("after a first frame by Lorenzo trials are made again") {
   FrameConfig config = by_context_coder();
   config.predictor.automatic = config.automatic_coder = true;
