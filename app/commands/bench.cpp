@@ -67,8 +67,7 @@ FileTrip make_file_trip(const BenchOptions& options, Backends& backends, const s
   {
     const Stopwatch clock;
     FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
-    trip.field = compress_field(backends.for_config(options.settings.frame), options.settings,
-                                field, archive, times);
+    trip.field = compress_field(backends, options.settings, field, archive, times);
     trip.compress_seconds = clock.seconds();
   }
   const Stopwatch clock;
@@ -139,7 +138,8 @@ void run_frames(Workbench& bench, const FieldSettings& settings, const ValueBoun
   }
 }
 
-/// The runs in memory, without files, and the quality of what they restore.
+/// The runs in memory, without files, on the first device if there are several, and the quality of
+/// what they restore.
 void measure_in_memory(const BenchOptions& options, Backend& backend, const ArchiveHeader& header,
                        FieldSource& field, Measurement& all) {
   Workbench bench(backend);
@@ -166,12 +166,12 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Arch
 }
 
 Measurement measure(const BenchOptions& options, Backends& backends, const std::string& input) {
-  Backend& backend = backends.for_config(options.settings.frame);
   Measurement all;
   const CompressedField result = measure_file_trips(options, backends, input, all);
+  Backend& backend = backends.for_config(options.settings.frame);
   all.report = report_on(result.header, result.summary, result.archive_bytes);
   all.report.input = input;
-  all.report.device = backend.name();
+  all.report.device = backends.last_name();
   FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
   all.parts = measure_parts(options, backend.transfer(), field, result.archive_bytes);
   field.hold();
@@ -267,7 +267,7 @@ ExitCode execute(const BenchOptions& options) {
   refuse_among(identities_of(files), "-");
   Backends backends(options.run.device);
   const FileReports reports{options.run, "input"};
-  return for_each_file(options.inputs, reports, [&](const std::string& input, Json& /*known*/) {
+  const auto bench = [&](const std::string& input, Json& /*known*/) {
     const BenchOptions own = options_for(input, options);
     if (own.study) {
       const Json rows = run_study(*own.study, own, backends, input);
@@ -277,7 +277,10 @@ ExitCode execute(const BenchOptions& options) {
     }
     Measurement measured = measure(own, backends, input);
     print_out(own.run.json ? line_of(json_of(measured)) : text_of(measured, own.iterations));
-  });
+  };
+  const ExitCode code = for_each_file(options.inputs, reports, bench);
+  tell_losses(backends);
+  return code;
 }
 
 }  // namespace cuszi::app

@@ -29,7 +29,6 @@ class Compression {
       : options_(options),
         backends_(backends),
         settings_(options.settings),
-        backend_(backends.for_config(settings_.frame)),
         input_(std::move(input)),
         output_(std::move(output)),
         removable_(options.remove_inputs ? std::optional<RemovableInput>(file_of(input_))
@@ -127,7 +126,8 @@ class Compression {
     const Target& target = *options_.target;
     progress.start("trials on samples", 0);
     const TargetArchive best = cuszi::compress_to_target(
-        target, settings_, backend_, field_, [&](const FieldSettings& settings, int pass) {
+        target, settings_, backends_.for_config(settings_.frame), field_,
+        [&](const FieldSettings& settings, int pass) {
           progress.start(fmt::format("pass {} of at most {}", pass, most_target_passes),
                          bytes_of_work());
           return compress_once(settings, progress);
@@ -163,7 +163,7 @@ class Compression {
       looks_swapped_ = warning.values_look_swapped;
       warn_of(warning.text);
     };
-    result_ = compress_field(backend_, settings, field_, sink, compress_times_, events);
+    result_ = compress_field(backends_, settings, field_, sink, compress_times_, events);
     compress_times_.steps().watch({});
   }
 
@@ -194,7 +194,7 @@ class Compression {
     report.archive = output_;
     report.target = options_.target;
     report.target_met = target_met_;
-    report.device = backend_.name();
+    report.device = backends_.last_name();
     report.compress_seconds = compress_times_.seconds();
     report.total_seconds = clock_.seconds();
     if (meter_) {
@@ -233,7 +233,6 @@ class Compression {
   const CompressOptions& options_;
   Backends& backends_;
   FieldSettings settings_;
-  Backend& backend_;
   Stopwatch clock_;
   std::string input_;
   std::string output_;
@@ -276,6 +275,7 @@ ExitCode execute(const CompressOptions& options) {
   };
   const ExitCode code = for_each_file(options.inputs, reports, compress);
   totals.tell(options.run);
+  tell_losses(backends);
   return code;
 }
 

@@ -218,6 +218,7 @@ ExitCode execute(const DecompressOptions& options) {
   };
   const ExitCode code = for_each_file(options.archives, reports, decompress);
   totals.tell(options.run);
+  tell_losses(backends);
   return code;
 }
 

@@ -60,6 +60,7 @@ ExitCode execute(const TestOptions& options) {
   };
   const ExitCode code = for_each_file(options.archives, {options.run}, test);
   totals.tell(options.run);
+  tell_losses(backends);
   return code;
 }
 

@@ -81,6 +81,10 @@ void tell_failure_of(const std::string& file, const Failure& failure, Json known
   }
 }
 
+void tell_losses(const Backends& backends) noexcept {
+  for (const std::string& line : backends.losses()) tell_warning(line);
+}
+
 void tell_warning(std::string_view line) noexcept {
   print_error("cuszi: warning: ");
   print_error(line);

@@ -7,6 +7,7 @@
 #include "app/cli/exit_code.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/options.hpp"
+#include "codec/frames/backend_choice.hpp"
 #include "codec/io/byte_source.hpp"
 
 namespace cuszi::app {
@@ -38,6 +39,9 @@ void tell_failure_of(const std::string& file, const Failure& failure, Json known
 
 /// Tells the user, even if all is to be quiet, that the result is not what was asked for.
 void tell_warning(std::string_view line) noexcept;
+
+/// Warns of devices that were given up, if any were.
+void tell_losses(const Backends& backends) noexcept;
 
 /// Does `work` for every file, goes on after a failure, which is told, and returns the first
 /// failure's code. `work(file, known)` leaves in `known` what there is to report of a file that

@@ -1,5 +1,6 @@
 #include "bindings/c/context.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,9 +15,16 @@ cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
     backends_.reset();
     backends_ = std::make_unique<cuszi::Backends>(choice);
     choice_ = choice;
+    losses_told_ = 0;
     process_ = ::getpid();
   }
   return *backends_;
+}
+
+std::string cuszi_context::new_losses() {
+  const std::vector<std::string> lines = backends_->losses();
+  if (lines.size() == std::exchange(losses_told_, lines.size())) return {};
+  return fmt::format("{}", fmt::join(lines, "; "));
 }
 
 std::vector<cuszi_context*> cuszi_context::workers(std::size_t count) {

@@ -55,6 +55,9 @@ struct cuszi_context {
   /// The backends of this choice. Throws DeviceError.
   cuszi::Backends& backends(const cuszi::DeviceChoice& choice);
 
+  /// Tells of devices that were given up since this was last asked; empty if none was.
+  std::string new_losses();
+
   /// Contexts for so many threads of a call, which stay as long as this one.
   std::vector<cuszi_context*> workers(std::size_t count);
 
@@ -83,6 +86,7 @@ struct cuszi_context {
   std::string warning_;
   cuszi::DeviceChoice choice_;
   std::unique_ptr<cuszi::Backends> backends_;
+  std::size_t losses_told_ = 0;
   pid_t process_ = 0;  ///< that has made them
   std::vector<std::unique_ptr<cuszi_context>> workers_;
 };

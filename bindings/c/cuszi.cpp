@@ -60,11 +60,12 @@ std::optional<int> device_with(std::initializer_list<const void*> memory) {
 /// Where a call works on memory of the caller's: on the device that has it, if any.
 DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
   if (!device || choice.kind == Kind::cpu) return choice;
-  if (choice.kind == Kind::cuda && choice.index != *device) {
-    throw UsageError(
-        fmt::format("memory of GPU number {} for work on number {}", *device, choice.index));
+  if (choice.kind == Kind::cuda && !choice.includes(*device)) {
+    throw UsageError(fmt::format("memory of GPU number {} for work on number {}", *device,
+                                 fmt::join(choice.numbers(0), ", ")));
   }
   choice.index = *device;
+  choice.set = 0;
   return choice;
 }
 
@@ -94,12 +95,12 @@ class Run {
 
 TargetArchive archive_for(const Target& target, const FieldSettings& settings, Backends& backends,
                           FieldSource& field) {
-  Backend& backend = backends.for_config(settings.frame);
   CallTimes times;
   return compress_to_target(
-      target, settings, backend, field, [&](const FieldSettings& tried, int /*pass*/) {
+      target, settings, backends.for_config(settings.frame), field,
+      [&](const FieldSettings& tried, int /*pass*/) {
         MemorySink archive;
-        TargetArchive attempt{compress_field(backend, tried, field, archive, times), {}, {}};
+        TargetArchive attempt{compress_field(backends, tried, field, archive, times), {}, {}};
         attempt.archive = archive.take();
         if (target.kind == Target::Kind::psnr) {
           MemorySource written(attempt.archive);
@@ -108,6 +109,11 @@ TargetArchive archive_for(const Target& target, const FieldSettings& settings, B
         }
         return attempt;
       });
+}
+
+/// Two things to tell, either of which may be none, in one line.
+std::string joined(const std::string& one, const std::string& other) {
+  return one.empty() || other.empty() ? one + other : one + "; " + other;
 }
 
 /// What makes an archive useless. Throws that instead if `strict`.
@@ -119,7 +125,7 @@ std::string warning_of(const TargetArchive& made, const std::optional<Target>& t
   const std::string unmet = fmt::format("the target {} was not met; the archive reaches {:.4g}",
                                         to_string(*target), made.reached);
   if (strict) throw BoundError(unmet);
-  return warning.empty() ? unmet : warning + "; " + unmet;
+  return joined(warning, unmet);
 }
 
 void verify(Backends& backends, Bytes archive, FieldSource& field, const IsoValues& isovalues) {
@@ -158,19 +164,16 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
   context.set_reached(std::numeric_limits<double>::quiet_NaN());
   const std::optional<Target> target = target_of(options);
   CallTimes times;
-  const TargetArchive made = target
-                                 ? archive_for(*target, settings, backends, source)
-                                 : TargetArchive{compress_field(backends.for_config(settings.frame),
-                                                                settings, source, sink, times),
-                                                 {},
-                                                 {}};
+  const TargetArchive made =
+      target ? archive_for(*target, settings, backends, source)
+             : TargetArchive{compress_field(backends, settings, source, sink, times), {}, {}};
   if (target) sink.write(made.archive);
   size = made.result.archive_bytes;
   if (options.verify != 0)
     verify(backends, memory("archive", archive, size), source, settings.frame.isovalues);
   const std::string warning = warning_of(made, target, options.strict != 0);
   if (target) context.set_reached(made.reached);
-  context.set_warning(warning);
+  context.set_warning(joined(warning, context.new_losses()));
 }
 
 void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
@@ -189,6 +192,7 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   users.memory_limit = run.memory_limit();
   CallTimes times;
   restore_field(context.backends(run.choice()), reader, preview, times, users);
+  context.set_warning(context.new_losses());
 }
 
 /// The options of a member of a batch: its own, or those of the call; the call's threads.

@@ -54,12 +54,11 @@ class Gathering {
     if (asked.run.device.kind == DeviceChoice::Kind::cpu || asked.run.memory_limit) return false;
     const std::optional<int> device = memory_.device_of(input);
     if (!device || memory_.device_of(output) != device) return false;
-    if (asked.run.device.kind == DeviceChoice::Kind::cuda && asked.run.device.index != *device)
-      return false;
+    const DeviceChoice& choice = asked.run.device;
+    if (choice.kind == DeviceChoice::Kind::cuda && !choice.includes(*device)) return false;
     if (!device_) {
       device_ = device;
-      choice_ = asked.run.device;
-      choice_.index = *device;
+      choice_ = {choice.kind, *device};
     }
     if (*device_ != *device) return false;
     if (std::find(streams_.begin(), streams_.end(), asked.run.stream) == streams_.end()) {

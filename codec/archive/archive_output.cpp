@@ -1,42 +1,48 @@
 #include "codec/archive/archive_output.hpp"
 
+#include "codec/frames/device_buffers.hpp"
+
 namespace cuszi {
 
-ArchiveOutput::ArchiveOutput(Backend& backend, ByteSink& sink, const ArchiveHeader& header,
-                             std::size_t tracks)
-    : sink_(sink),
-      writer_(sink, header),
-      transfer_(sink.takes_any_order() ? backend.transfer() : nullptr),
-      tracks_(tracks) {}
-
-ArchiveOutput::OutputRegion ArchiveOutput::take(ByteCount size) {
+ArchiveOutput::OutputRegion ArchiveOutput::take(std::uint64_t i, ByteCount size, const Track& track,
+                                                std::size_t number) {
   OutputRegion region;
   if (sink_.takes_any_order()) {
-    region.offset = writer_.set_aside_frame(size);
-    region.memory = transfer_ != nullptr ? sink_.device_place(region.offset, size)
-                                         : sink_.place(region.offset, size);
+    region.offset = place_of(i, size);
+    region.transfer = track.backend->transfer();
+    region.memory = region.transfer != nullptr ? sink_.device_place(region.offset, size)
+                                               : sink_.place(region.offset, size);
     region.is_there = !region.memory.empty();
     if (region.is_there) return region;
   }
-  const std::uint64_t number = frames_++;
-  region.memory = transfer_ != nullptr
-                      ? transfer_->memory(buffer_for(DeviceBuffer::archive, number, tracks_), size)
-                      : buffers_[number % (tracks_ + 1)].resize(size);
+  Pair& own = buffers_[number];
+  region.memory =
+      region.transfer != nullptr
+          ? region.transfer->memory(buffer_for(DeviceBuffer::archive, track.place), size)
+          : own.buffers[own.turn++ % 2].resize(size);
   return region;
 }
 
+ByteCount ArchiveOutput::place_of(std::uint64_t i, ByteCount size) {
+  const std::scoped_lock lock(mutex_);
+  if (i == places_.size()) places_.push_back(writer_.set_aside_frame(size));
+  return places_.at(i);
+}
+
+void ArchiveOutput::bring(const OutputRegion& region) {
+  if (region.transfer == nullptr || region.is_there) return;
+  region.transfer->download(region.memory, [&](ByteCount offset, MutableBytes piece) {
+    sink_.write_at(region.offset + offset, piece);
+  });
+}
+
 void ArchiveOutput::send(const OutputRegion& region) {
-  if (region.is_there) return;
+  if (region.transfer != nullptr || region.is_there) return;
   if (!sink_.takes_any_order()) {
     writer_.add_frame(region.memory);
     return;
   }
-  writing_.start([this, region] {
-    if (transfer_ == nullptr) return sink_.write_at(region.offset, region.memory);
-    transfer_->download(region.memory, [&](ByteCount offset, MutableBytes piece) {
-      sink_.write_at(region.offset + offset, piece);
-    });
-  });
+  writing_.start([this, region] { sink_.write_at(region.offset, region.memory); });
 }
 
 ByteCount ArchiveOutput::finish() {

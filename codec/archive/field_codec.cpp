@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,16 +50,23 @@ std::string text_of(const FrameShape& shape) {
 /// Compresses the frames of a field, side by side as far as the backend can.
 class FieldCompressor {
  public:
-  FieldCompressor(Backend& backend, const FieldSettings& settings, FieldSource& field,
-                  CallTimes& times)
+  FieldCompressor(std::span<Backend* const> devices, DeviceLoss lost, const FieldSettings& settings,
+                  FieldSource& field, CallTimes& times)
       : settings_(settings),
         field_(field),
-        backends_(side_by_side(backend, field.is_stream() ? 1 : frames(),
+        backends_(side_by_side(devices, field.is_stream() ? 1 : frames(),
                                largest_frame(field.plan(), field.layout().dtype))),
-        tracks_(backends_.size()),
-        prefetcher_(backend, field, settings.needs_range(), tracks_.count()),
+        tracks_(backends_, std::move(lost)),
+        brought_(tracks_.count()),
         times_(times, tracks_.count()),
-        watch_(settings.fills, settings.expected_fills, settings.fill_samples) {}
+        watch_(settings.fills, settings.expected_fills, settings.fill_samples) {
+    for (std::size_t device = 0; device < tracks_.devices(); ++device) {
+      const auto count = std::ranges::count(backends_, device, &Track::device);
+      prefetchers_.push_back(std::make_unique<FramePrefetcher>(
+          *devices[device], field, settings.needs_range(), static_cast<std::size_t>(count),
+          FrameShare{device, tracks_.devices()}));
+    }
+  }
 
   std::size_t tracks() const { return tracks_.count(); }
 
@@ -66,7 +78,7 @@ class FieldCompressor {
   FieldSummary compress(const ValueBound& bound, ArchiveOutput& output,
                         const CompressionEvents& events) {
     FieldSummary summary;
-    tracks_.run(frames(), [&](const FrameTicket& ticket) {
+    run([&](const FrameTicket& ticket) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(ticket, true);
       ask_for_bounds(ticket.frame(), loaded);
       ticket.in_order(FrameStep::look, [&] {
@@ -77,13 +89,16 @@ class FieldCompressor {
       const ThreadsScope threads(threads_for(points));
       ArchiveOutput::OutputRegion region;
       const Allocate allocate = [&](ByteCount size) {
-        ticket.in_order(FrameStep::place, [&] { region = output.take(size); });
+        ticket.again_in_order(FrameStep::place, [&] {
+          region = output.take(ticket.frame(), size, track_of(ticket), ticket.track());
+        });
         return region.memory;
       };
       const FrameReport frame = times_.measure(ticket, [&](StepTimes& steps) {
-        return compress_frame(*backends_[ticket.track()], settings_.frame, std::move(loaded),
+        return compress_frame(*track_of(ticket).backend, settings_.frame, std::move(loaded),
                               ticket.frame(), bound, allocate, steps, advice_for(ticket));
       });
+      output.bring(region);
       ticket.in_order(FrameStep::end, [&] {
         summary.add(frame.header, points, frame.outliers, frame.patches);
         output.send(region);
@@ -98,11 +113,24 @@ class FieldCompressor {
  private:
   std::uint64_t frames() const { return field_.plan().frames(); }
 
+  const Track& track_of(const FrameTicket& ticket) const { return backends_[ticket.track()]; }
+
+  /// Works on all frames, whose values are brought to their devices first.
+  void run(const FrameScheduler::Work& work) {
+    const auto bring = [&](const FrameTicket& ticket) {
+      if (only_) return;
+      const Track& track = track_of(ticket);
+      brought_[ticket.track()] =
+          prefetchers_[track.device]->frame(ticket.frame(), *track.backend, track.place);
+    };
+    tracks_.run(frames(), bring, work);
+  }
+
   /// The range of the field, by a first look at all frames. One that is the only one stays loaded.
   ValueRange scan() {
     ValueRange range;
     if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
-    tracks_.run(frames(), [&](const FrameTicket& ticket) {
+    run([&](const FrameTicket& ticket) {
       LoadedFrame frame = load(ticket, false);
       const FieldScan& scan = frame.scan();
       ticket.in_order(FrameStep::end, [&] {
@@ -142,7 +170,7 @@ class FieldCompressor {
   /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
   /// no range: those that mean "missing" are many bounds away.
   double ordinary_magnitude(const FrameTicket& ticket, const ValueBound& bound) const {
-    const bool on_host = backends_[ticket.track()]->transfer() == nullptr;
+    const bool on_host = track_of(ticket).backend->transfer() == nullptr;
     return on_host || bound.goes_with_values() ? 0 : ordinary_bounds * bound.bound;
   }
 
@@ -150,10 +178,9 @@ class FieldCompressor {
   LoadedFrame load(const FrameTicket& ticket, bool bound_is_known) {
     const std::uint64_t i = ticket.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
-    Backend& backend = *backends_[ticket.track()];
+    Backend& backend = *track_of(ticket).backend;
     const ThreadsScope threads(threads_for(shape.points()));
-    FrameValues values;
-    ticket.in_order(FrameStep::start, [&] { values = prefetcher_.frame(i, backend); });
+    FrameValues values = std::exchange(brought_[ticket.track()], {});
     return times_.measure(ticket, [&](StepTimes& steps) {
       LoadedFrame frame =
           load_frame(backend, settings_.frame, shape, std::move(values), settings_.fills, steps,
@@ -167,9 +194,10 @@ class FieldCompressor {
 
   const FieldSettings& settings_;
   FieldSource& field_;
-  std::vector<Backend*> backends_;  ///< of each track
+  std::vector<Track> backends_;
   FrameScheduler tracks_;
-  FramePrefetcher prefetcher_;
+  std::vector<std::unique_ptr<FramePrefetcher>> prefetchers_;  ///< of each device
+  std::vector<FrameValues> brought_;                           ///< to each track
   TrackTimes times_;
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
   ValueRange range_;                             ///< that a relative bound refers to
@@ -184,14 +212,19 @@ class FrameRestorer {
  public:
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
                 const FrameUsers& users, std::uint64_t frames)
-      : backends_(backends),
-        archive_(archive),
+      : archive_(archive),
         preview_(preview),
         users_(users),
         frames_(frames),
-        frame_bytes_(largest_frame(archive.header().plan, archive.header().dtype)),
-        tracks_(tracks_for(backends)),
-        times_(times, tracks_.count()) {
+        devices_(backends.all_for_frames()),
+        backends_(side_by_side(devices_, frames,
+                               largest_frame(archive.header().plan, archive.header().dtype))),
+        tracks_(backends_,
+                [this, &backends](std::size_t device, const std::string& why) {
+                  backends.lose(*devices_[device], why);
+                }),
+        times_(times, tracks_.count()),
+        places_(tracks_.count()) {
     if (users_.may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
   }
 
@@ -204,9 +237,10 @@ class FrameRestorer {
     tracks_.run(frames_, [&](const FrameTicket& ticket) {
       Need need;
       try {
-        std::optional<Job> job;
-        ticket.in_order(FrameStep::start, [&] { job = begin(ticket, read, need); });
-        if (job) restore(ticket, *job);
+        ticket.in_order(FrameStep::start, [&] { read_head(ticket.frame(), read, need); });
+        if (const std::shared_ptr<const Head> head = head_of(ticket.frame())) {
+          restore(ticket, job_for(ticket, *head));
+        }
       } catch (const std::bad_alloc&) {
         throw MemoryError("not enough memory: " + need.text());
       }
@@ -228,37 +262,65 @@ class FrameRestorer {
     }
   };
 
-  /// A frame that is being restored.
-  struct Job {
+  /// A frame as it was read, until it is done.
+  struct Head {
     ArchiveFrame frame;
     std::optional<FramePreview> shown;  ///< none: nothing of it
-    Backend* backend = nullptr;
+  };
+
+  /// A frame that is being restored.
+  struct Job {
+    const ArchiveFrame& frame;
+    const std::optional<FramePreview>& shown;
+    const Track& track;
     Transfer* transfer = nullptr;  ///< none: its values go to the host's memory
     MutableBytes values = {};
     bool in_place = false;                          ///< they go where their user wants them
     std::optional<FrameBoundsByPlace> bounds = {};  ///< of its points, for who looks at it
+
+    Backend& backend() const { return *track.backend; }
+    bool is_whole() const { return shown && shown->shown.all(); }
   };
 
-  std::size_t tracks_for(Backends& backends) const {
-    Backend* const device = backends.device();
-    return device == nullptr ? 1 : side_by_side(*device, frames_, frame_bytes_).size();
+  /// Where a track has a frame in the host's memory.
+  struct HostPlace {
+    Buffer payload;
+    Buffer values[2];  ///< one is taken away while the other is filled
+    std::size_t turn = 0;
+  };
+
+  void read_head(std::uint64_t i, const ReadFrame& read, Need& need) {
+    auto head = std::make_shared<Head>();
+    auto frame = read(i, [&](const ArchiveFrame& table) {
+      head->shown = what_is_shown(i, table);
+      if (!head->shown) return std::size_t{0};
+      need = {table.header.index, table.shape,
+              restoring_bytes(table.shape, table.header, *head->shown)};
+      require_memory(need);
+      return head->shown->levels;
+    });
+    if (!frame) return;
+    head->frame = *std::move(frame);
+    const std::scoped_lock lock(mutex_);
+    heads_[i] = std::move(head);
   }
 
-  std::optional<Job> begin(const FrameTicket& ticket, const ReadFrame& read, Need& need) {
-    Job job;
-    auto frame = read(ticket.frame(), [&](const ArchiveFrame& head) {
-      job.shown = what_is_shown(ticket.frame(), head);
-      if (!job.shown) return std::size_t{0};
-      need = {head.header.index, head.shape, restoring_bytes(head.shape, head.header, *job.shown)};
-      require_memory(need);
-      return job.shown->levels;
-    });
-    if (!frame) return std::nullopt;
-    job.frame = *std::move(frame);
-    job.backend = &backend_for(ticket);
+  std::shared_ptr<const Head> head_of(std::uint64_t i) {
+    const std::scoped_lock lock(mutex_);
+    const auto head = heads_.find(i);
+    return head == heads_.end() ? nullptr : head->second;
+  }
+
+  void forget(std::uint64_t i) {
+    const std::scoped_lock lock(mutex_);
+    heads_.erase(i);
+  }
+
+  Job job_for(const FrameTicket& ticket, const Head& head) {
+    const Track& track = backends_[ticket.track()];
+    Job job{head.frame, head.shown, track};
     if (!job.shown) return job;
-    const bool whole = job.shown->shown.all();
-    if (whole && users_.may_stay_there()) job.transfer = job.backend->transfer();
+    if (job.is_whole() && users_.may_stay_there()) job.transfer = track.backend->transfer();
     const std::uint64_t index = job.frame.header.index;
     const ByteCount size = job.shown->shown.points() * size_of(job.frame.shape.dtype);
     const FrameMemory& place = job.transfer != nullptr ? users_.device_place : users_.place;
@@ -283,64 +345,63 @@ class FrameRestorer {
     return FramePreview::of(frame.shape.dims, frame.header, wanted);
   }
 
-  /// The track's own backend, or the only one when all frames before are done.
-  Backend& backend_for(const FrameTicket& ticket) {
-    Backend& first = backends_.for_frames();
-    if (tracks_.count() == 1) return first;
-    const std::vector<Backend*> all = side_by_side(first, tracks_.count(), frame_bytes_);
-    if (ticket.track() < all.size() && all.size() > 1) return *all[ticket.track()];
-    ticket.await(FrameStep::end);
-    return first;
-  }
-
-  void restore(const FrameTicket& ticket, Job& job) {
+  void restore(const FrameTicket& ticket, Job job) {
     const ArchiveFrame& frame = job.frame;
     const Bytes payload = payload_of(ticket, job);
     const ThreadsScope threads(threads_for(frame.shape.points()));
     if (job.shown) {
       times_.measure(ticket, [&](StepTimes& steps) {
-        decompress_frame(*job.backend, frame.shape, frame.header, *job.shown, payload, job.values,
+        decompress_frame(job.backend(), frame.shape, frame.header, *job.shown, payload, job.values,
                          steps);
       });
       if (users_.look) {
-        job.bounds = bounds_of_frame(*job.backend, frame.shape, frame.header, payload);
+        job.bounds = bounds_of_frame(job.backend(), frame.shape, frame.header, payload);
       }
     }
     const Exceptions exceptions = users_.counts_exceptions
-                                      ? count_exceptions(frame.header, payload, *job.backend)
+                                      ? count_exceptions(frame.header, payload, job.backend())
                                       : Exceptions{};
+    take_from_device(job);
     ticket.in_order(FrameStep::end, [&] {
-      summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
       if (job.shown) use(job);
+      summary_.add(frame.header, frame.shape.points(), exceptions.outliers, exceptions.patches);
+      forget(ticket.frame());
+    });
+  }
+
+  bool is_used_in_parts(const Job& job) const {
+    return job.is_whole() && !job.in_place && users_.use_part;
+  }
+
+  void take_from_device(const Job& job) const {
+    if (job.transfer == nullptr || !is_used_in_parts(job)) return;
+    job.transfer->download(job.values, [&](ByteCount offset, MutableBytes piece) {
+      users_.use_part(job.frame.header.index, offset, piece);
     });
   }
 
   void use(const Job& job) {
     const std::uint64_t index = job.frame.header.index;
     const MutableBytes values = job.values;
-    Transfer* const transfer = job.transfer;
     if (users_.look) {
-      users_.look({index, values, transfer != nullptr ? job.backend : nullptr,
+      users_.look({index, values, job.transfer != nullptr ? &job.backend() : nullptr,
                    job.bounds ? &*job.bounds : nullptr});
     }
     if (job.in_place) return;
-    if (users_.use_part && job.shown->shown.all()) {
-      writing_.start([this, index, transfer, values] {
-        if (transfer == nullptr) return users_.use_part(index, 0, values);
-        transfer->download(values, [&](ByteCount offset, MutableBytes piece) {
-          users_.use_part(index, offset, piece);
-        });
-      });
-    } else if (users_.use) {
-      users_.use(index, values);
+    if (!is_used_in_parts(job)) {
+      if (users_.use) users_.use(index, values);
+    } else if (job.transfer == nullptr) {
+      writing_.start([this, index, values] { users_.use_part(index, 0, values); });
     }
   }
 
   MutableBytes memory_for(const FrameTicket& ticket, ByteCount size, Transfer* transfer) {
-    const std::size_t tracks = tracks_.count();
-    return transfer != nullptr
-               ? transfer->memory(buffer_for(DeviceBuffer::restored, ticket.frame(), tracks), size)
-               : buffers_[ticket.frame() % (tracks + 1)].resize(size);
+    const Track& track = backends_[ticket.track()];
+    if (transfer != nullptr) {
+      return transfer->memory(buffer_for(DeviceBuffer::restored, track.place), size);
+    }
+    HostPlace& own = places_[ticket.track()];
+    return own.values[own.turn++ % 2].resize(size);
   }
 
   /// Reads what was left in the archive, to the device if there is one and it is not there.
@@ -355,31 +416,56 @@ class FrameRestorer {
       archive_.read_payload(frame, offset, piece);
     };
     if (job.transfer == nullptr) {
-      const MutableBytes payload = payloads_[ticket.track()].resize(size);
+      const MutableBytes payload = places_[ticket.track()].payload.resize(size);
       read(0, payload);
       return payload;
     }
     if (const Bytes there = archive_.device_payload(frame); !there.empty()) return there;
-    const std::size_t buffer = buffer_for(DeviceBuffer::archive, ticket.track(), tracks_.count());
+    const std::size_t buffer = buffer_for(DeviceBuffer::archive, job.track.place);
     const MutableBytes payload = job.transfer->memory(buffer, size);
     job.transfer->upload(payload, read);
     return payload;
   }
 
-  Backends& backends_;
   ArchiveReader& archive_;
   Preview& preview_;
   const FrameUsers& users_;
   std::uint64_t frames_;
-  ByteCount frame_bytes_;
+  std::vector<Backend*> devices_;
+  std::vector<Track> backends_;
   FrameScheduler tracks_;
   TrackTimes times_;
-  Buffer buffers_[frames_in_memory];  ///< of the host: one is taken away while others are filled
-  Buffer payloads_[most_tracks];
+  std::vector<HostPlace> places_;  ///< of each track
+  std::mutex mutex_;               ///< of the heads
+  std::map<std::uint64_t, std::shared_ptr<const Head>> heads_;
   bool axes_chosen_ = false;  ///< of the preview
   FieldSummary summary_;
   Background writing_;
 };
+
+/// See compress_field().
+CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
+                            const FieldSettings& settings, FieldSource& field, ByteSink& sink,
+                            CallTimes& times, const CompressionEvents& events) try {
+  if (const auto& axes = settings.frame.predictor.multilevel.axes) {
+    check_axes(*axes, field.plan().dims);
+  }
+  settings.places.check(field.plan().dims);
+  FieldCompressor compressor(devices, std::move(lost), settings, field, times);
+  CompressedField result;
+  result.header = compressor.header();
+  ArchiveOutput output(sink, result.header, compressor.tracks());
+  result.summary = compressor.compress(result.header.value_bound(), output, events);
+  result.archive_bytes = output.finish();
+  result.warnings = compressor.warnings();
+  return result;
+} catch (const std::bad_alloc&) {
+  const FrameShape largest{field.layout().dtype, field.plan().frame_dims(0)};
+  throw MemoryError(fmt::format("not enough memory for frames of {} ({} bytes each, and what it "
+                                "takes to compress them)",
+                                text_of(largest), largest_frame(field.plan(), largest.dtype)),
+                    Setting::frame_size);
+}
 
 }  // namespace
 
@@ -396,27 +482,20 @@ ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSett
   return header;
 }
 
+CompressedField compress_field(Backends& backends, const FieldSettings& settings,
+                               FieldSource& field, ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events) {
+  const std::vector<Backend*> devices = backends.all_for_config(settings.frame);
+  const auto lost = [&](std::size_t device, const std::string& why) {
+    backends.lose(*devices[device], why);
+  };
+  return compress_on(devices, lost, settings, field, sink, times, events);
+}
+
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
-                               ByteSink& sink, CallTimes& times,
-                               const CompressionEvents& events) try {
-  if (const auto& axes = settings.frame.predictor.multilevel.axes) {
-    check_axes(*axes, field.plan().dims);
-  }
-  settings.places.check(field.plan().dims);
-  FieldCompressor compressor(backend, settings, field, times);
-  CompressedField result;
-  result.header = compressor.header();
-  ArchiveOutput output(backend, sink, result.header, compressor.tracks());
-  result.summary = compressor.compress(result.header.value_bound(), output, events);
-  result.archive_bytes = output.finish();
-  result.warnings = compressor.warnings();
-  return result;
-} catch (const std::bad_alloc&) {
-  const FrameShape largest{field.layout().dtype, field.plan().frame_dims(0)};
-  throw MemoryError(fmt::format("not enough memory for frames of {} ({} bytes each, and what it "
-                                "takes to compress them)",
-                                text_of(largest), largest_frame(field.plan(), largest.dtype)),
-                    Setting::frame_size);
+                               ByteSink& sink, CallTimes& times, const CompressionEvents& events) {
+  Backend* const only[] = {&backend};
+  return compress_on(only, {}, settings, field, sink, times, events);
 }
 
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,

@@ -41,6 +41,11 @@ struct CompressedField {
 /// passes over it, the second from the device's memory if the field fits. With a device, several
 /// frames are in work at a time, while the next one is read and the last one written. Throws
 /// UsageError, before anything is written, if the field lacks the axis that the settings force.
+/// Several devices share the frames, unless they come from a pipe; one that fails is given up.
+CompressedField compress_field(Backends& backends, const FieldSettings& settings,
+                               FieldSource& field, ByteSink& sink, CallTimes& times,
+                               const CompressionEvents& events = {});
+/// With one backend.
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});
@@ -49,7 +54,8 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
 using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;
 
 /// Takes a part of a restored frame: `values` are those from byte `offset` of the frame on, and may
-/// be changed. Called by several threads at once, in any order.
+/// be changed. Called by several threads at once, in any order, and again for a frame that a device
+/// has failed on.
 using PartUser = std::function<void(std::uint64_t index, ByteCount offset, MutableBytes values)>;
 
 /// The values of a restored frame, in the host's memory or in that of the device that has restored
@@ -61,21 +67,21 @@ struct RestoredFrame {
   const FrameBoundsByPlace* bounds = nullptr;  ///< of its points, if they are not the field's
 };
 
-/// Looks at a restored frame before it is used.
+/// Looks at a restored frame before it is used; on a device, after its parts were.
 using FrameLook = std::function<void(const RestoredFrame&)>;
 
-/// Gives memory of `size` bytes for a frame's values. Without such a function, or where it gives
-/// none, a FrameUser or PartUser takes the values.
+/// Gives memory of `size` bytes for a frame's values; for several threads at once. Without such a
+/// function, or where it gives none, a FrameUser or PartUser takes the values.
 using FrameMemory = std::function<MutableBytes(std::uint64_t index, ByteCount size)>;
 
 /// What is done with restored frames, in their order unless said otherwise.
 struct FrameUsers {
-  FrameUser use = {};             ///< with those that lie in the host's memory
-  PartUser use_part = {};         ///< instead, in the background, if it is given and they are whole
-  FrameMemory place = {};         ///< where frames are to be restored to by the host
-  FrameMemory device_place = {};  ///< or by a device, in its memory
-  FrameLook look = {};            ///< before they are used
-  bool counts_exceptions = false;              ///< the summary has outliers and patches
+  FrameUser use = {};              ///< with those that lie in the host's memory
+  PartUser use_part = {};          ///< instead, beside other frames, if given and they are whole
+  FrameMemory place = {};          ///< where frames are to be restored to by the host
+  FrameMemory device_place = {};   ///< or by a device, in its memory
+  FrameLook look = {};             ///< before they are used
+  bool counts_exceptions = false;  ///< the summary has outliers and patches
   std::optional<ByteCount> memory_limit = {};  ///< of frames that are in work at a time
 
   /// Whether frames that a device restores may stay in its memory.
@@ -83,10 +89,10 @@ struct FrameUsers {
 };
 
 /// Restores all frames of an archive and checks its footer. A device has several frames in work at
-/// a time; frames that are used part by part are copied to the host meanwhile. Throws ArchiveError,
-/// possibly after some frames have been used, if the archive is damaged or a frame would take more
-/// memory than the limit; the memory is not taken then. Throws MemoryError if the system lacks
-/// memory.
+/// a time; frames that are used part by part are copied to the host meanwhile. Several devices
+/// share the frames; one that fails is given up. Throws ArchiveError, possibly after some frames
+/// have been used, if the archive is damaged or a frame would take more memory than the limit; the
+/// memory is not taken then. Throws MemoryError if the system lacks memory.
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users);
 

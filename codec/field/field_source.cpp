@@ -15,6 +15,7 @@ FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& 
     : source_(std::move(source)), layout_(layout), plan_(plan) {
   const std::optional<ByteCount> size = source_->size();
   const ByteCount expected = layout.skip_bytes + layout.field_bytes();
+  if (size) hashes_.resize(plan.frames());
   if (!size || *size == expected || (layout.may_go_on && *size > expected)) return;
   const std::string skipped =
       layout.skip_bytes == 0 ? "" : fmt::format(" after {} skipped", layout.skip_bytes);
@@ -30,6 +31,7 @@ void FieldSource::hold() {
   read(buffer_.resize(layout_.field_bytes()));
   expect_end();
   whole_ = true;
+  hashes_.resize(plan_.frames());
 }
 
 Bytes FieldSource::frame(std::uint64_t i) {
@@ -81,7 +83,6 @@ void FieldSource::read_ahead(std::uint64_t i) {
 }
 
 void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {
-  if (i >= hashes_.size()) hashes_.resize(i + 1);
   if (!hashes_[i]) hashes_[i] = hash;
   if (hashes_[i] == hash) return;
   throw InputError(source_->name() + ": was changed while it was being read; wait for its writer");

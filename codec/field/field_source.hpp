@@ -53,8 +53,8 @@ class FieldSource {
   void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
 
   /// Checks `hash`, the block_hash of frame `i`, against that of earlier readings; to be called
-  /// whenever the frame has been read. Throws InputError if it differs: the file was changed
-  /// meanwhile.
+  /// whenever the frame has been read. For several threads with a frame each. Throws InputError if
+  /// it differs: the file was changed meanwhile.
   void recognise(std::uint64_t i, std::uint64_t hash);
 
   /// Throws if others have changed the field's file meanwhile; to be called when the field is no

@@ -1,5 +1,7 @@
 #include "codec/frames/backend_choice.hpp"
 
+#include <fmt/format.h>
+
 #include "core/base/error.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #ifdef CUSZI_HAS_CUDA
@@ -36,30 +38,60 @@ bool computes_on_device(const DeviceChoice& choice) {
 }
 
 Backends::Backends(const DeviceChoice& choice) {
-  if (computes_on_device(choice)) device_ = make_device_backend(choice.index);
+  if (!computes_on_device(choice)) return;
+  for (const int number : choice.numbers(device_count())) {
+    devices_.push_back(make_device_backend(number));
+  }
+  why_lost_.resize(devices_.size());
 }
 
-Backends::Backends(std::unique_ptr<Backend> device) : device_(std::move(device)) {}
+Backends::Backends(std::unique_ptr<Backend> device) : why_lost_(1) {
+  devices_.push_back(std::move(device));
+}
 
-Backend& Backends::for_config(const FrameConfig& config) {
+std::vector<Backend*> Backends::all_for_config(const FrameConfig& config) {
   if (config.lossless == Lossless::bitcomp) {
-    if (!device_) {
+    if (devices_.empty()) {
       throw DeviceError(
           "--lossless bitcomp needs a GPU, a cuszi built with CUDA and nvCOMP (package "
           "nvidia-libnvcomp-cu13); use --lossless none");
     }
     require_bitcomp();
   }
-  return choose();
+  return all_for_frames();
 }
 
-std::string Backends::last_name() const { return last_ != nullptr ? last_->name() : ""; }
+std::vector<Backend*> Backends::all_for_frames() {
+  std::vector<Backend*> all;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!why_lost_[i]) all.push_back(devices_[i].get());
+  }
+  if (all.empty()) {
+    if (!cpu_) cpu_ = cpu::make_backend();
+    all.push_back(cpu_.get());
+  }
+  last_name_.clear();
+  for (const Backend* backend : all) {
+    last_name_ += (last_name_.empty() ? "" : " + ") + backend->name();
+  }
+  return all;
+}
 
-Backend& Backends::choose() {
-  if (!device_ && !cpu_) cpu_ = cpu::make_backend();
-  Backend& backend = device_ ? *device_ : *cpu_;
-  last_ = &backend;
-  return backend;
+void Backends::lose(const Backend& device, const std::string& why) {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].get() == &device) why_lost_[i] = why;
+  }
+}
+
+std::vector<std::string> Backends::losses() const {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!why_lost_[i]) continue;
+    lines.push_back(
+        fmt::format("{}, number {} of the {} devices, was given up: {}; the others did its frames",
+                    devices_[i]->name(), i + 1, devices_.size(), *why_lost_[i]));
+  }
+  return lines;
 }
 
 #ifdef CUSZI_HAS_CUDA

@@ -17,10 +17,9 @@ enum class DeviceBuffer : std::size_t { field, archive, restored };
 /// The first of the buffers for frames that stay on the device.
 inline constexpr std::size_t first_kept_buffer = 3 * frames_in_memory;
 
-/// The number of a buffer for frame `i`, as Transfer::memory() counts them, where `tracks` frames
-/// are in work at a time.
-constexpr std::size_t buffer_for(DeviceBuffer kind, std::uint64_t i, std::size_t tracks = 1) {
-  return static_cast<std::size_t>(kind) * frames_in_memory + i % (tracks + 1);
+/// The number, as Transfer::memory() counts them, of a kind's buffer for a track by its place.
+constexpr std::size_t buffer_for(DeviceBuffer kind, std::size_t place) {
+  return static_cast<std::size_t>(kind) * frames_in_memory + place;
 }
 
 }  // namespace cuszi

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "codec/frames/device_memory.hpp"
+#include "core/base/error.hpp"
 #include "core/base/thread_count.hpp"
 
 namespace cuszi {
@@ -14,19 +15,32 @@ namespace {
 /// Ends a frame that has to wait for one that has failed.
 struct Abandoned {};
 
+/// Ends a frame that has to wait for one that was handed over, so that its track can take that one.
+struct Postponed {};
+
 constexpr std::size_t number_of(FrameStep step) { return static_cast<std::size_t>(step); }
 
 }  // namespace
 
-std::vector<Backend*> side_by_side(Backend& backend, std::uint64_t frames, ByteCount frame_bytes) {
-  const std::size_t most = frame_bytes < large_frame ? most_tracks : most_large_tracks;
-  std::vector<Backend*> backends{&backend};
-  while (backends.size() < std::min<std::uint64_t>(frames, most)) {
-    Backend* const next = backends.back()->sibling(frame_bytes);
-    if (next == nullptr) break;
-    backends.push_back(next);
+std::vector<Track> side_by_side(std::span<Backend* const> devices, std::uint64_t frames,
+                                ByteCount frame_bytes) {
+  const std::uint64_t sharing = std::clamp<std::uint64_t>(frames, 1, devices.size());
+  const std::uint64_t most = std::min<std::uint64_t>(
+      frame_bytes < large_frame ? most_tracks : most_large_tracks, ceil_div(frames, sharing));
+  std::vector<Track> tracks;
+  for (std::size_t device = 0; device < sharing; ++device) {
+    tracks.push_back({devices[device], device, 0});
+    try {
+      for (std::size_t place = 1; place < most; ++place) {
+        Backend* const next = tracks.back().backend->sibling(frame_bytes);
+        if (next == nullptr) break;
+        tracks.push_back({next, device, place});
+      }
+    } catch (const DeviceError&) {
+      // What is wrong with the device its first frame will tell.
+    }
   }
-  return backends;
+  return tracks;
 }
 
 bool FrameTicket::is_first() const {
@@ -36,9 +50,16 @@ bool FrameTicket::is_first() const {
 
 void FrameTicket::await(FrameStep step, std::uint64_t frames) const {
   std::unique_lock lock(tracks_.mutex_);
+  const auto is_there = [&] { return tracks_.passed_[number_of(step)] >= frames; };
   tracks_.changed_.wait(
-      lock, [&] { return tracks_.passed_[number_of(step)] >= frames || tracks_.failed_ < frame_; });
+      lock, [&] { return is_there() || tracks_.failed_ < frame_ || tracks_.waits_before(frame_); });
   if (tracks_.failed_ < frame_) throw Abandoned();
+  if (!is_there()) throw Postponed();
+}
+
+bool FrameTicket::has_taken(FrameStep step) const {
+  const std::scoped_lock lock(tracks_.mutex_);
+  return tracks_.passed_[number_of(step)] > frame_;
 }
 
 void FrameTicket::pass(FrameStep step) const {
@@ -51,50 +72,138 @@ void FrameTicket::pass(FrameStep step) const {
   tracks_.changed_.notify_all();
 }
 
-void FrameScheduler::run(std::uint64_t frames,
-                         const std::function<void(const FrameTicket&)>& work) {
+FrameScheduler::FrameScheduler(std::span<const Track> tracks, DeviceLoss lost)
+    : lost_(std::move(lost)), devices_(tracks.back().device + 1) {
+  for (const Track& track : tracks) device_of_.push_back(track.device);
+}
+
+void FrameScheduler::run(std::uint64_t frames, const Work& bring, const Work& work) {
   frames_ = frames;
-  next_ = 0;
   passed_ = {};
-  {
-    std::vector<std::jthread> others;
-    try {
-      for (std::size_t track = 1; track < std::min<std::uint64_t>(tracks_, frames); ++track) {
-        others.emplace_back(
-            [this, track, &work, threads = threads_in_use(), device = device_in_use()] {
-              const ThreadsScope as_callers(threads);
-              const DeviceScope scope(device);
-              follow(track, work);
-            });
-      }
-    } catch (const std::system_error&) {
-      // No more threads are to be had: fewer tracks do.
-    }
-    follow(0, work);
-  }
+  handed_over_.clear();
+  for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].next = i;
+  start_threads(bring, work);
   if (failure_) std::rethrow_exception(failure_);
 }
 
-std::optional<std::uint64_t> FrameScheduler::next_frame() {
-  const std::scoped_lock lock(mutex_);
-  if (failure_ || next_ == frames_) return std::nullopt;
-  return next_++;
-}
-
-void FrameScheduler::follow(std::size_t track,
-                            const std::function<void(const FrameTicket&)>& work) {
-  while (const auto frame = next_frame()) {
-    const FrameTicket ticket(*this, *frame, track);
-    try {
-      work(ticket);
-      ticket.in_order(FrameStep::end, [] {});
-    } catch (const Abandoned&) {
-      return;
-    } catch (...) {
-      fail(*frame, std::current_exception());
-      return;
+/// Returns when all have ended.
+void FrameScheduler::start_threads(const Work& bring, const Work& work) {
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t track = 1; track < count(); ++track) {
+      others.emplace_back(
+          [this, track, &bring, &work, threads = threads_in_use(), device = device_in_use()] {
+            const ThreadsScope as_callers(threads);
+            const DeviceScope scope(device);
+            follow(track, bring, work);
+          });
+    }
+  } catch (const std::system_error&) {
+    // No more threads are to be had: fewer tracks do, and the devices of these.
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t i = device_of_[others.size()] + 1; i < devices_.size(); ++i) {
+      devices_[i].is_lost = true;
     }
   }
+  changed_.notify_all();
+  follow(0, bring, work);
+}
+
+FrameScheduler::DeviceShare* FrameScheduler::next_share(std::size_t device, std::uint64_t& frame) {
+  frame = handed_over_.empty() ? none : *handed_over_.begin();
+  DeviceShare* share = nullptr;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (i != device && !devices_[i].is_lost) continue;
+    if (devices_[i].next >= std::min(frames_, frame)) continue;
+    share = &devices_[i];
+    frame = share->next;
+  }
+  return share;
+}
+
+/// The first frame of this device, or of those that were given up. Where there may yet be some of
+/// those, waits for them.
+std::optional<std::uint64_t> FrameScheduler::next_frame(std::size_t device) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (failure_ || devices_[device].is_lost) return std::nullopt;
+    std::uint64_t frame = none;
+    if (DeviceShare* const share = next_share(device, frame); share != nullptr) {
+      share->next += devices_.size();
+      return frame;
+    }
+    if (frame != none) {
+      handed_over_.erase(frame);
+      return frame;
+    }
+    const std::uint64_t ended = passed_[number_of(FrameStep::end)];
+    if (devices_.size() == 1 || ended == frames_) return std::nullopt;
+    changed_.wait(lock);
+  }
+}
+
+void FrameScheduler::follow(std::size_t track, const Work& bring, const Work& work) {
+  while (work_on(track, bring, work)) {
+  }
+}
+
+/// Works on the track's next frame. Returns false where there is none for it any more.
+bool FrameScheduler::work_on(std::size_t track, const Work& bring, const Work& work) {
+  const std::size_t device = device_of_[track];
+  std::unique_lock bringing(devices_[device].bringing);
+  const auto frame = next_frame(device);
+  if (!frame) return false;
+  try {
+    const FrameTicket ticket(*this, *frame, track);
+    bring(ticket);
+    bringing.unlock();
+    work(ticket);
+    ticket.in_order(FrameStep::end, [] {});
+    return true;
+  } catch (const Abandoned&) {
+    return false;
+  } catch (const Postponed&) {
+    begin_anew(*frame);
+    return true;
+  } catch (const DeviceError& error) {
+    if (hand_over(*frame, device, error.what())) return false;
+    fail(*frame, std::current_exception());
+  } catch (...) {
+    fail(*frame, std::current_exception());
+  }
+  return false;
+}
+
+/// Gives a device up and its frame to the others; returns false if there are none.
+bool FrameScheduler::hand_over(std::uint64_t frame, std::size_t device, const std::string& why) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto is_there = [](const DeviceShare& share) { return !share.is_lost; };
+    if (!devices_[device].is_lost) {
+      if (std::count_if(devices_.begin(), devices_.end(), is_there) == 1) return false;
+      devices_[device].is_lost = true;
+      if (lost_) lost_(device, why);
+    }
+    handed_over_.insert(frame);
+  }
+  changed_.notify_all();
+  return true;
+}
+
+void FrameScheduler::begin_anew(std::uint64_t frame) {
+  {
+    const std::scoped_lock lock(mutex_);
+    handed_over_.insert(frame);
+  }
+  changed_.notify_all();
+}
+
+/// Whether an earlier frame has lost its device and nobody has taken it yet.
+bool FrameScheduler::waits_before(std::uint64_t frame) const {
+  if (!handed_over_.empty() && *handed_over_.begin() < frame) return true;
+  return std::any_of(devices_.begin(), devices_.end(), [&](const DeviceShare& share) {
+    return share.is_lost && share.next < std::min(frame, frames_);
+  });
 }
 
 void FrameScheduler::fail(std::uint64_t frame, std::exception_ptr failure) {

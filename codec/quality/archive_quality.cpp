@@ -6,26 +6,31 @@
 namespace cuszi {
 
 FrameComparison::FrameComparison(QualityMeter& meter, FieldSource& original, Backends& backends)
-    : meter_(meter) {
-  if (backends.device() != nullptr) prefetcher_.emplace(*backends.device(), original, false);
+    : meter_(meter), device_(backends.device()) {
+  const std::vector<Backend*> devices = backends.all_for_frames();
+  for (std::uint64_t i = 0; i < devices.size(); ++i) {
+    prefetchers_.try_emplace(devices[i]->transfer(), *devices[i], original, false, std::size_t{1},
+                             FrameShare{i, devices.size()});
+  }
+}
+
+FramePrefetcher& FrameComparison::prefetcher_for(Backend& user) {
+  return prefetchers_.at(user.transfer());
 }
 
 void FrameComparison::expect(std::uint64_t i) {
-  if (prefetcher_) prefetcher_->expect(i);
+  if (device_ != nullptr) prefetcher_for(*device_).expect(i);
 }
 
 void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
-  if (frame.there == nullptr) {
-    meter_.add(frame.index, shown, frame.values, frame.bounds);
-  } else if (frame.bounds != nullptr) {
-    prefetcher_.value().frame(frame.index, *frame.there);
-    std::vector<std::byte> values(frame.values.size());
-    frame.there->copy(frame.values, values);
-    meter_.add(frame.index, shown, values, frame.bounds);
-  } else {
-    const FrameValues original = prefetcher_.value().frame(frame.index, *frame.there);
-    meter_.add(frame.index, *frame.there, original.bytes(), frame.values);
+  if (frame.there == nullptr) return meter_.add(frame.index, shown, frame.values, frame.bounds);
+  const FrameValues original = prefetcher_for(*frame.there).frame(frame.index, *frame.there);
+  if (frame.bounds == nullptr) {
+    return meter_.add(frame.index, *frame.there, original.bytes(), frame.values);
   }
+  std::vector<std::byte> values(frame.values.size());
+  frame.there->copy(frame.values, values);
+  meter_.add(frame.index, shown, values, frame.bounds);
 }
 
 QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSource& field,

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <map>
 
 #include "codec/archive/field_codec.hpp"
 #include "codec/frames/frame_prefetcher.hpp"
@@ -18,15 +18,18 @@ class FrameComparison {
   /// `meter` is one of `original`, frames are restored by one of these backends.
   FrameComparison(QualityMeter& meter, FieldSource& original, Backends& backends);
 
-  /// Begins to bring the original's frame `i` to the device, if there is one.
+  /// Begins to bring the original's frame `i` to the first device, if there is one.
   void expect(std::uint64_t i);
 
   /// The next frame, of which these points are shown: all of them on a device.
   void add(const RestoredFrame& frame, const Selection& shown);
 
  private:
+  FramePrefetcher& prefetcher_for(Backend& user);
+
   QualityMeter& meter_;
-  std::optional<FramePrefetcher> prefetcher_;
+  Backend* device_;                                   ///< the first one, if there is any
+  std::map<Transfer*, FramePrefetcher> prefetchers_;  ///< of each device
 };
 
 /// Restores an archive of a field and measures what has become of its values, also where

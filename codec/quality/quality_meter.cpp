@@ -56,9 +56,12 @@ void QualityMeter::add_quality(Quality quality) {
 
 void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
   const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
-  add_quality(backend.measure_quality(shape.dtype, original, restored, rules_, bound_));
-  if (measures_ == Measures::errors) return;
-  fidelity_.merge(backend.measure_fidelity(shape, original, restored, rules_.fills));
+  // Both before either is added: a device that fails leaves the frame to another one.
+  const Quality quality = backend.measure_quality(shape.dtype, original, restored, rules_, bound_);
+  if (measures_ != Measures::errors) {
+    fidelity_.merge(backend.measure_fidelity(shape, original, restored, rules_.fills));
+  }
+  add_quality(quality);
 }
 
 void QualityMeter::add(std::uint64_t i, Bytes restored) {

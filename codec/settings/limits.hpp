@@ -22,7 +22,8 @@ inline constexpr std::string_view interp_axes = "zyx";  ///< letters, the slowes
 inline constexpr std::uint64_t most_stride = 1 << 20;   ///< of a preview; a power of two
 inline constexpr int most_threads = 4096;
 inline constexpr int most_device_index = 1023;
-inline constexpr double most_psnr = 400;  ///< dB
+inline constexpr int most_shared_devices = 64;  ///< those with the lowest numbers
+inline constexpr double most_psnr = 400;        ///< dB
 inline constexpr double most_ratio = 1e9;
 
 inline constexpr std::uint32_t most_zfp_planes = 64;

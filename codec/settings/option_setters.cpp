@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/settings/limits.hpp"
 #include "codec/settings/option_table.hpp"
 #include "codec/settings/option_text.hpp"
 #include "codec/settings/settings.hpp"
@@ -26,6 +27,21 @@ std::vector<std::uint64_t> extents_in(std::string_view text) {
   } catch (const UsageError&) {
     return {};
   }
+}
+
+/// A set of devices, as in cuszi_options, of "all" or several numbers with commas between them;
+/// none if the text is something else.
+std::optional<std::uint64_t> device_set(std::string_view text) {
+  if (text == "all") return DeviceChoice::all;
+  if (text.find(',') == text.npos) return std::nullopt;
+  std::uint64_t set = 0;
+  for (bool more = true; more;) {
+    more = text.find(',') != text.npos;
+    const auto number = number_in<std::int32_t>(cut(text, ','));
+    if (!number || *number < 0 || *number >= most_shared_devices) return std::nullopt;
+    set |= std::uint64_t{1} << *number;
+  }
+  return set;
 }
 
 }  // namespace
@@ -122,14 +138,18 @@ void set_zfp_mode(std::string_view label, std::string_view text, cuszi_options& 
 void set_device(std::string_view label, std::string_view text, cuszi_options& options) {
   std::string_view rest = text;
   const std::string_view kind = cut(rest, ':');
-  const auto index = kind == text ? std::optional(0) : number_in<std::int32_t>(rest);
-  const bool possible = kind == "cuda" ? index && *index >= 0 && *index <= most_device_index
-                                       : text == "auto" || text == "cpu";
-  if (!possible) refuse(label, text, "auto, cpu, cuda or cuda:N");
+  const bool is_cuda = kind == "cuda";
+  const auto set = is_cuda && kind != text ? device_set(rest) : std::optional(std::uint64_t{0});
+  const auto index = is_cuda && kind != text && !set ? number_in<std::int32_t>(rest)
+                                                     : std::optional(std::int32_t{0});
+  const bool possible = is_cuda ? index && *index >= 0 && *index <= most_device_index
+                                : text == "auto" || text == "cpu";
+  if (!possible) refuse(label, text, "auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all");
   options.device = kind == "auto"  ? CUSZI_DEVICE_AUTO
                    : kind == "cpu" ? CUSZI_DEVICE_CPU
                                    : CUSZI_DEVICE_CUDA;
   options.device_index = *index;
+  options.devices = set.value_or(0);
 }
 
 void add_fill(std::string_view label, std::string_view text, cuszi_options& options) {

@@ -20,7 +20,7 @@ OptionSetter set_interp;        ///< "tile=16x16x16,anchor=16": keys of options 
 OptionSetter set_interp_tile;   ///< "16x16"; slow axes that are not given have an extent of 1
 OptionSetter set_interp_order;  ///< "zyx"; axes that are not named go first
 OptionSetter set_zfp_mode;      ///< "accuracy", "precision:PLANES", "rate:BITS" or "reversible"
-OptionSetter set_device;        ///< "auto", "cpu", "cuda" or "cuda:N"
+OptionSetter set_device;        ///< "auto", "cpu", "cuda", "cuda:N", "cuda:N,M..." or "cuda:all"
 OptionSetter add_fill;          ///< a number or "netcdf"; NaN, which is missing anyway, adds none
 OptionSetter add_isovalue;      ///< a finite number
 OptionSetter add_region;        ///< "0:8,100:200,:=1e-4": ranges as of a box, and a bound

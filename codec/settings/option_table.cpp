@@ -122,8 +122,8 @@ constexpr std::array table{
   Option{{group::coder, "frame-size", "frame_bytes", kind::size, "SIZE", 0, 0, "",
     "Size of the frames that large fields are cut into; else 256 to 512MiB"}, at<&O::frame_bytes>},
 
-  Option{{group::device, "device", "device", kind::text, "auto|cpu|cuda[:N]", 0, 0, "auto",
-    "Where to compute"}, by(set_device)},
+  Option{{group::device, "device", "device", kind::text, "auto|cpu|cuda[:N,...|:all]", 0, 0, "auto",
+    "Where to compute; several GPUs share the frames of a field"}, by(set_device)},
   Option{{group::device, "threads", "threads", kind::whole, "N", 0, most_threads, "0",
     "CPU threads; 0 is all"}, at<&O::threads>},
 

@@ -271,12 +271,22 @@ FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::
   return settings;
 }
 
+std::vector<int> DeviceChoice::numbers(int count) const {
+  if (set == 0) return {index};
+  std::vector<int> those;
+  for (int number = 0; number < (set == all ? count : most_shared_devices); ++number) {
+    if (includes(number)) those.push_back(number);
+  }
+  return those.empty() ? std::vector{0} : those;
+}
+
 RunSettings run_settings(const cuszi_options& options) {
   find_option("threads").check(options);
   RunSettings run;
   run.device = {
       static_cast<DeviceChoice::Kind>(within("device", options.device, 0, CUSZI_DEVICE_CUDA)),
-      within("device_index", options.device_index, 0, most_device_index)};
+      within("device_index", options.device_index, 0, most_device_index),
+      options.device == CUSZI_DEVICE_CUDA ? options.devices : 0};
   run.threads = unless_zero(options.threads);
   run.memory_limit = unless_zero(options.memory_limit);
   run.stream = options.stream;

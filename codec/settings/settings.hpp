@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "codec/settings/limits.hpp"
 #include "codec/settings/target.hpp"
 #include "core/field/asked_bounds.hpp"
 #include "core/field/bound.hpp"
@@ -17,7 +20,21 @@ struct DeviceChoice {
   enum class Kind { automatic, cpu, cuda };
 
   Kind kind = Kind::automatic;
-  int index = 0;  ///< which of several devices
+  int index = 0;          ///< which of several devices
+  std::uint64_t set = 0;  ///< of CUDA, bit n is device n: several of them; 0: `index` alone
+
+  /// A set of all devices that there are.
+  static constexpr std::uint64_t all = ~std::uint64_t{0};
+
+  /// The devices' numbers, where this machine has `count`; one that it lacks where it has none of
+  /// them.
+  std::vector<int> numbers(int count) const;
+
+  /// Whether a device is among them.
+  bool includes(int number) const {
+    if (set == 0 || set == all) return set == all || number == index;
+    return number < most_shared_devices && (set >> number & 1) != 0;
+  }
 
   friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
 };

@@ -211,6 +211,11 @@ typedef struct cuszi_options {
 
   double pw; /* the share of each value, above 0 and below 1, of CUSZI_ABS_OR_PWREL and
                 CUSZI_ABS_AND_PWREL, whose `bound` is above 0; else 0 */
+
+  uint64_t devices; /* of CUSZI_DEVICE_CUDA, if not 0: bit n is GPU number n, and all of them share
+                       the frames of a field in the host's memory, instead of device_index;
+                       UINT64_MAX: all that there are. One that fails leaves its frames to the
+                       others, which cuszi_last_warning() tells */
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1
