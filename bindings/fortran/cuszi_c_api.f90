@@ -100,6 +100,7 @@ module cuszi_c_api
     integer(c_int64_t) :: bound_blocks(cuszi_max_rank) = 0
 
     real(c_double) :: pw = 0
+    integer(c_int64_t) :: devices = 0
   end type cuszi_options
 
   type, bind(C) :: cuszi_c_info

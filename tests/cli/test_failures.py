@@ -178,6 +178,8 @@ class ExitCodes(CliTest):
         for command in [["compress"], ["compress", "-o", "u.cuszi"], ["bench"]]:
             self.cuszi(*command, "u_20x30x40.f32", "-e", "1e-3", "--preset", "cusz", "--device",
                        "cuda:99", code=DEVICE)
+            self.cuszi(*command, "u_20x30x40.f32", "-e", "1e-3", "--preset", "cusz", "--device",
+                       "cuda:0,63", code=DEVICE)
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
     def test_bitcomp_without_a_gpu(self):

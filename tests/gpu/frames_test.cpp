@@ -7,6 +7,7 @@
 #include "codec/quality/archive_quality.hpp"
 #include "codec/settings/presets.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
+#include "cuszi/gpu.hpp"
 #include "test_data/fields.hpp"
 #include "tests/gpu/device.hpp"
 #include "tests/support/archive_codec.hpp"
@@ -90,6 +91,34 @@ TEST_CASE("frames side by side on a device are those of the host", "[gpu][frames
       }
     }
   }
+}
+
+TEST_CASE("two devices make the archive of one, and its values", "[gpu][frames][devices]") {
+  if (device() == nullptr) return;
+  if (gpu::device_count() < 2) {
+    WARN("one GPU here: the test of two is skipped");
+    return;
+  }
+  const auto field = mixed_field();
+  Backends two({DeviceChoice::Kind::cuda, 0, 3});
+  for (const Preset& preset : {cusz_preset, cuszi_preset, ratio_preset, fast_preset}) {
+    for (const ErrorMode mode : {ErrorMode::relative, ErrorMode::absolute}) {
+      const FieldSettings settings = settings_for(preset, mode);
+      const auto expected = make_archive(*cpu::make_backend(), plan(), DType::f32, field, settings);
+      const auto values = restore_archive(expected);
+      for (int turn = 0; turn < 3; ++turn) {
+        FieldLayout layout;
+        layout.dims = field_dims;
+        FieldSource source(std::make_unique<MemorySource>(field), layout, plan());
+        MemorySink archive;
+        CallTimes times;
+        compress_field(two, settings, source, archive, times);
+        REQUIRE(archive.take() == expected);
+        REQUIRE(restore_there(two, expected, turn % 2 == 0) == values);
+      }
+    }
+  }
+  CHECK(two.losses().empty());
 }
 
 TEST_CASE("damage to one of several frames is told, and nothing is left of it", "[gpu][frames]") {

@@ -218,6 +218,24 @@ TEST_CASE("the default's text is the default", "[library]") {
   }
 }
 
+TEST_CASE("texts of several devices are sets of them", "[library]") {
+  cuszi_options options = cuszi_default_options();
+  const auto set_by = [&](const char* text) {
+    REQUIRE(cuszi_set_option(&options, "device", text) == CUSZI_OK);
+    return options.devices;
+  };
+  CHECK(set_by("cuda:0,1") == 3);
+  CHECK(options.device == CUSZI_DEVICE_CUDA);
+  CHECK(set_by("cuda:63,2") == (std::uint64_t{1} << 63 | 4));
+  CHECK(set_by("cuda:all") == UINT64_MAX);
+  CHECK(set_by("cuda:5") == 0);
+  CHECK(options.device_index == 5);
+  CHECK(set_by("cpu") == 0);
+  for (const char* const wrong : {"cuda:0,64", "cuda:0,", "cuda:,1", "cuda:0,-1", "cpu:0,1"}) {
+    check_text_refused("device", wrong);
+  }
+}
+
 TEST_CASE("options that are set by text make the archives of their members", "[library]") {
   const auto values = make_values<float>(points);
   cuszi_options options = cuszi_default_options();

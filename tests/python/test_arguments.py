@@ -113,7 +113,8 @@ class Numbers(unittest.TestCase):
         for wrong in ((2**64, 4, 4), (-1, 4, 4), (0, 4, 4), (4, 4, 4, 4), ()):
             with self.subTest(tile=wrong), self.assertRaisesRegex(cuszi.UsageError, "interp_tile"):
                 cuszi.compress(self.a, abs=1e-2, predictor="interp", interp_tile=wrong)
-        for wrong in ("cuda:4294967296", "cuda:-1", "cuda:", "cuda:\u00b2", "cpu:"):
+        for wrong in ("cuda:4294967296", "cuda:-1", "cuda:", "cuda:\u00b2", "cpu:", "cuda:0,64",
+                      "cuda:0,", "cuda:any"):
             with self.subTest(device=wrong), self.assertRaisesRegex(cuszi.UsageError, "device"):
                 cuszi.compress(self.a, abs=1e-2, device=wrong)
 

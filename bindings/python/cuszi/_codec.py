@@ -156,7 +156,7 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         Restore the archive and compare.
     strict : bool
         Whether what a FillWarning or a TargetWarning would tell is an error.
-    device : "auto", "cpu", "cuda" or "cuda:N"
+    device : "auto", "cpu", "cuda", "cuda:N", "cuda:N,M..." or "cuda:all"
     threads : int
         Of the CPU; all by default.
     stream : int
