@@ -13,7 +13,7 @@ namespace cuszi::test {
 
 TEST_CASE("the best effort never makes a larger frame than normal effort") {
   const auto cpu = cpu::make_backend();
-  Random random(8);
+  Random random(15);
   int smaller = 0;
   for (int i = 0; i < (sanitized ? 20 : 120); ++i) {
     RandomFrame frame = random_frame(random, 500, 20'000);
