@@ -75,8 +75,8 @@ class FrameTicket {
     pass(step);
   }
 
-  /// The same for work that a frame that was handed over has to do again. It may then go on beside
-  /// that of later frames.
+  /// Does `work` as in_order() does, also for a frame that was handed over and has done it before.
+  /// It may then go on beside that of later frames.
   template <class Work>
   void again_in_order(FrameStep step, const Work& work) const {
     await(step);

@@ -127,7 +127,7 @@ __device__ void rank_codes(const std::uint8_t* table_of, std::uint32_t tables, s
   }
 }
 
-/// The same where codes of a block have one context.
+/// Ranks codes as rank_codes() does, where those of a block have one context.
 template <unsigned rounds>
 __device__ void rank_blocks(const std::uint8_t* table_of, std::uint32_t count,
                             std::uint32_t* cursors, std::uint32_t (&ranked)[rounds]) {
