@@ -45,7 +45,7 @@ class ArchiveOutput {
  private:
   ByteCount place_of(std::uint64_t i, ByteCount size);
 
-  /// Of the host: one is written while the other is filled.
+  /// Two buffers of the host: one is written while the other is filled.
   struct Pair {
     Buffer buffers[2];
     std::size_t turn = 0;

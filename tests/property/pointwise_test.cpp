@@ -76,6 +76,17 @@ int check_two_bounds(const Dims& dims, std::uint64_t seed) {
   return coded;
 }
 
+/// Values of which some are missing, some look like fill values and some lie near isovalues.
+std::vector<double> values_with_gaps(const Dims& dims) {
+  std::vector<double> values = wide_values<double>(dims.count(), Signs::mixed, 5);
+  Random random(5);
+  for (double& value : values) {
+    if (random.one_in(40)) value = random.pick({1e20, std::nan(""), HUGE_VAL, -HUGE_VAL});
+    if (random.one_in(9)) value = random.uniform() - 0.3;
+  }
+  return values;
+}
+
 }  // namespace
 
 TEST_CASE("no value is further from its original than the larger or smaller of two bounds") {
@@ -87,12 +98,7 @@ TEST_CASE("no value is further from its original than the larger or smaller of t
 TEST_CASE("two bounds are kept beside fill values, missing values and isovalues") {
   const auto backend = cpu::make_backend();
   const Dims dims{30, 31, 32};
-  std::vector<double> values = wide_values<double>(dims.count(), Signs::mixed, 5);
-  Random random(5);
-  for (double& value : values) {
-    if (random.one_in(40)) value = random.pick({1e20, std::nan(""), HUGE_VAL, -HUGE_VAL});
-    if (random.one_in(9)) value = random.uniform() - 0.3;
-  }
+  const std::vector<double> values = values_with_gaps(dims);
   for (const PredictorId predictor : predictors) {
     for (const ErrorMode mode :
          {ErrorMode::absolute_or_pointwise, ErrorMode::absolute_and_pointwise}) {
@@ -121,12 +127,7 @@ TEST_CASE("no value of a row or a plane is further from its original than its sh
 TEST_CASE("a share is kept beside fill values, missing values and isovalues") {
   const auto backend = cpu::make_backend();
   const Dims dims{30, 31, 32};
-  std::vector<double> values = wide_values<double>(dims.count(), Signs::mixed, 5);
-  Random random(5);
-  for (double& value : values) {
-    if (random.one_in(40)) value = random.pick({1e20, std::nan(""), HUGE_VAL, -HUGE_VAL});
-    if (random.one_in(9)) value = random.uniform() - 0.3;
-  }
+  const std::vector<double> values = values_with_gaps(dims);
   for (const PredictorId predictor : predictors) {
     FrameTask task = task_of(predictor, dims, DType::f64, 1e-2);
     for (const double fill : {1e20, 0.25, 0.125}) task.fills.add(fill);
