@@ -1,3 +1,4 @@
+#include "core/multilevel/code_position.hpp"
 #include "gpu/multilevel/block_contexts.cuh"
 #include "gpu/multilevel/energy_point.cuh"
 
