@@ -22,6 +22,7 @@ struct CountedPass {
   const QuantCode* codes;
   const std::uint8_t* contexts;
   std::uint32_t count;
+  std::uint32_t codes_of_context;  ///< that follow each other
   std::uint32_t context_count;
   unsigned long long* totals;  ///< [context][token]
 };
@@ -44,7 +45,8 @@ __global__ void __launch_bounds__(AnsCountPolicy::threads)
   const std::uint32_t end = min(pass.count - first, AnsCountPolicy::tile_codes);
 #pragma unroll 8
   for (std::uint32_t i = threadIdx.x; i < end; i += AnsCountPolicy::threads) {
-    const std::uint32_t context = pass.contexts == nullptr ? 0 : pass.contexts[first + i];
+    const std::uint32_t context =
+        pass.contexts == nullptr ? 0 : pass.contexts[(first + i) / pass.codes_of_context];
     const Token token = token_of(SlotKind::code, pass.codes[first + i], centre);
     atomicAdd(own + context * row + token.token, 1U);
   }
@@ -74,6 +76,7 @@ std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
   std::size_t first = 0;
   for (const PassSymbols& pass : passes) {
     counted.push_back({pass.codes, pass.contexts, static_cast<std::uint32_t>(pass.count),
+                       pass.by_blocks ? std::uint32_t{block_codes} : 1,
                        static_cast<std::uint32_t>(pass.shape.contexts),
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "core/field/quantizer.hpp"
-#include "core/multilevel/block_contexts.hpp"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/tiled_ranges.cuh"
 
 namespace cuszi::gpu {
 
-// Sorts the codes of a pass by table, stably: tiles count their codes of each table, sums tell
-// where each tile's codes of a table begin, and warps rank the codes inside a tile.
+// Sorts the codes of a pass, or its blocks of codes, by table, stably: tiles count their codes of
+// each table, sums tell where each tile's codes of a table begin, and warps rank the codes inside a
+// tile.
 
 inline constexpr unsigned most_tables = 256;
 
@@ -20,16 +20,20 @@ struct TableOrderPolicy {
   static constexpr unsigned blocks_of_multiprocessor = 4;
 };
 
-/// A pass whose codes have this order, or are to have it.
+/// A pass whose codes have this order, or are to have it, one by one or in blocks of one context
+/// each: items. Places count codes.
 struct OrderedPass {
-  const std::uint8_t* contexts = nullptr;
+  const std::uint8_t* contexts = nullptr;  ///< of items
   std::uint32_t codes = 0;
+  std::uint32_t codes_of_item = 1;  ///< the last may have fewer
   std::uint32_t tables = 0;
   std::uint32_t tiles = 0;
-  bool by_blocks = false;         ///< each block_codes in a row have one context
   std::uint64_t first_count = 0;  ///< among those of all passes; [table][tile]
   std::uint8_t table_of[most_tables] = {};
 
+  CUSZI_HD std::uint32_t items() const {
+    return codes / codes_of_item + (codes % codes_of_item != 0 ? 1 : 0);
+  }
   std::uint64_t counts() const { return std::uint64_t{tables} * tiles; }
 };
 
@@ -55,8 +59,8 @@ struct ManyPasses {
   }
 };
 
-/// Counts the codes of each tile and table. Fills `sorted`, if there is one, where a single pass is
-/// to be sorted, with a code.
+/// Counts the codes of each tile and table. Fills `sorted`, if there is one, where the codes of a
+/// single pass are to be sorted one by one, with a code.
 template <class Passes>
 __global__ void __launch_bounds__(TableOrderPolicy::threads)
     count_tables(const __grid_constant__ Passes passes, std::uint32_t* counts,
@@ -71,7 +75,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   of_table[threadIdx.x] = 0;
   __syncthreads();
   const std::uint32_t first = tile * TableOrderPolicy::tile_codes;
-  const std::uint32_t end = min(pass.codes - first, TableOrderPolicy::tile_codes);
+  const std::uint32_t end = min(pass.items() - first, TableOrderPolicy::tile_codes);
   std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
   constexpr unsigned codes_of_thread = TableOrderPolicy::tile_codes / TableOrderPolicy::threads;
   std::uint8_t contexts[codes_of_thread];  // that are waited for together
@@ -84,11 +88,8 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   for (unsigned r = 0; r < codes_of_thread; ++r) {
     const std::uint32_t i = threadIdx.x + r * TableOrderPolicy::threads;
     if (i >= end) continue;
-    if (!pass.by_blocks) {
-      atomicAdd(own + contexts[r], 1U);
-    } else if (i % block_codes == 0) {
-      atomicAdd(own + contexts[r], min(end - i, std::uint32_t{block_codes}));
-    }
+    const std::uint32_t rest = pass.codes - (first + i) * pass.codes_of_item;
+    atomicAdd(own + contexts[r], min(rest, pass.codes_of_item));
     if (sorted != nullptr) sorted[first + i] = code;
   }
   __syncthreads();
@@ -127,28 +128,9 @@ __device__ void rank_codes(const std::uint8_t* table_of, std::uint32_t tables, s
   }
 }
 
-/// Ranks codes as rank_codes() does, where those of a block have one context.
-template <unsigned rounds>
-__device__ void rank_blocks(const std::uint8_t* table_of, std::uint32_t count,
-                            std::uint32_t* cursors, std::uint32_t (&ranked)[rounds]) {
-  constexpr unsigned rounds_of_block = block_codes / 32;
-  const unsigned lane = threadIdx.x % 32;
-#pragma unroll
-  for (unsigned r = 0; r < rounds; r += rounds_of_block) {
-    const std::uint32_t table = table_of[__shfl_sync(~0U, ranked[r], 0)];
-    const std::uint32_t rank = cursors[table] + lane;
-    __syncwarp();
-    if (lane == 0 && 32 * r < count) {
-      cursors[table] = rank + min(count - 32 * r, std::uint32_t{block_codes});
-    }
-    __syncwarp();
-#pragma unroll
-    for (unsigned k = 0; k < rounds_of_block; ++k) ranked[r + k] = table | (rank + 32 * k) << 16;
-  }
-}
-
-/// Calls move.load(source, i, place) for the code that is the i-th of the pass and stands at that
-/// place in the order of all passes, and move.store(i, place, code) with what that returned. The
+/// Calls move.load(source, i, place) for the item that is the i-th of the pass and stands at that
+/// place in the order of all passes, and move.store(i, place, value) with the Move::Value that it
+/// returned. The
 /// source is move.source_of(pass number, table), made once for each table of a tile.
 template <class Passes, class Move>
 __global__ void __launch_bounds__(TableOrderPolicy::threads,
@@ -170,18 +152,14 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
   const std::uint32_t tile_first = tile * TableOrderPolicy::tile_codes;
   const std::uint32_t first = tile_first + warp * TableOrderPolicy::warp_codes;
   const std::uint32_t count =
-      first < pass.codes ? min(pass.codes - first, TableOrderPolicy::warp_codes) : 0;
+      first < pass.items() ? min(pass.items() - first, TableOrderPolicy::warp_codes) : 0;
   std::uint32_t ranked[rounds];  // a code's table, and in the upper half its rank in the warp's
 #pragma unroll
   for (unsigned r = 0; r < rounds; ++r) {
     const std::uint32_t i = lane + 32 * r;
     ranked[r] = i < count ? pass.contexts[first + i] : 0;
   }
-  if (pass.by_blocks) {
-    rank_blocks(table_of, count, cursors[warp], ranked);
-  } else {
-    rank_codes(table_of, pass.tables, count, cursors[warp], ranked);
-  }
+  rank_codes(table_of, pass.tables, count, cursors[warp], ranked);
   __syncthreads();
   if (threadIdx.x < pass.tables) {
     auto at = static_cast<std::uint32_t>(
@@ -189,7 +167,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
     for (unsigned w = 0; w < TableOrderPolicy::warps; ++w) {
       const std::uint32_t own = cursors[w][threadIdx.x];
       cursors[w][threadIdx.x] = at;
-      at += own;
+      at += own * pass.codes_of_item;
     }
     sources[threadIdx.x] = move.source_of(number, threadIdx.x);
   }
@@ -198,18 +176,18 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
   constexpr unsigned batch = 8;  // codes that are waited for together
 #pragma unroll
   for (unsigned r = 0; r < rounds; r += batch) {
-    QuantCode codes[batch];
+    typename Move::Value moved[batch];
 #pragma unroll
     for (unsigned k = 0; k < batch; ++k) {
       const std::uint32_t i = lane + 32 * (r + k);
       const std::uint32_t table = ranked[r + k] & 0xFFFFU;
-      ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16);
-      if (i < count) codes[k] = move.load(sources[table], first + i, ranked[r + k]);
+      ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16) * pass.codes_of_item;
+      if (i < count) moved[k] = move.load(sources[table], first + i, ranked[r + k]);
     }
 #pragma unroll
     for (unsigned k = 0; k < batch; ++k) {
       const std::uint32_t i = lane + 32 * (r + k);
-      if (i < count) move.store(first + i, ranked[r + k], codes[k]);
+      if (i < count) move.store(first + i, ranked[r + k], moved[k]);
     }
   }
 }

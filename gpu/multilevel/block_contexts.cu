@@ -38,23 +38,20 @@ __device__ std::uint8_t context_of_block(const PassView<T>& pass, std::uint64_t 
   return context_of(own, points.group, inner_sums(pass.array, view, own.weights, offsets).of[0]);
 }
 
-/// A thread finds the context of a block, and its warp writes those of the codes.
+/// A thread finds the context of a block.
 template <class Number, class T>
 __global__ void __launch_bounds__(BlockPolicy::threads)
     block_contexts_kernel(__grid_constant__ const PassView<T> pass, const ContextWeights* weights,
                           std::uint8_t* contexts) {
-  const unsigned lane = threadIdx.x % 32;
   const std::uint64_t block = std::uint64_t{blockIdx.x} * BlockPolicy::threads + threadIdx.x;
-  const bool exists = block * block_codes < pass.blocked;
-  const unsigned context = exists ? context_of_block<Number>(pass, block, weights) : 0;
-  std::uint64_t code = (block - lane) * block_codes + lane;
-  for (unsigned owner = 0; owner < 32; ++owner) {
-    const auto own = static_cast<std::uint8_t>(__shfl_sync(~0U, context, owner));
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < block_codes; i += 32, code += 32) {
-      if (code < pass.blocked) contexts[code] = own;
-    }
-  }
+  if (block * block_codes >= pass.blocked) return;
+  contexts[block] = context_of_block<Number>(pass, block, weights);
+}
+
+__global__ void spread_kernel(const std::uint8_t* of_blocks, std::uint64_t codes,
+                              std::uint8_t* contexts) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i < codes) contexts[i] = of_blocks[i / block_codes];
 }
 
 }  // namespace
@@ -68,6 +65,11 @@ void fill_block_contexts(DeviceContext& gpu, const PassView<T>& pass, const Cont
                                           : block_contexts_kernel<std::uint64_t, T>;
   kernel<<<blocks, BlockPolicy::threads, 0, gpu.stream()>>>(pass, weights, contexts);
   check_launch("fill_block_contexts");
+}
+
+void spread_block_contexts(DeviceContext& gpu, const std::uint8_t* of_blocks, std::uint64_t codes,
+                           std::uint8_t* contexts) {
+  launch_items(gpu, "spread_block_contexts", codes, spread_kernel, of_blocks, codes, contexts);
 }
 
 template void fill_block_contexts(DeviceContext&, const PassView<float>&, const ContextWeights*,

@@ -82,7 +82,9 @@ template <class T>
 void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts) {
   if (pass.blocked != 0) {
-    fill_block_contexts(gpu, pass, weights, contexts);
+    auto* const of_blocks = gpu.take<std::uint8_t>(ceil_div(pass.blocked, block_codes));
+    fill_block_contexts(gpu, pass, weights, of_blocks);
+    spread_block_contexts(gpu, of_blocks, pass.blocked, contexts);
     return;
   }
   if (pass.geometry != Geometry::any) {

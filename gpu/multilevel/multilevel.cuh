@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpu/field/frame_work.cuh"
+#include "gpu/field/placed_codes.cuh"
 #include "gpu/multilevel/device_class.cuh"
 #include "gpu/multilevel/local_quantizers.cuh"
 #include "gpu/runtime/context.hpp"
@@ -102,7 +103,7 @@ template <class T>
 struct RestoreTask {
   RankedBits missing;
   Quantizer<T> quantizer;
-  const QuantCode* codes;
+  PlacedCodes codes;
   SparseView outliers;
   std::uint32_t* flaws;
   T* listed = nullptr;  ///< see LevelFrame

@@ -14,7 +14,8 @@ struct PartOfPass {
   TrialSubsample part;
   const QuantCode* codes;
   const std::uint8_t* contexts;
-  std::uint64_t count;  ///< of the part
+  std::uint32_t codes_of_context;  ///< that follow each other
+  std::uint64_t count;             ///< of the part
   QuantCode* counted_codes;
   std::uint8_t* counted_contexts;
 };
@@ -26,7 +27,7 @@ __global__ void take_counted(const PartOfPass* passes) {
   if (i >= pass.count) return;
   const std::uint64_t code_position = pass.part.code_position(i);
   pass.counted_codes[i] = pass.codes[code_position];
-  pass.counted_contexts[i] = pass.contexts[code_position];
+  pass.counted_contexts[i] = pass.contexts[code_position / pass.codes_of_context];
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ LevelSymbols trial_subsamples(DeviceContext& gpu, const LevelSymbols& passes,
     const std::uint64_t count = part.size(pass.count);
     auto* const codes = gpu.take<QuantCode>(count);
     auto* const contexts = gpu.take<std::uint8_t>(count);
-    parts.push_back({part, pass.codes, pass.contexts, count, codes, contexts});
+    const std::uint32_t codes_of_context = pass.by_blocks ? block_codes : 1;
+    parts.push_back({part, pass.codes, pass.contexts, codes_of_context, count, codes, contexts});
     pass = {codes, contexts, count, pass.shape, part.times};
     most = std::max(most, count);
   }

@@ -102,16 +102,42 @@ std::vector<cpu::AnsStream> encode_on_cpu(const AnsParams& params,
   return streams;
 }
 
+/// The contexts of codes, or of blocks of codes, on the device.
+const std::uint8_t* upload_contexts(gpu::DeviceContext& gpu, const Pass& pass) {
+  if (pass.contexts.empty()) return nullptr;
+  std::vector<std::uint8_t> items;
+  const std::size_t step = pass.by_blocks ? block_codes : 1;
+  for (std::size_t i = 0; i < pass.contexts.size(); i += step) items.push_back(pass.contexts[i]);
+  return upload(gpu, items.data(), items.size());
+}
+
+/// Copies codes that may be in blocks to the host.
+std::vector<QuantCode> to_host(gpu::DeviceContext& gpu, const gpu::PlacedCodes& placed,
+                               std::uint64_t count) {
+  if (placed.blocks == nullptr) {
+    const QuantCode* const host = download(gpu, placed.in_row, count);
+    gpu.sync();
+    return {host, host + count};
+  }
+  const QuantCode* const* const blocks = download(gpu, placed.blocks, ceil_div(count, block_codes));
+  gpu.sync();
+  std::vector<QuantCode> codes(count);
+  for (std::uint64_t first = 0; first < count; first += block_codes) {
+    start_copy(gpu, codes.data() + first, blocks[first / block_codes],
+               std::min(block_codes, count - first));
+  }
+  gpu.sync();
+  return codes;
+}
+
 std::vector<gpu::LevelSymbols> upload(gpu::DeviceContext& gpu, const std::vector<Level>& levels) {
   std::vector<gpu::LevelSymbols> on_device;
   for (const Level& level : levels) {
     gpu::LevelSymbols& symbols = on_device.emplace_back();
     for (const Pass& pass : level) {
       symbols.push_back({upload(gpu, pass.codes.data(), pass.codes.size()),
-                         pass.contexts.empty()
-                             ? nullptr
-                             : upload(gpu, pass.contexts.data(), pass.contexts.size()),
-                         pass.codes.size(), pass.shape, 1, pass.by_blocks});
+                         upload_contexts(gpu, pass), pass.codes.size(), pass.shape, 1,
+                         pass.by_blocks});
     }
   }
   return on_device;
@@ -158,12 +184,8 @@ std::optional<Codes> decode_on_gpu(gpu::DeviceContext& gpu, Random& random, cons
       for (const Pass& pass : level) {
         const std::uint64_t count = pass.codes.size();
         auto* const codes = gpu.take<QuantCode>(count);
-        const auto* const contexts =
-            pass.contexts.empty() ? nullptr : upload(gpu, pass.contexts.data(), count);
-        decoded.place(all.size(), {contexts, pass.by_blocks}, count, codes);
-        const QuantCode* const host = download(gpu, codes, count);
-        gpu.sync();
-        all.emplace_back(host, host + count);
+        const gpu::CodeContexts contexts{upload_contexts(gpu, pass), pass.by_blocks};
+        all.push_back(to_host(gpu, decoded.place(all.size(), contexts, count, codes), count));
       }
     }
     const std::uint32_t& flaws = *download(gpu, gpu.flaws(), 1);
