@@ -1,5 +1,6 @@
 #include "gpu/multilevel/energy_cube.cuh"
 #include "gpu/multilevel/region_of_class.cuh"
+#include "gpu/multilevel/vector_kernels.cuh"
 
 namespace cuszi::gpu {
 
@@ -79,6 +80,7 @@ __global__ void __launch_bounds__(RegionShape::block_threads, blocks_of_sm<T>)
 template <class T>
 void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts) {
+  if (fits_vectors(pass, contexts)) return fill_vector_contexts(gpu, pass, weights, contexts);
   with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
     cube_contexts_kernel<<<cube.grid.blocks, RegionShape::block_threads, 0, gpu.stream()>>>(
         cube, weights, contexts);

@@ -1,4 +1,5 @@
 #include "gpu/multilevel/multilevel_cube_kernels.cuh"
+#include "gpu/multilevel/vector_kernels.cuh"
 
 namespace cuszi::gpu {
 
@@ -68,6 +69,7 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 
 template <class T>
 void restore_cube(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
+  if (fits_vectors(pass, task)) return restore_vectors(gpu, pass, task);
   with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
     restore_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(cube, task);
   });

@@ -40,6 +40,13 @@ RandomLattice random_cube(Random& random) {
   return random_lattice_of(random, *Dims::make(extents), Roles{});
 }
 
+/// A cube whose rows are read a vector at a time away from its faces.
+RandomLattice random_wide_cube(Random& random) {
+  const auto extent = [&] { return 64 + random.below(20); };
+  const std::vector<std::uint64_t> extents{extent(), extent(), 520 + 8 * random.below(40)};
+  return random_lattice_of(random, *Dims::make(extents), Roles{});
+}
+
 /// One slice or several, layered or independent, whose regions have and lack neighbours.
 RandomLattice random_slices(Random& random) {
   const auto extent = [&] { return 8 + random.below(random.one_in(3) ? 400 : 90); };
@@ -164,6 +171,17 @@ TEMPLATE_TEST_CASE("steps of cubes are the same on both backends", "[gpu][steps]
   }
 }
 
+TEMPLATE_TEST_CASE("steps of cubes read by vectors are the same on both backends", "[gpu][steps]",
+                   float, double) {
+  if (device() == nullptr) return;
+  Random random(25);
+  for (int i = 0; i < 8; ++i) {
+    const RandomLattice cube = random_wide_cube(random);
+    INFO(i << ": " << cube.to_string());
+    check_steps(random_step_frame<TestType>(random, cube));
+  }
+}
+
 TEMPLATE_TEST_CASE("steps of slices are the same on both backends", "[gpu][steps]", float, double) {
   if (device() == nullptr) return;
   Random random(24);
@@ -183,6 +201,7 @@ TEMPLATE_TEST_CASE("steps of a few small cubes, for memory and race checkers", "
     check_steps(random_step_frame<TestType>(random, random_slices(random)));
     check_steps(random_step_frame<TestType>(random, random_lattice(random)));
   }
+  check_steps(random_step_frame<TestType>(random, random_wide_cube(random)));
 }
 
 }  // namespace cuszi::test

@@ -1,0 +1,66 @@
+#include "gpu/multilevel/vector_kernels.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+/// Levels with shorter edges, or no more points, are faces for the greater part, and launches short.
+constexpr std::uint64_t least_vector_edge = 64;
+constexpr std::uint64_t least_vector_points = std::uint64_t{1} << 21;
+
+/// The tiles of a class along an axis. The inner ones are those all of whose points have all their
+/// neighbours.
+template <class T>
+TileAxis tile_axis(const PassView<T>& pass, const PointClass& points, unsigned axis) {
+  static_assert(least_vector_edge >= 32);
+  const std::uint64_t margin = points.is_odd(axis) ? static_cast<std::uint64_t>(pass.reach) : 2;
+  const std::uint64_t extent = pass.array.layout.extents[axis];
+  TileAxis tiles;
+  tiles.points = static_cast<std::uint32_t>(points.count[axis]);
+  tiles.all = ceil_div(tiles.points, 4U);
+  tiles.begin = 1;
+  tiles.end = tiles.points / 4;
+  // The last point of a tile stands 6 behind its first.
+  while (points.first[axis] + std::uint64_t{8} * tiles.end - 2 + margin >= extent) --tiles.end;
+  return tiles;
+}
+
+}  // namespace
+
+template <class T>
+bool has_vectors(const PassView<T>& pass) {
+  const LevelLayout& layout = pass.array.layout;
+  return pass.geometry == Geometry::cube && layout.extents[0] == 1 && layout.extents[3] % 8 == 0 &&
+         layout.points() > least_vector_points &&
+         std::all_of(layout.extents.begin() + 1, layout.extents.end(),
+                     [](std::uint64_t extent) { return extent >= least_vector_edge; }) &&
+         is_aligned_for<Vec<T>>(pass.array.values);
+}
+
+template <class T>
+VectorClass<T> vector_class(const PassView<T>& pass, std::uint32_t number) {
+  const ClassPlan<T>& plan = pass.host_classes[number].plan;
+  const PointClass& points = plan.points;
+  VectorClass<T> own{};
+  std::copy(plan.weights.begin(), plan.weights.end(), own.weights);
+  own.background = plan.background;
+  own.snap = plan.snap;
+  own.slope_scale = plan.slope_scale;
+  own.spread_scale = plan.spread_scale;
+  own.start = points.start;
+  own.width = static_cast<std::uint32_t>(points.count[3]);
+  own.group = points.group;
+  own.z = tile_axis(pass, points, 1);
+  own.y = tile_axis(pass, points, 2);
+  own.z_odd = points.is_odd(1) ? 1 : 0;
+  own.y_odd = points.is_odd(2) ? 1 : 0;
+  own.a_is_y = !points.is_odd(1) && points.is_odd(2);
+  return own;
+}
+
+template bool has_vectors(const PassView<float>&);
+template bool has_vectors(const PassView<double>&);
+template VectorClass<float> vector_class(const PassView<float>&, std::uint32_t);
+template VectorClass<double> vector_class(const PassView<double>&, std::uint32_t);
+
+}  // namespace cuszi::gpu
