@@ -131,15 +131,23 @@ std::vector<float> read_bounds(const std::string& path) {
   return bounds;
 }
 
+void add_bound_field(CLI::App& app, BoundFile& file) {
+  app.add_option("--bound-field", file.path,
+                 "multilevel: smaller bounds of points, f32 in a raw file, one for each point of "
+                 "the field or each of its --bound-blocks")
+      ->type_name("FILE")
+      ->group(group::main);
+}
+
 /// Reads the bounds by place, and leaves their place in the options of the library.
-void take_bound_field(const CLI::App& app, CompressOptions& options, cuszi_options& asked) {
-  if (!options.bound_field) {
+void take_bound_field(const CLI::App& app, BoundFile& file, cuszi_options& asked) {
+  if (!file.path) {
     if (!is_given(app, "bound-blocks")) return;
     throw UsageError("--bound-blocks goes with --bound-field, which is not given");
   }
-  options.places = std::make_shared<const std::vector<float>>(read_bounds(*options.bound_field));
-  asked.bound_field = options.places->data();
-  asked.bound_count = options.places->size();
+  file.bounds = std::make_shared<const std::vector<float>>(read_bounds(*file.path));
+  asked.bound_field = file.bounds->data();
+  asked.bound_count = file.bounds->size();
 }
 
 void refuse_beside(const CLI::App& app, std::string_view text) {
@@ -196,11 +204,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
                  "What a target that cannot be met is: an error, exit code 4 and no archive "
                  "(default), or ok, and the nearest archive is written",
                  options.accepts_missed_target);
-  app.add_option("--bound-field", options.bound_field,
-                 "multilevel: smaller bounds of points, f32 in a raw file, one for each point of "
-                 "the field or each of its --bound-blocks")
-      ->type_name("FILE")
-      ->group(group::main);
+  add_bound_field(app, options.bound_field);
   add_field_options(app, options.field);
   add_repeated(app, group::files, "--bound", "NAME=BOUND",
                "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01 or T=rel:1e-3; "
@@ -226,7 +230,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     if (!is_given(app, "target") && is_given(app, "target-miss")) {
       throw UsageError("--target-miss goes with --target, which is not given");
     }
-    take_bound_field(app, options, parsed.asked);
+    take_bound_field(app, options.bound_field, parsed.asked);
     options.settings = take_settings(app, parsed, options.bounds_alone);
     options.target = target_of(parsed.asked);
     options.verify = parsed.asked.verify != 0;
@@ -414,8 +418,8 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");
-  add_options_but(app, parsed.asked,
-                  {"target", "verify", "strict", "memory-limit", "region", "bound-blocks"});
+  add_options_but(app, parsed.asked, {"target", "verify", "strict", "memory-limit"});
+  add_bound_field(app, options.bound_field);
   add_field_options(app, options.field);
   app.add_option("--iterations", options.iterations,
                  "Times to repeat; the median counts (1 to 1000, default 3)")
@@ -433,6 +437,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
       ->expected(0, 1);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
+    take_bound_field(app, options.bound_field, parsed.asked);
     options.settings = take_settings(app, parsed);
     take_run(parsed, options.run);
     parsed.command = options;

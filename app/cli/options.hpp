@@ -33,6 +33,12 @@ struct VariableBound {
   std::optional<ErrorMode> mode;  ///< else that of the others
 };
 
+/// Bounds by place that a file has.
+struct BoundFile {
+  std::optional<std::string> path;
+  std::shared_ptr<const std::vector<float>> bounds;  ///< that the settings point to
+};
+
 struct CompressOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> folders;  ///< that inputs were found in
@@ -41,11 +47,10 @@ struct CompressOptions {
   FieldSettings settings;
   std::optional<Target> target;  ///< instead of the settings' bound
   bool accepts_missed_target = false;
-  std::optional<std::string> bound_field;            ///< file of bounds by place
-  std::shared_ptr<const std::vector<float>> places;  ///< that the settings point to
-  std::vector<VariableBound> bounds;                 ///< in a copy of a file
-  bool is_copy = false;                              ///< the output is one of the input
-  bool bounds_alone = false;  ///< the settings have none: others are kept as they are
+  BoundFile bound_field;
+  std::vector<VariableBound> bounds;  ///< in a copy of a file
+  bool is_copy = false;               ///< the output is one of the input
+  bool bounds_alone = false;          ///< the settings have none: others are kept as they are
   bool verify = false;
   bool remove_inputs = false;  ///< those that have become verified archives
   bool strict = false;         ///< warnings are errors
@@ -139,6 +144,7 @@ struct BenchOptions {
   std::vector<std::string> inputs;
   FieldOptions field;
   FieldSettings settings;
+  BoundFile bound_field;
   int iterations = 3;
   std::optional<Study> study;
   RunOptions run;

@@ -123,29 +123,34 @@ struct FieldRun {
   CallTimes decompress;
 };
 
-void run_frames(Workbench& bench, const FieldSettings& settings, const ValueBound& bound,
+void run_frames(Workbench& bench, const FieldSettings& settings, const CompressedField& known,
                 FieldSource& field, FieldRun& run, QualityMeter* meter) {
+  const ValueBound bound = known.header.value_bound();
   std::optional<ChosenMethod> first;
   const FrameAdvice of_first{{}, [&](const ChosenMethod& chosen) { first = chosen; }};
   const FrameAdvice of_others{[&] { return first ? &*first : nullptr; }, {}};
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
     const FrameShape shape{field.layout().dtype, field.plan().frame_dims(i)};
-    bench.put(shape, field.frame(i));
+    bench.put(shape, field.frame(i), asked_of_frame(settings, field.plan(), i, known.range));
     bench.copy(run.copy);
-    bench.compress(settings, bound, run.compress, i == 0 ? of_first : of_others);
+    const FrameReport frame =
+        bench.compress(settings, bound, run.compress, i == 0 ? of_first : of_others);
     bench.restore(shape, bench.archive(), run.decompress);
-    if (meter != nullptr) meter->add(i, bench.restored());
+    if (meter == nullptr) continue;
+    const auto bounds = bench.bounds(frame.header);
+    meter->add(i, Selection{shape.dims}, bench.restored(), bounds ? &*bounds : nullptr);
   }
 }
 
 /// The runs in memory, without files, on the first device if there are several, and the quality of
-/// what they restore.
-void measure_in_memory(const BenchOptions& options, Backend& backend, const ArchiveHeader& header,
+/// what they restore. `known` is the field on its way between files.
+void measure_in_memory(const BenchOptions& options, Backend& backend, const CompressedField& known,
                        FieldSource& field, Measurement& all) {
   Workbench bench(backend);
   const auto run_once = [&](FieldRun& run, QualityMeter* meter) {
-    run_frames(bench, options.settings, header.value_bound(), field, run, meter);
+    run_frames(bench, options.settings, known, field, run, meter);
   };
+  const ArchiveHeader& header = known.header;
   QualityMeter meter(field, {header.fills, options.settings.frame.isovalues}, header.value_bound());
   const int warm_up = warm_up_runs(backend);
   for (int i = -warm_up; i < options.iterations; ++i) {
@@ -175,7 +180,7 @@ Measurement measure(const BenchOptions& options, Backends& backends, const std::
   FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
   all.parts = measure_parts(options, backend.transfer(), field, result.archive_bytes);
   field.hold();
-  measure_in_memory(options, backend, result.header, field, all);
+  measure_in_memory(options, backend, result, field, all);
   all.report.compress_seconds = all.compress.median().seconds();
   all.report.decompress_seconds = all.decompress.median().seconds();
   return all;

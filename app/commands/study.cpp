@@ -61,8 +61,9 @@ class FrameStudy {
     if (study != Study::zfp_index && config.coder != CoderId::huffman) {
       throw UsageError("--study is about the coder huffman; choose --preset cuszi or cusz");
     }
-    bench_.put(shape_, field_.frame(0));
-    bound_ = value_bound(options.settings.asked(), range());
+    const ValueRange range = range_of_frame();
+    bench_.put(shape_, field_.frame(0), asked_of_frame(options.settings, field_.plan(), 0, range));
+    bound_ = value_bound(options.settings.asked(), range);
   }
 
   const FrameShape& shape() const { return shape_; }
@@ -107,7 +108,7 @@ class FrameStudy {
   Workbench& bench() { return bench_; }
 
  private:
-  ValueRange range() {
+  ValueRange range_of_frame() {
     if (options_.settings.range) return *options_.settings.range;
     ValueRange range;
     StepTimes times;

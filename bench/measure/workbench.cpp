@@ -1,13 +1,16 @@
 #include "bench/measure/workbench.hpp"
 
+#include <utility>
+
 #include "bench/measure/median.hpp"
 #include "codec/frames/device_buffers.hpp"
 
 namespace cuszi {
 
-void Workbench::put(const FrameShape& shape, Bytes values) {
+void Workbench::put(const FrameShape& shape, Bytes values, std::optional<AskedBounds> asked) {
   shape_ = shape;
   values_ = values;
+  asked_ = std::move(asked);
   Transfer* const transfer = backend_.transfer();
   if (transfer == nullptr) return;
   const MutableBytes to = transfer->memory(buffer_for(DeviceBuffer::field, 0), values.size());
@@ -26,15 +29,21 @@ FrameReport Workbench::compress(const FieldSettings& settings, const ValueBound&
     archive_ = room(buffer_for(DeviceBuffer::archive, 0), archive_room_, size);
     return archive_;
   };
+  std::optional<AskedBounds> asked = asked_;
   return times.measure([&] {
     LoadedFrame frame =
         load_frame(backend_, settings.frame, shape_, Bytes(values_), settings.fills, times.steps());
+    frame.asked = std::move(asked);
     if (settings.needs_range()) times.steps().measure("scan", [&] { frame.scan(); });
     FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
                                         allocate, times.steps(), advice);
     backend_.synchronize();
     return report;
   });
+}
+
+std::optional<FrameBoundsByPlace> Workbench::bounds(const FrameHeader& header) const {
+  return bounds_of_frame(backend_, shape_, header, archive().last(header.payload_bytes()));
 }
 
 void Workbench::restore(const FrameShape& shape, Bytes archive, CallTimes& times) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "codec/archive/field_codec.hpp"
@@ -15,8 +16,9 @@ class Workbench {
 
   Backend& backend() const { return backend_; }
 
-  /// Brings in a frame, which must stay valid, to be compressed.
-  void put(const FrameShape& shape, Bytes values);
+  /// Brings in a frame, which must stay valid, to be compressed, whose points are to keep to these
+  /// bounds, too.
+  void put(const FrameShape& shape, Bytes values, std::optional<AskedBounds> asked = {});
 
   /// Copies the frame's values within the memory.
   void copy(CallTimes& times);
@@ -27,6 +29,9 @@ class Workbench {
 
   /// The compressed frame, in the backend's memory.
   Bytes archive() const { return archive_; }
+
+  /// The bounds of the points of what was compressed last, whose header this is.
+  std::optional<FrameBoundsByPlace> bounds(const FrameHeader& header) const;
 
   /// Restores a frame of this shape, which may lie anywhere, from its header on.
   void restore(const FrameShape& shape, Bytes archive, CallTimes& times);
@@ -43,6 +48,7 @@ class Workbench {
   Backend& backend_;
   FrameShape shape_;
   Bytes values_;
+  std::optional<AskedBounds> asked_;
   MutableBytes archive_;
   MutableBytes restored_;
   Buffer archive_room_;

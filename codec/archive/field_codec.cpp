@@ -80,7 +80,7 @@ class FieldCompressor {
     FieldSummary summary;
     run([&](const FrameTicket& ticket) {
       LoadedFrame loaded = only_ ? *std::exchange(only_, {}) : load(ticket, true);
-      ask_for_bounds(ticket.frame(), loaded);
+      loaded.asked = asked_of_frame(settings_, field_.plan(), ticket.frame(), range_);
       ticket.in_order(FrameStep::look, [&] {
         watch_.look_at(loaded, ordinary_magnitude(ticket, bound));
         if (events.frame_loaded) events.frame_loaded(loaded);
@@ -107,6 +107,9 @@ class FieldCompressor {
     });
     return summary;
   }
+
+  /// What a relative bound refers to, once there is a header.
+  const ValueRange& range() const { return range_; }
 
   std::vector<FillWarning> warnings() const { return watch_.warnings(); }
 
@@ -140,16 +143,6 @@ class FieldCompressor {
       if (frames() == 1) only_ = std::move(frame);
     });
     return range;
-  }
-
-  /// Tells a frame what bounds its points are to keep to.
-  void ask_for_bounds(std::uint64_t i, LoadedFrame& frame) const {
-    if (!settings_.places.any()) return;
-    const FieldCuts& plan = field_.plan();
-    frame.asked =
-        settings_.places.of_frame(plan.dims, frame.shape.dims, plan.origin(i), [&](double bound) {
-          return value_bound({bound, settings_.mode}, range_).bound;
-        });
   }
 
   /// Later frames begin with what was chosen for the first one.
@@ -200,7 +193,7 @@ class FieldCompressor {
   std::vector<FrameValues> brought_;                           ///< to each track
   TrackTimes times_;
   std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
-  ValueRange range_;                             ///< that a relative bound refers to
+  ValueRange range_;
   std::optional<LoadedFrame> only_;
   std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
   FillWatch watch_;
@@ -454,6 +447,7 @@ CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
   FieldCompressor compressor(devices, std::move(lost), settings, field, times);
   CompressedField result;
   result.header = compressor.header();
+  result.range = compressor.range();
   ArchiveOutput output(sink, result.header, compressor.tracks());
   result.summary = compressor.compress(result.header.value_bound(), output, events);
   result.archive_bytes = output.finish();
@@ -480,6 +474,14 @@ ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSett
   header.plan = plan;
   header.bound_absolute = value_bound(settings.asked(), range).absolute();
   return header;
+}
+
+std::optional<AskedBounds> asked_of_frame(const FieldSettings& settings, const FieldCuts& plan,
+                                          std::uint64_t i, const ValueRange& range) {
+  if (!settings.places.any()) return std::nullopt;
+  return settings.places.of_frame(plan.dims, plan.frame_dims(i), plan.origin(i), [&](double bound) {
+    return value_bound({bound, settings.mode}, range).bound;
+  });
 }
 
 CompressedField compress_field(Backends& backends, const FieldSettings& settings,

@@ -24,6 +24,11 @@ class FieldSource;
 ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSettings& settings,
                              const ValueRange& range);
 
+/// What a field's settings ask of the points of its `i`-th frame, besides the field's bound, if
+/// anything. Relative bounds refer to `range`.
+std::optional<AskedBounds> asked_of_frame(const FieldSettings& settings, const FieldCuts& plan,
+                                          std::uint64_t i, const ValueRange& range);
+
 /// What a caller may want to know while a field is being compressed.
 struct CompressionEvents {
   std::function<void(const LoadedFrame&)> frame_loaded;
@@ -32,6 +37,7 @@ struct CompressionEvents {
 
 struct CompressedField {
   ArchiveHeader header;
+  ValueRange range;  ///< that a relative bound refers to
   FieldSummary summary;
   ByteCount archive_bytes = 0;
   std::vector<FillWarning> warnings = {};

@@ -146,6 +146,33 @@ class Reports(CliTest):
         self.assertIn("MB/s", self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3").stdout.decode())
         self.assertEqual(self.files(), ["u_20x30x40.f32"])
 
+    def test_bench_under_bounds_by_place(self):
+        self.field("u_40x50x60.f32", dims="40x50x60")
+        self.path("bounds.f32").write_bytes(array.array("f", [1e-3, 5e-2, 1e-2, 2e-4]).tobytes())
+        for places in (["--region", "0:8,10:20,:=1e-4", "--region", "30,:2=0"],
+                       ["--bound-field", "bounds.f32", "--bound-blocks", "20x50x30"]):
+            for mode in ("abs", "rel"):
+                for size in ("1GiB", "256KiB"):
+                    options = ["-m", mode, "-e", "0.05", "--frame-size", size, *places]
+                    with self.subTest(options=options):
+                        made, = self.report("compress", "u_40x50x60.f32", *options, "--verify", "--force")
+                        measured, = self.report("bench", "u_40x50x60.f32", *options, "--iterations", "1")
+                        for key in ("archive_bytes", "frames", "least_bound_abs", "lossless_points",
+                                    "max_abs_error", "max_error_over_bound", "within_bound"):
+                            self.assertEqual(measured[key], made[key], key)
+                        self.assertTrue(measured["within_bound"])
+                        self.assertGreater(measured["max_error_over_bound"], 0.5)
+
+    def test_studies_under_bounds_by_place(self):
+        self.field("u_20x30x40.f32")
+        options = ["bench", "u_20x30x40.f32", "-e", "1e-2", "--predictor", "multilevel", "--coder", "huffman",
+                   "--iterations", "1", "--study"]
+        everywhere, = self.report(*options)
+        finer, = self.report(*options, "--region", "0:10=1e-5")
+        for one, other in zip(everywhere["rows"], finer["rows"]):
+            if one["bits_per_symbol"] and other["bits_per_symbol"]:
+                self.assertGreater(other["bits_per_symbol"], one["bits_per_symbol"])
+
     def test_bench_says_no_speed_that_cannot_be(self):
         self.field("u_40x50x60.f32", dims="40x50x60")
         options = ["bench", "u_40x50x60.f32", "-e", "1e-3", "--preset", "cusz"]
