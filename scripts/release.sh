@@ -35,7 +35,7 @@ version=$(sed -n 's/^project(cuszi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 address=$(sed -n 's/.*HOMEPAGE_URL "\(.*\)".*/\1/p' CMakeLists.txt)
 if [[ -n $new_address ]]; then
     sed -i "s|$address|${new_address%/}|g" CMakeLists.txt pyproject.toml CITATION.cff \
-        packaging/spack/spack_repo/cuszi/packages/cuszi/package.py
+        packaging/spack/spack_repo/cuszi/packages/cuszi/package.py packaging/conda/recipe.yaml
     exit
 fi
 
@@ -50,6 +50,9 @@ check() { # WHAT COMMAND...
 }
 
 one_version() { python3 -m unittest discover -s tests/scripts -p test_packaging.py; }
+conda_recipe_renders() {
+    "$(scripts/python_env.sh scripts/requirements/conda.txt build/conda-env)" -m unittest discover -s tests/scripts -p test_conda.py
+}
 changelog_has_a_date() { grep -qE "^## ${version//./\\.}, [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md; }
 citation_has_that_date() {
     grep -qF "## $version, $(sed -n 's/^date-released: //p' CITATION.cff)" CHANGELOG.md
@@ -65,6 +68,7 @@ address_is_real() { [[ $address != *.example ]]; }
 
 echo "cuszi $version"
 check "one version and one address in CMake, the changelog, CITATION.cff, the header and recipes" one_version
+check "the conda recipe renders, for the CPU and for CUDA" conda_recipe_renders
 check "CHANGELOG.md has a date: '## $version, YYYY-MM-DD'" changelog_has_a_date
 check "CITATION.cff has the same date" citation_has_that_date
 check "pages are those of the tables (bench/report.py --check)" python3 bench/report.py --check
@@ -105,6 +109,6 @@ Built in $out. What a person does now:
   python3 -m twine upload $out/cuszi-$version.tar.gz $out/cuszi-$version-*.whl
   gh release create v$version --notes-file <(sed -n '/^## ${version//./\\.},/,/^## /p' CHANGELOG.md | sed '1d;\$d') $out/*
 
-and, where it is the first release, packaging/registrations; a pull request with version("$version") and the SHA-256 of
-cuszi-$version-source.tar.gz for Spack.
+and, where it is the first release, packaging/registrations; pull requests with the version $version and the SHA-256 of
+cuszi-$version-source.tar.gz for Spack and for conda-forge (packaging/conda, whose source is then that archive's address).
 NEXT

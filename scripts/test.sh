@@ -176,12 +176,19 @@ test_drawings() {
     (cd tests/scripts && CUSZI=$tool PYTHONDONTWRITEBYTECODE=1 "$python" -m unittest test_analysis test_contours test_batch.Pictures)
 }
 
+test_conda_recipe() {
+    local python
+    python=$(scripts/python_env.sh scripts/requirements/conda.txt build/conda-env) || return
+    "$python" -m unittest discover -s tests/scripts -p test_conda.py
+}
+
 check_default() {
     step "Build: $preset"
     scripts/build.sh "$preset" || return
     step "Tests of the scripts"
     python3 -m unittest discover -s tests/scripts || return
     test_drawings || return
+    test_conda_recipe || return
     step "Documents"
     python3 -m unittest discover -s tests/docs -p test_pages.py || return
     scripts/build_docs.sh || return

@@ -12,6 +12,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py"
+CONDA = ROOT / "packaging/conda/recipe.yaml"
 
 
 def version_in(name, pattern):
@@ -48,13 +49,14 @@ class Packaging(unittest.TestCase):
                               ("CITATION.cff", r"(?m)^version: ([\d.]+)"),
                               ("docs/man/cuszi.1", r'(?m)^\.TH .*"cuszi ([\d.]+)"'),
                               ("include/cuszi/cuszi.h", r'/\* "([\d.]+)" \*/'),
-                              (RECIPE, r'version\("([\d.]+)"\)'), (RECIPE, r"cuszi@([\d.]+)")]:
+                              (RECIPE, r'version\("([\d.]+)"\)'), (RECIPE, r"cuszi@([\d.]+)"),
+                              (CONDA, r'(?m)^  version: "([\d.]+)"')]:
             self.assertEqual(version_in(name, pattern), version, name)
 
     def test_the_address_is_the_same_everywhere(self):
         address = version_in("CMakeLists.txt", r'HOMEPAGE_URL "(.*?)"')
         for name, pattern in [("pyproject.toml", r'Homepage = "(.*)"'), ("CITATION.cff", r"repository-code: (.*)"),
-                              (RECIPE, r'homepage = "(.*)"')]:
+                              (RECIPE, r'homepage = "(.*)"'), (CONDA, r"homepage: (.*)")]:
             self.assertEqual(version_in(name, pattern), address, name)
         urls = re.findall(r'(?m)^(?:Documentation|Changelog|Issues) = "(.*)"$', (ROOT / "pyproject.toml").read_text())
         self.assertEqual(len(urls), 3)
@@ -98,17 +100,34 @@ class Packaging(unittest.TestCase):
         self.assertEqual(commit_of(top), commit + "-dirty")
 
     def test_the_recipe_has_what_the_build_asks_for(self):
-        spack = Directives()
-        with mock.patch.dict(sys.modules, spack.modules):
-            exec(compile(RECIPE.read_text(), RECIPE, "exec"), {})
-        needed = {package.partition("@")[0] for directive, package, *_ in spack.said
-                  if directive == "depends_on"}
+        needed = set(self.needed_by_spack())
         text = (ROOT / "CMakeLists.txt").read_text()
         asked = re.findall(r"find_package\((\w+) REQUIRED\)|REQUIRED IMPORTED_TARGET lib(\w+)\)", text)
         names = {"nlohmann_json": "nlohmann-json", "pkgconfig": "pkgconfig"}
         asked = {names.get(name.lower(), name.lower()) for name in map("".join, asked)}
         self.assertGreater(len(asked), 5)
         self.assertLessEqual(asked - {"threads"}, needed)  # those are of the system
+
+    def needed_by_spack(self):
+        """The packages that the recipe for Spack depends on, each with its least version."""
+        spack = Directives()
+        with mock.patch.dict(sys.modules, spack.modules):
+            exec(compile(RECIPE.read_text(), RECIPE, "exec"), {})
+        needed = [package.partition("@") for directive, package, *_ in spack.said if directive == "depends_on"]
+        return {name: least.rstrip(":") for name, _, least in needed}
+
+    def test_the_recipes_ask_for_the_same(self):
+        names = {"nlohmann-json": "nlohmann_json", "pkgconfig": "pkg-config"}
+        for_compilers = {"c", "cxx", "fortran", "cuda"}
+        asked = dict(re.findall(r"(?m)^        - ([\w-]+)(?: >=([\d.]+))?$", CONDA.read_text()))
+        for name, least in self.needed_by_spack().items():
+            if name in for_compilers:
+                self.assertIn(f'compiler("{name}")', CONDA.read_text())
+            else:
+                self.assertEqual(asked[names.get(name, name)], least, name)
+        project = (ROOT / "pyproject.toml").read_text()
+        for name, least in re.findall(r'"(numpy|scikit-build-core)>=([\d.]+)"', project):
+            self.assertEqual(asked[name], least, name)
 
     def test_the_image_gets_what_the_build_reads(self):
         kept = re.findall(r"(?m)^!(.*)$", (ROOT / "packaging/Dockerfile.dockerignore").read_text())

@@ -26,7 +26,7 @@ class Release(unittest.TestCase):
 
     def test_the_address_is_set_everywhere(self):
         told = ["CMakeLists.txt", "pyproject.toml", "CITATION.cff",
-                "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py"]
+                "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py", "packaging/conda/recipe.yaml"]
         old = re.search(r'HOMEPAGE_URL "(.*?)"', (ROOT / "CMakeLists.txt").read_text())[1]
         with tempfile.TemporaryDirectory() as folder:
             for name in [*told, "scripts/release.sh"]:
