@@ -53,6 +53,7 @@ struct ToldZfpStream {
 struct Parsed {
   cuszi_options asked = cuszi_default_options();  ///< of the command that is given
   CompressOptions compress;
+  std::vector<std::string> variable_bounds;  ///< as they are written, of compress
   DecompressOptions decompress;
   CompareOptions compare;
   InspectOptions inspect;
@@ -106,15 +107,18 @@ bool is_copy(const CompressOptions& options) {
 /// The bounds of a copy, and only what goes with it.
 void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& options) {
   if (!options.is_copy) {
-    if (options.bounds.empty()) return;
+    if (parsed.variable_bounds.empty()) return;
     throw UsageError("--bound has no effect here; it needs a copy of a file, like -o copy.nc");
   }
   check_copy_options(app);
-  for (VariableBound& each : options.bounds) {
-    const ErrorMode mode = each.mode.value_or(error_mode_of(parsed.asked));
-    check_bound({each.bound, mode, parsed.asked.pw}, "--bound");
+  const AskedBound others{parsed.asked.bound, error_mode_of(parsed.asked), parsed.asked.pw};
+  for (const std::string& text : parsed.variable_bounds) {
+    options.bounds.push_back(parse_variable_bound("--bound", text, others));
   }
   options.bounds_alone = !is_given(app, "error-bound") && !options.bounds.empty();
+  if (options.bounds_alone && !has_two_bounds(others.mode)) {
+    refuse_share(parsed.asked, "--error-bound");
+  }
 }
 
 /// The field of bounds that a raw file of f32, little-endian, has. Throws InputError.
@@ -161,7 +165,8 @@ void refuse_beside(const CLI::App& app, std::string_view text) {
 FieldSettings take_settings(const CLI::App& app, const Parsed& parsed, bool enough = false) {
   const bool has_target = is_given(app, "target");
   const bool has_bound = is_given(app, "error-bound") || enough;
-  FieldSettings settings = field_settings(parsed.asked, has_bound, "--error-bound");
+  FieldSettings settings = enough ? method_settings(parsed.asked)
+                                  : field_settings(parsed.asked, has_bound, "--error-bound");
   if (has_target && has_bound) {
     throw UsageError("--target and --error-bound exclude each other; give one of them");
   }
@@ -207,13 +212,9 @@ void add_compress(CLI::App& program, Parsed& parsed) {
   add_bound_field(app, options.bound_field);
   add_field_options(app, options.field);
   add_repeated(app, group::files, "--bound", "NAME=BOUND",
-               "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01 or T=rel:1e-3; "
-               "repeatable; without -e, others are kept as they are",
-               [&options](const Words& texts) {
-                 for (const std::string& text : texts) {
-                   options.bounds.push_back(parse_variable_bound("--bound", text));
-                 }
-               });
+               "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01, T=rel:1e-3 or "
+               "T=abs-or-pwrel:0.01,1e-3; repeatable; without -e, others are kept as they are",
+               [&parsed](const Words& texts) { parsed.variable_bounds = texts; });
   add_output_options(app, options.output, options.run);
   app.add_flag("--rm", options.remove_inputs,
                "Remove each input once its archive is verified; needs --verify")

@@ -188,21 +188,34 @@ void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOp
       ->group(group::safety);
 }
 
-VariableBound parse_variable_bound(std::string_view label, std::string_view text) {
+VariableBound parse_variable_bound(std::string_view label, std::string_view text,
+                                   const AskedBound& others) {
   constexpr std::string_view accepted =
-      "NAME=BOUND, like T=0.01, T=abs:0.01, T=rel:1e-3 or T=pwrel:1e-3";
+      "NAME=BOUND, like T=0.01, T=abs:0.01, T=rel:1e-3, T=pwrel:1e-3 or T=abs-or-pwrel:0.01,1e-3";
   const std::size_t at = text.rfind('=');
   if (at == 0 || at == std::string_view::npos) refuse(label, text, accepted);
   VariableBound bound;
   bound.name = text.substr(text.starts_with('/') ? 1 : 0, at - (text.starts_with('/') ? 1 : 0));
   std::string_view value = text.substr(at + 1);
-  if (value.find(':') != std::string_view::npos) {
-    bound.mode = parse_error_mode(label, cut(value, ':'));
-    if (has_two_bounds(*bound.mode)) refuse(label, text, accepted);
-  }
-  const auto number = number_in<double>(value);
+  const bool has_mode = value.find(':') != std::string_view::npos;
+  bound.asked = {0, others.mode, has_mode ? 0 : others.share};
+  if (has_mode) bound.asked.mode = parse_error_mode(label, cut(value, ':'));
+  const bool has_share = value.find(',') != std::string_view::npos;
+  const auto number = number_in<double>(cut(value, ','));
   if (!number || std::isnan(*number)) refuse(label, text, accepted);
-  bound.bound = *number;
+  bound.asked.bound = *number;
+  if (has_share && !has_two_bounds(bound.asked.mode)) {
+    refuse(label, text,
+           "one number, or two of a mode that has two bounds, like T=abs-or-pwrel:0.01,1e-3");
+  }
+  if (has_share) bound.asked.share = number_in<double>(value).value_or(0);
+  if ((has_mode || has_share) && has_two_bounds(bound.asked.mode) &&
+      !(bound.asked.share > 0 && bound.asked.share < 1)) {
+    refuse(label, text,
+           "two numbers, an absolute bound and a share of each value above 0 and below 1, like "
+           "T=abs-or-pwrel:0.01,1e-3");
+  }
+  check_bound(bound.asked, label);
   return bound;
 }
 

@@ -93,8 +93,10 @@ void add_report_options(CLI::App& app, RunOptions& run);
 /// -o, --stdout, --force, --keep.
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run);
 
-/// "NAME=0.01", "NAME=abs:0.01" or "NAME=rel:1e-3". Throws UsageError.
-VariableBound parse_variable_bound(std::string_view label, std::string_view text);
+/// "NAME=0.01", "NAME=abs:0.01" or "NAME=abs-or-pwrel:0.01,1e-3". What it does not say is as of
+/// `others`. Throws UsageError.
+VariableBound parse_variable_bound(std::string_view label, std::string_view text,
+                                   const AskedBound& others);
 
 /// "z=10": an axis of picture_axes and an index. Throws UsageError.
 SliceChoice parse_slice(std::string_view label, std::string_view text);

@@ -29,8 +29,7 @@ inline constexpr std::uint64_t most_fill_samples = 16384;
 /// What a user says of one variable of a file.
 struct VariableBound {
   std::string name;
-  double bound = 0;
-  std::optional<ErrorMode> mode;  ///< else that of the others
+  AskedBound asked;
 };
 
 /// Bounds by place that a file has.

@@ -135,11 +135,7 @@ class FileCopy {
       copied.filtered.variable.add_fill(options_.settings.fills.values.at(i));
     }
     copied.filtered.preset = preset_number(options_.settings.frame);
-    copied.asked = options_.settings.asked();
-    if (own != nullptr) {
-      copied.asked.bound = own->bound;
-      copied.asked.mode = own->mode.value_or(copied.asked.mode);
-    }
+    copied.asked = own == nullptr ? options_.settings.asked() : own->asked;
     copied_.push_back(std::move(copied));
   }
 

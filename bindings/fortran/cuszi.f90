@@ -56,6 +56,8 @@ module cuszi
   !> archive. One of these says how well `a` is kept:
   !>   abs, rel    what no value's error exceeds, in the unit of `a` or as a share of its value range; 0 is lossless
   !>   pw_rel      the bound as a share of each value; zeros and signs come back exactly
+  !>   abs_or_pw_rel, abs_and_pw_rel  with `pw`: of this bound, in the unit of `a`, and the share `pw` of each value
+  !>               the larger or the smaller
   !>   psnr, ratio instead of a bound a target: at least so many dB, or at least so many times smaller
   !> Optional are
   !>   preset      'ratio', 'cuszi', 'cusz', 'fast' or 'zfp'
@@ -139,26 +141,26 @@ contains
     call finish(ended, stat, errmsg)
   end subroutine cuszi_read_info
 
-  subroutine compress_real32(a, archive, abs, rel, pw_rel, psnr, ratio, preset, effort, fill, options, context, stat, &
-                             errmsg, warning)
+  subroutine compress_real32(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
+                             effort, fill, options, context, stat, errmsg, warning)
     real(real32), intent(in), contiguous, target :: a(..)
     include 'compress_arguments.inc'
 
-    call compress_address(c_loc(a), real32, shape(a, int64), archive, abs, rel, pw_rel, psnr, ratio, preset, effort, &
-                          fill, options, context, stat, errmsg, warning)
+    call compress_address(c_loc(a), real32, shape(a, int64), archive, abs, rel, pw_rel, abs_or_pw_rel, &
+                          abs_and_pw_rel, pw, psnr, ratio, preset, effort, fill, options, context, stat, errmsg, warning)
   end subroutine compress_real32
 
-  subroutine compress_real64(a, archive, abs, rel, pw_rel, psnr, ratio, preset, effort, fill, options, context, stat, &
-                             errmsg, warning)
+  subroutine compress_real64(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
+                             effort, fill, options, context, stat, errmsg, warning)
     real(real64), intent(in), contiguous, target :: a(..)
     include 'compress_arguments.inc'
 
-    call compress_address(c_loc(a), real64, shape(a, int64), archive, abs, rel, pw_rel, psnr, ratio, preset, effort, &
-                          fill, options, context, stat, errmsg, warning)
+    call compress_address(c_loc(a), real64, shape(a, int64), archive, abs, rel, pw_rel, abs_or_pw_rel, &
+                          abs_and_pw_rel, pw, psnr, ratio, preset, effort, fill, options, context, stat, errmsg, warning)
   end subroutine compress_real64
 
-  subroutine compress_address(address, kind, shape, archive, abs, rel, pw_rel, psnr, ratio, preset, effort, fill, &
-                              options, context, stat, errmsg, warning)
+  subroutine compress_address(address, kind, shape, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, &
+                              ratio, preset, effort, fill, options, context, stat, errmsg, warning)
     type(c_ptr), intent(in) :: address
     integer, intent(in) :: kind
     integer(int64), intent(in) :: shape(:)
@@ -172,7 +174,7 @@ contains
 
     if (present(options)) settings = options
     settings%size = int(c_sizeof(settings), c_int32_t)
-    call set_quality(settings, abs, rel, pw_rel, psnr, ratio, present(options), ended)
+    call set_quality(settings, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, present(options), ended)
     call set_preset(settings, preset, ended)
     call set_effort(settings, effort, ended)
     if (present(fill)) then
@@ -294,22 +296,30 @@ contains
   end subroutine finish
 
   !> The bound or the target.
-  subroutine set_quality(settings, abs, rel, pw_rel, psnr, ratio, may_lack, ended)
+  subroutine set_quality(settings, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, may_lack, ended)
     type(cuszi_options), intent(inout) :: settings
-    real(real64), intent(in), optional :: abs, rel, pw_rel, psnr, ratio
+    real(real64), intent(in), optional :: abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio
     logical, intent(in) :: may_lack
     type(outcome), intent(inout) :: ended
     integer :: given
 
-    given = count([present(abs), present(rel), present(pw_rel), present(psnr), present(ratio)])
+    given = count([present(abs), present(rel), present(pw_rel), present(abs_or_pw_rel), present(abs_and_pw_rel), &
+                   present(psnr), present(ratio)])
     if (given > 1 .or. (given == 0 .and. .not. may_lack)) then
-      call fail(ended, cuszi_bad_usage, 'give one of abs=, rel=, pw_rel=, psnr= and ratio=, like abs=1d-3')
+      call fail(ended, cuszi_bad_usage, 'give one of abs=, rel=, pw_rel=, abs_or_pw_rel=, abs_and_pw_rel=, psnr= and '// &
+                'ratio=, like abs=1d-3')
+    end if
+    if (present(pw) .neqv. (present(abs_or_pw_rel) .or. present(abs_and_pw_rel))) then
+      call fail(ended, cuszi_bad_usage, 'pw= goes with abs_or_pw_rel= or abs_and_pw_rel=, and they with it')
     end if
     if (present(abs)) call set(cuszi_abs, abs)
     if (present(rel)) call set(cuszi_rel, rel)
     if (present(pw_rel)) call set(cuszi_pwrel, pw_rel)
+    if (present(abs_or_pw_rel)) call set(cuszi_abs_or_pwrel, abs_or_pw_rel)
+    if (present(abs_and_pw_rel)) call set(cuszi_abs_and_pwrel, abs_and_pw_rel)
     if (present(psnr)) call set(cuszi_psnr, psnr)
     if (present(ratio)) call set(cuszi_ratio, ratio)
+    if (present(pw)) settings%pw = pw
 
   contains
 
@@ -319,6 +329,7 @@ contains
 
       settings%mode = mode
       settings%bound = bound
+      settings%pw = 0
     end subroutine set
   end subroutine set_quality
 

@@ -206,15 +206,14 @@ void refuse_by_zfp(const FieldSettings& settings, std::string_view label) {
 
 }  // namespace
 
-namespace {
-
-/// Of modes without one.
 void refuse_share(const cuszi_options& options, std::string_view label) {
   if (options.pw == 0) return;
   throw UsageError(fmt::format(
       "{0}pw {1} has no effect here; it goes with {0}mode abs-or-pwrel or abs-and-pwrel",
       dashes_of(label), options.pw));
 }
+
+namespace {
 
 /// Bounds of parts of a field go with `multilevel` under a bound of all of it.
 void apply_places(const cuszi_options& options, std::string_view label, FieldSettings& settings) {

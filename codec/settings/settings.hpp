@@ -84,6 +84,9 @@ std::optional<Target> target_of(const cuszi_options& options);
 /// The bound that the options ask for where there is no target. `label` is what the user calls it.
 AskedBound asked_bound(const cuszi_options& options, std::string_view label);
 
+/// Refuses a share of each value, if the options have one, where the mode has none.
+void refuse_share(const cuszi_options& options, std::string_view label);
+
 /// The number of a cuszi_mode.
 int mode_number(ErrorMode mode);
 

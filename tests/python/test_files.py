@@ -259,9 +259,36 @@ class Hdf5Copies(FilesTest):
             self.assertTrue(error.max() > 0)
         for options, reason in [(["--bound", "V=0"], "it has z, T, g/U"), (["--bound", "T"], "NAME=BOUND"),
                                 (["-e", "1", "--bound", "T=rel:2"], "2"),
+                                (["--bound", "T=abs-or-pwrel:0.01"], "two numbers"),
+                                (["--bound", "T=abs-or-pwrel:0.01,"], "two numbers"),
+                                (["--bound", "T=abs-and-pwrel:0.01,2"], "above 0 and below 1"),
+                                (["--bound", "T=abs-and-pwrel:0,1e-3"], "above 0"),
+                                (["--bound", "T=0.01,1e-3"], "T=abs-or-pwrel:0.01,1e-3"),
+                                (["--bound", "T=abs:0.01,1e-3"], "one number"),
+                                (["--bound", "T=abs-or-pwrel:0.01,1e-3,1e-4"], "two numbers"),
+                                (["--bound", "T=0.01", "-m", "abs-or-pwrel"], "--pw"),
+                                (["--bound", "T=0.01", "--pw", "1e-3"], "no effect"),
                                 (["-e", "1e-3", "--interp", "alpha=2"], "--interp"), ([], "required")]:
             self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
         self.assertNotIn("d.h5", os.listdir(self.folder))
+
+    def test_two_bounds_of_variables(self):
+        a = self.a.astype("f8")
+
+        def within(copy, bound):
+            error = np.abs(copy["T"][...] - a)
+            self.assertTrue(np.all(error <= bound))
+            self.assertTrue(np.any(error > 0.4 * bound))
+        larger, smaller = np.maximum(0.01, 0.05 * np.abs(a)), np.minimum(0.01, 0.05 * np.abs(a))
+        others = ("-e", "1e-3", "-m", "abs-or-pwrel", "--pw", "0.05")
+        for options, bound in [(("--bound", "T=abs-or-pwrel:0.01,0.05"), larger),
+                               (("-e", "1e-3", "--bound", "T=ABS_AND_PW_REL:0.01,0.05"), smaller),
+                               ((*others, "--bound", "T=0.01"), larger),  # with the share of the others
+                               ((*others[2:], "--bound", "T=0.01"), larger),
+                               ((*others, "--bound", "T=0.01,0.05"), larger),
+                               ((*others, "--bound", "T=abs:0.01"), np.full(a.shape, 0.01))]:
+            with self.subTest(options=options), self.copy(*options) as copy:
+                within(copy, bound)
 
     def test_chunks(self):
         cases = {"small": ((20, 30, 40), (15, 30, 40), (20, 30, 40)),

@@ -136,11 +136,19 @@ contains
     call cuszi_compress(a, archive, pw_rel=1d-3); call cuszi_decompress(archive, b)
     call cuszi_read_info(archive, info)
     call expect(info%mode == cuszi_pwrel .and. all(abs(a - b) <= 1d-3 * abs(a)), 'a share of each value')
-    options%mode = cuszi_abs_or_pwrel; options%bound = 1d-3; options%pw = 1d-2
-    call cuszi_compress(a, archive, options=options); call cuszi_decompress(archive, b)
+    call cuszi_compress(a, archive, abs_or_pw_rel=1d-3, pw=1d-2); call cuszi_decompress(archive, b)
     call cuszi_read_info(archive, info)
     call expect(info%mode == cuszi_abs_or_pwrel .and. info%pw_asked == 1d-2 .and. &
-                all(abs(a - b) <= max(1d-3, 1d-2 * abs(a))), 'the larger of two bounds')
+                all(abs(a - b) <= max(1d-3, 1d-2 * abs(a))) .and. .not. all(abs(a - b) <= 1d-3), 'the larger of two bounds')
+    call cuszi_compress(a, archive, abs_and_pw_rel=1d-3, pw=1d-2); call cuszi_decompress(archive, b)
+    call cuszi_read_info(archive, info)
+    call expect(info%mode == cuszi_abs_and_pwrel .and. info%bound_asked == 1d-3 .and. &
+                all(abs(a - b) <= min(1d-3, 1d-2 * abs(a))) .and. any(a /= b), 'the smaller of two bounds')
+    options%mode = cuszi_abs_or_pwrel; options%bound = 1d-3; options%pw = 1d-2
+    call cuszi_compress(a, other, options=options); call cuszi_compress(a, archive, abs_or_pw_rel=1d-3, pw=1d-2)
+    call expect(all(archive == other), 'two bounds by options')
+    call cuszi_compress(a, archive, abs=1d-3, options=options); call cuszi_read_info(archive, info)
+    call expect(info%mode == cuszi_abs .and. info%pw_asked == 0, 'one bound instead of two')
     options = cuszi_options()
     call cuszi_compress(a, archive, abs=0d0); call cuszi_decompress(archive, b); call expect(all(a == b), 'lossless')
     call cuszi_compress(a, archive, ratio=20d0, context=context)
@@ -296,10 +304,15 @@ contains
     call cuszi_read_info(archive(:10), info, stat=status, errmsg=message)
     call expect(status == cuszi_bad_archive .and. .not. allocated(info%shape), 'ten bytes')
 
-    expected = 'give one of abs=, rel=, pw_rel=, psnr= and ratio=, like abs=1d-3'
+    expected = 'give one of abs=, rel=, pw_rel=, abs_or_pw_rel=, abs_and_pw_rel=, psnr= and ratio=, like abs=1d-3'
     call cuszi_compress(a, archive, stat=status, errmsg=message); call expect_refusal(status)
     call cuszi_compress(a, archive, abs=1d-3, rel=1d-3, stat=status, errmsg=message); call expect_refusal(status)
     call expect(.not. allocated(archive), 'no archive')
+    expected = 'pw= goes with abs_or_pw_rel= or abs_and_pw_rel=, and they with it'
+    call cuszi_compress(a, archive, abs_or_pw_rel=1d-3, stat=status, errmsg=message); call expect_refusal(status)
+    call cuszi_compress(a, archive, abs=1d-3, pw=1d-2, stat=status, errmsg=message); call expect_refusal(status)
+    expected = 'pw 0 is not a share of each value, above 0 and below 1, as mode abs-and-pwrel needs'
+    call cuszi_compress(a, archive, abs_and_pw_rel=1d-3, pw=0d0, stat=status, errmsg=message); call expect_refusal(status)
     expected = 'preset "best" is not one of ratio, cuszi, cusz, fast, zfp'
     call cuszi_compress(a, archive, abs=1d-3, preset='best', stat=status, errmsg=message)
     call expect_refusal(status)
