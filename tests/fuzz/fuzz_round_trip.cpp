@@ -8,6 +8,7 @@
 #include "core/base/thread_count.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"
+#include "tests/support/local_bounds.hpp"
 #include "tests/support/promises.hpp"
 
 namespace {
@@ -52,8 +53,9 @@ std::vector<std::byte> values_of(const test::RandomFrame& field, Bytes bits) {
 }  // namespace
 
 /// Makes a small field and a way to compress it of the input, and requires of the archive that it
-/// keeps the bound exactly, is not much larger than the field, that neither it nor what it restores
-/// to depends on the number of threads, and, where there is a GPU, that this makes the same.
+/// keeps the bounds exactly, is not much larger than the field, that neither it nor what it
+/// restores to depends on the number of threads, and, where there is a GPU, that this makes the
+/// same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   test::Random random(std::as_bytes(std::span(data, size)));
   const bool is_offset = random.one_in(2);  // with a bound near the type's precision
@@ -82,9 +84,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   MemorySource source(archive);
   const ArchiveHeader header = ArchiveReader(source).header();
   require(restored.size() == values.size(), "a field is restored to another size");
-  require(!test::first_broken_promise(shape.dtype, values, restored,
-                                      {field.task.fills, field.task.config.isovalues},
-                                      header.value_bound()),
+  require(!test::first_broken_promise(
+              shape.dtype, values, restored, {field.task.fills, field.task.config.isovalues},
+              header.value_bound(), test::bounds_of_points(settings.places, shape.dims)),
           "a restored value breaks the bound or a missing one is lost");
   require(archive.size() <= values.size() + header_bytes + bytes_per_frame * header.plan.frames(),
           "an archive is larger than its field");

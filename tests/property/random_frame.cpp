@@ -9,6 +9,7 @@
 
 #include "codec/settings/presets.hpp"
 #include "core/field/bound.hpp"
+#include "tests/support/local_bounds.hpp"
 
 namespace cuszi::test {
 
@@ -139,6 +140,28 @@ void make_pointwise(FrameTask& task, Random& random) {
   if (has_two_bounds(task.mode)) task.share = random.pick({0.6, 1e-1, 1e-2, 1e-4, 1e-7});
 }
 
+/// Asks for smaller bounds of some points, absolute ones, where the predictor takes them.
+void add_places(RandomFrame& frame, Random& random) {
+  FrameTask& task = frame.task;
+  PredictorConfig& predictor = task.config.predictor;
+  if (predictor.id != PredictorId::multilevel || task.bound > 1) return;
+  predictor.automatic = false;
+  predictor.multilevel.bound_over_half_step = MultilevelConfig{}.bound_over_half_step;
+  task.mode = ErrorMode::absolute;
+  const Dims& dims = task.shape.dims;
+  BoundField& field = task.places.field;
+  const std::uint64_t regions = random.below(4);
+  if (regions == 0 || random.one_in(2)) {
+    for (std::uint64_t& extent : field.block) extent = random.pick({1U, 1U, 3U, 8U, 16U, 1000U});
+    frame.bounds = std::make_shared<const std::vector<float>>(
+        random_bounds(field.count(dims), task.bound, random));
+    field.bounds = *frame.bounds;
+  }
+  for (std::uint64_t i = 0; i < regions; ++i) {
+    task.places.regions.push_back(random_region(dims, task.bound, random));
+  }
+}
+
 /// A binary exponent of values: mostly from -30 to 29, else near the least or the largest of the
 /// type.
 int random_exponent(Random& random, DType dtype) {
@@ -233,6 +256,10 @@ std::string RandomFrame::to_string() const {
        << static_cast<int>(task.config.index.kind) << " chunk " << huffman.chunk << " partition "
        << task.config.index.partition << " zfp mode " << static_cast<int>(predictor.zfp.mode.kind)
        << ' ' << predictor.zfp.mode.amount << " chunk " << predictor.zfp.chunk.value_or(0);
+  if (task.places.any()) {
+    text << " regions " << task.places.regions.size() << " bounds "
+         << task.places.field.bounds.size();
+  }
   if (amplitude != 1) text << std::setprecision(17) << " times " << amplitude << " plus " << offset;
   if (only) text << " only " << *only << (signed_zeros ? " of any sign" : "");
   if (const auto& axes = predictor.multilevel.axes) {
@@ -272,7 +299,11 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   }
   Random of_frame(frame.seed);
   task.config.isovalues = random_isovalues(of_frame);
-  if (of_frame.one_in(8)) make_pointwise(task, of_frame);
+  if (of_frame.one_in(8)) {
+    make_pointwise(task, of_frame);
+  } else if (of_frame.one_in(4)) {
+    add_places(frame, of_frame);
+  }
   return frame;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
@@ -26,6 +28,7 @@ struct RandomFrame {
   bool signed_zeros = false;        ///< some zeros are -0
   double offset = 0;                ///< added to all values after these were multiplied
   double amplitude = 1;
+  std::shared_ptr<const std::vector<float>> bounds = {};  ///< that task.places points to
   FrameTask task;
 
   std::vector<std::byte> values() const;

@@ -13,6 +13,7 @@ FieldSettings settings_of(const FrameTask& task) {
   settings.share = task.share;
   settings.fills = task.fills;
   settings.frame = task.config;
+  settings.places = task.places;
   return settings;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/support/check_frame.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/local_bounds.hpp"
 #include "tests/support/promises.hpp"
 
 namespace cuszi::test {
@@ -15,8 +16,9 @@ CompressedFrame check_frame(Backend& backend, const FrameTask& task, Bytes value
   const auto [frame, bound] = compress(backend, task, values);
   REQUIRE(frame.bytes.size() <= values.size() + allowed_growth);
   const auto restored = restore(backend, task.shape, frame.bytes);
-  const auto broken = first_broken_promise(task.shape.dtype, values, restored,
-                                           {task.fills, task.config.isovalues}, bound);
+  const auto broken =
+      first_broken_promise(task.shape.dtype, values, restored, {task.fills, task.config.isovalues},
+                           bound, bounds_of_points(task.places, task.shape.dims));
   INFO("bound " << bound.bound << ", share " << bound.share << ", first broken point "
                 << broken.value_or(0));
   REQUIRE_FALSE(broken.has_value());

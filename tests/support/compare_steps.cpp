@@ -1,6 +1,7 @@
 #include "tests/support/compare_steps.hpp"
 
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "core/choices/trials.hpp"
@@ -41,18 +42,38 @@ void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShap
   }
 }
 
-/// A bound for the frame, and the method that is then to be chosen from.
+/// A bound for the frame, the method that is then to be chosen from, and smaller bounds of blocks.
 struct Start {
   double bound;
   Method method;
+  double largest;                            ///< of the bounds; `bound` is a typical one
+  std::shared_ptr<const LocalBounds> local;  ///< if not all are alike
 };
 
+/// The bound of the frame's points, or of its blocks where the task has places. Both sessions keep
+/// what then has to come back exactly.
+BoundPlan plan_of(EncodeSession& expected, EncodeSession& made, const FrameTask& task,
+                  double bound) {
+  const auto asked = task.asked();
+  if (!asked || !(bound > 0)) return {bound, bound, {}, {}};
+  BoundPlan plan = plan_bounds(*asked, bound, expected.scan(), task.shape);
+  if (plan.bound > 0 && !plan.kept.empty()) {
+    expected.keep_points(plan.kept);
+    made.keep_points(plan.kept);
+    compare_looks(expected, made, task.shape);
+  }
+  return plan;
+}
+
 /// Nothing if the frame cannot be quantised.
-std::optional<Start> start_of(EncodeSession& session, const FrameTask& task) {
+std::optional<Start> start_of(EncodeSession& session, EncodeSession& made, const FrameTask& task) {
+  const double range = session.scan().max - session.scan().min;
+  BoundPlan plan = plan_of(session, made, task,
+                           task.mode == ErrorMode::relative ? task.bound * range : task.bound);
   const FieldScan& scan = session.scan();
-  const double range = scan.max - scan.min;
-  const double bound = task.mode == ErrorMode::relative ? task.bound * range : task.bound;
-  if (!(bound > 0 && range > 0 && std::isfinite(range)) || scan.missing == task.shape.points()) {
+  const double bound = plan.typical;
+  if (!(plan.bound > 0 && range > 0 && std::isfinite(range)) ||
+      scan.missing == task.shape.points()) {
     return std::nullopt;
   }
   Method method{draft_predictor(task.config, task.shape.dims), task.config.coder};
@@ -63,16 +84,27 @@ std::optional<Start> start_of(EncodeSession& session, const FrameTask& task) {
       },
       method.predictor);
   if (!usable) return std::nullopt;
-  return Start{bound, std::move(method)};
+  Start start{bound, std::move(method), plan.bound, nullptr};
+  if (plan.local) start.local = std::make_shared<const LocalBounds>(*std::move(plan.local));
+  return start;
 }
 
 FrameCoding coding_of(EncodeSession& session, const FrameTask& task, Start start) {
   const Method method =
       choose_method(session, std::move(start.method), task.config, task.shape, start.bound).method;
   const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
-  const ErrorRoom room{start.bound,
+  const ErrorRoom room{start.largest,
                        bound_over_half_step_of(method.predictor, task.config.predictor)};
-  return FrameCoding{method.predictor, room, coder, task.config.huffman};
+  FrameCoding coding{method.predictor, room, coder, task.config.huffman, start.local};
+  if (start.local != nullptr) {
+    const FieldScan& scan = session.scan();
+    auto& params = std::get<MultilevelParams>(coding.predictor);
+    params.half_step = half_step_for(start.largest, scan.min, scan.max, task.shape.dtype);
+    params.snap = 0;
+    params.background = 0;
+    params.split_contexts = true;
+  }
+  return coding;
 }
 
 void compare_sampled_errors(TrialSession& expected, TrialSession& made,
@@ -192,7 +224,8 @@ std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, const 
     rest = rest.subspan(section.bytes.size());
   }
   std::vector<std::byte> values(shape.bytes());
-  const FrameTarget target{shape, scan.min, scan.max, mask, values};
+  const FrameTarget target{shape,  scan.min, scan.max,           mask,
+                           values, nullptr,  coding.local.get(), {shape.dims}};
   const auto decoder = session->passes(target, coding.predictor, coding.coder);
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
   const auto shapes = pass_shapes(coding.predictor, shape.points());
@@ -215,7 +248,7 @@ void compare_steps(Backend& expected, Backend& made, const FrameTask& task, Byte
   auto session = expected.encode(task.shape, values, rules, draft, {});
   auto session_made = made.encode(task.shape, values, rules, draft, {});
   compare_looks(*session, *session_made, task.shape);
-  const auto start = start_of(*session, task);
+  const auto start = start_of(*session, *session_made, task);
   if (!start) return;
   compare_choices(*session, *session_made, task, *start);
   const FrameCoding coding = coding_of(*session, task, *start);

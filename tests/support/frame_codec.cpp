@@ -2,6 +2,11 @@
 
 namespace cuszi::test {
 
+std::optional<AskedBounds> FrameTask::asked() const {
+  if (!places.any()) return std::nullopt;
+  return places.of_frame(shape.dims, shape.dims, {}, [](double asked) { return asked; });
+}
+
 ValueBound bound_of(const FrameTask& task, double range) {
   if (task.mode == ErrorMode::relative) return task.bound * range;
   return value_bound({task.bound, task.mode, task.share}, {});
@@ -12,10 +17,7 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
   const double range = loaded.scan().max - loaded.scan().min;
   const ValueBound bound = bound_of(task, range);
-  if (task.places.any()) {
-    const Dims& dims = task.shape.dims;
-    loaded.asked = task.places.of_frame(dims, dims, {}, [](double b) { return b; });
-  }
+  loaded.asked = task.asked();
   return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
 }
 

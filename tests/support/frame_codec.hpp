@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/field/asked_bounds.hpp"
@@ -16,6 +17,9 @@ struct FrameTask {
   double bound = 1e-3;
   double share = 0;           ///< of modes that have two bounds
   BoundsByPlace places = {};  ///< of a field that is this frame; absolute
+
+  /// What `places` asks of the frame's blocks, if anything.
+  std::optional<AskedBounds> asked() const;
 };
 
 struct BoundedFrame {

@@ -1,12 +1,12 @@
 #include "tests/support/local_bounds.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
-#include <cstring>
+#include <limits>
 #include <sstream>
 
-#include "test_data/random.hpp"
+#include "tests/support/promises.hpp"
 
 namespace cuszi::test {
 
@@ -23,6 +23,35 @@ Dims random_dims(Random& random) {
   }
 }
 
+/// What is asked for a point; infinite if nothing is.
+double bound_at(const BoundsByPlace& places, const Dims& dims, std::uint64_t point) {
+  std::array<std::uint64_t, Dims::max_rank> at{};
+  for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+    at.at(static_cast<std::size_t>(axis)) = point % dims[axis];
+    point /= dims[axis];
+  }
+  double bound = std::numeric_limits<double>::infinity();
+  if (!places.field.bounds.empty()) {
+    std::uint64_t block = 0;
+    for (int axis = 0; axis < dims.rank(); ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const std::uint64_t extent = places.field.block.at(a);
+      block = block * ((dims[axis] - 1) / extent + 1) + at.at(a) / extent;
+    }
+    bound = places.field.bounds[block];
+  }
+  for (const BoundRegion& region : places.regions) {
+    bool inside = true;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      inside = inside && at[axis] >= region.box.first[axis] && at[axis] < region.box.end[axis];
+    }
+    if (inside) bound = region.bound;
+  }
+  return bound;
+}
+
+}  // namespace
+
 BoundRegion random_region(const Dims& dims, double bound, Random& random) {
   BoundRegion region;
   for (int axis = 0; axis < dims.rank(); ++axis) {
@@ -37,8 +66,8 @@ BoundRegion random_region(const Dims& dims, double bound, Random& random) {
   return region;
 }
 
-std::vector<float> random_bounds(const Dims& dims, double bound, Random& random) {
-  std::vector<float> bounds(dims.count());
+std::vector<float> random_bounds(std::uint64_t count, double bound, Random& random) {
+  std::vector<float> bounds(count);
   const std::uint64_t kind = random.below(3);
   const double octaves = 1 + 20 * random.uniform();
   const auto run = 1 + random.below(300);
@@ -55,25 +84,14 @@ std::vector<float> random_bounds(const Dims& dims, double bound, Random& random)
   return bounds;
 }
 
-/// The bound that holds for a point.
-double bound_of(const BoundedField& field, std::uint64_t point) {
-  double bound = field.bounds.empty() ? field.bound : field.bounds[point];
-  std::array<std::uint64_t, Dims::max_rank> at{};
-  for (int axis = field.shape.dims.rank() - 1; axis >= 0; --axis) {
-    at.at(static_cast<std::size_t>(axis)) = point % field.shape.dims[axis];
-    point /= field.shape.dims[axis];
+std::vector<double> bounds_of_points(const BoundsByPlace& places, const Dims& dims) {
+  if (!places.any()) return {};
+  std::vector<double> bounds(dims.count());
+  for (std::uint64_t point = 0; point < bounds.size(); ++point) {
+    bounds[point] = bound_at(places, dims, point);
   }
-  for (const BoundRegion& region : field.regions) {
-    bool inside = true;
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      inside = inside && at[axis] >= region.box.first[axis] && at[axis] < region.box.end[axis];
-    }
-    if (inside) bound = region.bound;
-  }
-  return std::min(bound, field.bound);
+  return bounds;
 }
-
-}  // namespace
 
 FrameTask BoundedField::task() const {
   FrameTask task;
@@ -87,23 +105,8 @@ FrameTask BoundedField::task() const {
 }
 
 std::optional<std::uint64_t> BoundedField::first_over_its_bound(Bytes restored) const {
-  return with_type_of(shape.dtype, [&](auto zero) -> std::optional<std::uint64_t> {
-    using T = decltype(zero);
-    for (std::uint64_t i = 0; i < shape.points(); ++i) {
-      T was;
-      T is;
-      std::memcpy(&was, values.data() + i * sizeof(T), sizeof(T));
-      std::memcpy(&is, restored.data() + i * sizeof(T), sizeof(T));
-      const bool same = std::bit_cast<BitsOf<T>>(was) == std::bit_cast<BitsOf<T>>(is);
-      const double allowed = bound_of(*this, i);
-      const bool good =
-          !std::isfinite(was) || allowed == 0
-              ? same
-              : within_bound(static_cast<double>(was), static_cast<double>(is), allowed);
-      if (!good) return i;
-    }
-    return std::nullopt;
-  });
+  return first_broken_promise(shape.dtype, values, restored, {}, bound,
+                              bounds_of_points(task().places, shape.dims));
 }
 
 std::string BoundedField::to_string() const {
@@ -124,7 +127,7 @@ BoundedField random_bounded_field(std::uint64_t seed, std::optional<Dims> dims) 
   field.values = make_field(dims ? FieldKind::smooth : kind, of_field, field.shape.dtype, seed);
   field.bound = std::pow(10.0, -1 - 4 * random.uniform());
   const bool both = dims || random.one_in(3);
-  if (both || random.one_in(2)) field.bounds = random_bounds(of_field, field.bound, random);
+  if (both || random.one_in(2)) field.bounds = random_bounds(of_field.count(), field.bound, random);
   const std::uint64_t count = both || field.bounds.empty() ? 1 + random.below(4) : 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     field.regions.push_back(random_region(of_field, field.bound, random));

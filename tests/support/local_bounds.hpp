@@ -5,9 +5,20 @@
 #include <vector>
 
 #include "test_data/fields.hpp"
+#include "test_data/random.hpp"
 #include "tests/support/frame_codec.hpp"
 
 namespace cuszi::test {
+
+/// A part of a field of these dims with any bound, mostly below `bound`, or 0.
+BoundRegion random_region(const Dims& dims, double bound, Random& random);
+
+/// Bounds around `bound`: falling, in runs or as noise; one may be 0.
+std::vector<float> random_bounds(std::uint64_t count, double bound, Random& random);
+
+/// What is asked for each point of a field of these dims, infinite where nothing is; empty where
+/// that is all.
+std::vector<double> bounds_of_points(const BoundsByPlace& places, const Dims& dims);
 
 /// A field, a bound, and bounds of its points.
 struct BoundedField {

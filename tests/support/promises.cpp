@@ -43,9 +43,15 @@ bool keeps_to(const ValueBound& bound, double original, double restored) {
   return bound.kind == Kind::either ? absolutely || relatively : absolutely && relatively;
 }
 
+/// Of values whose bits differ.
+bool keeps_to_own(double bound, double original, double restored) {
+  return bound > 0 && (std::isinf(bound) || differ_by_at_most(original, restored, bound));
+}
+
 template <class T>
 std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span<const T> restored,
-                                          const ValueRules& rules, const ValueBound& bound) {
+                                          const ValueRules& rules, const ValueBound& bound,
+                                          std::span<const double> bounds) {
   const FillValues& fills = rules.fills;
   T min = std::numeric_limits<T>::max();
   T max = std::numeric_limits<T>::lowest();
@@ -59,6 +65,7 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
     const bool kept = !is_missing(original[i], fills) && !is_missing(restored[i], fills) &&
                       restored[i] >= min && restored[i] <= max &&
                       keeps_to(bound, original[i], restored[i]) &&
+                      (bounds.empty() || keeps_to_own(bounds[i], original[i], restored[i])) &&
                       same_sides(original[i], restored[i], rules.isovalues);
     if (!kept) return i;
   }
@@ -68,11 +75,11 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
 }  // namespace
 
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
-                                                  const ValueRules& rules,
-                                                  const ValueBound& bound) {
+                                                  const ValueRules& rules, const ValueBound& bound,
+                                                  std::span<const double> bounds) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    return first_broken(values_of<T>(original), values_of<T>(restored), rules, bound);
+    return first_broken(values_of<T>(original), values_of<T>(restored), rules, bound, bounds);
   });
 }
 

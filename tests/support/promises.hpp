@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
@@ -12,8 +13,10 @@ namespace cuszi::test {
 
 /// The first point of `restored` that breaks a promise (a missing value that is not bit for bit the
 /// same, or one further from the original than `bound` allows, outside of the original's range or
-/// on another side of an isovalue), if any.
+/// on another side of an isovalue), if any. `bounds`, where there are some, hold for each point as
+/// well; 0 is for the same bits.
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
-                                                  const ValueRules& rules, const ValueBound& bound);
+                                                  const ValueRules& rules, const ValueBound& bound,
+                                                  std::span<const double> bounds = {});
 
 }  // namespace cuszi::test

@@ -105,6 +105,17 @@ TEST_CASE("frames go through the steps of two backends alike") {
   }
 }
 
+TEST_CASE("frames under bounds by place go through the steps of two backends alike") {
+  FrameTask task;
+  task.shape = {DType::f64, session_dims};
+  task.config.predictor.id = PredictorId::multilevel;
+  task.config.coder = CoderId::ans;
+  task.mode = ErrorMode::absolute;
+  task.places.regions = {{{{0, 0, 0, 0}, {8, 8, 8, 1}}, 1e-5}, {{{1, 1, 1, 0}, {2, 2, 9, 1}}, 0}};
+  compare_steps(*cpu::make_backend(), *cpu::make_backend(), task,
+                make_field(FieldKind::missing, session_dims, DType::f64, 1));
+}
+
 TEST_CASE("a predictor is not asked for what it does not do") {
   const auto values = make_field(FieldKind::smooth, session_dims, DType::f32, 1);
   const auto backend = cpu::make_backend();
