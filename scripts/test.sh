@@ -149,7 +149,8 @@ fi
 # The frame pipeline, the pool of threads, and contexts of the library in several threads.
 run_tsan() {
     TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/thread_tests &&
-        TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/library_tests "threads with a context each*,batches*"
+        TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/library_tests \
+            "threads with a context each*,batches*,*pending*,*without*waiting*"
 }
 
 check_tsan() {

@@ -1,16 +1,12 @@
 #include "bindings/c/batch.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <mutex>
-#include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "bindings/c/first_of_many.hpp"
 #include "bindings/c/options.hpp"
 #include "codec/frames/device_memory.hpp"
 #include "codec/frames/frame_scheduler.hpp"
@@ -18,40 +14,6 @@
 #include "core/base/thread_count.hpp"
 
 namespace cuszi::api {
-
-namespace {
-
-/// The first member, by its number, of which there is something to tell; for several threads.
-class FirstMember {
- public:
-  void add(std::size_t member, cuszi_status status, const char* text) noexcept {
-    const std::scoped_lock lock(mutex_);
-    if (count_++ != 0 && member > member_) return;
-    member_ = member;
-    status_ = status;
-    try {
-      text_ = text;
-    } catch (const std::bad_alloc&) {
-      text_.clear();
-    }
-  }
-
-  bool is_there() const { return count_ != 0; }
-  cuszi_status status() const { return status_; }
-  std::string text() const {
-    const std::string others = count_ == 1 ? "" : fmt::format(" (and {} more)", count_ - 1);
-    return fmt::format("member {}: {}{}", member_, text_, others);
-  }
-
- private:
-  std::mutex mutex_;  ///< of all that follows
-  std::size_t count_ = 0;
-  std::size_t member_ = 0;
-  cuszi_status status_ = CUSZI_OK;
-  std::string text_;
-};
-
-}  // namespace
 
 void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part) {
   std::vector<std::jthread> others;
@@ -82,8 +44,8 @@ void run_batch(cuszi_context& context, const cuszi_options* options,
   const int share = static_cast<int>(std::max<std::size_t>(threads / tracks, 1));
 
   std::atomic<std::size_t> next = 0;
-  FirstMember failure;
-  FirstMember warning;
+  FirstOfMany failure;
+  FirstOfMany warning;
   on_tracks(tracks, [&](std::size_t track) {
     cuszi_context& worker = *workers[track];
     for (std::size_t at = next++; at < members.size(); at = next++) {
@@ -93,8 +55,8 @@ void run_batch(cuszi_context& context, const cuszi_options* options,
       if (*worker.warning() != '\0') warning.add(i, status, worker.warning());
     }
   });
-  if (warning.is_there()) context.set_warning(warning.text());
-  if (failure.is_there()) context.set(failure.status(), "", failure.text().c_str());
+  if (warning.is_there()) context.set_warning(warning.text("member"));
+  if (failure.is_there()) context.set(failure.status(), "", failure.text("member").c_str());
 }
 
 }  // namespace cuszi::api

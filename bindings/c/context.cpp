@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "bindings/c/pending_calls.hpp"
+
+cuszi_context::cuszi_context(cuszi::api::StreamOrder order) noexcept : order_(order) {}
+
+cuszi_context::~cuszi_context() { leave_to_parent(); }
 
 cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
   leave_to_parent();
@@ -36,7 +38,29 @@ std::vector<cuszi_context*> cuszi_context::workers(std::size_t count) {
 }
 
 void cuszi_context::leave_to_parent() noexcept {
-  if (process_ != ::getpid()) static_cast<void>(backends_.release());
+  if (process_ == ::getpid()) return;
+  static_cast<void>(backends_.release());
+  static_cast<void>(pending_.release());
+}
+
+cuszi::api::PendingCalls& cuszi_context::pending() {
+  leave_to_parent();
+  if (!pending_) {
+    pending_ = std::make_unique<cuszi::api::PendingCalls>();
+    process_ = ::getpid();
+  }
+  return *pending_;
+}
+
+void cuszi_context::report_pending() {
+  leave_to_parent();
+  if (pending_) pending_->report(*this);
+}
+
+void cuszi_context::finish_pending() {
+  if (!pending_) return;
+  leave_to_parent();
+  if (pending_) pending_->wait();
 }
 
 void cuszi_context::set(cuszi_status status, std::string_view member, const char* text) noexcept {

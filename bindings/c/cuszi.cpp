@@ -12,6 +12,7 @@
 #include "bindings/c/device_batch.hpp"
 #include "bindings/c/field_buffer.hpp"
 #include "bindings/c/options.hpp"
+#include "bindings/c/single_call.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/archive/archive_writer.hpp"
 #include "codec/field/field_source.hpp"
@@ -38,25 +39,6 @@ auto memory(std::string_view argument, T* address, std::size_t size) {
   }
 }
 
-template <class T>
-T& required(std::string_view argument, T* address) {
-  if (address == nullptr) throw UsageError(fmt::format("{} is NULL", argument));
-  return *address;
-}
-
-/// The device that has any of the caller's memory.
-std::optional<int> device_with(std::initializer_list<const void*> memory) {
-  std::optional<int> found;
-  for (const void* const address : memory) {
-    const std::optional<int> device = device_of(address);
-    if (found && device && *found != *device) {
-      throw UsageError(fmt::format("memory of GPUs number {} and {} in one call", *found, *device));
-    }
-    if (device) found = device;
-  }
-  return found;
-}
-
 /// Where a call works on memory of the caller's: on the device that has it, if any.
 DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
   if (!device || choice.kind == Kind::cpu) return choice;
@@ -72,19 +54,20 @@ DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
 /// One call's way of working: on the caller's device and threads, after the caller's stream.
 class Run {
  public:
-  Run(const RunSettings& settings, std::initializer_list<const void*> memory)
-      : Run(settings, device_with(memory)) {}
+  Run(const RunSettings& settings, StreamOrder order, std::initializer_list<const void*> memory)
+      : Run(settings, order, device_with(memory)) {}
 
   const DeviceChoice& choice() const { return choice_; }
   std::optional<ByteCount> memory_limit() const { return memory_limit_; }
 
  private:
-  Run(const RunSettings& settings, std::optional<int> device)
+  Run(const RunSettings& settings, StreamOrder order, std::optional<int> device)
       : choice_(place_of(settings.device, device)),
         device_(choice_.kind == Kind::cpu ? std::nullopt : device),
         threads_(settings.threads),
         memory_limit_(settings.memory_limit) {
-    if (settings.stream != nullptr || device) wait_for_stream(settings.stream);
+    const bool is_ordered = settings.stream != nullptr || device;
+    if (is_ordered && order == StreamOrder::of_call) wait_for_stream(settings.stream);
   }
 
   DeviceChoice choice_;
@@ -128,6 +111,13 @@ std::string warning_of(const TargetArchive& made, const std::optional<Target>& t
   return joined(warning, unmet);
 }
 
+void require_field(const ArchiveHeader& header, const FieldLayout& expected) {
+  if (header.dtype == expected.dtype && header.plan.dims == expected.dims) return;
+  throw ArchiveError(fmt::format("the archive is of {} of {}, not of {} of {}",
+                                 header.plan.dims.to_string(), name_of(header.dtype),
+                                 expected.dims.to_string(), name_of(expected.dtype)));
+}
+
 void verify(Backends& backends, Bytes archive, FieldSource& field, const IsoValues& isovalues) {
   CallTimes times;
   const QualityMeter meter = measure_archive(backends, *make_memory_source(archive), field,
@@ -137,6 +127,18 @@ void verify(Backends& backends, Bytes archive, FieldSource& field, const IsoValu
 }
 
 }  // namespace
+
+std::optional<int> device_with(std::initializer_list<const void*> memory) {
+  std::optional<int> found;
+  for (const void* const address : memory) {
+    const std::optional<int> device = device_of(address);
+    if (found && device && *found != *device) {
+      throw UsageError(fmt::format("memory of GPUs number {} and {} in one call", *found, *device));
+    }
+    if (device) found = device;
+  }
+  return found;
+}
 
 ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
   const FieldLayout layout = field_layout(field);
@@ -156,7 +158,7 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
   const Bytes input = memory("values", values, layout.field_bytes());
   BufferSink sink(memory("archive", archive, capacity), bound(field, caller_options));
   std::size_t& size = required("archive_size", archive_size);
-  const Run run(run_settings(options), {values, archive});
+  const Run run(run_settings(options), context.stream_order(), {values, archive});
 
   FieldSource source(make_memory_source(input), layout,
                      plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
@@ -177,14 +179,16 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
 }
 
 void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
-                std::size_t size, const cuszi_part& part, void* values, std::size_t capacity) {
+                std::size_t size, const cuszi_part& part, void* values, std::size_t capacity,
+                const cuszi_field* expected) {
   const cuszi_options options = read_options(caller_options);
   const Bytes bytes = memory("archive", archive, size);
   const MutableBytes room = memory("values", values, capacity);
-  const Run run(run_settings(options), {archive, values});
+  const Run run(run_settings(options), context.stream_order(), {archive, values});
 
   const std::unique_ptr<ByteSource> source = make_memory_source(bytes);
   ArchiveReader reader(*source);
+  if (expected != nullptr) require_field(reader.header(), field_layout(expected));
   Preview preview = preview_of(&part, reader.header().plan);
   FieldBuffer restored(room, reader.header().dtype, preview);
   if (preview.stride() == 1) restored.require_room();

@@ -41,6 +41,8 @@ std::optional<int> device_in_use() { return gpu::device_in_use(); }
 
 void wait_for_stream(void* stream) { gpu::wait_for_stream(stream); }
 
+std::function<void()> mark_stream(void* stream) { return gpu::mark_stream(stream); }
+
 DeviceScope::DeviceScope(std::optional<int> device) {
   if (device) before_ = gpu::use_device(*device);
 }
@@ -66,6 +68,10 @@ std::optional<int> MemoryOwners::device_of(const void* /*memory*/) { return std:
 std::optional<int> device_in_use() { return std::nullopt; }
 
 void wait_for_stream(void* /*stream*/) {}
+
+std::function<void()> mark_stream(void* /*stream*/) {
+  return [] {};
+}
 
 DeviceScope::DeviceScope(std::optional<int> /*device*/) {}
 

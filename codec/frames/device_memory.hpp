@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,6 +36,11 @@ void copy_memory(Bytes from, MutableBytes to);
 /// Waits for what a CUDA stream has been given to do; the default stream if it is none (nullptr).
 /// Throws DeviceError.
 void wait_for_stream(void* stream);
+
+/// Marks what a CUDA stream has been given to do up to now; the default stream if it is none. The
+/// returned function waits for that. Throws UsageError while the stream is being captured, and
+/// DeviceError.
+std::function<void()> mark_stream(void* stream);
 
 /// The calling thread's device, if there is any.
 std::optional<int> device_in_use();

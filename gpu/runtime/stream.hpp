@@ -35,14 +35,18 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
 
   /// Happens when all is done that the stream has been given so far.
-  void record(const Stream& stream) const {
-    check(cudaEventRecord(event_, stream.get()), "mark a point in a stream");
+  void record(const Stream& stream) const { record(stream.get()); }
+  void record(cudaStream_t stream) const {
+    check(cudaEventRecord(event_, stream), "mark a point in a stream");
   }
   /// What the stream is given from now on begins after the event.
-  void hold(const Stream& stream) const {
-    check(cudaStreamWaitEvent(stream.get(), event_), "wait for another stream");
+  void hold(const Stream& stream) const { hold(stream.get()); }
+  void hold(cudaStream_t stream) const {
+    check(cudaStreamWaitEvent(stream, event_), "wait for another stream");
   }
   void wait() const { check(cudaEventSynchronize(event_), "finish its work"); }
+
+  cudaEvent_t get() const { return event_; }
 
  private:
   cudaEvent_t event_ = nullptr;

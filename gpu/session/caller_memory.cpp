@@ -1,5 +1,5 @@
 #include "cuszi/gpu.hpp"
-#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/stream.hpp"
 
 namespace cuszi::gpu {
 
@@ -63,6 +63,21 @@ void copy_ends(Bytes from, MutableBytes ends) {
 
 void wait_for_stream(void* stream) {
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "finish the caller's work");
+}
+
+static bool is_being_captured(void* stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), "look at a stream");
+  return capture != cudaStreamCaptureStatusNone;
+}
+
+std::function<void()> mark_stream(void* stream) {
+  if (is_being_captured(stream)) {
+    throw UsageError("the stream is being captured, and the call needs the host");
+  }
+  const auto mark = std::make_shared<Event>();
+  mark->record(static_cast<cudaStream_t>(stream));
+  return [mark] { mark->wait(); };
 }
 
 std::optional<int> device_in_use() {

@@ -4,7 +4,7 @@
  * the machine's byte order. An archive is what the tool `cuszi` writes and reads too. Values and
  * archives lie in the caller's memory: the host's, or that of a CUDA device, which is found out
  * from the pointer. They are read where they lie: nobody may change them during a call. Calls are
- * complete on return.
+ * complete on return, but for those whose names end in _async.
  *
  * Every function may be called from any thread, with one context used by one thread at a time.
  * None throws, prints or ends the process. A forked child may go on with its parent's contexts, but
@@ -417,6 +417,39 @@ typedef struct cuszi_decompression {
 /* Restores `count` archives as cuszi_decompress() does, side by side as cuszi_compress_batch(). */
 CUSZI_API cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options* options,
                                               cuszi_decompression* members, size_t count);
+
+/* Calls that return without waiting. A thread of the context makes them, one after the other. Each
+ * begins after all that `stream` of its options (the default stream, if NULL) was given before the
+ * call, where it has memory of a device or a stream. Options and fields are copied by the call;
+ * what pointers lead to, in options too, must stay as it is until the call is done.
+ *
+ * cuszi_wait() returns when all calls of the context are done: then results are there, for the host
+ * and for every stream. Other calls with the context, and its end, wait for pending ones, too.
+ *
+ * `status`, which may be NULL, gets a cuszi_status when the call is done. It and `archive_size` lie
+ * in any memory of the host's or of a device. A call that fails lets the others go on. What cannot
+ * even be begun returns another status than CUSZI_OK, with cuszi_last_error() to tell why, and
+ * touches no memory: NULL for `field` or `archive_size`, options of another version, a stream that
+ * is being captured. */
+
+/* As cuszi_compress(); after a failure `archive_size` is 0. */
+CUSZI_API cuszi_status cuszi_compress_async(cuszi_context* context, const cuszi_options* options,
+                                            const cuszi_field* field, const void* values,
+                                            void* archive, size_t capacity, size_t* archive_size,
+                                            int32_t* status);
+
+/* As cuszi_decompress(). `archive_size` is read when the call begins, so that it may be that of a
+ * cuszi_compress_async() before. `field` is what the archive is known to hold, or NULL: an archive
+ * of another one is CUSZI_BAD_ARCHIVE. */
+CUSZI_API cuszi_status cuszi_decompress_async(cuszi_context* context, const cuszi_options* options,
+                                              const cuszi_field* field, const void* archive,
+                                              const size_t* archive_size, void* values,
+                                              size_t capacity, int32_t* status);
+
+/* Waits for all calls of the context that return without waiting. Returns the status of the first
+ * one that has failed since this was last called, and cuszi_last_error() tells its number, from 0
+ * on, and why; cuszi_last_warning() likewise. */
+CUSZI_API cuszi_status cuszi_wait(cuszi_context* context);
 
 #ifdef __cplusplus
 }

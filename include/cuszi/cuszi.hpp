@@ -145,6 +145,26 @@ class Context {
     require(cuszi_decompress_batch(context_.get(), options, members.data(), members.size()));
   }
 
+  /// Compresses without waiting: see cuszi_compress_async(). The size and a cuszi_status are there
+  /// after wait().
+  void compress_async(const cuszi_options& options, const cuszi_field& field, const void* values,
+                      void* archive, std::size_t capacity, std::size_t* archive_size,
+                      std::int32_t* status = nullptr) {
+    require(cuszi_compress_async(context_.get(), &options, &field, values, archive, capacity,
+                                 archive_size, status));
+  }
+
+  /// Restores without waiting: see cuszi_decompress_async().
+  void decompress_async(const cuszi_options* options, const cuszi_field* field, const void* archive,
+                        const std::size_t* archive_size, void* values, std::size_t capacity,
+                        std::int32_t* status = nullptr) {
+    require(cuszi_decompress_async(context_.get(), options, field, archive, archive_size, values,
+                                   capacity, status));
+  }
+
+  /// Waits for all calls that return without waiting. Throws the first failure of any.
+  void wait() { require(cuszi_wait(context_.get())); }
+
   /// The C API's context, for functions that this class does not wrap.
   cuszi_context* get() const noexcept { return context_.get(); }
 

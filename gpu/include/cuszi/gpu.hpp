@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,11 @@ void copy_ends(Bytes from, MutableBytes ends);
 
 /// Waits for a stream (cudaStream_t), the default one if it is nullptr. Throws DeviceError.
 void wait_for_stream(void* stream);
+
+/// Marks what a stream (cudaStream_t) of the device in use, the default one if it is nullptr, has
+/// been given to do up to now. The returned function waits for that. Throws UsageError while the
+/// stream is being captured, and DeviceError.
+std::function<void()> mark_stream(void* stream);
 
 /// The calling thread's device; none without a driver.
 std::optional<int> device_in_use();
