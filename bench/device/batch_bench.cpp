@@ -13,12 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/measure/chunk_place.hpp"
 #include "bench/measure/median.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "codec/frames/call_times.hpp"
-#include "codec/frames/device_buffers.hpp"
 #include "core/base/error.hpp"
-#include "core/base/growing_memory.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::bench {
@@ -49,36 +48,6 @@ constexpr std::array methods{
     Method{"ratio, fast", CUSZI_PRESET_RATIO, CUSZI_EFFORT_FAST},
     Method{"ratio", CUSZI_PRESET_RATIO, CUSZI_EFFORT_NORMAL},
 };
-
-/// Memory where a backend works.
-class Place {
- public:
-  Place(Backend& backend, std::size_t number, ByteCount size)
-      : bytes_(backend.transfer() == nullptr
-                   ? room_.resize(size)
-                   : backend.transfer()->memory(first_kept_buffer + number, size)) {}
-  std::byte* at(ByteCount offset) const { return bytes_.data() + offset; }
-
- private:
-  Buffer room_;
-  MutableBytes bytes_;
-};
-
-std::vector<float> waves(std::uint64_t side, std::size_t number) {
-  std::vector<float> values;
-  values.reserve(side * side * side);
-  const auto wave = [&](std::uint64_t i, double length) {
-    return std::sin(static_cast<double>(i + 5 * number) / length);
-  };
-  for (std::uint64_t z = 0; z < side; ++z) {
-    for (std::uint64_t y = 0; y < side; ++y) {
-      for (std::uint64_t x = 0; x < side; ++x) {
-        values.push_back(static_cast<float>(wave(z, 9) * wave(y, 11) * wave(x, 13)));
-      }
-    }
-  }
-  return values;
-}
 
 /// Cubes of a cubic field.
 class CubicField {
