@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -215,7 +216,8 @@ struct TileQuantizer {
 
   /// Values of no larger magnitude come back within the bound and have an integer, whatever they
   /// are: errors are half a step and, in proportion to the value, how far step and inverse step are
-  /// from being inverse, and the roundings of both products. Negative if there are none such.
+  /// from being inverse, and the roundings of both products. Negative if there are none such;
+  /// finite where integers reach beyond all numbers.
   T certain_magnitude() const {
     if (certain <= 0 || zone.any()) return -1;
     constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
@@ -223,7 +225,8 @@ struct TileQuantizer {
     const double share = std::fabs(product - 1) + (sizeof(T) == 4 ? 2 : 3) * rounding;
     const double room = bound - static_cast<double>(step) / 2 * (1 + 4 * rounding);
     const double in_reach = static_cast<double>(reach - 2) * static_cast<double>(step);
-    return static_cast<T>(std::min(room / share, in_reach) * (1 - 0x1p-20));
+    constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
+    return static_cast<T>(std::min({room / share, in_reach, largest}) * (1 - 0x1p-20));
   }
 
   /// The value in steps, rounded to an integer, modulo 2^32. Meaningful up to certain_magnitude();

@@ -225,16 +225,21 @@ TEST_CASE("a tile whose points are all missing is no more than its head") {
   CHECK((head.pairs == 0 && head.base_bytes == 0 && head.bytes == 0 && !head.raw));
 }
 
-TEST_CASE("a frame with a value that is not finite is not coded unseen") {
+TEMPLATE_TEST_CASE("a frame with a value that is not finite is not coded unseen", "", float,
+                   double) {
+  using Limits = std::numeric_limits<TestType>;
   const Mask none;
-  for (const float odd : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
-    for (const std::size_t at : {std::size_t{0}, std::size_t{777}, std::size_t{1999}}) {
-      std::vector<float> values(2000, 1.0F);
-      values[at] = odd;
-      FieldScan scan;
-      CHECK_FALSE(cpu::encode_unscanned(
-          TilesParams{1e-3}, 1e-3,
-          cpu::FrameInput<float>{{1, 1, 2000}, values, none, 0, 0, Dims{2000}}, scan));
+  // Under the larger bound, a step is so large that the integers reach beyond all numbers.
+  for (const double bound : {1e-3, static_cast<double>(Limits::max()) * 1e-6}) {
+    for (const TestType odd : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
+      for (const std::size_t at : {std::size_t{0}, std::size_t{777}, std::size_t{1999}}) {
+        std::vector<TestType> values(2000, static_cast<TestType>(bound));
+        values[at] = odd;
+        FieldScan scan;
+        CHECK_FALSE(cpu::encode_unscanned(
+            TilesParams{bound * 0.999}, bound,
+            cpu::FrameInput<TestType>{{1, 1, 2000}, values, none, 0, 0, Dims{2000}}, scan));
+      }
     }
   }
 }
