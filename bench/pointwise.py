@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares --mode pwrel with bit rounding, and with SZ3, SPERR, ZFP and EBCC on logarithms, as their users bound an error by
-a share of each value.
+"""Compares --mode pwrel with SZ3, SPERR, ZFP and EBCC on logarithms, with LC and with bit rounding, as their users bound an
+error by a share of each value.
 
-Fields are raw files of float32 with their dims in their names, slowest first. Bit rounding, followed by zstd, has such bounds;
-the others get log2 |x| under the absolute bound log2(1 + share), with the least logarithm in place of zeros; what they would
-need besides, signs and zeros as bits packed by zstd, is added to their size. Prints a table for bench/results.
+Fields are raw files of float32 with their dims in their names, slowest first. numcodecs-pw-ratio gives the first four
+logarithms, with zeros below all others, and packs signs by zstd. LC and bit rounding, followed by zstd, have such bounds; of
+LC the best of several chains of components counts, PFPL's among them. Prints a table for bench/results.
 
 scripts/python_env.sh scripts/requirements/climate.txt build/climate-env prints a Python that has all but the tool.
 """
@@ -12,7 +12,7 @@ scripts/python_env.sh scripts/requirements/climate.txt build/climate-env prints 
 import argparse
 import datetime
 import json
-import math
+import os
 import platform
 import re
 import subprocess
@@ -21,22 +21,28 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-import numcodecs
 import numpy as np
 from numcodecs_combinators.stack import CodecStack
+from numcodecs_pw_ratio import PointwiseRatioErrorBoundedCodec
 from numcodecs_wasm_bit_round import BitRound
-from numcodecs_wasm_ebcc import Ebcc
-from numcodecs_wasm_sperr import Sperr
-from numcodecs_wasm_sz3 import Sz3
-from numcodecs_wasm_zfp import Zfp
+from numcodecs_wasm_ebcc import Ebcc  # noqa: F401, which registers it, as the next ones do
+from numcodecs_wasm_lc import Lc
+from numcodecs_wasm_sperr import Sperr  # noqa: F401
+from numcodecs_wasm_sz3 import Sz3  # noqa: F401
+from numcodecs_wasm_zfp import Zfp  # noqa: F401
 from numcodecs_wasm_zstd import Zstd
 
 SHARES = (1e-2, 1e-3, 1e-4)
-# Makers of codecs for an absolute bound.
-PEERS = {"sz3": lambda bound: Sz3(eb_mode="abs", eb_abs=bound),
-         "sperr": lambda bound: Sperr(mode="pwe", pwe=bound),
-         "zfp": lambda bound: Zfp(mode="fixed-accuracy", tolerance=bound, non_finite="allow-unsafe"),
-         "ebcc": lambda bound: Ebcc(base_cr=100, residual="absolute", error=bound, chunk_shape="auto")}
+BOUND = "BOUND"
+# Codecs of logarithms under an absolute bound.
+ON_LOGS = {"sz3": {"id": "sz3.rs", "eb_mode": "abs", "eb_abs": BOUND},
+           "sperr": {"id": "sperr.rs", "mode": "pwe", "pwe": BOUND},
+           "zfp": {"id": "zfp.rs", "mode": "fixed-accuracy", "tolerance": BOUND, "non_finite": "allow-unsafe"},
+           "ebcc": {"id": "ebcc.rs", "base_cr": 100, "residual": "absolute", "error": BOUND, "chunk_shape": "auto"}}
+# Chains of components of LC, behind its quantiser: that of PFPL, and what was best of 540 on five fields at 1e-3 (a difference,
+# bits transposed or not, one or two eliminations).
+CHAINS = ("DIFFNB_4 BIT_4 RZE_1", "DIFFNB_4 BIT_4 RZE_4 RZE_1", "DIFFNB_4 BIT_4 RRE_4 RZE_1", "DIFFMS_4 RZE_4 RZE_1",
+          "DIFFMS_4 BIT_4 RZE_4 RZE_1", "DIFF_4 BIT_4 RZE_4 RZE_1")
 
 
 def dims_of(path):
@@ -52,31 +58,34 @@ def measure_cuszi(cuszi, path, share):
     return report["ratio"], report["max_pointwise_error"] / share
 
 
-def packed_bits(bits):
-    """Bytes of a bit for each value; none where all are alike."""
-    return 0 if bits.all() or not bits.any() else len(numcodecs.Zstd(19).encode(np.packbits(bits)))
+def measure_codec(codec, values, share):
+    """The same of a codec."""
+    encoded = codec.encode(values)
+    restored = np.asarray(codec.decode(encoded)).view("f4").reshape(values.shape)
+    return values.nbytes / memoryview(encoded).nbytes, largest_share(values.astype("f8"), restored) / share
 
 
-def measure_peer(make, values, share):
-    """The same of a peer on logarithms."""
-    exact = values.astype("f8")
-    zero = exact == 0
-    logs = np.log2(np.abs(exact), where=~zero, out=np.full(exact.shape, np.inf))
-    logs = np.where(zero, logs.min(), logs).astype("f4")
-    codec = make(math.log2(1 + share))
-    encoded = codec.encode(logs)
-    restored = np.exp2(np.asarray(codec.decode(encoded)).reshape(values.shape).astype("f8"))
-    restored = np.where(zero, 0, np.copysign(restored.astype("f4"), values))
-    size = memoryview(encoded).nbytes + packed_bits(np.signbit(values)) + packed_bits(zero)
-    return values.nbytes / size, largest_share(exact, restored) / share
+def measure_on_logs(config, values, share):
+    """The same of a codec on logarithms; its configuration has BOUND for the bound."""
+    codec = PointwiseRatioErrorBoundedCodec(eb_ratio=1 + share, eb_abs_marker=BOUND, log_codec=config,
+                                            sign_codec={"id": "zstd.rs", "level": 19})
+    return measure_codec(codec, values, share)
+
+
+def lc(chain, share):
+    components = [{"id": name, "size": int(size)} for name, size in (each.split("_") for each in chain.split())]
+    return Lc(preprocessors=[{"id": "QUANT", "dtype": "f32", "kind": "REL", "error_bound": share, "decorrelation": "0"}],
+              components=components)
+
+
+def measure_lc(values, share):
+    """The same of LC's best chain."""
+    return max(measure_codec(lc(chain, share), values, share) for chain in CHAINS)
 
 
 def measure_bit_round(values, share):
     """The same of bit rounding."""
-    codec = CodecStack(BitRound(mode="rel", eb_rel=share), Zstd(level=3))
-    encoded = codec.encode(values)
-    restored = np.asarray(codec.decode(encoded)).reshape(values.shape)
-    return values.nbytes / memoryview(encoded).nbytes, largest_share(values.astype("f8"), restored) / share
+    return measure_codec(CodecStack(BitRound(mode="rel", eb_rel=share), Zstd(level=3)), values, share)
 
 
 def largest_share(exact, restored):
@@ -95,20 +104,20 @@ def cells(measure):
     return f"{ratio:.2f}", f" ({over:.2g}x)" if over > 1 else ""
 
 
-def print_head(tool):
+def print_head(tool, table):
     processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    packages = ", ".join(f"{name} {version('numcodecs-wasm-' + name)}" for name in [*PEERS, "bit-round"])
-    print(f"""# title: Bounds that are a share of each value, beside other compressors on logarithms and bit rounding
-# device: CPU ({processor[1] if processor else platform.machine()}); {tool}; numcodecs-wasm: {packages}
+    packages = ", ".join(f"{name} {version('numcodecs-wasm-' + name)}" for name in [*ON_LOGS, "lc", "bit-round"])
+    print(f"""# title: Bounds that are a share of each value, beside other compressors on logarithms, LC and bit rounding
+# device: CPU ({processor[1] if processor else platform.machine()}); {tool}; numcodecs-wasm: {packages}; numcodecs-pw-ratio {version("numcodecs-pw-ratio")}
 # date: {datetime.date.today()}
 # command: scripts/python_env.sh scripts/requirements/climate.txt build/climate-env
 # command: build/climate-env/bin/python bench/pointwise.py build/default/app/cuszi FOLDER > bench/results/pointwise_cpu.tsv
-# note: Peers other than bit-round, which zstd follows, code log2 of the magnitudes in float32 under log2(1 + share); signs and zeros, which they would need too, are counted as bits packed by zstd. In brackets, how many times the share the largest error is. Empty where a codec refuses the field; TTHRESH has no bound for each value. Fields with missing or fill values are left out.
+# note: SZ3, SPERR, ZFP and EBCC code logarithms in float32 that numcodecs-pw-ratio makes, which packs signs by zstd. Of LC the best of {len(CHAINS)} chains of components counts, PFPL's among them; bit-round is followed by zstd. In brackets, how many times the share the largest error is, inf where a zero does not come back. Empty where a codec refuses the field; TTHRESH has no bound for each value. Fields with missing or fill values are left out.
 # across: codec
 # cell: {{ratio}}{{wrong}}
 # mean: share {{:.2f}}
 # mean of: ratio
-field\tdims\tshare\tcodec\tratio\twrong""")
+field\tdims\tshare\tcodec\tratio\twrong""", file=table)
 
 
 def main():
@@ -117,7 +126,10 @@ def main():
     parser.add_argument("folder", metavar="FOLDER", type=Path)
     options = parser.parse_args()
     tool = options.cuszi.resolve()
-    print_head(subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout.split(",")[0].strip())
+    table = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # LC tells something there
+    version_text = subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
+    print_head(version_text.split(",")[0].strip(), table)
     for path in sorted(options.folder.glob("*.f32")):
         values = np.fromfile(path, "f4").reshape(dims_of(path))
         if not np.isfinite(values).all() or np.abs(values).max() > 1e19:
@@ -125,12 +137,13 @@ def main():
         for share in SHARES:
             print(path.name, share, file=sys.stderr)
             measures = {"cuszi": lambda: measure_cuszi(tool, path.resolve(), share)}
-            for name, make in PEERS.items():
-                measures[name] = lambda make=make: measure_peer(make, values, share)
+            for name, config in ON_LOGS.items():
+                measures[name] = lambda config=config: measure_on_logs(config, values, share)
+            measures["lc"] = lambda: measure_lc(values, share)
             measures["bit-round"] = lambda: measure_bit_round(values, share)
             for codec, measure in measures.items():
                 print(path.name.rpartition("_")[0], "x".join(map(str, values.shape)), f"{share:.0e}".replace("e-0", "e-"),
-                      codec, *cells(measure), sep="\t", flush=True)
+                      codec, *cells(measure), sep="\t", file=table, flush=True)
 
 
 if __name__ == "__main__":
