@@ -47,7 +47,7 @@ void parse(unsigned kind, std::string_view text) {
       const auto slice = app::parse_slice(label, text);
       return require(app::picture_axes.find(slice.axis) != std::string_view::npos, "no axis");
     }
-    default: app::parse_variable_bound(label, text);
+    default: app::parse_variable_bound(label, text, {});
   }
 }
 
