@@ -137,6 +137,14 @@ class TrialSession {
   virtual void expect(std::span<const MultilevelParams> /*likely*/) {}
 };
 
+/// A frame coded by its logarithms, and what has been seen of it.
+struct CodedLogs {
+  CodedPass pass;
+  FieldScan own;   ///< range of the values
+  double min = 0;  ///< of the logarithms
+  double max = 0;
+};
+
 /// A frame that a backend has in work: it answers questions about it, then codes it. What is
 /// computed stands in core, the order of the steps in core/pipeline; a backend decides who computes
 /// it, when. One thread; a backend has one session at a time.
@@ -159,6 +167,8 @@ class EncodeSession {
   /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
   /// that are missing.
   virtual std::vector<double> sampled_values() = 0;
+  /// Those of the frame's own values, without a scan.
+  virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Whether any point, missing or not, has the value whose bits are the lowest of `bits`.
   virtual bool contains_bits(std::uint64_t bits) = 0;
 
@@ -193,6 +203,13 @@ class EncodeSession {
   /// the range first.
   virtual std::optional<CodedPass> encode_unscanned(const PredictorParams& /*params*/,
                                                     double /*bound*/) {
+    return std::nullopt;
+  }
+  /// Codes a frame by its logarithms as encode_values() does after transform(), but while it is read
+  /// for the first time. Nothing unless they are certain (TransformChoice) for all values, or where
+  /// a backend does not. What scan() tells stays as it was.
+  virtual std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& /*params*/,
+                                                         const TransformChoice& /*choice*/) {
     return std::nullopt;
   }
   /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError

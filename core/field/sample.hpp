@@ -35,6 +35,22 @@ CUSZI_HD inline std::uint64_t magnitude_sample(std::uint64_t k, std::uint64_t po
   return points <= sample_points ? k : sample_point(k, points);
 }
 
+/// The least and the largest magnitude at magnitude_sample() points, of the values that are neither
+/// missing nor 0; both 0 if there are none.
+struct MagnitudeRange {
+  double least = 0;
+  double largest = 0;
+
+  bool any() const { return largest != 0; }
+  /// Of a value that is neither.
+  void include(double magnitude) {
+    if (!any() || magnitude < least) least = magnitude;
+    if (magnitude > largest) largest = magnitude;
+  }
+
+  friend bool operator==(const MagnitudeRange&, const MagnitudeRange&) = default;
+};
+
 CUSZI_HD inline Extents3 coordinates_of(std::uint64_t point, const Extents3& extents) {
   const std::uint64_t row = point / extents[2];
   return {row / extents[1], row % extents[1], point % extents[2]};

@@ -9,6 +9,11 @@ bool has_codable_range(double min, double max) {
   return range > 0 && std::isfinite(range);
 }
 
+bool is_by_tiles(const TransformParams& transform, const PredictorParams& predictor) {
+  return std::holds_alternative<LogTransform>(transform) &&
+         std::holds_alternative<TilesParams>(predictor);
+}
+
 LevelEntry level_entry(std::span<const Sections> passes) {
   LevelEntry level;
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {

@@ -13,6 +13,8 @@ namespace cuszi {
 /// Whether a bound means anything for values of this range: not for one value, nor if the range
 /// overflows.
 bool has_codable_range(double min, double max);
+/// Whether tiles hold logarithms with the signs of their values, and restore these themselves.
+bool is_by_tiles(const TransformParams& transform, const PredictorParams& predictor);
 
 /// The table entry of a level that holds the given passes, its hash yet unknown.
 LevelEntry level_entry(std::span<const Sections> passes);

@@ -47,6 +47,7 @@ struct LoadedFrame {
   struct Transform {
     FrameTransform transform;
     FieldScan own;
+    double sampled;  ///< largest magnitude in a sample of the values
   };
   std::optional<Transform> transform = {};
   /// Absolute bounds of its points, if some have others than the field's.

@@ -4,6 +4,7 @@
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"
 #include "core/field/constant.hpp"
+#include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
@@ -96,6 +97,8 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
                                               const Sections& sections, StepTimes& times) {
   if (!header.transform) return std::nullopt;
   TransformTarget target{*header.transform, header.min, header.max};
+  target.is_by_tiles = is_by_tiles(header.transform->params, *header.predictor);
+  if (target.is_by_tiles) return target;
   const bool are_alike = header.min >= 0 || header.max <= 0;
   if (are_alike || has_signs(header.transform->params)) return target;
   return times.measure("signs", [&] {

@@ -70,9 +70,11 @@ void add_mask(const EncodedMask& mask, Sections& out) {
   out.add(SectionId::mask_values, mask.values);
 }
 
-/// The signs of a transformed frame; nothing where all are alike, or the transform keeps them.
+/// The signs of a transformed frame; nothing where all are alike, or the transform or the predictor
+/// keeps them.
 std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
   if (!frame.transform || has_signs(frame.transform->transform.params)) return {};
+  if (is_by_tiles(frame.transform->transform.params, frame.draft)) return {};
   const FieldScan& own = frame.transform->own;
   if (own.min >= 0 || own.max <= 0) return {};
   return times.measure("signs",
@@ -311,7 +313,9 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
                                          StepTimes& times) {
   if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   const double typical = frame.bounds ? frame.bounds->typical : bound;
-  auto predictor = chosen(frame.draft, config.predictor, frame.scan(), typical, frame.shape.dtype);
+  FieldScan scan = frame.scan();
+  if (frame.transform) scan.sampled = frame.transform->sampled;
+  auto predictor = chosen(frame.draft, config.predictor, scan, typical, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
   const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
@@ -321,7 +325,6 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   if (advice.tell) advice.tell(chosen);
   FrameCoding coding = coding_by(config, std::move(chosen.method), bound);
   if (frame.bounds) {
-    const FieldScan& scan = frame.scan();
     set_bounds(*frame.bounds, half_step_for(bound, scan.min, scan.max, frame.shape.dtype), coding);
   }
   return coding;
@@ -348,6 +351,39 @@ std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameCon
   if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
                            {frame.shape.bytes(), allocate}, times);
+}
+
+/// The frame coded by its logarithms while it is read for the first time. Nothing if it needs a scan
+/// first, or turns out to.
+std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConfig& config,
+                                               LoadedFrame& frame, std::uint64_t index,
+                                               const ValueBound& bound, const Allocate& allocate,
+                                               StepTimes& times) {
+  if (config.lossless != Lossless::none || bound.kind != ValueBound::Kind::share ||
+      !std::holds_alternative<TilesParams>(frame.draft)) {
+    return std::nullopt;
+  }
+  EncodeSession& session = *frame.session;
+  const DType dtype = frame.shape.dtype;
+  const TransformChoice choice = times.measure(
+      "scan", [&] { return choose_transform(bound, dtype, session.sampled_magnitudes(), true); });
+  FieldScan sample;
+  sample.sampled = choice.sampled;
+  auto predictor = chosen(frame.draft, config.predictor, sample, choice.bound, dtype);
+  if (choice.bound == 0 || !predictor) return std::nullopt;
+  const FrameCoding coding =
+      coding_by(config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)},
+                choice.bound);
+  const auto coded = times.measure(
+      "encode", [&] { return session.encode_logs_unscanned(coding.predictor, choice); });
+  if (!coded || !has_codable_range(coded->min, coded->max)) return std::nullopt;
+  frame.transform = LoadedFrame::Transform{
+      {choice.params, coded->min, coded->max}, coded->own, choice.sampled};
+  auto written = write_coded_frame(backend, frame, coding, std::span(&coded->pass, 1),
+                                   {coded->pass.sections}, index, {frame.shape.bytes(), allocate},
+                                   times);
+  if (!written) frame.transform.reset();
+  return written;
 }
 
 /// The frame coded as `config` chooses. Nothing if that cannot be or it is too large.
@@ -381,13 +417,14 @@ double transform_frame(LoadedFrame& frame, const ValueBound& bound, StepTimes& t
   EncodeSession& session = *frame.session;
   return times.measure("transform", [&] {
     const TransformChoice choice =
-        choose_transform(bound, frame.shape.dtype, session.sampled_values());
+        choose_transform(bound, frame.shape.dtype, session.sampled_magnitudes(),
+                         std::holds_alternative<TilesParams>(frame.draft));
     if (choice.bound == 0) return 0.0;
     const FieldScan own = frame.scan();
     session.transform(choice, bound);
     const FieldScan& scan = frame.scan();
     frame.transform = LoadedFrame::Transform{
-        {choice.params, scan.min, scan.max, scan.missing - own.missing}, own};
+        {choice.params, scan.min, scan.max, scan.missing - own.missing}, own, choice.sampled};
     return choice.bound;
   });
 }
@@ -471,10 +508,11 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
   double step = bound.bound;
-  if (!bound.goes_with_values() && !frame.asked) {
-    if (auto coded = code_unscanned_frame(backend, config, frame, index, step, allocate, times)) {
-      return *std::move(coded);
-    }
+  if (!frame.asked) {
+    auto coded = bound.goes_with_values()
+                     ? code_unscanned_logs(backend, config, frame, index, bound, allocate, times)
+                     : code_unscanned_frame(backend, config, frame, index, step, allocate, times);
+    if (coded) return *std::move(coded);
   }
   if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
     return *std::move(constant);

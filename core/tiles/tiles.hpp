@@ -296,7 +296,7 @@ struct TileHead {
   std::uint32_t pairs = 0;       ///< of bit planes that have any bit
   std::uint32_t dense = 0;       ///< of these pairs, those that stand whole
   std::uint32_t axes = 0;        ///< differences: bit 0 along x, 1 along y, 2 along z
-  std::uint32_t base_bytes = 0;  ///< of the zigzag of the first point's integer, 0..4
+  std::uint32_t base_bytes = 0;  ///< of the tile's base, 0..5
   std::uint32_t bytes = 0;       ///< of the tile in the chunk's byte part
   bool patched = false;
   bool raw = false;  ///< the tile's values themselves
@@ -317,7 +317,7 @@ struct TileHead {
     return head;
   }
   /// False for what no encoder writes.
-  CUSZI_HD bool is_valid() const { return pairs <= max_pairs && dense <= pairs && base_bytes <= 4; }
+  CUSZI_HD bool is_valid() const { return pairs <= max_pairs && dense <= pairs && base_bytes <= 5; }
   /// Its words in the chunk's word part, for values of `value_words` words.
   CUSZI_HD std::uint32_t words(std::uint32_t value_words) const {
     return raw ? tile_points * value_words : dense * 2 * tile_lanes + (pairs - dense);
@@ -343,10 +343,47 @@ CUSZI_HD constexpr std::uint32_t pairs_of(std::uint32_t integers) {
   return width;
 }
 
-/// Bytes of a zigzag of the first point.
-CUSZI_HD constexpr std::uint32_t base_bytes_of(std::uint32_t base) {
+/// The most by which a tile's integers may differ to be held in 16 bits: differences along three
+/// axes, up to four times as large, and a step that rounding may add to a range, still fit.
+inline constexpr std::uint32_t narrow_reach = 8000;
+
+/// Bytes of a tile's base: the zigzag of its first point's integer, or of logarithms what
+/// TileSigns::base_of() makes of it.
+CUSZI_HD constexpr std::uint32_t base_bytes_of(std::uint64_t base) {
   return (base != 0 ? 1 : 0) + (base >> 8 != 0 ? 1 : 0) + (base >> 16 != 0 ? 1 : 0) +
-         (base >> 24 != 0 ? 1 : 0);
+         (base >> 24 != 0 ? 1 : 0) + (base >> 32 != 0 ? 1 : 0);
+}
+
+/// The signs of a tile's points, where predictors see logarithms: a word of each lane. They follow
+/// the base, if they are not all alike.
+struct TileSigns {
+  std::uint32_t negative = 0;  ///< lanes whose points are all negative
+  std::uint32_t mixed = 0;     ///< lanes that have points of either sign
+
+  static constexpr std::uint32_t most_bytes = 8 + 4 * tile_lanes;
+
+  CUSZI_HD bool alike() const { return mixed == 0 && (negative == 0 || ~negative == 0); }
+  /// Both masks, and the words of so many mixed lanes.
+  CUSZI_HD static std::uint32_t bytes_of(std::uint32_t mixed_lanes) { return 8 + 4 * mixed_lanes; }
+  // Bits of a base below the zigzag.
+  static constexpr std::uint32_t all_negative = 1;
+  static constexpr std::uint32_t differ = 2;
+  static constexpr std::uint32_t narrow = 4;  ///< the tile's integers differ by narrow_reach at most
+  static constexpr int base_bits = 3;
+
+  CUSZI_HD std::uint64_t base_of(std::uint32_t zigzag, bool is_narrow) const {
+    const std::uint32_t of_signs = alike() ? negative & all_negative : differ;
+    return std::uint64_t{zigzag} << base_bits | (is_narrow ? narrow : 0) | of_signs;
+  }
+};
+
+/// The signs of a lane's points, of which some are absent: those are as the others, if there are
+/// any, else as some in the tile.
+CUSZI_HD constexpr std::uint32_t signs_of_lane(std::uint32_t negative, std::uint32_t absent,
+                                               bool any_in_tile) {
+  const std::uint32_t present = negative & ~absent;
+  const bool rest = ~absent == 0 ? any_in_tile : present != 0;
+  return rest ? present | absent : present;
 }
 
 /// Bytes of the exact values of `count` points: how many, where in the tile (lane * 32 + number),

@@ -10,7 +10,59 @@
 namespace cuszi {
 
 // Binary logarithms and powers from IEEE +, - and x alone, in one order, so that every processor
-// gets the same bits. The tables are the nearest doubles of what they stand for.
+// gets the same bits: those of floats by one polynomial each, those of doubles by tables, which are
+// the nearest doubles of what they stand for.
+
+/// log2(x) - centre of the magnitude of a normal float, before the last rounding at most 0x1.f2p-24
+/// off. It never decreases with the magnitude. Of what is not normal it is -127 - centre or less, or
+/// 128 - centre or more.
+CUSZI_HD inline float log2_of_normal(float x, int centre) {
+  constexpr float coefficients[9]{0x1.2b8034p-1F, 0x1.ec7086p-1F,  -0x1.484a8ap-2F,
+                                  0x1.23e4dep-3F, -0x1.240b32p-4F, 0x1.32e568p-5F,
+                                  -0x1.51299p-6F, 0x1.e44586p-7F,  -0x1.29d340p-7F};
+  constexpr std::uint32_t exponent_bits = 0xFF;
+  constexpr std::uint32_t fraction_bits = 0x7FFFFF;
+  constexpr float addend = 8388608.0F;  // 2^23: integers are added to its bits
+  constexpr float middle = 1.5F;        // of mantissas
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const float exponent =
+      std::bit_cast<float>((bits >> 23 & exponent_bits) | std::bit_cast<std::uint32_t>(addend)) -
+      (addend + static_cast<float>(127 + centre));
+  const float rest =
+      std::bit_cast<float>((bits & fraction_bits) | std::bit_cast<std::uint32_t>(1.0F)) - middle;
+  float sum = coefficients[8];
+  CUSZI_UNROLL
+  for (int n = 7; n >= 0; --n) sum = sum * rest + coefficients[n];
+  return exponent + sum;
+}
+
+/// 2^y for |y| < 2^21 as mantissa x 2^exponent with a mantissa from 1 to 2, or just below 1 next to
+/// y = 0; the share that it errs by is below 2^-23.4. It never decreases with y.
+struct FloatPower {
+  float mantissa;
+  int exponent;
+
+  CUSZI_HD static FloatPower of(float y) {
+    constexpr float coefficients[6]{0x1.62e430p-1F, 0x1.ebfc40p-3F,  0x1.c69f3ap-5F,
+                                    0x1.3c4c98p-7F, 0x1.4c9214p-10F, 0x1.b50dbap-13F};
+    constexpr float addend = 12582912.0F;  // 1.5 x 2^23: sums with it are integers
+    const float placed = (y - 0.5F) + addend;
+    const float rest = y - (placed - addend);  // from 0 to 1
+    float sum = coefficients[5];
+    CUSZI_UNROLL
+    for (int n = 4; n >= 0; --n) sum = sum * rest + coefficients[n];
+    const float mantissa = 1.0F + rest * sum;
+    return {mantissa < 2.0F ? mantissa : 2.0F,
+            static_cast<int>(std::bit_cast<std::uint32_t>(placed) -
+                             std::bit_cast<std::uint32_t>(addend))};
+  }
+
+  /// 2^(y + more) if that is a normal number.
+  CUSZI_HD float scaled_by(int more) const {
+    const auto shift = static_cast<std::uint32_t>(exponent + more);
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(mantissa) + (shift << 23));
+  }
+};
 
 /// 512 over the middle of the i-th of 64 parts of [1, 2), rounded; of the first and the last part
 /// over its outer end, so that powers of two have exact logarithms.

@@ -11,15 +11,10 @@ namespace cuszi {
 namespace {
 
 /// The middle of the sample's logarithms.
-LogTransform log_transform_of(const std::vector<double>& sample) {
-  int least = std::numeric_limits<int>::max();
-  int most = std::numeric_limits<int>::min();
-  for (const double value : sample) {
-    if (value == 0 || !std::isfinite(value)) continue;
-    least = std::min(least, std::ilogb(value));
-    most = std::max(most, std::ilogb(value));
-  }
-  return {static_cast<std::int16_t>(least > most ? 0 : (least + most + 1) / 2)};
+LogTransform log_transform_of(const MagnitudeRange& sample) {
+  if (!sample.any()) return {};
+  const int sum = std::ilogb(sample.least) + std::ilogb(sample.largest) + 1;
+  return {static_cast<std::int16_t>(sum / 2)};
 }
 
 /// Where a share of values becomes the absolute bound; not so far out that its inverse overflows.
@@ -27,7 +22,7 @@ Knee knee_of(const ValueBound& bound) {
   return Knee(std::clamp(bound.bound / bound.share, 1 / Knee::most, Knee::most));
 }
 
-TransformParams transform_for(const ValueBound& bound, const std::vector<double>& sample) {
+TransformParams transform_for(const ValueBound& bound, const MagnitudeRange& sample) {
   switch (bound.kind) {
     case ValueBound::Kind::either: return SymlogTransform{knee_of(bound)};
     case ValueBound::Kind::both: return LogLinearTransform{knee_of(bound)};
@@ -35,15 +30,13 @@ TransformParams transform_for(const ValueBound& bound, const std::vector<double>
   }
 }
 
-/// The largest magnitude that the sample comes to, and not below 1.
+/// The largest magnitude that the sample comes to.
 template <class T, class Params>
-double largest_of(const Params& transform, const std::vector<double>& sample) {
-  double largest = 1;
-  for (const double value : sample) {
-    if (value == 0 || !std::isfinite(value)) continue;
-    largest = std::max(largest, std::fabs(transform.template forward<T>(std::fabs(value))));
-  }
-  return largest;
+double largest_of(const Params& transform, const MagnitudeRange& sample) {
+  if (!sample.any()) return 0;
+  const T first = transform.forward(static_cast<T>(sample.least));
+  const T last = transform.forward(static_cast<T>(sample.largest));
+  return static_cast<double>(std::max(magnitude_of(first), magnitude_of(last)));
 }
 
 /// How far y may be from that of any value under the share, if neither is rounded.
@@ -53,40 +46,57 @@ double reach_of(double share) {
   return Params::id == TransformId::symlog ? binary * ln_2 : binary;
 }
 
-// How much y is to leave to the rounding of values and to what the functions err, in units of what
-// values of the type near 1 take, where the sample comes to y of this magnitude.
+// How much y is to leave to the rounding of values and to what the functions err, where the sample
+// comes to y of this magnitude, and y of less than twice that are certain.
 
-/// The logarithm of a double is itself rounded by more than that from 2^8 on.
+template <class T>
+inline constexpr double near_1 = sizeof(T) == sizeof(float) ? 0x1p-23 : 0x1p-48;
+
+/// How often that counts for logarithms that are made in doubles: those of doubles are themselves
+/// rounded by more than that from 2^8 on.
+template <class T>
+double times_near_1(double largest) {
+  constexpr double safe = 8;
+  return sizeof(T) == sizeof(float) ? 1 : std::max(1.0, largest / safe);
+}
+
+/// Of floats, both polynomials and what they are rounded to take 2^-22. Those of doubles are rounded
+/// twice by half the spacing of values around four times the largest.
 template <class T>
 double room_for(const LogTransform& transform, double largest) {
-  constexpr double safe = 8;
-  const double most = largest + std::abs(transform.centre);
-  return sizeof(T) == sizeof(float) ? 1 : std::max(1.0, most / safe);
+  if constexpr (sizeof(T) == sizeof(float)) return 0x1.4p-22;
+  return 0x1p-46 * times_near_1<T>(largest + std::abs(transform.centre));
 }
 template <class T>
 double room_for(const SymlogTransform& /*transform*/, double largest) {
-  return room_for<T>(LogTransform{}, largest * log2_e);
+  return near_1<T> * times_near_1<T>(largest * log2_e);
 }
 /// Beyond the knee all that is relative to y.
 template <class T>
 double room_for(const LogLinearTransform& /*transform*/, double largest) {
-  return 1 + largest;
+  return near_1<T> * (1 + largest);
 }
 
 template <class T, class Params>
-TransformChoice choice_of(const Params& transform, double share,
-                          const std::vector<double>& sample) {
+TransformChoice choice_of(const Params& transform, double share, const MagnitudeRange& sample,
+                          bool quick) {
   const double reach = reach_of<Params>(share);
-  const double near_1 = sizeof(T) == sizeof(float) ? 0x1p-23 : 0x1p-48;
-  double largest = largest_of<T>(transform, sample);
+  const double sampled = largest_of<T>(transform, sample);
+  double largest = std::max(sampled, 1.0);
   if (Params::id == TransformId::log_linear) {
     constexpr double most_of_reach = 0x1p-4;  // that few large values may take from all others
-    largest = std::clamp(reach * most_of_reach / near_1, 1.0, largest);
+    largest = std::clamp(reach * most_of_reach / near_1<T>, 1.0, largest);
+  }
+  if (Params::id == TransformId::log && quick) {
+    constexpr double most_of_reach = 0x1p-7;
+    constexpr double enough = 16;  // 32 octaves on either side
+    const double spacing = std::ldexp(1.0, -std::numeric_limits<T>::digits);
+    largest = std::max(largest, std::min(reach * most_of_reach / spacing, enough));
   }
   // Half the spacing of values of the type around that.
   const double rounding = std::ldexp(1.0, std::ilogb(largest) - std::numeric_limits<T>::digits);
-  const double most = reach * (1 - 0x1p-40) - near_1 * room_for<T>(transform, largest);
-  return {transform, std::max(most - rounding, 0.0), rounding};
+  const double most = reach * (1 - 0x1p-40) - room_for<T>(transform, largest);
+  return {transform, std::max(most - rounding, 0.0), std::ldexp(2.0, std::ilogb(largest)), sampled};
 }
 
 }  // namespace
@@ -114,11 +124,12 @@ TransformParams read_transform(ByteReader& in) {
       [&](auto row) -> TransformParams { return decltype(row)::read(in); });
 }
 
-TransformChoice choose_transform(const ValueBound& bound, DType dtype,
-                                 const std::vector<double>& sample) {
+TransformChoice choose_transform(const ValueBound& bound, DType dtype, const MagnitudeRange& sample,
+                                 bool quick) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    return std::visit([&](const auto& row) { return choice_of<T>(row, bound.share, sample); },
+    return std::visit(
+        [&](const auto& row) { return choice_of<T>(row, bound.share, sample, quick); },
                       transform_for(bound, sample));
   });
 }

@@ -21,6 +21,8 @@ struct FrameInput {
   double max;
   Dims dims{};                 ///< as the frame has them
   RestoreRules<T> rules = {};  ///< that a restored value could break
+  /// The values themselves where `values` are their logarithms.
+  std::span<const T> originals = {};
 };
 
 /// A frame to restore, as predictors see it.
@@ -32,6 +34,7 @@ struct FrameOutput {
   double min;
   double max;
   Dims dims{};  ///< as the frame has them
+  const TransformTarget* transform = nullptr;
 };
 
 /// What a predictor makes of a pass: a quant-code per point, and what the codes cannot say.

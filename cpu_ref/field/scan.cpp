@@ -151,6 +151,17 @@ double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missin
 }
 
 template <class T>
+MagnitudeRange sampled_magnitudes(std::span<const T> values, const MissingTest<T>& missing) {
+  const std::uint64_t points = values.size();
+  MagnitudeRange range;
+  for (std::uint64_t k = 0; k < sample_size(points); ++k) {
+    const T value = values[magnitude_sample(k, points)];
+    if (value != 0 && !missing(value)) range.include(static_cast<double>(magnitude_of(value)));
+  }
+  return range;
+}
+
+template <class T>
 bool contains_bits(std::span<const T> values, BitsOf<T> bits) {
   std::atomic<bool> found = false;
   parallel_for(ceil_div(values.size(), block_points), [&](std::uint64_t i) {
@@ -189,6 +200,8 @@ template FieldScan scan_frame(const Extents3&, std::span<const double>, const Fi
                               const PredictorParams&);
 template double sampled_magnitude(std::span<const float>, const MissingTest<float>&);
 template double sampled_magnitude(std::span<const double>, const MissingTest<double>&);
+template MagnitudeRange sampled_magnitudes(std::span<const float>, const MissingTest<float>&);
+template MagnitudeRange sampled_magnitudes(std::span<const double>, const MissingTest<double>&);
 template bool contains_bits(std::span<const float>, std::uint32_t);
 template bool contains_bits(std::span<const double>, std::uint64_t);
 template Mask build_mask(std::span<const float>, std::span<const float>, const FillValues&,

@@ -14,6 +14,8 @@ FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const F
 /// The largest magnitude in a sample of the values, of those that are not missing.
 template <class T>
 double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missing);
+template <class T>
+MagnitudeRange sampled_magnitudes(std::span<const T> values, const MissingTest<T>& missing);
 
 /// Whether any of `values` has the bits `bits`, those of a fill value or of a zero.
 template <class T>

@@ -29,12 +29,12 @@ class Restoration {
   template <class T>
   FrameOutput<T> output() const {
     return {target_.shape.extents(), as_values<T>(target_.out), mask_, target_.min, target_.max,
-            target_.shape.dims};
+            target_.shape.dims, target_.transform};
   }
 
   /// Undoes the transform and puts the missing values back.
   void finish() const {
-    if (target_.transform != nullptr) {
+    if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
       with_type_of(target_.shape.dtype, [&](auto zero) {
         restore_values(*target_.transform, target_.shape.dims,
                        as_values<decltype(zero)>(target_.out));

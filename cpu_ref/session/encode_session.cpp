@@ -249,6 +249,10 @@ class CpuEncodeSession final : public EncodeSession {
     return sampled;
   }
 
+  MagnitudeRange sampled_magnitudes() override {
+    return cpu::sampled_magnitudes(original_, MissingTest<T>(rules_.fills));
+  }
+
   bool contains_bits(std::uint64_t bits) override {
     return cpu::contains_bits(values_, static_cast<BitsOf<T>>(bits));
   }
@@ -259,6 +263,7 @@ class CpuEncodeSession final : public EncodeSession {
     signs_ = transform_values(choice, bound, rules_.fills, frame_rules_, original_,
                               std::span(transformed_));
     values_ = transformed_;
+    has_logs_ = std::holds_alternative<LogTransform>(choice.params);
     learn(scan_frame(shape_.extents(), values_, {}, draft_), {});
   }
 
@@ -330,7 +335,10 @@ class CpuEncodeSession final : public EncodeSession {
 
   FrameInput<T> input() {
     scan();
-    return {shape_.extents(), values_, mask_, scan_.min, scan_.max, shape_.dims, frame_rules_};
+    return {shape_.extents(), values_,
+            mask_,            scan_.min,
+            scan_.max,        shape_.dims,
+            frame_rules_,     has_logs_ ? original_ : std::span<const T>()};
   }
 
   Workspace& workspace_;
@@ -339,6 +347,7 @@ class CpuEncodeSession final : public EncodeSession {
   std::span<const T> values_;  ///< the original ones, or transformed, or without those kept
   std::vector<T> transformed_;
   std::vector<std::uint64_t> signs_;
+  bool has_logs_ = false;  ///< the values are logarithms
   ValueRules rules_;
   PredictorParams draft_;
   bool is_scanned_ = false;

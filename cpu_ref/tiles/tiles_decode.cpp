@@ -37,7 +37,7 @@ class TileBytes {
   }
 
   /// Up to eight bytes from `offset` on. Behind the last byte there may be anything, for the
-  /// largest base and all planes.
+  /// largest base, the signs and all planes.
   std::uint64_t look(std::uint32_t offset = 0, std::uint32_t count = 8) const {
     std::uint64_t bits;
     std::memcpy(&bits, bytes_ + at_ + offset, sizeof bits);
@@ -63,7 +63,7 @@ class TileBytes {
 
   std::uint32_t size_ = 0;
   std::uint32_t at_ = 0;
-  std::byte bytes_[TileHead::max_bytes + 4 + most_of_planes + 8] = {};
+  std::byte bytes_[TileHead::max_bytes + 4 + TileSigns::most_bytes + most_of_planes + 8] = {};
 };
 
 template <class T, class Shape>
@@ -75,7 +75,10 @@ class TileDecoder {
         quantizer_(params.half_step),
         min_(static_cast<T>(frame.min)),
         max_(static_cast<T>(frame.max)),
-        values_(frame.values.data()) {}
+        values_(frame.values.data()) {
+    if (frame.transform == nullptr || !frame.transform->is_by_tiles) return;
+    logs_.emplace(std::get<LogTransform>(frame.transform->transform.params), *frame.transform);
+  }
 
   void restore(std::uint64_t tile, const TileView& view) {
     if (view.head.raw) {
@@ -91,13 +94,38 @@ class TileDecoder {
 
   void restore_planes(const TileView& view) {
     bytes_.hold(view.bytes, view.head.bytes);
-    const auto base = unzigzag32(static_cast<std::uint32_t>(bytes_.take(view.head.base_bytes)));
+    std::uint64_t base = bytes_.take(view.head.base_bytes);
+    if (logs_) {
+      read_signs(base);
+      base >>= TileSigns::base_bits;
+    }
     read_planes(view);
     make_integers(view.head.pairs);
     sum_up(view.head.axes);
-    make_values(base);
+    const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base));
+    if (!logs_) {
+      make_values(first);
+    } else if (logs_->is_normal) {
+      make_values_of_logs<true>(first);
+    } else {
+      make_values_of_logs<false>(first);
+    }
     if (view.head.patched) put_patches();
     bytes_.expect_end();
+  }
+
+  void read_signs(std::uint64_t base) {
+    if ((base & TileSigns::differ) == 0) {
+      for (std::uint32_t& lane : signs_) lane = 0 - static_cast<std::uint32_t>(base & TileSigns::all_negative);
+      return;
+    }
+    const auto negative = static_cast<std::uint32_t>(bytes_.take(4));
+    const auto mixed = static_cast<std::uint32_t>(bytes_.take(4));
+    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+      const bool is_mixed = ((mixed >> lane) & 1) != 0;
+      signs_[lane] = is_mixed ? static_cast<std::uint32_t>(bytes_.take(4))
+                              : 0 - ((negative >> lane) & 1);
+    }
   }
 
   void read_planes(const TileView& view) {
@@ -176,6 +204,16 @@ class TileDecoder {
             clamp_restored(quantizer.restored(integer_[point][lane] + base), min, max);
   }
 
+  template <bool normal>
+  void make_values_of_logs(std::uint32_t base) {
+    const TileQuantizer<T> quantizer = quantizer_;
+    const LogRestorer<T> logs = *logs_;
+    for (unsigned point = 0; point < lane_points; ++point)
+      for (unsigned lane = 0; lane < tile_lanes; ++lane)
+        value_[point][lane] = logs.template restored<normal>(
+            quantizer.restored(integer_[point][lane] + base), signs_[lane] >> point);
+  }
+
   void put_patches() {
     bytes_.require(2);
     const auto count = static_cast<std::uint32_t>(bytes_.take(2));
@@ -195,8 +233,10 @@ class TileDecoder {
   TileQuantizer<T> quantizer_;
   T min_;
   T max_;
+  std::optional<LogRestorer<T>> logs_;  ///< nothing where tiles are of the values themselves
   T* values_;
   TileBytes bytes_;
+  Lanes signs_;
   PointsOf<T> value_;
   LanePoints integer_;
   Lanes plane_[TileHead::max_pairs][2];

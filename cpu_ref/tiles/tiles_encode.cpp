@@ -107,6 +107,7 @@ class TileEncoder {
     first_ = grid_.first(tile);
     rows_.load(frame_.values.data(), first_, value_);
     quantise();
+    if (has_signs()) look_at_originals();
     choose_axes();
     write(out);
   }
@@ -122,6 +123,7 @@ class TileEncoder {
   /// Makes integers of the values, relative to that of the tile's first point.
   void quantise() {
     patch_count_ = 0;
+    any_absent_ = false;
     base_ = quantizer_.integer_of(value_[0][0]);
     if (are_small()) {
       round_values();
@@ -174,8 +176,31 @@ class TileEncoder {
     return !frame_.mask.any() && std::ranges::count(doubts, T(0)) == tile_lanes;
   }
 
+  bool has_signs() const { return !frame_.originals.empty(); }
+
+  /// Puts the original values in the place of their logarithms, and finds their signs.
+  void look_at_originals() {
+    rows_.load(frame_.originals.data(), first_, value_);
+    Lanes negative = {};
+    std::uint32_t any = 0;
+    for (unsigned point = 0; point < lane_points; ++point)
+      for (unsigned lane = 0; lane < tile_lanes; ++lane)
+        negative[lane] |= std::uint32_t{value_[point][lane] < 0} << point;
+    for (unsigned lane = 0; lane < tile_lanes; ++lane)
+      any |= negative[lane] & ~(any_absent_ ? absent_[lane] : 0);
+    signs_ = {};
+    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
+      const std::uint32_t absent = any_absent_ ? absent_[lane] : 0;
+      const std::uint32_t signs = signs_of_lane(negative[lane], absent, any != 0);
+      sign_word_[lane] = signs;
+      if (signs == 0) continue;
+      (~signs == 0 ? signs_.negative : signs_.mixed) |= std::uint32_t{1} << lane;
+    }
+  }
+
   /// Where some values are missing or not certain to come back within the bound.
   void look_closer() {
+    any_absent_ = true;
     std::uint32_t other = 0 - base_;  // 0, if no point has an integer
     bool any = false;
     for (unsigned lane = 0; lane < tile_lanes; ++lane) {
@@ -279,10 +304,10 @@ class TileEncoder {
     TileHead head;
     head.pairs = pairs_of(all);
     head.axes = axes_;
-    const std::uint32_t base = zigzag32(base_);
+    const std::uint64_t base = has_signs() ? signs_.base_of(zigzag32(base_), is_narrow()) : zigzag32(base_);
     head.base_bytes = base_bytes_of(base);
     head.patched = patch_count_ != 0;
-    head.bytes = head.base_bytes + patch_bytes<T>(patch_count_);
+    head.bytes = head.base_bytes + sign_bytes() + patch_bytes<T>(patch_count_);
     std::uint32_t sparse_bytes = 0;
     for (std::uint32_t pair = 0; pair < head.pairs; ++pair) {
       const std::uint32_t bytes = look_at_pair(pair);
@@ -301,8 +326,33 @@ class TileEncoder {
     out.add_words({&plane_[0][0][0], head.dense * 2 * std::size_t{tile_lanes}});
     out.add_words({&lanes_[head.dense], head.pairs - head.dense});
     out.add_bytes(base, head.base_bytes);
+    if (sign_bytes() != 0) write_signs(out);
     write_bytes(head, out);
     if (head.patched) write_patches(out);
+  }
+
+  bool is_narrow() const {
+    std::int32_t least = 0;  // of the first point
+    std::int32_t most = 0;
+    for (const Lanes& lanes : integer_) {
+      for (const std::uint32_t integer : lanes) {
+        least = std::min(least, static_cast<std::int32_t>(integer));
+        most = std::max(most, static_cast<std::int32_t>(integer));
+      }
+    }
+    return static_cast<std::uint32_t>(most) - static_cast<std::uint32_t>(least) <= narrow_reach;
+  }
+
+  std::uint32_t sign_bytes() const {
+    if (!has_signs() || signs_.alike()) return 0;
+    return TileSigns::bytes_of(static_cast<std::uint32_t>(std::popcount(signs_.mixed)));
+  }
+
+  void write_signs(ChunkWriter& out) const {
+    out.add_bytes(signs_.negative, 4);
+    out.add_bytes(signs_.mixed, 4);
+    for (std::uint32_t left = signs_.mixed; left != 0; left &= left - 1)
+      out.add_bytes(sign_word_[static_cast<unsigned>(std::countr_zero(left))], 4);
   }
 
   /// Finds which bytes of a pair are not zero; the bytes it takes without those that are.
@@ -380,7 +430,7 @@ class TileEncoder {
   Extremes<T> extremes_;
   bool all_finite_ = true;
   Extents3 first_{};  ///< point of the tile
-  PointsOf<T> value_;
+  PointsOf<T> value_;  ///< as predictors see them, then the original ones
   LanePoints integer_;
   LanePoints along_x_;  ///< differences
   LanePoints along_xy_;
@@ -389,9 +439,12 @@ class TileEncoder {
   std::uint32_t axes_ = 0;
   Unions union_;
   std::uint32_t base_ = 0;
+  bool any_absent_ = false;
   Lanes absent_;
   Lanes patched_;
   std::uint32_t patch_count_ = 0;
+  TileSigns signs_;
+  Lanes sign_word_;
   Lanes plane_[TileHead::max_pairs][2];
   std::uint32_t lanes_[TileHead::max_pairs];
   std::uint8_t flags_[TileHead::max_pairs][tile_lanes];

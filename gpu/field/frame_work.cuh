@@ -19,6 +19,7 @@ struct FrameInput {
   double max;
   Dims dims{};                 ///< as the frame has them; for the host
   RestoreRules<T> rules = {};  ///< that a restored value could break
+  const T* originals = nullptr;  ///< the values themselves where `values` are their logarithms
 };
 
 /// A frame to restore, on the device.
@@ -31,6 +32,7 @@ struct FrameOutput {
   double min;
   double max;
   Dims dims{};  ///< as the frame has them; for the host
+  const TransformTarget* transform = nullptr;
 };
 
 /// What a predictor makes of a pass beside the quant-codes: their histogram, on the device, its

@@ -207,6 +207,10 @@ class GpuEncodeSession final : public EncodeSession {
     return sampled;
   }
 
+  MagnitudeRange sampled_magnitudes() override {
+    return sample_magnitudes(gpu_, original_, shape_.points(), rules_.fills);
+  }
+
   bool contains_bits(std::uint64_t bits) override {
     const std::uint64_t points = shape_.points();
     auto* const found = gpu_.take_zeroed<std::uint32_t>(1);
@@ -228,6 +232,7 @@ class GpuEncodeSession final : public EncodeSession {
     missing_ = {};
     values_ = out;
     fills_ = {};
+    has_logs_ = std::holds_alternative<LogTransform>(choice.params);
     look_at_all();
     learn(scan_, {});
   }
@@ -295,6 +300,13 @@ class GpuEncodeSession final : public EncodeSession {
     return coded;
   }
 
+  std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& params,
+                                                 const TransformChoice& choice) override {
+    if (is_scanned_ || rules_.any()) return std::nullopt;
+    return gpu::encode_logs_unscanned(gpu_, std::get<TilesParams>(params), choice,
+                                      shape_.extents(), original_);
+  }
+
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
@@ -323,7 +335,8 @@ class GpuEncodeSession final : public EncodeSession {
   FrameInput<T> input() {
     scan();
     return {shape_.extents(), values_,   missing_.bits, scan_.missing,
-            scan_.min,        scan_.max, shape_.dims,   frame_rules_};
+            scan_.min,        scan_.max, shape_.dims,   frame_rules_,
+            has_logs_ ? original_ : nullptr};
   }
 
   /// The values without those that are missing.
@@ -342,6 +355,7 @@ class GpuEncodeSession final : public EncodeSession {
   const T* original_ = nullptr;
   const T* values_ = nullptr;  ///< the original ones, or transformed, or without those kept
   std::uint64_t* negative_ = nullptr;
+  bool has_logs_ = false;  ///< the values are logarithms
   FrameMemory memory_;
   ValueRules rules_;
   FillValues fills_;  ///< among the values

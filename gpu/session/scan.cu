@@ -178,14 +178,21 @@ __global__ void sample_splines(Extents3 extents, const T* values, MissingTest<T>
   result->splines.sum[axis][threadIdx.x] = sum;
 }
 
-/// The extremes of a sample, a part for each thread block.
-template <class T>
+/// The extremes of a sample, a part for each thread block; or of the magnitudes that are not 0.
+template <class T, bool of_magnitudes>
 __global__ void __launch_bounds__(ScanPolicy::threads)
     sample_extremes(const T* values, std::uint64_t points, MissingTest<T> missing,
                     SharedExtremes* sampled) {
   Range<T> range = empty_range<T>();
   const std::uint64_t k = ItemPolicy::first();
-  if (k < sample_size(points)) include(range, values[magnitude_sample(k, points)], missing);
+  if (k < sample_size(points)) {
+    const T value = values[magnitude_sample(k, points)];
+    if (!of_magnitudes) {
+      include(range, value, missing);
+    } else if (value != 0 && !missing(value)) {
+      include(range, magnitude_of(value), MissingTest<T>{});
+    }
+  }
   range = merge_block(range);
   if (threadIdx.x == 0) {
     sampled[blockIdx.x].set(range.min <= range.max, static_cast<double>(range.min),
@@ -366,18 +373,37 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
   return scan;
 }
 
-template <class T>
-SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points) {
+namespace {
+
+template <bool of_magnitudes, class T>
+SharedExtremes extremes_of_sample(DeviceContext& gpu, const T* values, std::uint64_t points,
+                                  const MissingTest<T>& missing) {
   const unsigned blocks = blocks_for(sample_size(points), ScanPolicy::threads);
   auto* const parts = gpu.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
-  sample_extremes<<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points,
-                                                                    MissingTest<T>{}, parts);
+  sample_extremes<T, of_magnitudes>
+      <<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points, missing, parts);
   check_launch("sample_extremes");
   gpu.sync();
   SharedExtremes all{};
   for (const SharedExtremes& part : std::span(parts, blocks)) all.include(part);
+  return all;
+}
+
+}  // namespace
+
+template <class T>
+SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points) {
+  const SharedExtremes all = extremes_of_sample<false>(gpu, values, points, MissingTest<T>{});
   if (!all.any()) return {};
   return {all.min(), all.max(), largest_magnitude(all)};
+}
+
+template <class T>
+MagnitudeRange sample_magnitudes(DeviceContext& gpu, const T* values, std::uint64_t points,
+                                 const FillValues& fills) {
+  const SharedExtremes all = extremes_of_sample<true>(gpu, values, points, MissingTest<T>(fills));
+  if (!all.any()) return {};
+  return {all.min(), all.max()};
 }
 
 namespace {
@@ -492,6 +518,10 @@ template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*, co
                               const PredictorParams&);
 template SampledRange sample_range(DeviceContext&, const float*, std::uint64_t);
 template SampledRange sample_range(DeviceContext&, const double*, std::uint64_t);
+template MagnitudeRange sample_magnitudes(DeviceContext&, const float*, std::uint64_t,
+                                          const FillValues&);
+template MagnitudeRange sample_magnitudes(DeviceContext&, const double*, std::uint64_t,
+                                          const FillValues&);
 template std::vector<std::optional<BatchRange>> scan_batch<float>(DeviceContext&,
                                                                   std::span<const BatchFrame>);
 template std::vector<std::optional<BatchRange>> sample_batch<float>(DeviceContext&,

@@ -26,6 +26,11 @@ struct SampledRange {
 template <class T>
 SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points);
 
+/// EncodeSession::sampled_magnitudes(), one wait of the host.
+template <class T>
+MagnitudeRange sample_magnitudes(DeviceContext& gpu, const T* values, std::uint64_t points,
+                                 const FillValues& fills);
+
 /// FrameBatch::scan() of frames whose values are of type T. The host waits once.
 template <class T>
 std::vector<std::optional<BatchRange>> scan_batch(DeviceContext& gpu,

@@ -8,16 +8,51 @@
 
 namespace cuszi::gpu {
 
+// What the points of tiles are.
+
+/// As the predictor sees them.
+template <class T>
+struct ValuePoints {
+  static constexpr bool are_logs = false;
+  static constexpr bool makes_logs = false;
+
+  __device__ T seen(T value) const { return value; }
+  __device__ const T* originals(const T* values) const { return values; }
+};
+
+/// Logarithms of other values.
+template <class T>
+struct LogPoints {
+  static constexpr bool are_logs = true;
+  static constexpr bool makes_logs = false;
+  const T* values;
+
+  __device__ T seen(T value) const { return value; }
+  __device__ const T* originals(const T* /*logs*/) const { return values; }
+};
+
+/// Values that are seen as their logarithms.
+template <class T>
+struct LoggedPoints {
+  static constexpr bool are_logs = true;
+  static constexpr bool makes_logs = true;
+  LogTransform log;
+
+  __device__ T seen(T value) const { return log.forward_normal(value); }
+  __device__ const T* originals(const T* values) const { return values; }
+};
+
 /// What a kernel tells of a frame.
 struct TileTotals {
   std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
   std::uint64_t patches;
-  std::uint64_t strange;    ///< tiles with values that NarrowTile cannot hold
-  SharedExtremes extremes;  ///< of all values, where they are sought
+  std::uint64_t strange;    ///< whether there are tiles with points that have no integer, if needed
+  SharedExtremes extremes;  ///< of all points, where they are sought
+  SharedExtremes own;       ///< of the values, where logarithms are made of them
 };
 
 /// Everything that the kernel of a frame needs.
-template <class T, class Shape>
+template <class T, class Shape, class Points = ValuePoints<T>>
 struct TileTask {
   TileGrid grid;
   TileMap<Shape> map;
@@ -31,18 +66,19 @@ struct TileTask {
   std::uint64_t room_words;
   std::uint64_t* states;  ///< of the chunks, see ChunkOffsets
   TileTotals* totals;
+  Points points;
 };
 
-/// Reads a lane's values; points beyond the field repeat its last.
-template <class T, class Shape, bool vector>
-__device__ void load_values(const TileTask<T, Shape>& task,
+/// Reads a lane's values of a field; points beyond it repeat its last.
+template <bool vector, class Shape, class T>
+__device__ void load_values(const TileMap<Shape>& map, const T* field,
                             const typename TileMap<Shape>::Tile& tile, unsigned lane,
                             T (&values)[lane_points]) {
-  const T* const from = task.values + task.map.first_index(tile, lane);
-  if (task.map.is_whole(tile)) {
+  const T* const from = field + map.first_index(tile, lane);
+  if (map.is_whole(tile)) {
 #pragma unroll
     for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
-      const T* const row = from + task.map.offset_of(point);
+      const T* const row = from + map.offset_of(point);
       T four[4];
       if constexpr (vector) {
         load_four(row, four);
@@ -55,10 +91,10 @@ __device__ void load_values(const TileTask<T, Shape>& task,
     }
     return;
   }
-  const PointsInside inside = task.map.inside(tile, lane);
+  const PointsInside inside = map.inside(tile, lane);
 #pragma unroll
   for (int point = 0; point < static_cast<int>(lane_points); ++point)
-    values[point] = from[task.map.clamped_offset_of(point, inside)];
+    values[point] = from[map.clamped_offset_of(point, inside)];
 }
 
 /// How to put those of eight bytes first that are not zero: selectors for each four of them and,
@@ -168,16 +204,26 @@ struct Extremes {
 
 /// Puts those of a chunk's tiles together with those of all.
 template <class T>
-__device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, TileTotals& totals) {
+__device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, SharedExtremes& total) {
   Extremes<T> all = of_tiles[0];
   for (unsigned i = 1; i < tiles; ++i) all.include(of_tiles[i]);
-  totals.extremes.include(static_cast<double>(all.min), static_cast<double>(all.max));
+  total.include(static_cast<double>(all.min), static_cast<double>(all.max));
+}
+
+/// The points of a lane that are negative, as bits.
+template <class T>
+__device__ std::uint32_t negative_points(const T (&values)[lane_points]) {
+  std::uint32_t negative = 0;
+#pragma unroll
+  for (unsigned point = 0; point < lane_points; ++point)
+    negative |= std::uint32_t{values[point] < 0} << point;
+  return negative;
 }
 
 /// A tile on its way to its chunk.
-template <class T, class Shape, bool vector, class Numbers>
+template <class T, class Shape, bool vector, class Numbers, class Points>
 struct TileEncoder {
-  const TileTask<T, Shape>& task;
+  const TileTask<T, Shape, Points>& task;
   typename TileMap<Shape>::Tile tile;
   unsigned lane;
   Numbers numbers;
@@ -185,17 +231,34 @@ struct TileEncoder {
   std::uint32_t base;
   std::uint32_t patched = 0;
   std::uint32_t patches = 0;  ///< of all lanes
+  std::uint32_t negative = 0;  ///< points of this lane, where logarithms are coded
+  TileSigns signs;
+  bool is_narrow = false;  ///< told where logarithms are coded
   TileHead head;
 
-  __device__ TileEncoder(const TileTask<T, Shape>& t, std::uint64_t number)
+  __device__ TileEncoder(const TileTask<T, Shape, Points>& t, std::uint64_t number)
       : task(t), tile(t.map[number]), lane(threadIdx.x % 32) {}
 
-  /// Makes integers of the values, relative to that of the tile's first point.
-  __device__ void quantise(Extremes<T>* extremes) {
-    T values[lane_points];
-    load_values<T, Shape, vector>(task, tile, lane, values);
-    if (extremes != nullptr) extremes->take(values);
-    if constexpr (Numbers::is_narrow) {
+  /// Makes integers of the points, relative to that of the tile's first one, given which values are
+  /// negative where logarithms have been made of them. What is given is lost.
+  __device__ void quantise(T (&points)[lane_points], const Extremes<T>* extremes,
+                           std::uint32_t negative_values) {
+    const std::uint32_t absent = make_integers(points, extremes);
+    if constexpr (Points::are_logs) {
+      negative = negative_values;
+      if constexpr (!Points::makes_logs) {
+        load_values<vector>(task.map, task.points.values, tile, lane, points);
+        negative = negative_points(points);
+      }
+      find_signs(absent);
+      is_narrow = numbers.is_within(narrow_reach);
+    }
+  }
+
+  /// Returns which points have no integer.
+  __device__ std::uint32_t make_integers(const T (&values)[lane_points],
+                                         const Extremes<T>* extremes) {
+    if constexpr (Numbers::is_narrow || Points::makes_logs) {
       const bool certain = extremes == nullptr ||
                            __all_sync(whole_warp, extremes->magnitude() <= task.certain_magnitude);
       if (certain) {
@@ -204,11 +267,15 @@ struct TileEncoder {
           const int point = i / 2 + i % 2 * lane_pairs;
           numbers.set(point, task.quantizer.integer_of(values[point]));
         }
-        base = numbers.base(task.quantizer.integer_of(values[0]));
-        return;
+        if constexpr (Numbers::is_narrow) {
+          base = numbers.base(task.quantizer.integer_of(values[0]));
+        } else {
+          base = numbers.fill(0);
+        }
+        return 0;
       }
     }
-    bool doubtful = task.missing.words != nullptr;
+    bool doubtful = !Points::are_logs && task.missing.words != nullptr;  // logarithms are no numbers
     std::uint32_t first = 0;
 #pragma unroll
     for (int i = 0; i < static_cast<int>(lane_points); ++i) {
@@ -225,6 +292,21 @@ struct TileEncoder {
     } else {
       base = numbers.fill(absent);
     }
+    return absent;
+  }
+
+  __device__ void find_signs(std::uint32_t absent) {
+    const bool any = __any_sync(whole_warp, (negative & ~absent) != 0);
+    negative = signs_of_lane(negative, absent, any);
+    signs.negative = __ballot_sync(whole_warp, ~negative == 0);
+    signs.mixed = __ballot_sync(whole_warp, negative != 0 && ~negative != 0);
+  }
+  __device__ std::uint64_t base_word() const {
+    return Points::are_logs ? signs.base_of(zigzag32(base), is_narrow) : zigzag32(base);
+  }
+  __device__ std::uint32_t sign_bytes() const {
+    if (!Points::are_logs || signs.alike()) return 0;
+    return TileSigns::bytes_of(static_cast<unsigned>(__popc(signs.mixed)));
   }
 
   __device__ TileGrid::Place place_of(unsigned point) const {
@@ -244,7 +326,7 @@ struct TileEncoder {
         absent |= bit;
         continue;
       }
-      const T value = task.values[place.index];
+      const T value = task.points.seen(task.values[place.index]);
       const auto result = task.quantizer(value);
       if (!result.in_range && !result.certain) absent |= bit;
       const bool kept = result.certain ||
@@ -252,7 +334,8 @@ struct TileEncoder {
       if (!kept && place.inside) patched |= bit;
     }
     patches = __reduce_add_sync(whole_warp, static_cast<unsigned>(__popc(patched)));
-    const bool strange = Numbers::is_narrow && __any_sync(whole_warp, absent != 0);
+    const bool strange =
+        (Numbers::is_narrow || Points::makes_logs) && __any_sync(whole_warp, absent != 0);
     if (lane == 0 && patches != 0) {
       atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->patches), patches);
     }
@@ -295,7 +378,7 @@ struct TileEncoder {
   /// Decides how the tile is written; returns where this lane's bytes begin behind all flags.
   __device__ std::uint32_t make_head() {
     head.pairs = pairs_of(__reduce_or_sync(whole_warp, unions.all()));
-    head.base_bytes = base_bytes_of(zigzag32(base));
+    head.base_bytes = base_bytes_of(base_word());
     head.patched = patches != 0;
     std::uint32_t flag_bytes = 0;
     std::uint32_t data_bytes = 0;
@@ -313,7 +396,8 @@ struct TileEncoder {
       }
     }
     const std::uint32_t before = sum_below(unions.count_from(head.dense), lane);
-    const std::uint32_t bytes = head.base_bytes + flag_bytes + data_bytes + patch_bytes<T>(patches);
+    const std::uint32_t bytes =
+        head.base_bytes + sign_bytes() + flag_bytes + data_bytes + patch_bytes<T>(patches);
     if (4 * head.words(0) + bytes >= tile_points * sizeof(T)) {
       head = TileHead{};
       head.raw = true;
@@ -326,9 +410,13 @@ struct TileEncoder {
   __device__ void write(std::uint32_t* words, const ByteSink& tile_bytes, std::uint32_t lane_begin,
                         const Gathers& table) {
     if (head.raw) return write_raw(words);
-    if (lane == 0) tile_bytes.put(0, zigzag32(base));
+    if (lane == 0) tile_bytes.put_value(0, base_word());
     ByteSink bytes = tile_bytes;
     bytes.skip(head.base_bytes);
+    if (sign_bytes() != 0) {
+      write_signs(bytes);
+      bytes.skip(sign_bytes());
+    }
     ByteSink data = bytes;
     data.skip(lane_begin);
     numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
@@ -361,6 +449,17 @@ struct TileEncoder {
     if (head.patched) write_patches(tile_bytes, head.bytes - patch_bytes<T>(patches));
   }
 
+  __device__ void write_signs(const ByteSink& bytes) const {
+    if (lane == 0) bytes.put(0, signs.negative, signs.mixed);
+    if ((signs.mixed >> lane & 1) == 0) return;
+    const auto rank = static_cast<unsigned>(__popc(signs.mixed & lanes_below(lane)));
+    bytes.put(TileSigns::bytes_of(rank), negative);
+  }
+
+  __device__ T original(unsigned point) const {
+    return task.points.originals(task.values)[place_of(point).index];
+  }
+
   __device__ void write_patches(const ByteSink& bytes, std::uint32_t at) const {
     ByteSink to = bytes;
     to.skip(at);
@@ -369,7 +468,7 @@ struct TileEncoder {
     std::uint32_t rank = sum_below(static_cast<unsigned>(__popc(patched)), lane);
     for (std::uint32_t left = patched; left != 0; left &= left - 1, ++rank) {
       const auto point = static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1;
-      const T value = task.values[place_of(point).index];
+      const T value = original(point);
       to.put(2 * rank, lane * lane_points + point);
       to.put_value(2 * patches + static_cast<std::uint32_t>(sizeof(T)) * rank,
                    std::bit_cast<BitsOf<T>>(value));
@@ -379,7 +478,7 @@ struct TileEncoder {
   __device__ void write_raw(std::uint32_t* words) const {
 #pragma unroll 1
     for (unsigned point = 0; point < lane_points; ++point) {
-      const auto bits = std::bit_cast<BitsOf<T>>(task.values[place_of(point).index]);
+      const auto bits = std::bit_cast<BitsOf<T>>(original(point));
       std::uint32_t* const to = words + (point * tile_lanes + lane) * (sizeof(T) / 4);
       to[0] = static_cast<std::uint32_t>(bits);
       if constexpr (sizeof(T) == 8) to[1] = static_cast<std::uint32_t>(bits >> 32);
@@ -387,61 +486,143 @@ struct TileEncoder {
   }
 };
 
-/// A chunk per thread block, a tile per warp.
-template <class T, class Shape, bool vector, class Numbers, bool seeks, class Frames>
-__global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
-    encode_chunks(const __grid_constant__ Frames frames) {
-  constexpr unsigned tiles = TilesPolicy<T>::tiles;
-  constexpr unsigned threads = TilesPolicy<T>::threads;
-  __shared__ std::uint32_t chunk[max_chunk_words<T> + ByteSink::writes_beyond];
-  __shared__ Gathers table;
-  __shared__ std::uint64_t begin;
-  __shared__ Extremes<T> extremes[seeks ? tiles : 1];
-  __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
+/// The tiles of a chunk, as one of the warps that take a tile each sees them.
+template <class T>
+struct ChunkOfTiles {
   unsigned number;
-  const TileTask<T, Shape>& task = frames.find(shared_task, number);
-  const unsigned lane = threadIdx.x % 32;
-  const unsigned warp = threadIdx.x / 32;
-  const std::uint64_t first = std::uint64_t{number} * tiles;
-  const std::uint64_t left = task.grid.count - first;
-  const auto here = static_cast<unsigned>(left < tiles ? left : tiles);
-  const bool active = warp < here;
+  std::uint64_t first;  ///< tile
+  unsigned here;        ///< tiles
+  unsigned warp;
+  unsigned lane;
 
-  for (unsigned i = threadIdx.x; i < 256; i += threads) table.by_flags[i] = gathers.by_flags[i];
-  TileEncoder<T, Shape, vector, Numbers> tile(task, first + warp);
+  __device__ ChunkOfTiles(unsigned chunk, const TileGrid& grid)
+      : number(chunk),
+        first(std::uint64_t{chunk} * TilesPolicy<T>::tiles),
+        warp(threadIdx.x / 32),
+        lane(threadIdx.x % 32) {
+    const std::uint64_t left = grid.count - first;
+    here = static_cast<unsigned>(left < TilesPolicy<T>::tiles ? left : TilesPolicy<T>::tiles);
+  }
+
+  __device__ bool has_tile() const { return warp < here; }
+  __device__ std::uint64_t tile() const { return first + warp; }
+};
+
+/// Shared memory of the block that codes a chunk.
+template <class T>
+struct ChunkMemory {
+  std::uint32_t words[max_chunk_words<T> + ByteSink::writes_beyond];
+  Gathers table;
+  std::uint64_t begin;
+  Extremes<T> seen[TilesPolicy<T>::tiles];  ///< of points, where they are sought
+  Extremes<T> own[TilesPolicy<T>::tiles];   ///< of values that logarithms are made of
+
+  __device__ void make_table() {
+    for (unsigned i = threadIdx.x; i < 256; i += TilesPolicy<T>::threads)
+      table.by_flags[i] = gathers.by_flags[i];
+  }
+};
+
+/// Codes a chunk's tiles, whose points each lane has, and writes them.
+template <bool vector, class Numbers, bool seeks, class T, class Shape, class Points>
+__device__ __forceinline__ void code_chunk(const TileTask<T, Shape, Points>& task,
+                                           const ChunkOfTiles<T>& tiles, T (&points)[lane_points],
+                                           Extremes<T>& seen, std::uint32_t negative,
+                                           ChunkMemory<T>& shared) {
+  constexpr unsigned threads = TilesPolicy<T>::threads;
+  const unsigned lane = tiles.lane;
+  std::uint32_t* const chunk = shared.words;
+  TileEncoder<T, Shape, vector, Numbers, Points> tile(task, tiles.tile());
   std::uint32_t lane_begin = 0;
-  if (active) {
-    Extremes<T> own;
-    tile.quantise(seeks ? &own : nullptr);
+  if (tiles.has_tile()) {
+    tile.quantise(points, seeks ? &seen : nullptr, negative);
     tile.choose_axes();
     lane_begin = tile.make_head();
-    if (seeks) own.merge_warp();
+    if (seeks && !Points::makes_logs) seen.merge_warp();
     if (lane == 0) {
-      chunk[warp] = tile.head.word();
-      if (seeks) extremes[warp] = own;
+      chunk[tiles.warp] = tile.head.word();
+      if (seeks) shared.seen[tiles.warp] = seen;
     }
   }
   __syncthreads();
-  const TilePlace place = place_of<T>(chunk, here, warp < here ? warp : 0, lane);
+  const TilePlace place = place_of<T>(chunk, tiles.here, tiles.has_tile() ? tiles.warp : 0, lane);
   const std::uint32_t words = (place.chunk_bytes + 3) / 4;
-  const ChunkOffsets offsets(task.states, number);
+  const ChunkOffsets offsets(task.states, tiles.number);
   if (threadIdx.x == 0) offsets.say_size(words);
   for (std::uint32_t i = place.byte_part / 4 + threadIdx.x; i < words; i += threads) chunk[i] = 0;
   __syncthreads();
-  if (active) tile.write(chunk + place.word, ByteSink(chunk, place.byte), lane_begin, table);
-  if (warp == 0) {
+  if (tiles.has_tile()) {
+    tile.write(chunk + place.word, ByteSink(chunk, place.byte), lane_begin, shared.table);
+  }
+  if (tiles.warp == 0) {
     const std::uint64_t before = offsets.find(words, lane);
     if (lane == 0) {
-      begin = before;
-      task.index[number] = static_cast<std::uint32_t>(before);
-      if (first + here == task.grid.count) task.totals->words = before + words;
+      shared.begin = before;
+      task.index[tiles.number] = static_cast<std::uint32_t>(before);
+      if (tiles.first + tiles.here == task.grid.count) task.totals->words = before + words;
     }
   }
-  if (seeks && threadIdx.x == threads - 1) tell_extremes(extremes, here, *task.totals);
+  if (threadIdx.x == threads - 1) {
+    if (seeks) tell_extremes(shared.seen, tiles.here, task.totals->extremes);
+    if (Points::makes_logs) tell_extremes(shared.own, tiles.here, task.totals->own);
+  }
   __syncthreads();
-  if (begin + words > task.room_words) return;
-  std::uint32_t* const to = task.codes + begin;
+  if (shared.begin + words > task.room_words) return;
+  std::uint32_t* const to = task.codes + shared.begin;
   for (std::uint32_t i = threadIdx.x; i < words; i += threads) to[i] = chunk[i];
+}
+
+/// A chunk per thread block, a tile per warp.
+template <class T, class Shape, bool vector, class Numbers, bool seeks, class Points, class Frames>
+__global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
+    encode_chunks(const __grid_constant__ Frames frames) {
+  __shared__ ChunkMemory<T> shared;
+  __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
+  unsigned number;
+  const TileTask<T, Shape, Points>& task = frames.find(shared_task, number);
+  const ChunkOfTiles<T> tiles(number, task.grid);
+  shared.make_table();
+  T points[lane_points];
+  Extremes<T> seen;
+  if (tiles.has_tile()) {
+    load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, points);
+    if (seeks) seen.take(points);
+  }
+  code_chunk<vector, Numbers, seeks>(task, tiles, points, seen, 0, shared);
+}
+
+/// The same of the values' logarithms: in pairs, unless the integers of a tile of the chunk do not
+/// fit them.
+template <class T, class Shape, bool vector>
+__global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
+    encode_chunks_of_logs(const __grid_constant__ TileTask<T, Shape, LoggedPoints<T>> task) {
+  __shared__ ChunkMemory<T> shared;
+  const ChunkOfTiles<T> tiles(blockIdx.x, task.grid);
+  shared.make_table();
+  T points[lane_points];
+  Extremes<T> seen;
+  std::uint32_t negative = 0;
+  bool is_narrow = true;
+  if (tiles.has_tile()) {
+    load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, points);
+    Extremes<T> own;
+    own.take(points);
+    own.merge_warp();
+    if (tiles.lane == 0) shared.own[tiles.warp] = own;
+    negative = negative_points(points);
+#pragma unroll
+    for (T& point : points) point = task.points.seen(point);
+    seen.take(points);
+    seen.merge_warp();
+    const std::uint32_t range =
+        task.quantizer.integer_of(seen.max) - task.quantizer.integer_of(seen.min);
+    is_narrow = seen.magnitude() <= task.certain_magnitude && range <= narrow_reach;
+  }
+  if (__syncthreads_and(is_narrow) != 0) {
+    code_chunk<vector, NarrowTile<Shape>, true>(task, tiles, points, seen, negative, shared);
+  } else {
+    code_chunk<vector, WideTile<Shape>, true>(task, tiles, points, seen, negative, shared);
+  }
 }
 
 }  // namespace cuszi::gpu

@@ -47,7 +47,19 @@ class WideTile {
     for (std::uint32_t& integer : integers_) integer -= base;
     return base;
   }
-  __device__ void start(std::uint32_t /*base*/, unsigned /*lane*/) {}
+  /// Whether the tile's integers differ by at most `reach`.
+  __device__ bool is_within(std::uint32_t reach) const {
+    auto least = static_cast<std::int32_t>(integers_[0]);
+    std::int32_t most = least;
+#pragma unroll
+    for (const std::uint32_t integer : integers_) {
+      least = min(least, static_cast<std::int32_t>(integer));
+      most = max(most, static_cast<std::int32_t>(integer));
+    }
+    least = __reduce_min_sync(whole_warp, least);
+    most = __reduce_max_sync(whole_warp, most);
+    return static_cast<std::uint32_t>(most) - static_cast<std::uint32_t>(least) <= reach;
+  }
 
   template <int axis>
   __device__ void difference_along(unsigned lane) {
@@ -124,6 +136,8 @@ class NarrowTile {
     }
     return base;
   }
+
+  __device__ static bool is_within(std::uint32_t /*reach*/) { return true; }
 
   template <int axis>
   __device__ void difference_along(unsigned lane) {

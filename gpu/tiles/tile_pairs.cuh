@@ -15,10 +15,6 @@ using WarpPairs = std::uint32_t[lane_pairs];
 /// Added to a number, this makes of its halves two integers of 16 bits without sign, from 0.
 inline constexpr std::uint32_t pair_bias = 0x80008000U;
 
-/// The most steps by which a tile's integers may differ to be held in pairs: differences along
-/// three axes, up to four times as large, and one step for rounding, still fit.
-inline constexpr double pair_reach = 8000;
-
 /// Whether the quantised values of a frame from `min` to `max` fit the integers of its tiles, and
 /// these fit pairs of 16 bits.
 template <class T>
@@ -26,7 +22,7 @@ bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
   const double largest = std::max(std::fabs(min), std::fabs(max));
   const auto inverse_step = static_cast<double>(quantizer.inverse_step);
   return largest * inverse_step < static_cast<double>(quantizer.reach) - 2 &&
-         (max - min) * inverse_step < pair_reach;
+         (max - min) * inverse_step < narrow_reach;
 }
 
 /// The axis along which the two points of a pair lie half a block apart.

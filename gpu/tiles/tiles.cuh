@@ -8,7 +8,7 @@
 namespace cuszi::gpu {
 
 /// Codes a frame as tiles, within the absolute error `bound`: where each chunk begins, and the
-/// chunks. Waits.
+/// chunks. See cpu::encode_values() of logarithms. Waits.
 template <class T>
 OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bound,
                        const FrameInput<T>& frame);
@@ -20,8 +20,14 @@ template <class T>
 std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& params,
                                          double bound, const FrameInput<T>& frame, FieldScan& scan);
 
-/// Starts to restore a frame that encode_values() has coded as tiles. Throws ArchiveError, or sets
-/// a flaw, if the sections are not those of such a frame.
+/// Codes a frame by the logarithms of its values, see EncodeSession::encode_logs_unscanned().
+template <class T>
+std::optional<CodedLogs> encode_logs_unscanned(DeviceContext& gpu, const TilesParams& params,
+                                               const TransformChoice& choice,
+                                               const Extents3& extents, const T* values);
+
+/// Starts to restore a frame that encode_values() has coded as tiles; logarithms become values.
+/// Throws ArchiveError, or sets a flaw, if the sections are not those of such a frame.
 template <class T>
 void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections& sections,
                    const FrameOutput<T>& frame);

@@ -8,8 +8,19 @@ namespace cuszi::gpu {
 
 namespace {
 
+/// Points are the values.
+struct NoLogs {
+  static constexpr bool are_made = false;
+};
+/// Points are logarithms of the values.
+template <class T>
+struct Logs {
+  static constexpr bool are_made = true;
+  LogRestorer<T> restorer;
+};
+
 /// Everything that the kernel of a frame needs.
-template <class T, class Shape>
+template <class T, class Shape, class FromLogs = NoLogs>
 struct RestoreTask {
   TileGrid grid;
   TileMap<Shape> map;
@@ -21,6 +32,7 @@ struct RestoreTask {
   std::uint64_t code_words;
   T* values;
   std::uint32_t* flaws;
+  FromLogs logs;
 };
 
 /// Words at any address.
@@ -152,16 +164,16 @@ struct NarrowIntegers {
 };
 
 /// A tile on its way out of its chunk.
-template <class T, class Shape, bool vector, class Integers>
+template <class T, class Shape, bool vector, class Integers, class FromLogs>
 struct TileDecoder {
-  const RestoreTask<T, Shape>& task;
+  const RestoreTask<T, Shape, FromLogs>& task;
   TileHead head;
   typename TileMap<Shape>::Tile tile;
   unsigned lane;
   Spread spread;
   Integers integers;
 
-  __device__ TileDecoder(const RestoreTask<T, Shape>& t, const TileHead& h, std::uint64_t number,
+  __device__ TileDecoder(const RestoreTask<T, Shape, FromLogs>& t, const TileHead& h, std::uint64_t number,
                          const Spread& s)
       : task(t), head(h), tile(t.map[number]), lane(threadIdx.x % 32), spread(s) {}
 
@@ -173,38 +185,82 @@ struct TileDecoder {
     }
     if (head.pairs > 4 * Integers::slices) return false;
     const std::uint32_t* const lanes = words + 2 * head.dense * tile_lanes;
+    const std::uint64_t base = base_of(bytes);
     std::uint32_t used = head.base_bytes;
+    std::uint32_t signs = 0;
+    if constexpr (FromLogs::are_made) {
+      if (!read_signs(base, bytes, used, signs)) return false;
+    }
+    const std::uint8_t* const flags = bytes + used;
     for (std::uint32_t pair = 0; pair < head.pairs - head.dense; ++pair)
       used += static_cast<unsigned>(__popc(lanes[pair]));
     if (used > head.bytes) return false;
-    const WarpScan data = scan_warp(data_bytes(lanes, bytes), lane);
+    const WarpScan data = scan_warp(data_bytes(lanes, flags), lane);
     const std::uint32_t data_begin = used + data.before;
     used += data.all;
     if (used > head.bytes) return false;
-    read_integers(words, lanes, bytes + head.base_bytes, bytes + data_begin);
+    read_integers(words, lanes, flags, bytes + data_begin);
     sum_up();
-    const std::uint32_t base = base_of(bytes);
-    store_values([&](int point) {
-      return clamp_restored(task.quantizer.restored(integers.get(point) + base), task.min,
-                            task.max);
-    });
+    if constexpr (FromLogs::are_made) {
+      const auto first = unzigzag32(static_cast<std::uint32_t>(base >> TileSigns::base_bits));
+      if (task.logs.restorer.is_normal) {
+        store_values_of_logs<true>(first, signs);
+      } else {
+        store_values_of_logs<false>(first, signs);
+      }
+    } else {
+      const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base));
+      store_values([&](int point) {
+        return clamp_restored(task.quantizer.restored(integers.get(point) + first), task.min,
+                              task.max);
+      });
+    }
     if (!head.patched) return used == head.bytes;
     __syncwarp();
     return put_patches(bytes + used, head.bytes - used);
   }
 
  private:
-  __device__ std::uint32_t base_of(const std::uint8_t* bytes) const {
-    std::uint32_t base = 0;
-    for (unsigned i = 0; i < head.base_bytes; ++i) base |= std::uint32_t{bytes[i]} << (8 * i);
-    return unzigzag32(base);
+  __device__ std::uint64_t base_of(const std::uint8_t* bytes) const {
+    std::uint64_t base = 0;
+    for (unsigned i = 0; i < head.base_bytes; ++i) base |= std::uint64_t{bytes[i]} << (8 * i);
+    return base;
+  }
+
+  /// The points of this lane that are negative, as bits. Takes the tile's signs, from `used` on.
+  /// False if they leave the tile's bytes.
+  __device__ bool read_signs(std::uint64_t base, const std::uint8_t* bytes, std::uint32_t& used,
+                             std::uint32_t& signs) const {
+    signs = 0 - static_cast<std::uint32_t>(base & TileSigns::all_negative);
+    if ((base & TileSigns::differ) == 0) return true;
+    const auto word_at = [&](std::uint32_t at) {
+      return static_cast<std::uint32_t>(
+          get_bytes(reinterpret_cast<const std::byte*>(bytes + used + at), 4));
+    };
+    if (used + TileSigns::bytes_of(0) > head.bytes) return false;
+    const std::uint32_t negative = word_at(0);
+    const std::uint32_t mixed = word_at(4);
+    const auto rank = static_cast<unsigned>(__popc(mixed & lanes_below(lane)));
+    const std::uint32_t size = TileSigns::bytes_of(static_cast<unsigned>(__popc(mixed)));
+    if (used + size > head.bytes) return false;
+    signs = (mixed >> lane & 1) != 0 ? word_at(TileSigns::bytes_of(rank))
+                                     : 0 - (negative >> lane & 1);
+    used += size;
+    return true;
+  }
+
+  template <bool normal>
+  __device__ void store_values_of_logs(std::uint32_t base, std::uint32_t signs) const {
+    store_values([&](int point) {
+      return task.logs.restorer.template restored<normal>(
+          task.quantizer.restored(integers.get(point) + base), signs >> point);
+    });
   }
 
   /// How many bytes that are not zero this lane has in the tile's pairs of planes that are not
-  /// dense.
-  __device__ std::uint32_t data_bytes(const std::uint32_t* lanes, const std::uint8_t* bytes) const {
+  /// dense, given which they are.
+  __device__ std::uint32_t data_bytes(const std::uint32_t* lanes, const std::uint8_t* flags) const {
     std::uint32_t count = 0;
-    const std::uint8_t* flags = bytes + head.base_bytes;
     for (std::uint32_t pair = 0; pair < head.pairs - head.dense; ++pair) {
       count += static_cast<unsigned>(__popc(flags_at(lanes[pair], flags)));
       flags += __popc(lanes[pair]);
@@ -300,17 +356,40 @@ struct TileDecoder {
   }
 };
 
+/// Restores a tile, where it lies in its chunk. False if it does not fill its bytes.
+template <bool vector, class Integers, class T, class Shape>
+__device__ bool restore_tile(const RestoreTask<T, Shape>& task, const TileHead& head,
+                             std::uint64_t number, const Spread& spread, const std::uint32_t* words,
+                             const std::uint8_t* bytes) {
+  return TileDecoder<T, Shape, vector, Integers, NoLogs>(task, head, number, spread)
+      .restore(words, bytes);
+}
+
+/// The same of logarithms: the tile says whether its integers fit in pairs.
+template <bool vector, class Integers, class T, class Shape>
+__device__ bool restore_tile(const RestoreTask<T, Shape, Logs<T>>& task, const TileHead& head,
+                             std::uint64_t number, const Spread& spread, const std::uint32_t* words,
+                             const std::uint8_t* bytes) {
+  const bool is_narrow = head.base_bytes != 0 && (bytes[0] & TileSigns::narrow) != 0;
+  if (is_narrow || head.raw) {
+    return TileDecoder<T, Shape, vector, NarrowIntegers<Shape>, Logs<T>>(task, head, number, spread)
+        .restore(words, bytes);
+  }
+  return TileDecoder<T, Shape, vector, WideIntegers<Shape>, Logs<T>>(task, head, number, spread)
+      .restore(words, bytes);
+}
+
 /// A chunk per thread block, a tile per warp.
-template <class T, class Shape, bool vector, class Integers, class Frames>
+template <class T, class Shape, bool vector, class Integers, class FromLogs, class Frames>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads,
-                                  TilesPolicy<T, Integers::is_wide>::decode_blocks)
+                                  TilesPolicy<T, Integers::is_wide || FromLogs::are_made>::decode_blocks)
     decode_chunks(const __grid_constant__ Frames frames) {
   constexpr unsigned tiles = TilesPolicy<T>::tiles;
   __shared__ std::uint32_t chunk[max_chunk_words<T> + Spread::reads_beyond];
   __shared__ std::uint32_t spreads[16];
   __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
   unsigned number;
-  const RestoreTask<T, Shape>& task = frames.find(shared_task, number);
+  const RestoreTask<T, Shape, FromLogs>& task = frames.find(shared_task, number);
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
   const std::uint64_t first = std::uint64_t{number} * tiles;
@@ -336,12 +415,36 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads,
   const TilePlace place = place_of<T>(chunk, here, warp, lane);
   bool whole = valid && (place.chunk_bytes + 3) / 4 == words;
   if (whole) {
-    TileDecoder<T, Shape, vector, Integers> tile(task, TileHead::from(chunk[warp]), first + warp,
-                                                 Spread(spreads));
-    whole =
-        tile.restore(chunk + place.word, reinterpret_cast<const std::uint8_t*>(chunk) + place.byte);
+    whole = restore_tile<vector, Integers>(
+        task, TileHead::from(chunk[warp]), first + warp, Spread(spreads), chunk + place.word,
+        reinterpret_cast<const std::uint8_t*>(chunk) + place.byte);
   }
   if (!whole && lane == 0) atomicOr(task.flaws, static_cast<unsigned>(bad_tiles));
+}
+
+template <class T, class Shape>
+void start_to_decode(DeviceContext& gpu, const RestoreTask<T, Shape>& task,
+                     const FrameOutput<T>& frame) {
+  with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
+    with_flag(fits_pairs(task.quantizer, frame.min, frame.max), [&](auto narrow) {
+      using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
+      decode_chunks<T, Shape, v(), Integers, NoLogs>
+          <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(
+              OneFrame<RestoreTask<T, Shape>>{task});
+    });
+  });
+  check_launch("decode_chunks");
+}
+
+template <class T, class Shape>
+void start_to_decode(DeviceContext& gpu, const RestoreTask<T, Shape, Logs<T>>& task,
+                     const FrameOutput<T>& frame) {
+  with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
+    decode_chunks<T, Shape, v(), NarrowIntegers<Shape>, Logs<T>>
+        <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(
+            OneFrame<RestoreTask<T, Shape, Logs<T>>>{task});
+  });
+  check_launch("decode_chunks");
 }
 
 /// Starts to restore those frames of a batch that take the same kernel.
@@ -368,9 +471,10 @@ void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> fra
                 frame.codes.data(),
                 frame.codes.size() / 4,
                 reinterpret_cast<T*>(frame.values.data()),
-                flaws + numbers[i]};
+                flaws + numbers[i],
+                {}};
   });
-  decode_chunks<T, Shape, vector, NarrowIntegers<Shape>>
+  decode_chunks<T, Shape, vector, NarrowIntegers<Shape>, NoLogs>
       <<<grid_of(all), TilesPolicy<T>::threads, 0, gpu.stream()>>>(tasks);
   check_launch("decode_chunks");
 }
@@ -414,26 +518,20 @@ void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections
     if (index.size() != 4 * grid.chunks || codes.size() % 4 != 0) {
       throw ArchiveError("the tiles of a frame do not fit their chunks");
     }
-    const RestoreTask<T, Shape> task{grid,
-                                     TileMap<Shape>(grid),
-                                     TileQuantizer<T>(params.half_step),
-                                     static_cast<T>(frame.min),
-                                     static_cast<T>(frame.max),
-                                     index.data(),
-                                     codes.data(),
-                                     codes.size() / 4,
-                                     frame.values,
-                                     gpu.flaws()};
-    const unsigned blocks = grid_of(grid.chunks);
-    constexpr unsigned threads = TilesPolicy<T>::threads;
-    with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
-      with_flag(fits_pairs(task.quantizer, frame.min, frame.max), [&](auto narrow) {
-        using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
-        decode_chunks<T, Shape, v(), Integers>
-            <<<blocks, threads, 0, gpu.stream()>>>(OneFrame<RestoreTask<T, Shape>>{task});
-      });
-    });
-    check_launch("decode_chunks");
+    const auto start = [&](const auto& logs) {
+      start_to_decode(gpu,
+                      RestoreTask<T, Shape, std::remove_cvref_t<decltype(logs)>>{
+                          grid, TileMap<Shape>(grid), TileQuantizer<T>(params.half_step),
+                          static_cast<T>(frame.min), static_cast<T>(frame.max), index.data(),
+                          codes.data(), codes.size() / 4, frame.values, gpu.flaws(), logs},
+                      frame);
+    };
+    const TransformTarget* const transform = frame.transform;
+    if (transform == nullptr || !transform->is_by_tiles) {
+      start(NoLogs{});
+    } else {
+      start(Logs<T>{{std::get<LogTransform>(transform->transform.params), *transform}});
+    }
   });
 }
 

@@ -23,13 +23,14 @@ struct TileWay {
 };
 
 template <class T, class Shape>
-void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape>& task, const TileWay& way) {
+void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape, ValuePoints<T>>& task,
+                     const TileWay& way) {
   const unsigned blocks = grid_of(task.grid.chunks);
   constexpr unsigned threads = TilesPolicy<T>::threads;
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
     const auto launch = [&]<class Numbers, bool seeking>() {
       const OneFrame<TileTask<T, Shape>> frame{task};
-      encode_chunks<T, Shape, vector(), Numbers, seeking>
+      encode_chunks<T, Shape, vector(), Numbers, seeking, ValuePoints<T>>
           <<<blocks, threads, 0, gpu.stream()>>>(frame);
       check_launch("encode_chunks");
     };
@@ -42,26 +43,52 @@ void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape>& task, const T
   });
 }
 
-/// Codes a frame into at most `room_words` words. Waits.
+/// What has to be scanned first is rare: tiles of it are never narrow.
 template <class T, class Shape>
+void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape, LogPoints<T>>& task,
+                     const TileWay& /*way*/) {
+  const OneFrame<TileTask<T, Shape, LogPoints<T>>> frame{task};
+  const bool by_four = allows_four(task.grid.extents, task.values) &&
+                       allows_four(task.grid.extents, task.points.values);
+  with_flag(by_four, [&](auto vector) {
+    encode_chunks<T, Shape, vector(), WideTile<Shape>, false, LogPoints<T>>
+        <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(frame);
+  });
+  check_launch("encode_chunks");
+}
+
+template <class T, class Shape>
+void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape, LoggedPoints<T>>& task,
+                     const TileWay& /*way*/) {
+  with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
+    encode_chunks_of_logs<T, Shape, vector()>
+        <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(task);
+  });
+  check_launch("encode_chunks_of_logs");
+}
+
+/// Codes a frame into at most `room_words` words. Waits.
+template <class T, class Shape, class Points>
 CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
-                      const FrameInput<T>& frame, const TileWay& way, std::uint64_t room_words) {
+                      const FrameInput<T>& frame, const Points& points, const TileWay& way,
+                      std::uint64_t room_words) {
   const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
   auto* const index = gpu.take<std::uint32_t>(grid.chunks + room_words);
   auto* const totals = reinterpret_cast<TileTotals*>(gpu.take_zeroed<std::byte>(
       sizeof(TileTotals) + grid.chunks * sizeof(std::uint64_t)));  // the chunks' states follow
-  const TileTask<T, Shape> task{grid,
-                                TileMap<Shape>(grid),
-                                frame.values,
-                                frame.missing,
-                                quantizer,
-                                frame.rules,
-                                quantizer.certain_magnitude(),
-                                index,
-                                index + grid.chunks,  // as they stand in an archive
-                                room_words,
-                                reinterpret_cast<std::uint64_t*>(totals + 1),
-                                totals};
+  const TileTask<T, Shape, Points> task{grid,
+                                        TileMap<Shape>(grid),
+                                        frame.values,
+                                        frame.missing,
+                                        quantizer,
+                                        frame.rules,
+                                        quantizer.certain_magnitude(),
+                                        index,
+                                        index + grid.chunks,  // as they stand in an archive
+                                        room_words,
+                                        reinterpret_cast<std::uint64_t*>(totals + 1),
+                                        totals,
+                                        points};
   start_to_encode(gpu, task, way);
   const auto* const found = download(gpu, task.totals, 1);
   gpu.sync();
@@ -75,13 +102,13 @@ std::uint64_t usual_room(std::uint64_t points) {
 }
 
 /// Frames that take more room than usual are rare, and coded a second time.
-template <class T, class Shape>
+template <class T, class Shape, class Points>
 CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
-                      const FrameInput<T>& frame, const TileWay& way) {
-  const std::uint64_t room = usual_room<T>(count_of(frame.extents));
-  const CodedTiles coded = code_tiles<T, Shape>(gpu, quantizer, frame, way, room);
+                      const FrameInput<T>& frame, const Points& points, const TileWay& way) {
+  const std::uint64_t room = usual_room<T>(count_of(frame.extents)) * (Points::are_logs ? 2 : 1);
+  const CodedTiles coded = code_tiles<T, Shape>(gpu, quantizer, frame, points, way, room);
   if (coded.totals.words <= room || coded.totals.strange != 0) return coded;
-  return code_tiles<T, Shape>(gpu, quantizer, frame, way, coded.totals.words);
+  return code_tiles<T, Shape>(gpu, quantizer, frame, points, way, coded.totals.words);
 }
 
 /// Frames of a batch in work that take the same kernel.
@@ -102,7 +129,7 @@ class BatchInWork {
   void start() {
     const auto tasks =
         bring_many<TileTask<T, Shape>>(gpu_, blocks_, [&](std::size_t i) { return task_of(i); });
-    encode_chunks<T, Shape, vector, NarrowTile<Shape>, true>
+    encode_chunks<T, Shape, vector, NarrowTile<Shape>, true, ValuePoints<T>>
         <<<grid_of(chunks_), TilesPolicy<T>::threads, 0, gpu_.stream()>>>(tasks);
     check_launch("encode_chunks");
     found_ = download(gpu_, totals_, numbers_.size());
@@ -153,7 +180,8 @@ class BatchInWork {
             index + place.grid.chunks,
             place.room_words,
             states + place.first_chunk,
-            totals_ + i};
+            totals_ + i,
+            {}};
   }
 
   std::optional<BatchCoded> result_of(std::size_t i) const {
@@ -229,9 +257,13 @@ OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bou
   const bool narrow = frame.missing_points == 0 && fits_pairs(quantizer, frame.min, frame.max);
   const double largest = std::max(std::fabs(frame.min), std::fabs(frame.max));
   const bool all_certain = largest <= static_cast<double>(quantizer.certain_magnitude());
+  const TileWay way{narrow, !all_certain};
   return with_tile_shape(frame.extents, [&](auto shape) {
+    using Shape = decltype(shape);
     return sections_of(
-        code_tiles<T, decltype(shape)>(gpu, quantizer, frame, TileWay{narrow, !all_certain}));
+        frame.originals == nullptr
+            ? code_tiles<T, Shape>(gpu, quantizer, frame, ValuePoints<T>{}, way)
+            : code_tiles<T, Shape>(gpu, quantizer, frame, LogPoints<T>{frame.originals}, way));
   });
 }
 
@@ -242,7 +274,8 @@ std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& 
   const TileQuantizer<T> quantizer(params.half_step, bound, frame.rules);
   if (!fits_pairs(quantizer, frame.min, frame.max)) return std::nullopt;
   const CodedTiles coded = with_tile_shape(frame.extents, [&](auto shape) {
-    return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, TileWay{true, true});
+    return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, ValuePoints<T>{},
+                                          TileWay{true, true});
   });
   const SharedExtremes& extremes = coded.totals.extremes;
   if (coded.totals.strange != 0 || !fits_pairs(quantizer, extremes.min(), extremes.max())) {
@@ -251,6 +284,28 @@ std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& 
   scan.min = extremes.min() + 0.0;  // see scan_frame()
   scan.max = extremes.max() + 0.0;
   return sections_of(coded);
+}
+
+template <class T>
+std::optional<CodedLogs> encode_logs_unscanned(DeviceContext& gpu, const TilesParams& params,
+                                               const TransformChoice& choice,
+                                               const Extents3& extents, const T* values) {
+  const LogTransform log = std::get<LogTransform>(choice.params);
+  const TileQuantizer<T> quantizer(params.half_step, choice.bound);
+  const FrameInput<T> frame{extents, values, {}, 0, 0, 0};
+  const CodedTiles coded = with_tile_shape(extents, [&](auto shape) {
+    return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, LoggedPoints<T>{log},
+                                          TileWay{true, true});
+  });
+  const double min = coded.totals.extremes.min();
+  const double max = coded.totals.extremes.max();
+  const bool is_certain = min > std::max(static_cast<double>(log.least_certain<T>()), -choice.certain) &&
+                          max < std::min(static_cast<double>(log.most_certain<T>()), choice.certain);
+  if (coded.totals.strange != 0 || !is_certain) return std::nullopt;
+  CodedLogs result{sections_of(coded), {}, min + 0.0, max + 0.0};
+  result.own.min = coded.totals.own.min();
+  result.own.max = coded.totals.own.max();
+  return result;
 }
 
 std::vector<std::optional<BatchCoded>> encode_batch(DeviceContext& gpu,
@@ -272,5 +327,11 @@ template std::optional<OwnCoded> encode_unscanned(DeviceContext&, const TilesPar
                                                   const FrameInput<float>&, FieldScan&);
 template std::optional<OwnCoded> encode_unscanned(DeviceContext&, const TilesParams&, double,
                                                   const FrameInput<double>&, FieldScan&);
+template std::optional<CodedLogs> encode_logs_unscanned(DeviceContext&, const TilesParams&,
+                                                        const TransformChoice&, const Extents3&,
+                                                        const float*);
+template std::optional<CodedLogs> encode_logs_unscanned(DeviceContext&, const TilesParams&,
+                                                        const TransformChoice&, const Extents3&,
+                                                        const double*);
 
 }  // namespace cuszi::gpu

@@ -72,13 +72,13 @@ class Restoration {
   FrameOutput<T> output() const {
     return {target_.shape.extents(), values_,     missing_,
             target_.mask.count,      target_.min, target_.max,
-            target_.shape.dims};
+            target_.shape.dims,      target_.transform};
   }
 
   /// Undoes the transform, puts the missing values back and waits. Throws ArchiveError if kernels
   /// found anything wrong.
   void finish() {
-    if (target_.transform != nullptr) {
+    if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
       restore_values(gpu_, *target_.transform, target_.shape.dims, values_);
     }
     if (missing_.words != nullptr) {

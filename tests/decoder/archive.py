@@ -7,7 +7,7 @@ import numpy as np
 
 from . import ans, huffman, interp, lorenzo, multilevel, tiles, zfp
 from .numbers import Reader, hash_of
-from .parts import bits_of_points, extents_of, mask_values, unpacked, untransformed
+from .parts import LOG, bits_of_points, extents_of, mask_values, unpacked, untransformed
 
 _SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "weights",
              "lattice hash", "signs", "bounds")
@@ -159,7 +159,7 @@ def _restored(frame):
         values = np.repeat(np.frombuffer(first["raw"], dtype)[:1], frame.points)
     else:
         values = frame.module.restored(frame)
-    if frame.transform:
+    if frame.transform and not (frame.transform.id == LOG and frame.module is tiles):
         values = untransformed(frame, values)
     if frame.masked:
         values[frame.mask] = mask_values(first["mask values"], frame.masked, dtype)

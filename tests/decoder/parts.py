@@ -152,18 +152,33 @@ def power_of_two(exponent):
         return math.inf
 
 
-_LOG, _SYMLOG, _LOG_LINEAR = range(3)
+LOG, _SYMLOG, _LOG_LINEAR = range(3)
+_POWER = [np.float32(float.fromhex(c)) for c in ("0x1.62e430p-1", "0x1.ebfc40p-3", "0x1.c69f3ap-5", "0x1.3c4c98p-7",
+                                                 "0x1.4c9214p-10", "0x1.b50dbap-13")]
 _LN_2, _LOG2_E = float.fromhex("0x1.62e42fefa39efp-1"), float.fromhex("0x1.71547652b82fep+0")
 
 
 def _magnitude(transform, y, terms):
     """The magnitude that y stands for (3.5)."""
-    if transform.id == _LOG:
-        return _power(y + transform.centre, terms)
     if transform.id == _SYMLOG:
         y = abs(y)
         return transform.knee * (y if y <= 1 else _power((y - 1) * _LOG2_E, terms))
     return transform.knee * (_power(y, terms) if y < 0 else 1 + y * _LN_2)
+
+
+def float_magnitude(frame, y):
+    """The magnitude of T that y stands for under log (3.5)."""
+    largest, centre = np.finfo(frame.dtype).max, frame.transform.centre
+    if frame.dtype == np.float64:
+        return np.float64(min(_power(float(y) + centre, 7), float(largest)))
+    y, addend = clamp(y, np.float32(-4096), np.float32(4096)), np.float32(12582912)
+    whole = ((y - np.float32(0.5)) + addend) - addend
+    rest, p = y - whole, _POWER[-1]
+    for c in _POWER[-2::-1]:
+        p = p * rest + c
+    a = min(np.float32(1) + rest * p, np.float32(2))
+    power = power_of_two(int(clamp(whole + centre, -1000, 1000)))
+    return np.float32(min(float(a) * power, float(largest)))
 
 
 def untransformed(frame, coded):
@@ -178,7 +193,10 @@ def untransformed(frame, coded):
         negative = bits_of_points(frame.passes[0]["signs"], frame.dims)
     values = np.empty(len(coded), dtype)
     for i, y in enumerate(coded):
-        v = _magnitude(transform, clamp(float(y), transform.min, transform.max), terms)
-        value = dtype(min(v, largest))
+        if transform.id == LOG:
+            value = float_magnitude(frame, clamp(y, dtype(transform.min), dtype(transform.max)))
+        else:
+            v = _magnitude(transform, clamp(float(y), transform.min, transform.max), terms)
+            value = dtype(min(v, largest))
         values[i] = clamp(-value if negative[i] else value, dtype(frame.min), dtype(frame.max))
     return values

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from .numbers import Reader, unzigzag
+from .parts import LOG, clamp, float_magnitude
 
 # By the number of extents that are not 1: a tile, its lanes, the points of a lane, and a group.
 _SHAPES = {1: ((1, 1, 1024), (1, 1, 32), (1, 1, 32), (1, 1, 8)),
@@ -45,8 +46,16 @@ class _Head:
         return 1024 * np.dtype(dtype).itemsize if self.raw else 4 * (64 * self.whole + self.pairs - self.whole)
 
 
-def _integers(shape, head, words, data):
-    """The integers of a tile without its base, and the base."""
+def _signs(base, data):
+    whole = 0xFFFFFFFF
+    if not base & 2:
+        return [whole * (base & 1)] * 32
+    all_of_lane, some_of_lane = data.u32(), data.u32()
+    return [data.u32() if some_of_lane >> lane & 1 else whole * (all_of_lane >> lane & 1) for lane in range(32)]
+
+
+def _integers(shape, head, words, data, has_signs):
+    """The integers of a tile, and which points of each lane are negative, as bits."""
     planes = np.zeros(shape.tile, "u4")
 
     def add(lane, pair, number, byte):
@@ -57,7 +66,10 @@ def _integers(shape, head, words, data):
         add(lane, pair, half + i, words.u8())
     others = range(head.whole, head.pairs)
     having = {pair: words.u32() for pair in others}
-    base = unzigzag(int.from_bytes(data.take(head.base_bytes), "little"))
+    base, signs = int.from_bytes(data.take(head.base_bytes), "little"), [0] * 32
+    if has_signs:
+        signs, base = _signs(base, data), base >> 3
+    base = unzigzag(base)
     flags = {(pair, lane): data.u8() if having[pair] >> lane & 1 else 0 for pair in others for lane in range(32)}
     for lane, pair, number in product(range(32), others, range(8)):
         if flags[pair, lane] >> number & 1:
@@ -66,7 +78,7 @@ def _integers(shape, head, words, data):
     for axis, bit in ((0, 4), (1, 2), (2, 1)):
         if head.axes & bit:
             integers = np.cumsum(integers, axis=axis, dtype="u4")
-    return (integers + np.uint32(base & 0xFFFFFFFF)).view("i4")
+    return (integers + np.uint32(base & 0xFFFFFFFF)).view("i4"), signs
 
 
 def _values(frame, integers):
@@ -84,7 +96,15 @@ def _restored_tile(frame, shape, head, words, data):
         for point, lane in product(shape.points, range(32)):
             tile[shape.place(lane, point)] = value_of(words)
         return tile
-    tile[:] = _values(frame, _integers(shape, head, words, data))
+    has_signs = frame.transform is not None and frame.transform.id == LOG
+    integers, signs = _integers(shape, head, words, data, has_signs)
+    tile[:] = _values(frame, integers)
+    if has_signs:
+        for lane, point in product(range(32), range(32)):
+            place = shape.place(lane, shape.points[point])
+            magnitude = float_magnitude(frame, tile[place])
+            signed = -magnitude if signs[lane] >> point & 1 else magnitude
+            tile[place] = clamp(signed, frame.dtype(frame.min), frame.dtype(frame.max))
     if head.patched:
         places = [data.u16() for _ in range(data.u16())]
         for place in places:

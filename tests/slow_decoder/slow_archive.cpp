@@ -69,7 +69,7 @@ void put_back_missing(SlowFrame<T>& frame) {
 template <class T>
 double magnitude_from(const TransformParams& params, double y) {
   if (const auto* const log = std::get_if<LogTransform>(&params)) {
-    return exp2_of_value<T>(y + log->centre);
+    return log->inverse(static_cast<T>(y));
   }
   if (const auto* const symlog = std::get_if<SymlogTransform>(&params)) {
     const double size = std::fabs(y);
@@ -100,6 +100,13 @@ void undo_transform(SlowFrame<T>& frame, double min, double max) {
   }
 }
 
+/// Section 4.4: tiles restore the values themselves of a frame under the log transform.
+template <class T>
+bool tiles_restore_logs(const SlowFrame<T>& frame) {
+  return std::holds_alternative<LogTransform>(frame.header.transform->params) &&
+         std::holds_alternative<TilesParams>(*frame.header.predictor);
+}
+
 template <class T>
 void restore_coded(SlowFrame<T>& frame) {
   const double min = frame.header.min;
@@ -108,8 +115,10 @@ void restore_coded(SlowFrame<T>& frame) {
     frame.header.min = frame.header.transform->min;
     frame.header.max = frame.header.transform->max;
   }
+  frame.min = min;
+  frame.max = max;
   std::visit([&](const auto& params) { restore(params, frame); }, *frame.header.predictor);
-  if (frame.header.transform) undo_transform(frame, min, max);
+  if (frame.header.transform && !tiles_restore_logs(frame)) undo_transform(frame, min, max);
 }
 
 template <class T>
@@ -136,7 +145,7 @@ void restore_values(SlowFrame<T>& frame) {
 
 template <class T>
 std::vector<T> restore_frame(const Dims& dims, const FrameHeader& header, Bytes payload) {
-  SlowFrame<T> frame{dims, dims.as_3d(), header, {}, read_sections(header, payload), {}, {}};
+  SlowFrame<T> frame{dims, dims.as_3d(), header, {}, read_sections(header, payload), {}, {}, 0, 0};
   frame.codes = read_codes(header, frame.passes, dims.count());
   frame.values.resize(dims.count());
   const bool has_mask = header.kind == FrameKind::coded || header.kind == FrameKind::constant;

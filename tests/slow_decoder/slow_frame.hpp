@@ -27,6 +27,8 @@ struct SlowFrame {
   std::vector<Sections> passes;
   std::vector<PassCodes> codes;  ///< of each pass, after ANS coding
   std::vector<T> values;
+  double min = 0;  ///< of the values; the header has the range of what the predictor sees
+  double max = 0;
 
   bool is_missing(std::uint64_t point) const { return mask.any() && mask(point); }
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/base/bytes.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
@@ -24,18 +26,39 @@ class SlowTile {
     std::vector<std::uint32_t> having;
     for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair)
       having.push_back(words.get<std::uint32_t>());
-    std::uint32_t base = 0;
+    std::uint64_t base = 0;
     for (std::uint32_t i = 0; i < head.base_bytes; ++i)
-      base |= std::uint32_t{bytes.get<std::uint8_t>()} << (8 * i);
+      base |= std::uint64_t{bytes.get<std::uint8_t>()} << (8 * i);
+    if (log() != nullptr) {
+      read_signs(base, bytes);
+      base /= 8;
+    }
     read_other_pairs(head, having, bytes);
     sum_up(head.axes);
+    const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base));
     for (int lane = 0; lane < 32; ++lane)
       for (int point = 0; point < 32; ++point)
-        put(lane, point, value_of(integer(lane, point) + unzigzag32(base)));
+        put(lane, point, value_of(integer(lane, point) + first, lane, point));
     if (head.patched) patch(bytes);
   }
 
  private:
+  const LogTransform* log() const {
+    const auto& transform = frame_.header.transform;
+    return transform ? std::get_if<LogTransform>(&transform->params) : nullptr;
+  }
+
+  void read_signs(std::uint64_t base, ByteReader& bytes) {
+    negative_.assign(32, base % 2 != 0 ? ~0U : 0);
+    if (base / 2 % 2 == 0) return;
+    const auto all_of_lane = bytes.get<std::uint32_t>();
+    const auto some_of_lane = bytes.get<std::uint32_t>();
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      negative_[lane] = (all_of_lane >> lane & 1) != 0 ? ~0U : 0;
+      if ((some_of_lane >> lane & 1) != 0) negative_[lane] = bytes.get<std::uint32_t>();
+    }
+  }
+
   /// Puts a byte of a pair of planes, by its number among the lane's eight, in place.
   void add_byte(int lane, std::uint32_t pair, std::size_t number, std::uint32_t byte) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -93,10 +116,15 @@ class SlowTile {
                    Shape::extents));
   }
 
-  T value_of(std::uint32_t integer) const {
+  T value_of(std::uint32_t integer, int lane, int point) const {
     const TileQuantizer<T> quantizer(params_.half_step);
-    return clamp_restored(quantizer.restored(integer), static_cast<T>(frame_.header.min),
-                          static_cast<T>(frame_.header.max));
+    const T seen = clamp_restored(quantizer.restored(integer), static_cast<T>(frame_.header.min),
+                                  static_cast<T>(frame_.header.max));
+    if (log() == nullptr) return seen;
+    const T magnitude = log()->inverse(seen);
+    const bool negative = (negative_.at(static_cast<std::size_t>(lane)) >> point & 1) != 0;
+    return std::clamp(negative ? -magnitude : magnitude, static_cast<T>(frame_.min),
+                      static_cast<T>(frame_.max));
   }
 
   void patch(ByteReader& bytes) {
@@ -119,6 +147,7 @@ class SlowTile {
   const TileGrid& grid_;
   Extents3 first_;
   std::vector<std::uint32_t> integers_ = std::vector<std::uint32_t>(tile_points);
+  std::vector<std::uint32_t> negative_;  ///< points of each lane, as bits
 };
 
 }  // namespace

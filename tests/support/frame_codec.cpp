@@ -21,7 +21,7 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
 }
 
-CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
+CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, const ValueBound& bound,
                                  Bytes values) {
   StepTimes times;
   LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);

@@ -32,8 +32,8 @@ ValueBound bound_of(const FrameTask& task, double range);
 
 BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values);
 
-/// Compresses a frame under an absolute bound that is known before the frame is loaded.
-CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, double bound,
+/// Compresses a frame under a bound that is known before the frame is loaded.
+CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, const ValueBound& bound,
                                  Bytes values);
 
 /// Restores the values of a frame. Throws ArchiveError.
