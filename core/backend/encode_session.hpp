@@ -174,7 +174,7 @@ class EncodeSession {
 
   /// From now on the frame's values are transformed ones, for all that asks and codes them: under
   /// choice.bound, errors keep to `bound`. Points that the transform keeps count as missing, and
-  /// mask() has their own values.
+  /// mask() has their own values; but few of them (most_kept_in_tiles()) are left to tiles.
   virtual void transform(const TransformChoice& choice, const ValueBound& bound) = 0;
   /// From now on these points, bit i % 64 of word i / 64, count as missing, and mask() has their
   /// values. The range stays as it was scanned.
@@ -205,11 +205,12 @@ class EncodeSession {
                                                     double /*bound*/) {
     return std::nullopt;
   }
-  /// Codes a frame by its logarithms as encode_values() does after transform(), but while it is read
-  /// for the first time. Nothing unless they are certain (TransformChoice) for all values, or where
-  /// a backend does not. What scan() tells stays as it was.
+  /// Codes a frame by its logarithms as encode_values() does after transform(), but while it is
+  /// read for the first time. Nothing if points are missing or more are kept than tiles may have,
+  /// or where a backend does not. What scan() tells stays as it was.
   virtual std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& /*params*/,
-                                                         const TransformChoice& /*choice*/) {
+                                                         const TransformChoice& /*choice*/,
+                                                         const ValueBound& /*bound*/) {
     return std::nullopt;
   }
   /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError

@@ -353,8 +353,8 @@ std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameCon
                            {frame.shape.bytes(), allocate}, times);
 }
 
-/// The frame coded by its logarithms while it is read for the first time. Nothing if it needs a scan
-/// first, or turns out to.
+/// The frame coded by its logarithms while it is read for the first time. Nothing if it needs a
+/// scan first, or turns out to.
 std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConfig& config,
                                                LoadedFrame& frame, std::uint64_t index,
                                                const ValueBound& bound, const Allocate& allocate,
@@ -371,17 +371,16 @@ std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConf
   sample.sampled = choice.sampled;
   auto predictor = chosen(frame.draft, config.predictor, sample, choice.bound, dtype);
   if (choice.bound == 0 || !predictor) return std::nullopt;
-  const FrameCoding coding =
-      coding_by(config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)},
-                choice.bound);
+  const FrameCoding coding = coding_by(
+      config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, choice.bound);
   const auto coded = times.measure(
-      "encode", [&] { return session.encode_logs_unscanned(coding.predictor, choice); });
+      "encode", [&] { return session.encode_logs_unscanned(coding.predictor, choice, bound); });
   if (!coded || !has_codable_range(coded->min, coded->max)) return std::nullopt;
-  frame.transform = LoadedFrame::Transform{
-      {choice.params, coded->min, coded->max}, coded->own, choice.sampled};
-  auto written = write_coded_frame(backend, frame, coding, std::span(&coded->pass, 1),
-                                   {coded->pass.sections}, index, {frame.shape.bytes(), allocate},
-                                   times);
+  frame.transform =
+      LoadedFrame::Transform{{choice.params, coded->min, coded->max}, coded->own, choice.sampled};
+  auto written =
+      write_coded_frame(backend, frame, coding, std::span(&coded->pass, 1), {coded->pass.sections},
+                        index, {frame.shape.bytes(), allocate}, times);
   if (!written) frame.transform.reset();
   return written;
 }

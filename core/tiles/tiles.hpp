@@ -354,6 +354,10 @@ CUSZI_HD constexpr std::uint32_t base_bytes_of(std::uint64_t base) {
          (base >> 24 != 0 ? 1 : 0) + (base >> 32 != 0 ? 1 : 0);
 }
 
+/// So many points of a frame whose logarithms do not keep the bound are patches of tiles; more are
+/// in the mask.
+CUSZI_HD constexpr std::uint64_t most_kept_in_tiles(std::uint64_t points) { return points / 4096; }
+
 /// The signs of a tile's points, where predictors see logarithms: a word of each lane. They follow
 /// the base, if they are not all alike.
 struct TileSigns {
@@ -368,7 +372,7 @@ struct TileSigns {
   // Bits of a base below the zigzag.
   static constexpr std::uint32_t all_negative = 1;
   static constexpr std::uint32_t differ = 2;
-  static constexpr std::uint32_t narrow = 4;  ///< the tile's integers differ by narrow_reach at most
+  static constexpr std::uint32_t narrow = 4;  ///< integers differ by narrow_reach at most
   static constexpr int base_bits = 3;
 
   CUSZI_HD std::uint64_t base_of(std::uint32_t zigzag, bool is_narrow) const {

@@ -14,8 +14,8 @@ namespace cuszi {
 // the nearest doubles of what they stand for.
 
 /// log2(x) - centre of the magnitude of a normal float, before the last rounding at most 0x1.f2p-24
-/// off. It never decreases with the magnitude. Of what is not normal it is -127 - centre or less, or
-/// 128 - centre or more.
+/// off. It never decreases with the magnitude. Of what is not normal it is -127 - centre or less,
+/// or 128 - centre or more.
 CUSZI_HD inline float log2_of_normal(float x, int centre) {
   constexpr float coefficients[9]{0x1.2b8034p-1F, 0x1.ec7086p-1F,  -0x1.484a8ap-2F,
                                   0x1.23e4dep-3F, -0x1.240b32p-4F, 0x1.32e568p-5F,
@@ -36,8 +36,9 @@ CUSZI_HD inline float log2_of_normal(float x, int centre) {
   return exponent + sum;
 }
 
-/// 2^y for |y| < 2^21 as mantissa x 2^exponent with a mantissa from 1 to 2, or just below 1 next to
-/// y = 0; the share that it errs by is below 2^-23.4. It never decreases with y.
+/// 2^y for |y| < 2^21 as mantissa x 2^exponent with a mantissa from 1 to 2; the share that it errs
+/// by is below 2^-23.3. It never decreases with y: every step is a sum or a product of numbers that
+/// are not negative, and at the end of its range the mantissa is 2.
 struct FloatPower {
   float mantissa;
   int exponent;
@@ -51,10 +52,8 @@ struct FloatPower {
     float sum = coefficients[5];
     CUSZI_UNROLL
     for (int n = 4; n >= 0; --n) sum = sum * rest + coefficients[n];
-    const float mantissa = 1.0F + rest * sum;
-    return {mantissa < 2.0F ? mantissa : 2.0F,
-            static_cast<int>(std::bit_cast<std::uint32_t>(placed) -
-                             std::bit_cast<std::uint32_t>(addend))};
+    return {1.0F + rest * sum, static_cast<int>(std::bit_cast<std::uint32_t>(placed) -
+                                                std::bit_cast<std::uint32_t>(addend))};
   }
 
   /// 2^(y + more) if that is a normal number.

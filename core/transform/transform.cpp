@@ -60,8 +60,8 @@ double times_near_1(double largest) {
   return sizeof(T) == sizeof(float) ? 1 : std::max(1.0, largest / safe);
 }
 
-/// Of floats, both polynomials and what they are rounded to take 2^-22. Those of doubles are rounded
-/// twice by half the spacing of values around four times the largest.
+/// Of floats, both polynomials and what they are rounded to take 1.1 x 2^-22. Those of doubles are
+/// rounded twice by half the spacing of values around four times the largest.
 template <class T>
 double room_for(const LogTransform& transform, double largest) {
   if constexpr (sizeof(T) == sizeof(float)) return 0x1.4p-22;
@@ -130,7 +130,7 @@ TransformChoice choose_transform(const ValueBound& bound, DType dtype, const Mag
     using T = decltype(zero);
     return std::visit(
         [&](const auto& row) { return choice_of<T>(row, bound.share, sample, quick); },
-                      transform_for(bound, sample));
+        transform_for(bound, sample));
   });
 }
 

@@ -43,7 +43,7 @@ CUSZI_HD inline bool is_certain(double x) {
 ///     id, name         as in archives
 ///     has_signs        whether y has the sign of x, and 0 is 0. Else signs stand in a section of
 ///                      their own, and zeros are kept, as missing points are
-///     forward<T>(x)    of the magnitude of a finite value, as a T; with signs, what is not negative
+///     forward<T>(x)    of the magnitude of a finite value, as a T; with signs, it is not negative
 ///     inverse<T>(y)    the magnitude as a finite T, which never decreases with y
 ///     certain<T>(x, y) whether both keep to the errors that TransformChoice counts on, for
 ///                      magnitudes around x, which becomes y
@@ -211,13 +211,13 @@ TransformParams read_transform(ByteReader& in);
 struct TransformChoice {
   TransformParams params;
   double bound = 0;    ///< absolute, of what the predictor codes; 0 if that cannot be coded
-  double certain = 0;  ///< a y of a smaller magnitude is rounded so little that the bound of x holds
+  double certain = 0;  ///< y of smaller magnitudes are rounded so little that the bound of x holds
   double sampled = 0;  ///< largest magnitude of what the sample becomes
 };
 
-/// Chooses for a bound that goes with each value, by a sample of the magnitudes. Where it is `quick`,
-/// values far beyond the sample are to be certain too, if that takes little of what the predictor
-/// codes.
+/// Chooses for a bound that goes with each value, by a sample of the magnitudes. Where it is
+/// `quick`, values far beyond the sample are to be certain too, if that takes little of what the
+/// predictor codes.
 TransformChoice choose_transform(const ValueBound& bound, DType dtype, const MagnitudeRange& sample,
                                  bool quick);
 
@@ -248,8 +248,8 @@ CUSZI_HD inline T restored_from(const Params& params, T y, bool negative) {
 template <class T, class Params>
 struct PointTransform {
   Params params;
-  double step;   ///< the predictor's bound
-  T certain;     ///< y of smaller magnitudes may be; 0 if there are rules
+  double step;  ///< the predictor's bound
+  T certain;    ///< y of smaller magnitudes may be; 0 if there are rules
   ValueBound bound;
   MissingTest<T> missing;
   RestoreRules<T> rules;
@@ -262,6 +262,12 @@ struct PointTransform {
         bound(of_values),
         missing(fills),
         rules(kept) {}
+
+  /// Whether there is no doubt about a point of any magnitude that becomes y by a transform whose
+  /// certain() looks at y alone.
+  CUSZI_HD bool is_certain(T y) const {
+    return magnitude_of(y) < certain && params.certain(T{1}, y);
+  }
 
   CUSZI_HD Transformed<T> operator()(T x) const {
     const Transformed<T> kept{std::numeric_limits<T>::quiet_NaN(), false};
@@ -310,35 +316,31 @@ struct TransformTarget {
   bool all_negative() const { return !negative && min < 0; }
 };
 
-/// Restores values from logarithms, for those who restore them tile by tile. What a kernel or a loop
-/// over lanes does is simple where all logarithms are certain().
+/// Restores values from logarithms, for those who restore them tile by tile. There they are not
+/// limited to their range: those of values are. All is simple where the whole range is certain().
 template <class T>
 struct LogRestorer {
   LogTransform log;
-  T least;  ///< range of the logarithms
-  T most;
   T min;  ///< of the values
   T max;
   bool is_normal;
 
   LogRestorer(const LogTransform& transform, const TransformTarget& target)
       : log(transform),
-        least(static_cast<T>(target.transform.min)),
-        most(static_cast<T>(target.transform.max)),
         min(static_cast<T>(target.min)),
         max(static_cast<T>(target.max)),
-        is_normal(log.certain(T{1}, least) && log.certain(T{1}, most)) {}
+        is_normal(log.certain(T{1}, static_cast<T>(target.transform.min)) &&
+                  log.certain(T{1}, static_cast<T>(target.transform.max))) {}
 
   /// Of a point that is negative if the lowest bit of `sign` is set.
   template <bool normal>
   CUSZI_HD T restored(T y, std::uint32_t sign) const {
-    const T inside = clamp_restored(y, least, most);
     if constexpr (normal) {
       constexpr int top = 8 * sizeof(T) - 1;
-      const auto bits = std::bit_cast<BitsOf<T>>(log.inverse_normal(inside));
+      const auto bits = std::bit_cast<BitsOf<T>>(log.inverse_normal(y));
       return clamp_restored(std::bit_cast<T>(bits | static_cast<BitsOf<T>>(sign) << top), min, max);
     } else {
-      return clamp_to(restored_from(log, inside, (sign & 1) != 0), min, max);
+      return clamp_to(restored_from(log, y, (sign & 1) != 0), min, max);
     }
   }
 };

@@ -29,7 +29,7 @@ class Restoration {
   template <class T>
   FrameOutput<T> output() const {
     return {target_.shape.extents(), as_values<T>(target_.out), mask_, target_.min, target_.max,
-            target_.shape.dims, target_.transform};
+            target_.shape.dims,      target_.transform};
   }
 
   /// Undoes the transform and puts the missing values back.

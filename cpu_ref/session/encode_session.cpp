@@ -264,7 +264,15 @@ class CpuEncodeSession final : public EncodeSession {
                               std::span(transformed_));
     values_ = transformed_;
     has_logs_ = std::holds_alternative<LogTransform>(choice.params);
-    learn(scan_frame(shape_.extents(), values_, {}, draft_), {});
+    FieldScan found = scan_frame(shape_.extents(), values_, {}, draft_);
+    if (has_logs_ && std::holds_alternative<TilesParams>(draft_) &&
+        found.missing - scan_.missing <= most_kept_in_tiles(shape_.points())) {
+      found.missing = scan_.missing;
+      scan_ = std::move(found);
+      frame_rules_ = {};
+    } else {
+      learn(found, {});
+    }
   }
 
   void keep_points(std::span<const std::uint64_t> points) override {
@@ -335,10 +343,9 @@ class CpuEncodeSession final : public EncodeSession {
 
   FrameInput<T> input() {
     scan();
-    return {shape_.extents(), values_,
-            mask_,            scan_.min,
-            scan_.max,        shape_.dims,
-            frame_rules_,     has_logs_ ? original_ : std::span<const T>()};
+    return {
+        shape_.extents(), values_,     mask_,        scan_.min,
+        scan_.max,        shape_.dims, frame_rules_, has_logs_ ? original_ : std::span<const T>()};
   }
 
   Workspace& workspace_;

@@ -7,8 +7,8 @@
 
 namespace cuszi::cpu {
 
-/// Codes a frame as tiles: where each chunk begins, and the chunks. Of logarithms the tiles have the
-/// signs, and values that are kept in them are the original ones.
+/// Codes a frame as tiles: where each chunk begins, and the chunks. Of logarithms the tiles have
+/// the signs, and values that are kept in them are the original ones.
 template <class T>
 OwnCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame);
 

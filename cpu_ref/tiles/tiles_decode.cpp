@@ -116,15 +116,16 @@ class TileDecoder {
 
   void read_signs(std::uint64_t base) {
     if ((base & TileSigns::differ) == 0) {
-      for (std::uint32_t& lane : signs_) lane = 0 - static_cast<std::uint32_t>(base & TileSigns::all_negative);
+      for (std::uint32_t& lane : signs_)
+        lane = 0 - static_cast<std::uint32_t>(base & TileSigns::all_negative);
       return;
     }
     const auto negative = static_cast<std::uint32_t>(bytes_.take(4));
     const auto mixed = static_cast<std::uint32_t>(bytes_.take(4));
     for (unsigned lane = 0; lane < tile_lanes; ++lane) {
       const bool is_mixed = ((mixed >> lane) & 1) != 0;
-      signs_[lane] = is_mixed ? static_cast<std::uint32_t>(bytes_.take(4))
-                              : 0 - ((negative >> lane) & 1);
+      signs_[lane] =
+          is_mixed ? static_cast<std::uint32_t>(bytes_.take(4)) : 0 - ((negative >> lane) & 1);
     }
   }
 

@@ -304,7 +304,8 @@ class TileEncoder {
     TileHead head;
     head.pairs = pairs_of(all);
     head.axes = axes_;
-    const std::uint64_t base = has_signs() ? signs_.base_of(zigzag32(base_), is_narrow()) : zigzag32(base_);
+    const std::uint64_t base =
+        has_signs() ? signs_.base_of(zigzag32(base_), is_narrow()) : zigzag32(base_);
     head.base_bytes = base_bytes_of(base);
     head.patched = patch_count_ != 0;
     head.bytes = head.base_bytes + sign_bytes() + patch_bytes<T>(patch_count_);
@@ -429,7 +430,7 @@ class TileEncoder {
   std::uint64_t patches_ = 0;  ///< of all tiles
   Extremes<T> extremes_;
   bool all_finite_ = true;
-  Extents3 first_{};  ///< point of the tile
+  Extents3 first_{};   ///< point of the tile
   PointsOf<T> value_;  ///< as predictors see them, then the original ones
   LanePoints integer_;
   LanePoints along_x_;  ///< differences

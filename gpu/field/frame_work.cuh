@@ -17,8 +17,8 @@ struct FrameInput {
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};                 ///< as the frame has them; for the host
-  RestoreRules<T> rules = {};  ///< that a restored value could break
+  Dims dims{};                   ///< as the frame has them; for the host
+  RestoreRules<T> rules = {};    ///< that a restored value could break
   const T* originals = nullptr;  ///< the values themselves where `values` are their logarithms
 };
 

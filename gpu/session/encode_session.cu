@@ -229,12 +229,19 @@ class GpuEncodeSession final : public EncodeSession {
     negative_ = gpu_.take_zeroed<std::uint64_t>(ceil_div(points, 64));
     transform_values(gpu_, choice, bound, rules_.fills, frame_rules_, original_, points, out,
                      negative_);
-    missing_ = {};
+    const std::uint64_t missing = scan_.missing;
     values_ = out;
     fills_ = {};
     has_logs_ = std::holds_alternative<LogTransform>(choice.params);
     look_at_all();
-    learn(scan_, {});
+    if (has_logs_ && std::holds_alternative<TilesParams>(draft_) &&
+        scan_.missing - missing <= most_kept_in_tiles(points)) {
+      scan_.missing = missing;
+      frame_rules_ = {};
+    } else {
+      missing_ = {};
+      learn(scan_, {});
+    }
   }
 
   void keep_points(std::span<const std::uint64_t> kept) override {
@@ -301,9 +308,10 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& params,
-                                                 const TransformChoice& choice) override {
+                                                 const TransformChoice& choice,
+                                                 const ValueBound& bound) override {
     if (is_scanned_ || rules_.any()) return std::nullopt;
-    return gpu::encode_logs_unscanned(gpu_, std::get<TilesParams>(params), choice,
+    return gpu::encode_logs_unscanned(gpu_, std::get<TilesParams>(params), choice, bound,
                                       shape_.extents(), original_);
   }
 
@@ -334,9 +342,9 @@ class GpuEncodeSession final : public EncodeSession {
 
   FrameInput<T> input() {
     scan();
-    return {shape_.extents(), values_,   missing_.bits, scan_.missing,
-            scan_.min,        scan_.max, shape_.dims,   frame_rules_,
-            has_logs_ ? original_ : nullptr};
+    return {shape_.extents(), values_,      missing_.bits,
+            scan_.missing,    scan_.min,    scan_.max,
+            shape_.dims,      frame_rules_, has_logs_ ? original_ : nullptr};
   }
 
   /// The values without those that are missing.

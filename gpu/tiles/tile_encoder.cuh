@@ -20,7 +20,7 @@ struct ValuePoints {
   __device__ const T* originals(const T* values) const { return values; }
 };
 
-/// Logarithms of other values.
+/// Logarithms of other values; no number where a value is kept.
 template <class T>
 struct LogPoints {
   static constexpr bool are_logs = true;
@@ -31,14 +31,17 @@ struct LogPoints {
   __device__ const T* originals(const T* /*logs*/) const { return values; }
 };
 
-/// Values that are seen as their logarithms.
+/// Values that are seen as their logarithms; the same.
 template <class T>
 struct LoggedPoints {
   static constexpr bool are_logs = true;
   static constexpr bool makes_logs = true;
-  LogTransform log;
+  PointTransform<T, LogTransform> transform;
 
-  __device__ T seen(T value) const { return log.forward_normal(value); }
+  /// Outlined: seldom needed.
+  __device__ __noinline__ T seen(T value) const { return transform(value).value; }
+  /// The same of values whose logarithms are certain.
+  __device__ T seen_quickly(T value) const { return transform.params.forward_normal(value); }
   __device__ const T* originals(const T* values) const { return values; }
 };
 
@@ -46,7 +49,8 @@ struct LoggedPoints {
 struct TileTotals {
   std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
   std::uint64_t patches;
-  std::uint64_t strange;    ///< whether there are tiles with points that have no integer, if needed
+  std::uint64_t kept;       ///< points that are patches as they have no logarithm
+  std::uint64_t strange;    ///< whether there are values that the kernel cannot code
   SharedExtremes extremes;  ///< of all points, where they are sought
   SharedExtremes own;       ///< of the values, where logarithms are made of them
 };
@@ -188,6 +192,13 @@ struct Extremes {
       max = larger_or_nan(max, value);
     }
   }
+  /// Of those that are numbers.
+  __device__ void take_numbers(const T (&values)[lane_points]) {
+    min = std::numeric_limits<T>::max();
+    max = std::numeric_limits<T>::lowest();
+#pragma unroll
+    for (const T value : values) include({value, value});
+  }
   /// No number if any was none.
   __device__ T magnitude() const { return larger_or_nan(max, -min); }
   __device__ void include(const Extremes& other) {
@@ -230,7 +241,7 @@ struct TileEncoder {
   typename Numbers::Unions unions;
   std::uint32_t base;
   std::uint32_t patched = 0;
-  std::uint32_t patches = 0;  ///< of all lanes
+  std::uint32_t patches = 0;   ///< of all lanes
   std::uint32_t negative = 0;  ///< points of this lane, where logarithms are coded
   TileSigns signs;
   bool is_narrow = false;  ///< told where logarithms are coded
@@ -239,11 +250,11 @@ struct TileEncoder {
   __device__ TileEncoder(const TileTask<T, Shape, Points>& t, std::uint64_t number)
       : task(t), tile(t.map[number]), lane(threadIdx.x % 32) {}
 
-  /// Makes integers of the points, relative to that of the tile's first one, given which values are
-  /// negative where logarithms have been made of them. What is given is lost.
-  __device__ void quantise(T (&points)[lane_points], const Extremes<T>* extremes,
-                           std::uint32_t negative_values) {
-    const std::uint32_t absent = make_integers(points, extremes);
+  /// Makes integers of the points, relative to that of the tile's first one, given whether all of
+  /// them certainly come back within the bound, and which values are negative where logarithms have
+  /// been made of them. The points are lost.
+  __device__ void quantise(T (&points)[lane_points], bool certain, std::uint32_t negative_values) {
+    const std::uint32_t absent = make_integers(points, certain);
     if constexpr (Points::are_logs) {
       negative = negative_values;
       if constexpr (!Points::makes_logs) {
@@ -256,11 +267,8 @@ struct TileEncoder {
   }
 
   /// Returns which points have no integer.
-  __device__ std::uint32_t make_integers(const T (&values)[lane_points],
-                                         const Extremes<T>* extremes) {
+  __device__ std::uint32_t make_integers(const T (&values)[lane_points], bool certain) {
     if constexpr (Numbers::is_narrow || Points::makes_logs) {
-      const bool certain = extremes == nullptr ||
-                           __all_sync(whole_warp, extremes->magnitude() <= task.certain_magnitude);
       if (certain) {
 #pragma unroll
         for (int i = 0; i < static_cast<int>(lane_points); ++i) {
@@ -275,7 +283,8 @@ struct TileEncoder {
         return 0;
       }
     }
-    bool doubtful = !Points::are_logs && task.missing.words != nullptr;  // logarithms are no numbers
+    bool doubtful =
+        !Points::are_logs && task.missing.words != nullptr;  // logarithms are no numbers
     std::uint32_t first = 0;
 #pragma unroll
     for (int i = 0; i < static_cast<int>(lane_points); ++i) {
@@ -318,6 +327,7 @@ struct TileEncoder {
   /// Returns which have no integer.
   __device__ std::uint32_t look_closer() {
     std::uint32_t absent = 0;
+    unsigned kept_points = 0;
 #pragma unroll 1
     for (unsigned point = 0; point < lane_points; ++point) {
       const TileGrid::Place place = place_of(point);
@@ -327,6 +337,7 @@ struct TileEncoder {
         continue;
       }
       const T value = task.points.seen(task.values[place.index]);
+      if (Points::makes_logs && value != value && place.inside) ++kept_points;
       const auto result = task.quantizer(value);
       if (!result.in_range && !result.certain) absent |= bit;
       const bool kept = result.certain ||
@@ -334,8 +345,12 @@ struct TileEncoder {
       if (!kept && place.inside) patched |= bit;
     }
     patches = __reduce_add_sync(whole_warp, static_cast<unsigned>(__popc(patched)));
-    const bool strange =
-        (Numbers::is_narrow || Points::makes_logs) && __any_sync(whole_warp, absent != 0);
+    if constexpr (Points::makes_logs) {
+      if (kept_points != 0) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->kept), kept_points);
+      }
+    }
+    const bool strange = Numbers::is_narrow && __any_sync(whole_warp, absent != 0);
     if (lane == 0 && patches != 0) {
       atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->patches), patches);
     }
@@ -527,7 +542,7 @@ struct ChunkMemory {
 template <bool vector, class Numbers, bool seeks, class T, class Shape, class Points>
 __device__ __forceinline__ void code_chunk(const TileTask<T, Shape, Points>& task,
                                            const ChunkOfTiles<T>& tiles, T (&points)[lane_points],
-                                           Extremes<T>& seen, std::uint32_t negative,
+                                           Extremes<T>& seen, bool certain, std::uint32_t negative,
                                            ChunkMemory<T>& shared) {
   constexpr unsigned threads = TilesPolicy<T>::threads;
   const unsigned lane = tiles.lane;
@@ -535,7 +550,7 @@ __device__ __forceinline__ void code_chunk(const TileTask<T, Shape, Points>& tas
   TileEncoder<T, Shape, vector, Numbers, Points> tile(task, tiles.tile());
   std::uint32_t lane_begin = 0;
   if (tiles.has_tile()) {
-    tile.quantise(points, seeks ? &seen : nullptr, negative);
+    tile.quantise(points, certain, negative);
     tile.choose_axes();
     lane_begin = tile.make_head();
     if (seeks && !Points::makes_logs) seen.merge_warp();
@@ -584,11 +599,15 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   shared.make_table();
   T points[lane_points];
   Extremes<T> seen;
+  bool certain = true;  // unless extremes are needed to tell
   if (tiles.has_tile()) {
     load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, points);
-    if (seeks) seen.take(points);
+    if (seeks) {
+      seen.take(points);
+      certain = __all_sync(whole_warp, seen.magnitude() <= task.certain_magnitude) != 0;
+    }
   }
-  code_chunk<vector, Numbers, seeks>(task, tiles, points, seen, 0, shared);
+  code_chunk<vector, Numbers, seeks>(task, tiles, points, seen, certain, 0, shared);
 }
 
 /// The same of the values' logarithms: in pairs, unless the integers of a tile of the chunk do not
@@ -602,26 +621,40 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   T points[lane_points];
   Extremes<T> seen;
   std::uint32_t negative = 0;
+  bool certain = true;
   bool is_narrow = true;
   if (tiles.has_tile()) {
-    load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, points);
+    const auto tile = task.map[tiles.tile()];
+    load_values<vector>(task.map, task.values, tile, tiles.lane, points);
     Extremes<T> own;
     own.take(points);
+    if (!(own.magnitude() <= std::numeric_limits<T>::max())) task.totals->strange = 1;
     own.merge_warp();
     if (tiles.lane == 0) shared.own[tiles.warp] = own;
     negative = negative_points(points);
 #pragma unroll
-    for (T& point : points) point = task.points.seen(point);
+    for (T& point : points) point = task.points.seen_quickly(point);
     seen.take(points);
     seen.merge_warp();
+    certain = task.points.transform.is_certain(seen.min) &&
+              task.points.transform.is_certain(seen.max) &&
+              seen.magnitude() <= task.certain_magnitude;
     const std::uint32_t range =
         task.quantizer.integer_of(seen.max) - task.quantizer.integer_of(seen.min);
-    is_narrow = seen.magnitude() <= task.certain_magnitude && range <= narrow_reach;
+    is_narrow = certain && range <= narrow_reach;
+    if (!certain) {
+      load_values<vector>(task.map, task.values, tile, tiles.lane, points);
+#pragma unroll
+      for (T& point : points) point = task.points.seen(point);
+      seen.take_numbers(points);
+      seen.merge_warp();
+    }
   }
   if (__syncthreads_and(is_narrow) != 0) {
-    code_chunk<vector, NarrowTile<Shape>, true>(task, tiles, points, seen, negative, shared);
+    code_chunk<vector, NarrowTile<Shape>, true>(task, tiles, points, seen, certain, negative,
+                                                shared);
   } else {
-    code_chunk<vector, WideTile<Shape>, true>(task, tiles, points, seen, negative, shared);
+    code_chunk<vector, WideTile<Shape>, true>(task, tiles, points, seen, certain, negative, shared);
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace cuszi::gpu {
 
-/// A chunk per thread block, a tile per warp; `wide` integers do not fit pairs, or may not.
+/// A chunk per thread block, a tile per warp; `wide` integers do not fit pairs.
 template <class T, bool wide = false>
 struct TilesPolicy {
   static constexpr unsigned tiles = chunk_tiles<T>;

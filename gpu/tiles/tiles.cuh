@@ -24,7 +24,8 @@ std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& 
 template <class T>
 std::optional<CodedLogs> encode_logs_unscanned(DeviceContext& gpu, const TilesParams& params,
                                                const TransformChoice& choice,
-                                               const Extents3& extents, const T* values);
+                                               const ValueBound& bound, const Extents3& extents,
+                                               const T* values);
 
 /// Starts to restore a frame that encode_values() has coded as tiles; logarithms become values.
 /// Throws ArchiveError, or sets a flaw, if the sections are not those of such a frame.

@@ -173,8 +173,8 @@ struct TileDecoder {
   Spread spread;
   Integers integers;
 
-  __device__ TileDecoder(const RestoreTask<T, Shape, FromLogs>& t, const TileHead& h, std::uint64_t number,
-                         const Spread& s)
+  __device__ TileDecoder(const RestoreTask<T, Shape, FromLogs>& t, const TileHead& h,
+                         std::uint64_t number, const Spread& s)
       : task(t), head(h), tile(t.map[number]), lane(threadIdx.x % 32), spread(s) {}
 
   /// False if the tile does not fill its bytes.
@@ -203,10 +203,12 @@ struct TileDecoder {
     sum_up();
     if constexpr (FromLogs::are_made) {
       const auto first = unzigzag32(static_cast<std::uint32_t>(base >> TileSigns::base_bits));
-      if (task.logs.restorer.is_normal) {
+      if (!task.logs.restorer.is_normal) {
+        store_values_of_logs<false>(first, signs);
+      } else if (__any_sync(whole_warp, signs != 0)) {
         store_values_of_logs<true>(first, signs);
       } else {
-        store_values_of_logs<false>(first, signs);
+        store_values_of_logs<true>(first, 0);
       }
     } else {
       const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base));
@@ -243,8 +245,8 @@ struct TileDecoder {
     const auto rank = static_cast<unsigned>(__popc(mixed & lanes_below(lane)));
     const std::uint32_t size = TileSigns::bytes_of(static_cast<unsigned>(__popc(mixed)));
     if (used + size > head.bytes) return false;
-    signs = (mixed >> lane & 1) != 0 ? word_at(TileSigns::bytes_of(rank))
-                                     : 0 - (negative >> lane & 1);
+    signs =
+        (mixed >> lane & 1) != 0 ? word_at(TileSigns::bytes_of(rank)) : 0 - (negative >> lane & 1);
     used += size;
     return true;
   }
@@ -382,7 +384,7 @@ __device__ bool restore_tile(const RestoreTask<T, Shape, Logs<T>>& task, const T
 /// A chunk per thread block, a tile per warp.
 template <class T, class Shape, bool vector, class Integers, class FromLogs, class Frames>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads,
-                                  TilesPolicy<T, Integers::is_wide || FromLogs::are_made>::decode_blocks)
+                                  TilesPolicy<T, Integers::is_wide>::decode_blocks)
     decode_chunks(const __grid_constant__ Frames frames) {
   constexpr unsigned tiles = TilesPolicy<T>::tiles;
   __shared__ std::uint32_t chunk[max_chunk_words<T> + Spread::reads_beyond];

@@ -289,22 +289,22 @@ std::optional<OwnCoded> encode_unscanned(DeviceContext& gpu, const TilesParams& 
 template <class T>
 std::optional<CodedLogs> encode_logs_unscanned(DeviceContext& gpu, const TilesParams& params,
                                                const TransformChoice& choice,
-                                               const Extents3& extents, const T* values) {
-  const LogTransform log = std::get<LogTransform>(choice.params);
+                                               const ValueBound& bound, const Extents3& extents,
+                                               const T* values) {
+  const LoggedPoints<T> points{
+      {std::get<LogTransform>(choice.params), choice, bound, FillValues{}, RestoreRules<T>{}}};
   const TileQuantizer<T> quantizer(params.half_step, choice.bound);
   const FrameInput<T> frame{extents, values, {}, 0, 0, 0};
   const CodedTiles coded = with_tile_shape(extents, [&](auto shape) {
-    return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, LoggedPoints<T>{log},
-                                          TileWay{true, true});
+    return code_tiles<T, decltype(shape)>(gpu, quantizer, frame, points, TileWay{true, true});
   });
-  const double min = coded.totals.extremes.min();
-  const double max = coded.totals.extremes.max();
-  const bool is_certain = min > std::max(static_cast<double>(log.least_certain<T>()), -choice.certain) &&
-                          max < std::min(static_cast<double>(log.most_certain<T>()), choice.certain);
-  if (coded.totals.strange != 0 || !is_certain) return std::nullopt;
-  CodedLogs result{sections_of(coded), {}, min + 0.0, max + 0.0};
-  result.own.min = coded.totals.own.min();
-  result.own.max = coded.totals.own.max();
+  const TileTotals& totals = coded.totals;
+  const bool too_many = totals.kept > most_kept_in_tiles(count_of(extents));
+  if (totals.strange != 0 || too_many) return std::nullopt;
+  CodedLogs result{
+      sections_of(coded), {}, totals.extremes.min() + 0.0, totals.extremes.max() + 0.0};
+  result.own.min = totals.own.min() + 0.0;  // see scan_frame()
+  result.own.max = totals.own.max() + 0.0;
   return result;
 }
 
@@ -328,10 +328,10 @@ template std::optional<OwnCoded> encode_unscanned(DeviceContext&, const TilesPar
 template std::optional<OwnCoded> encode_unscanned(DeviceContext&, const TilesParams&, double,
                                                   const FrameInput<double>&, FieldScan&);
 template std::optional<CodedLogs> encode_logs_unscanned(DeviceContext&, const TilesParams&,
-                                                        const TransformChoice&, const Extents3&,
-                                                        const float*);
+                                                        const TransformChoice&, const ValueBound&,
+                                                        const Extents3&, const float*);
 template std::optional<CodedLogs> encode_logs_unscanned(DeviceContext&, const TilesParams&,
-                                                        const TransformChoice&, const Extents3&,
-                                                        const double*);
+                                                        const TransformChoice&, const ValueBound&,
+                                                        const Extents3&, const double*);
 
 }  // namespace cuszi::gpu

@@ -70,8 +70,8 @@ class Restoration {
   std::uint64_t points() const { return target_.shape.points(); }
   T* values() const { return values_; }
   FrameOutput<T> output() const {
-    return {target_.shape.extents(), values_,     missing_,
-            target_.mask.count,      target_.min, target_.max,
+    return {target_.shape.extents(), values_,          missing_,
+            target_.mask.count,      target_.min,      target_.max,
             target_.shape.dims,      target_.transform};
   }
 

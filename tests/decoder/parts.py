@@ -176,7 +176,7 @@ def float_magnitude(frame, y):
     rest, p = y - whole, _POWER[-1]
     for c in _POWER[-2::-1]:
         p = p * rest + c
-    a = min(np.float32(1) + rest * p, np.float32(2))
+    a = np.float32(1) + rest * p
     power = power_of_two(int(clamp(whole + centre, -1000, 1000)))
     return np.float32(min(float(a) * power, float(largest)))
 

@@ -86,7 +86,7 @@ def _values(frame, integers):
     addend = dtype(1.5 * 2 ** (23 if dtype == np.float32 else 52))
     signed = np.dtype(f"i{np.dtype(dtype).itemsize}")
     whole = (addend.view(signed).astype("i8") + integers).astype(signed).view(dtype) - addend
-    return np.clip(whole * dtype(2 * frame.predictor.half_step), frame.least, frame.most)
+    return whole * dtype(2 * frame.predictor.half_step)
 
 
 def _restored_tile(frame, shape, head, words, data):
@@ -98,7 +98,8 @@ def _restored_tile(frame, shape, head, words, data):
         return tile
     has_signs = frame.transform is not None and frame.transform.id == LOG
     integers, signs = _integers(shape, head, words, data, has_signs)
-    tile[:] = _values(frame, integers)
+    seen = _values(frame, integers)
+    tile[:] = seen if has_signs else np.clip(seen, frame.least, frame.most)
     if has_signs:
         for lane, point in product(range(32), range(32)):
             place = shape.place(lane, shape.points[point])

@@ -149,8 +149,8 @@ std::vector<T> waves_of_logs(const Dims& dims, double octaves, Signs signs) {
     const double phase = 0.11 * static_cast<double>(at[0]) + 0.07 * static_cast<double>(at[1]) +
                          0.05 * static_cast<double>(at[2]);
     const double magnitude = std::exp2(octaves * std::sin(phase) * std::cos(3.3 * phase));
-    const bool is_negative = signs == Signs::negative ||
-                             (signs == Signs::mixed && std::sin(0.7 * phase) < 0.2);
+    const bool is_negative =
+        signs == Signs::negative || (signs == Signs::mixed && std::sin(0.7 * phase) < 0.2);
     values[i] = static_cast<T>(is_negative ? -magnitude : magnitude);
   }
   return values;

@@ -1,5 +1,7 @@
 #include <array>
+#include <cmath>
 
+#include "core/tiles/tiles.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
@@ -134,6 +136,29 @@ TEST_CASE("a share is kept beside fill values, missing values and isovalues") {
     for (const double isovalue : {0.0, 0.1, -0.2}) task.config.isovalues.add(isovalue);
     INFO(name_of(predictor));
     CHECK(check_frame_twice(*backend, task, bytes_of(values)).header.transform);
+  }
+}
+
+TEST_CASE("few values that have no logarithm are in tiles, many in the mask") {
+  const auto backend = cpu::make_backend();
+  const Dims dims{32, 32, 32};
+  const std::uint64_t most = most_kept_in_tiles(dims.count());
+  for (const std::uint64_t zeros : {std::uint64_t{0}, std::uint64_t{1}, most, most + 1}) {
+    std::vector<float> values(dims.count());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double place = static_cast<double>(i);
+      values[i] =
+          static_cast<float>(std::sin(0.003 * place) * std::exp(3 * std::cos(0.02 * place)));
+    }
+    for (std::uint64_t i = 0; i < zeros; ++i) values[i * 4001] = 0;
+    values[0] = zeros == 0 ? 1.0F : 0.0F;
+    const FrameTask task = task_of(PredictorId::tiles, dims, DType::f32, 1e-3);
+    INFO(zeros << " zeros");
+    const FrameReport frame = check_frame_twice(*backend, task, bytes_of(values));
+    REQUIRE(frame.header.transform);
+    CHECK(frame.header.transform->kept == (zeros > most ? zeros : 0));
+    CHECK(frame.header.missing == 0);
+    CHECK(frame.patches >= (zeros > most ? 0 : zeros));
   }
 }
 

@@ -118,9 +118,11 @@ class SlowTile {
 
   T value_of(std::uint32_t integer, int lane, int point) const {
     const TileQuantizer<T> quantizer(params_.half_step);
-    const T seen = clamp_restored(quantizer.restored(integer), static_cast<T>(frame_.header.min),
-                                  static_cast<T>(frame_.header.max));
-    if (log() == nullptr) return seen;
+    const T seen = quantizer.restored(integer);
+    if (log() == nullptr) {
+      return clamp_restored(seen, static_cast<T>(frame_.header.min),
+                            static_cast<T>(frame_.header.max));
+    }
     const T magnitude = log()->inverse(seen);
     const bool negative = (negative_.at(static_cast<std::size_t>(lane)) >> point & 1) != 0;
     return std::clamp(negative ? -magnitude : magnitude, static_cast<T>(frame_.min),
