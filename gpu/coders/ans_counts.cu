@@ -29,6 +29,24 @@ struct CountedPass {
 
 extern __shared__ std::uint32_t token_bins[];
 
+/// Counts the tokens of a tile whose warps have one context for all of their lanes. Most codes are
+/// the centre.
+__device__ void count_tile_of_blocks(const CountedPass& pass, std::uint32_t first,
+                                     std::uint32_t end, std::uint32_t centre, std::uint32_t* bins) {
+  static_assert(block_codes % 32 == 0 && AnsCountPolicy::tile_codes % block_codes == 0);
+  const std::uint32_t lane = threadIdx.x % 32;
+#pragma unroll 8
+  for (std::uint32_t i = threadIdx.x - lane; i < end; i += AnsCountPolicy::threads) {
+    const bool on = i + lane < end;
+    std::uint32_t* const own = bins + pass.contexts[(first + i) / pass.codes_of_context] * row;
+    const QuantCode code = on ? pass.codes[first + i + lane] : outlier_code;
+    const std::uint32_t token = token_of(SlotKind::code, code, centre).token;
+    const unsigned centres = __ballot_sync(~0U, on && token == 0);
+    if (on && token != 0) atomicAdd(own + token, 1U);
+    if (lane == 0 && centres != 0) atomicAdd(own, static_cast<unsigned>(__popc(centres)));
+  }
+}
+
 /// Warps share copies of the bins, as many as there is room for.
 __global__ void __launch_bounds__(AnsCountPolicy::threads)
     count_tokens_of_tiles(const CountedPass* passes, TiledRanges tiles, std::uint32_t centre,
@@ -43,12 +61,15 @@ __global__ void __launch_bounds__(AnsCountPolicy::threads)
   std::uint32_t* const own = token_bins + threadIdx.x / 32 % copies * size;
   const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * AnsCountPolicy::tile_codes;
   const std::uint32_t end = min(pass.count - first, AnsCountPolicy::tile_codes);
+  if (pass.codes_of_context == 1) {
 #pragma unroll 8
-  for (std::uint32_t i = threadIdx.x; i < end; i += AnsCountPolicy::threads) {
-    const std::uint32_t context =
-        pass.contexts == nullptr ? 0 : pass.contexts[(first + i) / pass.codes_of_context];
-    const Token token = token_of(SlotKind::code, pass.codes[first + i], centre);
-    atomicAdd(own + context * row + token.token, 1U);
+    for (std::uint32_t i = threadIdx.x; i < end; i += AnsCountPolicy::threads) {
+      const std::uint32_t context = pass.contexts == nullptr ? 0 : pass.contexts[first + i];
+      const Token token = token_of(SlotKind::code, pass.codes[first + i], centre);
+      atomicAdd(own + context * row + token.token, 1U);
+    }
+  } else {
+    count_tile_of_blocks(pass, first, end, centre, own);
   }
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < size; i += AnsCountPolicy::threads) {
@@ -76,7 +97,7 @@ std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
   std::size_t first = 0;
   for (const PassSymbols& pass : passes) {
     counted.push_back({pass.codes, pass.contexts, static_cast<std::uint32_t>(pass.count),
-                       pass.by_blocks ? std::uint32_t{block_codes} : 1,
+                       pass.by_blocks && pass.contexts != nullptr ? std::uint32_t{block_codes} : 1,
                        static_cast<std::uint32_t>(pass.shape.contexts),
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;

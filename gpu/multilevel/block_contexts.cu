@@ -1,5 +1,6 @@
 #include "core/multilevel/code_position.hpp"
 #include "gpu/multilevel/block_contexts.cuh"
+#include "gpu/multilevel/energy_cube.cuh"
 #include "gpu/multilevel/energy_point.cuh"
 
 namespace cuszi::gpu {
@@ -59,6 +60,9 @@ __global__ void spread_kernel(const std::uint8_t* of_blocks, std::uint64_t codes
 template <class T>
 void fill_block_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                          std::uint8_t* contexts) {
+  if (pass.geometry == Geometry::cube) {
+    return fill_cube_block_contexts(gpu, pass, weights, contexts);
+  }
   const auto blocks = blocks_for(ceil_div(pass.blocked, block_codes), BlockPolicy::threads);
   constexpr std::uint64_t many = std::uint64_t{1} << 29;
   const auto kernel = pass.blocked < many ? block_contexts_kernel<std::uint32_t, T>
