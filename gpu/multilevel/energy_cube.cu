@@ -1,6 +1,7 @@
 #include "core/multilevel/block_contexts.hpp"
 #include "core/multilevel/code_position.hpp"
 #include "gpu/multilevel/energy_cube.cuh"
+#include "gpu/multilevel/energy_point.cuh"
 #include "gpu/multilevel/region_of_class.cuh"
 #include "gpu/multilevel/vector_kernels.cuh"
 
@@ -10,11 +11,6 @@ namespace {
 
 template <class T>
 constexpr unsigned blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
-
-/// root_feature(): square roots are rounded correctly, so no integer is reached from below.
-__device__ std::int32_t root_of(std::int32_t slope) {
-  return static_cast<std::int32_t>(std::sqrt(static_cast<float>(energy_one * slope)));
-}
 
 /// The weighted sum of the features of the i-th of `points`, a thread's k-th point.
 template <class Class, Borders borders, int count, class T>

@@ -6,6 +6,11 @@
 
 namespace cuszi::gpu {
 
+/// root_feature(): square roots are rounded correctly, so no integer is reached from below.
+__device__ inline std::int32_t root_of(std::int32_t slope) {
+  return static_cast<std::int32_t>(std::sqrt(static_cast<float>(energy_one * slope)));
+}
+
 /// The sum of what stands at the taps of a group.
 template <class Magnitudes>
 __device__ ValueAt<Magnitudes> group_sum(const EnergyTaps& taps, const std::int64_t* offsets,

@@ -1,3 +1,4 @@
+#include "gpu/multilevel/energy_point.cuh"
 #include "gpu/multilevel/vector_kernels.cuh"
 
 namespace cuszi::gpu {
@@ -137,11 +138,6 @@ __device__ void add_lines(const VectorRows<T, family, tiles>& rows,
       sums[i].add(low, at_end ? low : window[i + 1], far_low + (at_end ? far_low : window[i + 2]));
     }
   }
-}
-
-/// root_feature(): square roots are rounded correctly, so no integer is reached from below.
-__device__ std::int32_t root_of(std::int32_t slope) {
-  return static_cast<std::int32_t>(std::sqrt(static_cast<float>(energy_one * slope)));
 }
 
 template <class T, Family family, Tiles tiles>

@@ -4,7 +4,8 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Levels with shorter edges, or no more points, are faces for the greater part, and launches short.
+/// Levels with shorter edges, or no more points, are faces for the greater part, and launches
+/// short.
 constexpr std::uint64_t least_vector_edge = 64;
 constexpr std::uint64_t least_vector_points = std::uint64_t{1} << 21;
 
