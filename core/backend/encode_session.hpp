@@ -167,7 +167,7 @@ class EncodeSession {
   /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
   /// that are missing.
   virtual std::vector<double> sampled_values() = 0;
-  /// Those of the frame's own values, without a scan.
+  /// The least and the largest magnitude of sampled values of the frame itself, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Whether any point, missing or not, has the value whose bits are the lowest of `bits`.
   virtual bool contains_bits(std::uint64_t bits) = 0;

@@ -42,7 +42,7 @@ struct MagnitudeRange {
   double largest = 0;
 
   bool any() const { return largest != 0; }
-  /// Of a value that is neither.
+  /// Takes in the magnitude of a value that is neither missing nor 0.
   void include(double magnitude) {
     if (!any() || magnitude < least) least = magnitude;
     if (magnitude > largest) largest = magnitude;

@@ -69,7 +69,7 @@ struct LogTransform {
       return log2_of_normal(is_normal ? x : x * scale, is_normal ? centre : centre + 24);
     }
   }
-  /// The same of a magnitude that is normal, of a value of either sign. Of others it is not
+  /// forward() of a normal magnitude, from a value of either sign. What it makes of others is not
   /// certain().
   template <class T>
   CUSZI_HD T forward_normal(T x) const {
@@ -92,7 +92,7 @@ struct LogTransform {
       return rounded_to<float>(static_cast<double>(power.mantissa) * power_of_two(exponent));
     }
   }
-  /// The same where it is a normal number: for certain() y, and what a bound makes of them.
+  /// inverse() where that is a normal number: for certain() y, and what a bound makes of them.
   template <class T>
   CUSZI_HD T inverse_normal(T y) const {
     if constexpr (sizeof(T) == sizeof(double)) {

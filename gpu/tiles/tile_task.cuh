@@ -1,0 +1,102 @@
+#pragma once
+
+#include "gpu/runtime/extremes.cuh"
+#include "gpu/tiles/chunk_offsets.cuh"
+#include "gpu/tiles/tiles.cuh"
+
+namespace cuszi::gpu {
+
+// What the points of tiles are.
+
+/// As the predictor sees them.
+template <class T>
+struct ValuePoints {
+  static constexpr bool are_logs = false;
+  static constexpr bool makes_logs = false;
+
+  __device__ T seen(T value) const { return value; }
+  __device__ const T* originals(const T* values) const { return values; }
+};
+
+/// Logarithms of other values; no number where a value is kept.
+template <class T>
+struct LogPoints {
+  static constexpr bool are_logs = true;
+  static constexpr bool makes_logs = false;
+  const T* values;
+
+  __device__ T seen(T value) const { return value; }
+  __device__ const T* originals(const T* /*logs*/) const { return values; }
+};
+
+/// Values that are seen as their logarithms; no number where a value is kept.
+template <class T>
+struct LoggedPoints {
+  static constexpr bool are_logs = true;
+  static constexpr bool makes_logs = true;
+  PointTransform<T, LogTransform> transform;
+
+  /// Outlined: seldom needed.
+  __device__ __noinline__ T seen(T value) const { return transform(value).value; }
+  /// seen() of values whose logarithms are certain.
+  __device__ T seen_quickly(T value) const { return transform.params.forward_normal(value); }
+  __device__ const T* originals(const T* values) const { return values; }
+};
+
+/// What a kernel tells of a frame.
+struct TileTotals {
+  std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
+  std::uint64_t patches;
+  std::uint64_t kept;       ///< points that are patches as they have no logarithm
+  std::uint64_t strange;    ///< whether there are values that the kernel cannot code
+  SharedExtremes extremes;  ///< of all points, where they are sought
+  SharedExtremes own;       ///< of the values, where logarithms are made of them
+};
+
+/// Everything that the kernel of a frame needs.
+template <class T, class Shape, class Points = ValuePoints<T>>
+struct TileTask {
+  TileGrid grid;
+  TileMap<Shape> map;
+  const T* values;
+  RankedBits missing;  ///< no words if no point is missing
+  TileQuantizer<T> quantizer;
+  RestoreRules<T> rules;  ///< that a restored value could break
+  T certain_magnitude;    ///< of the quantizer
+  std::uint32_t* index;
+  std::uint32_t* codes;
+  std::uint64_t room_words;
+  std::uint64_t* states;  ///< of the chunks, see ChunkOffsets
+  TileTotals* totals;
+  Points points;
+};
+
+/// Reads a lane's values of a field; points beyond it repeat its last.
+template <bool vector, class Shape, class T>
+__device__ void load_values(const TileMap<Shape>& map, const T* field,
+                            const typename TileMap<Shape>::Tile& tile, unsigned lane,
+                            T (&values)[lane_points]) {
+  const T* const from = field + map.first_index(tile, lane);
+  if (map.is_whole(tile)) {
+#pragma unroll
+    for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
+      const T* const row = from + map.offset_of(point);
+      T four[4];
+      if constexpr (vector) {
+        load_four(row, four);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) four[i] = row[i];
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) values[point + i] = four[i];
+    }
+    return;
+  }
+  const PointsInside inside = map.inside(tile, lane);
+#pragma unroll
+  for (int point = 0; point < static_cast<int>(lane_points); ++point)
+    values[point] = from[map.clamped_offset_of(point, inside)];
+}
+
+}  // namespace cuszi::gpu
