@@ -68,8 +68,12 @@ CUSZI_HD inline void set_shares(const StencilWeights& shares, ClassPlan<T>& plan
 /// The background value, if what neighbours say is so near to it. Before anything is quantised, so
 /// that no bound depends on it.
 template <class T>
+CUSZI_HD inline T snapped(T background, T snap, T interpolated) {
+  return magnitude_of(interpolated - background) < snap ? background : interpolated;
+}
+template <class T>
 CUSZI_HD inline T snapped(const ClassPlan<T>& plan, T interpolated) {
-  return magnitude_of(interpolated - plan.background) < plan.snap ? plan.background : interpolated;
+  return snapped(plan.background, plan.snap, interpolated);
 }
 
 /// A restored value in the hash of the coarse lattice. What missing points are predicted as need

@@ -332,7 +332,7 @@ struct LogRestorer {
         is_normal(log.certain(T{1}, static_cast<T>(target.transform.min)) &&
                   log.certain(T{1}, static_cast<T>(target.transform.max))) {}
 
-  /// Of a point that is negative if the lowest bit of `sign` is set.
+  /// Restores a point that is negative if the lowest bit of `sign` is set.
   template <bool normal>
   CUSZI_HD T restored(T y, std::uint32_t sign) const {
     if constexpr (normal) {

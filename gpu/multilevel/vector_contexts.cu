@@ -35,7 +35,7 @@ class MagnitudeRows {
       : magnitudes_(magnitudes), place_(place) {}
 
   __device__ Sums at(int da, int db, bool odd) const { return spread(word(da, db, odd)); }
-  /// Of points of odd x the neighbours along x.
+  /// The sums of both neighbours along x of points of odd x.
   __device__ Sums pairs(int da, int db) const {
     const std::uint32_t own = word(da, db, false);
     const std::uint32_t behind =
@@ -43,7 +43,7 @@ class MagnitudeRows {
                         : magnitudes_[place_.row(da, db, false) + static_cast<unsigned>(size)];
     return spread(own) + spread(own >> 8 | behind << (8 * (size - 1)));
   }
-  /// The same of points of even x.
+  /// The sums of both neighbours along x of points of even x.
   __device__ Sums beside(int da, int db) const {
     const std::uint32_t own = word(da, db, true);
     const std::uint32_t before =

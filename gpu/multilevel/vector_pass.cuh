@@ -194,7 +194,7 @@ class VectorPlace {
     return first_ + static_cast<std::uint32_t>(da) * a_ + static_cast<std::uint32_t>(db) * b_ +
            (odd ? pass_.array.layout.odd : 0);
   }
-  /// Of the thread's own points in a plane.
+  /// The offset of the thread's own vector of a plane.
   __device__ std::uint32_t own(int plane) const {
     return first_ + static_cast<std::uint32_t>(2 * plane) * a_ +
            (has_x(family) ? pass_.array.layout.odd : 0);
@@ -349,7 +349,7 @@ class VectorRows {
     return in_array(da, db, odd);
   }
 
-  /// Of each point of a vector of even x the sum of the values at x - 2 and x + 2, of which one
+  /// For each point of a vector of even x the sum of the values at x - 2 and x + 2, of which one
   /// that is missing is the other.
   __device__ V beside(int da, int db, const V& own) const {
     const T* const row = values_ + place_.row(da, db, false);
@@ -408,7 +408,7 @@ class VectorRows {
   const Place& place_;
 };
 
-/// Of each point of odd x the sum of its neighbours along x.
+/// The sum of the neighbours along x of each point of odd x.
 template <class T>
 __device__ Vec<T> pairs(const Vec<T>& even, T behind) {
   Vec<T> sum;

@@ -38,9 +38,7 @@ __device__ void predict(const VectorPass<T>& pass, const VectorPlace<T, family, 
   CUSZI_UNROLL
   for (Vec<T>& plane : expected) {
     CUSZI_UNROLL
-    for (T& value : plane.of) {
-      value = magnitude_of(value - own.background) < own.snap ? own.background : value;
-    }
+    for (T& value : plane.of) value = snapped(own.background, own.snap, value);
   }
 }
 

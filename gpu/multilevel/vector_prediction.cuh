@@ -178,7 +178,8 @@ class VectorPrediction {
     }
   }
 
-  /// Of the i-th point of a vector; whether neighbours at +1 along a and b are missing.
+  /// The prediction at the edge of a vector's i-th point; `a_edge` and `b_edge` tell whether its
+  /// neighbours at +1 along a and b are missing.
   __device__ T edge_prediction(int i, bool a_edge, bool b_edge) const {
     T inner = 0;
     T outer = 0;

@@ -98,7 +98,7 @@ struct Extremes {
       max = larger_or_nan(max, value);
     }
   }
-  /// Of those that are numbers.
+  /// Takes in a lane's values that are numbers.
   __device__ void take_numbers(const T (&values)[lane_points]) {
     min = std::numeric_limits<T>::max();
     max = std::numeric_limits<T>::lowest();
@@ -516,8 +516,8 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   code_chunk<vector, Numbers, seeks>(task, tiles, points, seen, certain, 0, shared);
 }
 
-/// The same of the values' logarithms: in pairs, unless the integers of a tile of the chunk do not
-/// fit them.
+/// Codes the values' logarithms, a chunk per thread block: in pairs, unless the integers of a tile
+/// of the chunk do not fit them.
 template <class T, class Shape, bool vector>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
     encode_chunks_of_logs(const __grid_constant__ TileTask<T, Shape, LoggedPoints<T>> task) {

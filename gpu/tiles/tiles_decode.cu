@@ -367,7 +367,7 @@ __device__ bool restore_tile(const RestoreTask<T, Shape>& task, const TileHead& 
       .restore(words, bytes);
 }
 
-/// The same of logarithms: the tile says whether its integers fit in pairs.
+/// Restores a tile of logarithms, which says whether its integers fit in pairs.
 template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const RestoreTask<T, Shape, Logs<T>>& task, const TileHead& head,
                              std::uint64_t number, const Spread& spread, const std::uint32_t* words,

@@ -148,48 +148,36 @@ void check_steps(const StepFrame<T>& frame) {
   REQUIRE((made.encoded == expected.decoded));
 }
 
+/// Checks frames of random lattices of a kind.
+template <class T>
+void check_random(std::uint64_t seed, int frames, RandomLattice (*draw)(Random&)) {
+  if (device() == nullptr) return;
+  Random random(seed);
+  for (int i = 0; i < frames; ++i) {
+    const RandomLattice lattice = draw(random);
+    INFO(i << ": " << lattice.to_string());
+    check_steps(random_step_frame<T>(random, lattice));
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("steps of any lattice are the same on both backends", "[gpu][steps]", float,
                    double) {
-  if (device() == nullptr) return;
-  Random random(21);
-  for (int i = 0; i < 150; ++i) {
-    const RandomLattice lattice = random_lattice(random);
-    INFO(i << ": " << lattice.to_string());
-    check_steps(random_step_frame<TestType>(random, lattice));
-  }
+  check_random<TestType>(21, 150, random_lattice);
 }
 
 TEMPLATE_TEST_CASE("steps of cubes are the same on both backends", "[gpu][steps]", float, double) {
-  if (device() == nullptr) return;
-  Random random(22);
-  for (int i = 0; i < 25; ++i) {
-    const RandomLattice cube = random_cube(random);
-    INFO(i << ": " << cube.to_string());
-    check_steps(random_step_frame<TestType>(random, cube));
-  }
+  check_random<TestType>(22, 25, random_cube);
 }
 
 TEMPLATE_TEST_CASE("steps of cubes read by vectors are the same on both backends", "[gpu][steps]",
                    float, double) {
-  if (device() == nullptr) return;
-  Random random(25);
-  for (int i = 0; i < 8; ++i) {
-    const RandomLattice cube = random_wide_cube(random);
-    INFO(i << ": " << cube.to_string());
-    check_steps(random_step_frame<TestType>(random, cube));
-  }
+  check_random<TestType>(25, 8, random_wide_cube);
 }
 
 TEMPLATE_TEST_CASE("steps of slices are the same on both backends", "[gpu][steps]", float, double) {
-  if (device() == nullptr) return;
-  Random random(24);
-  for (int i = 0; i < 25; ++i) {
-    const RandomLattice slices = random_slices(random);
-    INFO(i << ": " << slices.to_string());
-    check_steps(random_step_frame<TestType>(random, slices));
-  }
+  check_random<TestType>(24, 25, random_slices);
 }
 
 TEMPLATE_TEST_CASE("steps of a few small cubes, for memory and race checkers", "[gpu][.checker]",
