@@ -31,12 +31,6 @@ enum class FitTo : std::uint8_t { originals, approximate };
 
 CUSZI_HD constexpr int fit_rounds(FitTo to) { return to == FitTo::originals ? 2 : 4; }
 
-/// The sample of the second fit: frames with contexts of blocks, where time counts, have a small
-/// one. It takes 0.1 to 1 % more bytes, and 7 % less time on a GPU.
-inline FitSample second_sample(const MultilevelParams& params, FitSample size) {
-  return params.block_contexts ? FitSample::trial : size;
-}
-
 /// How many points of a class a fit looks at.
 std::uint64_t stencil_sample(std::uint64_t points, FitSample size);
 

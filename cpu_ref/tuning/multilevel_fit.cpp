@@ -163,7 +163,7 @@ void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame, FitS
   const FrameReconstruction<T> approximation(params, fits.schedule(), frame, values);
   params.coefficients =
       fits.fit(FitTo::approximate, [&](const PointClass& points, const Stencil& stencil) {
-        return approximation.observe_class(fits, points, stencil, second_sample(params, size));
+        return approximation.observe_class(fits, points, stencil, size);
       });
 }
 

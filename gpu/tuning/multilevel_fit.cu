@@ -64,7 +64,7 @@ void fit_coefficients(DeviceContext& gpu, FrameMemory& memory, MultilevelParams&
 
   const ApproximateReconstruction<T> approximation =
       approximate(gpu, memory, params, plan, rough.plans(), fits, frame, values);
-  ClassSamples<T> samples = samples_of(gpu, planned, second_sample(params, size));
+  ClassSamples<T> samples = samples_of(gpu, planned, size);
   samples.observe(approximation);
   fit_stencils(gpu, samples, FitTo::approximate, fits, fits);
   const FittedClass* const on_host = download(gpu, fits, classes);
