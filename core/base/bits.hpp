@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,26 +11,33 @@
 
 namespace cuszi {
 
-/// Appends small bit fields to a byte string, the first bit in the highest place: for side
-/// information, not for speed.
+inline constexpr int half_word = 32;  ///< bits
+
+/// Appends small bit fields to a byte string, the first bit in the highest place.
 class BitWriter {
  public:
+  /// Writes the lowest 0 to 64 bits of `value`, which has no others.
   void put(std::uint64_t value, int bits) {
-    for (int i = bits; i-- > 0;) {
-      if (free_ == 0) {
-        bytes_.push_back(std::byte{0});
-        free_ = 8;
-      }
-      --free_;
-      bytes_.back() |= static_cast<std::byte>(((value >> i) & 1U) << free_);
+    if (bits > half_word) {
+      put(value >> half_word, bits - half_word);
+      value &= (std::uint64_t{1} << half_word) - 1;
+      bits = half_word;
     }
+    pending_ = pending_ << bits | value;
+    count_ += bits;
+    for (; count_ >= 8; count_ -= 8)
+      bytes_.push_back(static_cast<std::byte>(pending_ >> (count_ - 8)));
   }
 
-  std::vector<std::byte> take() { return std::move(bytes_); }
+  std::vector<std::byte> take() {
+    if (count_ != 0) put(0, 8 - count_);
+    return std::move(bytes_);
+  }
 
  private:
   std::vector<std::byte> bytes_;
-  int free_ = 0;
+  std::uint64_t pending_ = 0;  ///< its lowest bits are not yet in `bytes_`
+  int count_ = 0;              ///< of those, below 8
 };
 
 /// Reads what BitWriter wrote. Throws ArchiveError naming `what` beyond the end.
@@ -36,14 +45,32 @@ class BitReader {
  public:
   BitReader(Bytes bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
 
+  /// A field of 0 to 64 bits.
   std::uint64_t get(int bits) {
-    std::uint64_t value = 0;
-    for (int i = 0; i < bits; ++i, ++at_) {
-      if (at_ / 8 >= bytes_.size()) throw ArchiveError(what_ + " are truncated");
-      const auto byte = static_cast<unsigned>(bytes_[at_ / 8]);
-      value = (value << 1) | ((byte >> (7 - at_ % 8)) & 1U);
+    if (bits > half_word) {
+      const std::uint64_t high = get(bits - half_word);
+      return high << half_word | get(half_word);
     }
+    if (static_cast<BitCount>(bits) > left()) throw_truncated();
+    const std::uint64_t value = bits == 0 ? 0 : window() >> (64 - bits);
+    at_ += static_cast<BitCount>(bits);
     return value;
+  }
+
+  /// The number of one bits before the next zero bit, which is read, too. Throws ArchiveError if it
+  /// is above `limit`.
+  unsigned get_ones(unsigned limit) {
+    for (unsigned ones = 0;;) {
+      const BitCount seen = std::min<BitCount>(left(), window_bits);
+      if (seen == 0) throw_truncated();
+      const auto here = std::min(seen, static_cast<BitCount>(std::countl_one(window())));
+      ones += static_cast<unsigned>(here);
+      at_ += here;
+      if (ones > limit) throw ArchiveError("a number in a coder's head is too large");
+      if (here == seen) continue;
+      ++at_;
+      return ones;
+    }
   }
 
   /// The number of bytes of which at least one bit has been read.
@@ -54,6 +81,26 @@ class BitReader {
   }
 
  private:
+  static constexpr BitCount window_bits = 57;  ///< that any position leaves of eight bytes
+
+  BitCount left() const { return 8 * bytes_.size() - at_; }
+  [[noreturn]] void throw_truncated() const { throw ArchiveError(what_ + " are truncated"); }
+
+  /// The next window_bits bits in the highest places; beyond the end zeros.
+  std::uint64_t window() const {
+    const std::byte* const next = bytes_.data() + at_ / 8;
+    const std::size_t there = std::min(bytes_.size() - at_ / 8, sizeof(std::uint64_t));
+    std::uint64_t word = 0;
+    if (there == sizeof word) {
+      for (std::size_t i = 0; i < sizeof word; ++i)
+        word = word << 8 | static_cast<std::uint64_t>(next[i]);
+      return word << (at_ % 8);
+    }
+    for (std::size_t i = 0; i < there; ++i)
+      word |= static_cast<std::uint64_t>(next[i]) << (8 * (sizeof word - 1 - i));
+    return word << (at_ % 8);
+  }
+
   Bytes bytes_;
   std::string what_;
   BitCount at_ = 0;
@@ -61,17 +108,12 @@ class BitReader {
 
 /// Writes `value` in unary: `value` one bits, then a zero bit.
 inline void put_unary(std::uint64_t value, BitWriter& out) {
-  for (std::uint64_t i = 0; i < value; ++i) out.put(1, 1);
-  out.put(0, 1);
+  constexpr std::uint64_t ones = (std::uint64_t{1} << half_word) - 1;
+  for (; value > half_word; value -= half_word) out.put(ones, half_word);
+  out.put((ones >> (half_word - static_cast<int>(value))) << 1, static_cast<int>(value) + 1);
 }
 /// Reads a number in unary, as put_unary() writes it. Throws ArchiveError if it is above `limit`.
-inline unsigned get_unary(BitReader& in, unsigned limit) {
-  unsigned value = 0;
-  while (in.get(1) != 0) {
-    if (++value > limit) throw ArchiveError("a number in a coder's head is too large");
-  }
-  return value;
-}
+inline unsigned get_unary(BitReader& in, unsigned limit) { return in.get_ones(limit); }
 
 /// A number below 2^32 - 1 in about twice the bits that it has (Elias 1975): with n bits of number
 /// + 1, n - 1 in unary and those below the leading one.

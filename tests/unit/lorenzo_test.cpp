@@ -55,7 +55,7 @@ double lorenzo_error(const LorenzoParams& params, const Extents3& extents,
   return std::fabs(value(0, 0, 0) - prediction);
 }
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan64 = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -71,7 +71,7 @@ TEST_CASE("values are rounded to integers in a range that sums cannot leave") {
   CHECK(prequantise(10, 0.25).value == 2);
   CHECK(prequantise(max_prequantised - 1, 1).in_range);
   for (const double value :
-       {max_prequantised, -max_prequantised, nan, std::numeric_limits<double>::infinity()}) {
+       {max_prequantised, -max_prequantised, nan64, std::numeric_limits<double>::infinity()}) {
     CHECK_FALSE(prequantise(value, 1).in_range);
     CHECK(prequantise(value, 1).value == 0);
   }
@@ -151,7 +151,7 @@ TEST_CASE("a sum of functions of two axes needs no codes inside of chunks") {
 
 TEST_CASE("missing points repeat the last value of their row in the chunk") {
   const LorenzoParams params{{1, 1, 6}, 16, 0.5};
-  const std::vector<double> values{nan, 3, nan, nan, 5, 5, nan, 2};
+  const std::vector<double> values{nan64, 3, nan64, nan64, 5, 5, nan64, 2};
   const auto codes = encode(params, 0.5, {1, 1, 8}, values).codes;
   std::vector<int> deltas;
   for (const QuantCode code : codes) deltas.push_back(static_cast<int>(code) - 16);
@@ -215,7 +215,7 @@ TEST_CASE("hostile parameters of lorenzo are refused") {
   CHECK_THROWS_AS(read({{8, 8, 8}, 0, 1e-3}), ArchiveError);
   CHECK_THROWS_AS(read({{8, 8, 8}, max_radius + 1, 1e-3}), ArchiveError);
   CHECK_THROWS_AS(read({{8, 8, 8}, 512, 0}), ArchiveError);
-  CHECK_THROWS_AS(read({{8, 8, 8}, 512, nan}), ArchiveError);
+  CHECK_THROWS_AS(read({{8, 8, 8}, 512, nan64}), ArchiveError);
   CHECK_THROWS_AS(read({{8, 8, 8}, 512, 1e300}), ArchiveError);
 }
 
