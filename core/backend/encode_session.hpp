@@ -165,7 +165,7 @@ class EncodeSession {
   /// The values at `points`, indices in raster order, missing ones included.
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
-  /// that are missing.
+  /// that are missing, in ascending order.
   virtual std::vector<double> sampled_values() = 0;
   /// The least and the largest magnitude of sampled values of the frame itself, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;

@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "core/base/radix_sort.hpp"
 #include "core/base/wide_vectors.hpp"
 
 namespace cuszi {
@@ -214,7 +213,6 @@ class Attempts {
 Background find_background(std::vector<double> values, double bound, DType dtype) {
   Background background;
   if (values.empty()) return background;
-  radix_sort(values);
   const Run equals = densest_window(values, 0);
   const Run window = densest_window(values, 2 * bound);
   const double lowest = values[window.first];

@@ -23,10 +23,10 @@ struct Background {
   std::vector<double> sample;  ///< all this is of, sorted
 };
 
-/// From a sample of values that are not missing, in any order. The value is the most frequent one
-/// if a twentieth of the sample has it and it lies within two bounds of the middle of the densest
-/// window of two bounds (the lowest of several); else the mean of that window's values, about: a
-/// value of the type, a float where one is near enough.
+/// From a sample of values that are not missing, in ascending order. The value is the most frequent
+/// one if a twentieth of the sample has it and it lies within two bounds of the middle of the
+/// densest window of two bounds (the lowest of several); else the mean of that window's values,
+/// about: a value of the type, a float where one is near enough.
 Background find_background(std::vector<double> values, double bound, DType dtype);
 
 /// Sets the background value, and snaps to it where it is exact.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/radix_sort.hpp"
 #include "core/multilevel/energy.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/coders/coder.hpp"
@@ -246,6 +247,7 @@ class CpuEncodeSession final : public EncodeSession {
       const std::uint64_t point = sampled_point(k, wanted, values_.size());
       if (!mask_.any() || !mask_(point)) sampled.push_back(static_cast<double>(values_[point]));
     }
+    radix_sort(sampled);
     return sampled;
   }
 

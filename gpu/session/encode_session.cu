@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "core/base/radix_sort.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "gpu/coders/bitcomp.hpp"
 #include "gpu/coders/coder.cuh"
@@ -196,15 +197,8 @@ class GpuEncodeSession final : public EncodeSession {
 
   std::vector<double> sampled_values() override {
     scan();
-    if (sample_.empty()) {
-      start_sample();
-      gpu_.sync();
-    }
-    std::vector<double> sampled;
-    sampled.reserve(sample_.size());
-    std::copy_if(sample_.begin(), sample_.end(), std::back_inserter(sampled),
-                 [](double value) { return !std::isnan(value); });
-    return sampled;
+    if (!sample_) finish_sample(start_sample());
+    return *sample_;
   }
 
   MagnitudeRange sampled_magnitudes() override {
@@ -260,7 +254,7 @@ class GpuEncodeSession final : public EncodeSession {
     launch_items(gpu_, "leave_out", points, leave_out<T>, original_, points,
                  upload(gpu_, kept.data(), kept.size()), out);
     missing_ = {};
-    sample_ = {};
+    sample_.reset();
     values_ = out;
     learn(found, rules_);
   }
@@ -320,16 +314,30 @@ class GpuEncodeSession final : public EncodeSession {
  private:
   /// Scans the values; those of which `multilevel` wants a sample come along.
   void look_at_all() {
-    sample_ = {};
-    if (std::holds_alternative<MultilevelParams>(draft_)) start_sample();
-    scan_ = scan_frame(gpu_, shape_.extents(), values_, fills_, draft_);
+    sample_.reset();
+    std::span<const double> picked;
+    if (std::holds_alternative<MultilevelParams>(draft_)) picked = start_sample();
+    scan_ = scan_frame(gpu_, shape_.extents(), values_, fills_, draft_, [&] {
+      if (!picked.empty()) finish_sample(picked);
+    });
   }
-  void start_sample() {
+  /// The sample, with NaN for missing points, once the stream has passed the mark.
+  std::span<const double> start_sample() {
     const std::uint64_t wanted = sample_size(shape_.points());
     auto* const picked = gpu_.take<double>(wanted);
     launch_items(gpu_, "pick_sample", wanted, pick_sample<T>, values_, shape_.points(),
                  MissingTest<T>(fills_), wanted, picked);
-    sample_ = {download(gpu_, picked, wanted), wanted};
+    const double* const sample = download(gpu_, picked, wanted);
+    gpu_.streams().mark();
+    return {sample, wanted};
+  }
+  void finish_sample(std::span<const double> picked) {
+    gpu_.streams().wait_for_mark();
+    std::vector<double>& sample = sample_.emplace();
+    sample.reserve(picked.size());
+    std::copy_if(picked.begin(), picked.end(), std::back_inserter(sample),
+                 [](double value) { return !std::isnan(value); });
+    radix_sort(sample);
   }
 
   void learn(const FieldScan& scan, const ValueRules& rules) {
@@ -371,7 +379,7 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<SampledRange> sampled_;
   bool is_scanned_ = false;
   FieldScan scan_;
-  std::span<const double> sample_;  ///< NaN for missing points; arrives with the next wait
+  std::optional<std::vector<double>> sample_;  ///< see sampled_values()
   MissingPoints<T> missing_;
   RestoreRules<T> frame_rules_;
   const T* present_values_ = nullptr;

@@ -343,7 +343,8 @@ __global__ void mark_missing(const T* values, std::uint64_t points, MissingTest<
 
 template <class T>
 FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* values,
-                     const FillValues& fills, const PredictorParams& draft) {
+                     const FillValues& fills, const PredictorParams& draft,
+                     const std::function<void()>& meanwhile) {
   const MissingTest<T> missing(fills);
   const std::uint64_t points = count_of(extents);
   const unsigned blocks =
@@ -357,6 +358,7 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
   check_launch("find_ranges");
   launch_samples(gpu, extents, values, missing, draft, result);
   const ScanResult<T>& found = *download(gpu, result, 1);
+  meanwhile();
   gpu.sync();
 
   FieldScan scan;
@@ -513,9 +515,9 @@ MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, const T* orig
 }
 
 template FieldScan scan_frame(DeviceContext&, const Extents3&, const float*, const FillValues&,
-                              const PredictorParams&);
+                              const PredictorParams&, const std::function<void()>&);
 template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*, const FillValues&,
-                              const PredictorParams&);
+                              const PredictorParams&, const std::function<void()>&);
 template SampledRange sample_range(DeviceContext&, const float*, std::uint64_t);
 template SampledRange sample_range(DeviceContext&, const double*, std::uint64_t);
 template MagnitudeRange sample_magnitudes(DeviceContext&, const float*, std::uint64_t,

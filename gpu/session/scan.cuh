@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,10 +12,11 @@
 namespace cuszi::gpu {
 
 /// Range, missing points and samples of a frame on the device (see EncodeSession::scan): one pass
-/// over the values, one wait of the host.
+/// over the values, one wait of the host, which calls `meanwhile` before.
 template <class T>
 FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* values,
-                     const FillValues& fills, const PredictorParams& draft);
+                     const FillValues& fills, const PredictorParams& draft,
+                     const std::function<void()>& meanwhile);
 
 /// The range of the finite points of a sample.
 struct SampledRange {

@@ -1,5 +1,6 @@
 #include "tests/support/compare_steps.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -36,6 +37,8 @@ void compare_looks(EncodeSession& expected, EncodeSession& made, const FrameShap
     REQUIRE((both_nan || picked_made[i] == picked[i]));
   }
   REQUIRE(made.sampled_values() == expected.sampled_values());
+  const std::vector<double> sampled = expected.sampled_values();
+  REQUIRE(std::is_sorted(sampled.begin(), sampled.end()));
   for (const double value : {expected.scan().min, -0.0, 12345.678}) {
     const std::uint64_t bits = bits_of(value, shape.dtype);
     REQUIRE(made.contains_bits(bits) == expected.contains_bits(bits));
