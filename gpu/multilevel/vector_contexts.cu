@@ -173,14 +173,14 @@ __device__ void find_contexts(const VectorPass<T>& pass, const VectorPlace<T, fa
   for (int k = 0; k < planes; ++k) store(found[k], contexts + place.code_position(k));
 }
 
-template <class T, Family family, Tiles tiles>
+template <class T, int order>
 __global__ void __launch_bounds__(VectorPolicy::threads, VectorPolicy::blocks_of_sm)
     vector_contexts_kernel(__grid_constant__ const VectorPass<T> pass,
                            const ContextWeights* weights, std::uint8_t* contexts) {
-  VectorPlace<T, family, tiles> place(pass);
-  if (!place.exists()) return;
-  const ContextWeights mine = weights[place.of_class().group];
-  for_planes(place, [&] { find_contexts(pass, place, mine, contexts); });
+  for_planes<order>(pass, [&](const auto& place) {
+    const ContextWeights mine = weights[place.of_class().group];
+    find_contexts(pass, place, mine, contexts);
+  });
 }
 
 }  // namespace
@@ -188,8 +188,8 @@ __global__ void __launch_bounds__(VectorPolicy::threads, VectorPolicy::blocks_of
 template <class T>
 void fill_vector_contexts(DeviceContext& gpu, const PassView<T>& pass,
                           const ContextWeights* weights, std::uint8_t* contexts) {
-  with_vector_passes(pass, [&](auto family, auto tiles, const auto& vectors, const dim3& grid) {
-    vector_contexts_kernel<T, family.value, tiles.value>
+  with_vector_pass(pass, [&](auto order, const VectorPass<T>& vectors, const dim3& grid) {
+    vector_contexts_kernel<T, order.value>
         <<<grid, VectorPolicy::threads, 0, gpu.stream()>>>(vectors, weights, contexts);
     check_launch("fill_vector_contexts");
   });

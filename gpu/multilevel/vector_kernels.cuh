@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <initializer_list>
 #include <type_traits>
 
 #include "core/tuning/energy_fit.hpp"
@@ -44,46 +42,18 @@ template <class T>
 void fill_vector_contexts(DeviceContext& gpu, const PassView<T>& pass,
                           const ContextWeights* weights, std::uint8_t* contexts);
 
-/// The thread blocks of a launch for these tiles.
-template <class T>
-dim3 vector_grid(const VectorPass<T>& pass, Tiles tiles) {
-  std::uint32_t along_y = 0;
-  std::uint32_t along_z = 1;
-  for (std::uint32_t c = 0; c < pass.class_count; ++c) {
-    const VectorClass<T>& own = pass.classes[c];
-    if (tiles == Tiles::inner) along_z = std::max(along_z, own.z.inner());
-    along_y = std::max(along_y, tiles == Tiles::inner ? own.y.inner() : own.tiles(tiles));
-  }
-  const std::uint32_t vectors = pass.classes[0].width / Vec<T>::size;
-  return {blocks_for(vectors, VectorPolicy::vectors_of_warp * VectorPolicy::warps_x),
-          blocks_for(along_y, VectorPolicy::warps_y), along_z * pass.class_count};
-}
-
-/// Calls f(family and tiles as constants, VectorPass, grid) for each launch of a pass.
+/// Calls f(order as a constant, VectorPass, grid) for a pass.
 template <class T, class F>
-void with_vector_passes(const PassView<T>& pass, const F& f) {
+void with_vector_pass(const PassView<T>& pass, const F& f) {
   using std::integral_constant;
-  const auto call = [&](auto family, std::initializer_list<std::uint32_t> numbers) {
-    VectorPass<T> vectors{pass.array, pass.reach, 0, {}};
-    for (const std::uint32_t number : numbers) {
-      vectors.classes[vectors.class_count++] = vector_class(pass, number);
-    }
-    f(family, integral_constant<Tiles, Tiles::inner>{}, vectors,
-      vector_grid(vectors, Tiles::inner));
-    f(family, integral_constant<Tiles, Tiles::faces>{}, vectors,
-      vector_grid(vectors, Tiles::faces));
-  };
-  // Classes of a pass: z, y, x; zy, zx, yx; zyx.
+  const VectorPass<T> vectors = vector_pass(pass);
+  const dim3 grid(vectors.blocks_at_faces + vectors.slabs * vectors.blocks_of_slab,
+                  blocks_for(vectors.classes[0].width / Vec<T>::size,
+                             VectorPolicy::vectors_of_warp * VectorPolicy::warps_x));
   switch (pass.host_classes[0].plan.points.order) {
-    case 1:
-      call(integral_constant<Family, Family::a>{}, {0, 1});
-      call(integral_constant<Family, Family::x>{}, {2});
-      return;
-    case 2:
-      call(integral_constant<Family, Family::ab>{}, {0});
-      call(integral_constant<Family, Family::ax>{}, {1, 2});
-      return;
-    default: call(integral_constant<Family, Family::abx>{}, {0});
+    case 1: return f(integral_constant<int, 1>{}, vectors, grid);
+    case 2: return f(integral_constant<int, 2>{}, vectors, grid);
+    default: f(integral_constant<int, 3>{}, vectors, grid);
   }
 }
 

@@ -26,21 +26,8 @@ TileAxis tile_axis(const PassView<T>& pass, const PointClass& points, unsigned a
   return tiles;
 }
 
-}  // namespace
-
 template <class T>
-bool has_vectors(const PassView<T>& pass) {
-  const LevelLayout& layout = pass.array.layout;
-  return pass.geometry == Geometry::cube && layout.extents[0] == 1 && layout.extents[3] % 8 == 0 &&
-         layout.points() > least_vector_points &&
-         std::all_of(layout.extents.begin() + 1, layout.extents.end(),
-                     [](std::uint64_t extent) { return extent >= least_vector_edge; }) &&
-         is_aligned_for<Vec<T>>(pass.array.values);
-}
-
-template <class T>
-VectorClass<T> vector_class(const PassView<T>& pass, std::uint32_t number) {
-  const ClassPlan<T>& plan = pass.host_classes[number].plan;
+VectorClass<T> vector_class(const PassView<T>& pass, const ClassPlan<T>& plan) {
   const PointClass& points = plan.points;
   VectorClass<T> own{};
   std::copy(plan.weights.begin(), plan.weights.end(), own.weights);
@@ -59,9 +46,36 @@ VectorClass<T> vector_class(const PassView<T>& pass, std::uint32_t number) {
   return own;
 }
 
+}  // namespace
+
+template <class T>
+bool has_vectors(const PassView<T>& pass) {
+  const LevelLayout& layout = pass.array.layout;
+  return pass.geometry == Geometry::cube && layout.extents[0] == 1 && layout.extents[3] % 8 == 0 &&
+         layout.points() > least_vector_points &&
+         std::all_of(layout.extents.begin() + 1, layout.extents.end(),
+                     [](std::uint64_t extent) { return extent >= least_vector_edge; }) &&
+         is_aligned_for<Vec<T>>(pass.array.values);
+}
+
+template <class T>
+VectorPass<T> vector_pass(const PassView<T>& pass) {
+  VectorPass<T> vectors{pass.array, pass.reach, 0, 0, 0, 0, {}};
+  for (std::uint32_t i = 0; i < pass.class_count; ++i) {
+    VectorClass<T> own = vector_class(pass, pass.host_classes[i].plan);
+    own.first_at_faces = vectors.blocks_at_faces;
+    own.first_in_slab = vectors.blocks_of_slab;
+    vectors.blocks_at_faces += blocks_for(own.tiles_at_faces(), VectorPolicy::warps_y);
+    vectors.blocks_of_slab += blocks_for(own.y.inner(), VectorPolicy::warps_y);
+    vectors.slabs = std::max(vectors.slabs, own.z.inner());
+    vectors.classes[vectors.class_count++] = own;
+  }
+  return vectors;
+}
+
 template bool has_vectors(const PassView<float>&);
 template bool has_vectors(const PassView<double>&);
-template VectorClass<float> vector_class(const PassView<float>&, std::uint32_t);
-template VectorClass<double> vector_class(const PassView<double>&, std::uint32_t);
+template VectorPass<float> vector_pass(const PassView<float>&);
+template VectorPass<double> vector_pass(const PassView<double>&);
 
 }  // namespace cuszi::gpu

@@ -7,8 +7,8 @@ namespace cuszi::gpu {
 // The points of a large cube, 16 bytes of a row at a time: kernels of regions (see cube_point.cuh)
 // take over twice as many instructions. A thread has four such vectors, one for each plane of a
 // tile across an odd axis, so that planes share the rows around them. Tiles at the faces along z
-// and y, where neighbours are missing, have launches of their own, plane by plane; ends of rows are
-// dealt with in place.
+// and y, where neighbours are missing, have thread blocks of their own, which work plane by plane;
+// ends of rows are dealt with in place. A launch has all classes of a pass.
 
 /// Some values of a row, read and written at once.
 template <class T>
@@ -55,7 +55,14 @@ CUSZI_HD constexpr bool has_b(Family family) {
 }
 CUSZI_HD constexpr bool has_x(Family family) { return family != Family::a && family != Family::ab; }
 
-/// What a launch has: the tiles all of whose points have their neighbours along z and y, or the
+/// The family of a class of a pass: z, y, x; zy, zx, yx; zyx.
+CUSZI_HD constexpr Family family_of(int order, std::uint32_t number) {
+  if (order == 1) return number < 2 ? Family::a : Family::x;
+  if (order == 2) return number == 0 ? Family::ab : Family::ax;
+  return Family::abx;
+}
+
+/// What a thread block has: tiles all of whose points have their neighbours along z and y, or
 /// others.
 enum class Tiles { inner, faces };
 
@@ -92,10 +99,12 @@ struct VectorClass {
   std::uint8_t z_odd;
   std::uint8_t y_odd;
   bool a_is_y;
+  std::uint32_t first_at_faces;  ///< see VectorPass
+  std::uint32_t first_in_slab;   ///< the same
 
-  /// How many tiles of this kind there are in a plane of x alone.
-  CUSZI_HD std::uint32_t tiles(Tiles kind) const {
-    return kind == Tiles::inner ? z.inner() * y.inner() : z.outer() * y.all + z.inner() * y.outer();
+  /// How many tiles at faces there are in a plane of x alone.
+  CUSZI_HD std::uint32_t tiles_at_faces() const {
+    return z.outer() * y.all + z.inner() * y.outer();
   }
 };
 
@@ -111,18 +120,53 @@ struct VectorPolicy {
 template <Tiles tiles>
 inline constexpr int planes_of = tiles == Tiles::inner ? 4 : 1;
 
-/// Classes of one family of a pass.
+/// The classes of a pass, and which thread blocks (x; y goes along rows) have their tiles: first
+/// those at faces, class by class, then slab by slab of inner tiles alike in z those of all
+/// classes, so that these read rows around them at about the same time.
 template <class T>
 struct VectorPass {
+  static constexpr std::uint32_t most_classes = 3;
+
   LevelArray<T> array;
   int reach;
   std::uint32_t class_count;
-  VectorClass<T> classes[2];
+  std::uint32_t blocks_at_faces;
+  std::uint32_t blocks_of_slab;
+  std::uint32_t slabs;
+  VectorClass<T> classes[most_classes];
 };
 
-/// The class of this number of a pass that has_vectors().
+/// The tiles of a thread block.
+struct VectorBlock {
+  std::uint32_t number;  ///< of the class
+  Tiles tiles;
+  std::uint32_t slab;   ///< of inner tiles
+  std::uint32_t index;  ///< among the class's at faces, or of the slab
+};
+
+/// The tiles of this thread block.
 template <class T>
-VectorClass<T> vector_class(const PassView<T>& pass, std::uint32_t number);
+__device__ VectorBlock vector_block(const VectorPass<T>& pass) {
+  VectorBlock block{0, Tiles::faces, 0, blockIdx.x};
+  if (blockIdx.x >= pass.blocks_at_faces) {
+    const std::uint32_t inner = blockIdx.x - pass.blocks_at_faces;
+    block.tiles = Tiles::inner;
+    block.slab = inner / pass.blocks_of_slab;
+    block.index = inner - block.slab * pass.blocks_of_slab;
+  }
+  const auto first = [&](std::uint32_t number) {
+    const VectorClass<T>& c = pass.classes[number];
+    return block.tiles == Tiles::faces ? c.first_at_faces : c.first_in_slab;
+  };
+  while (block.number + 1 < pass.class_count && block.index >= first(block.number + 1))
+    ++block.number;
+  block.index -= first(block.number);
+  return block;
+}
+
+/// The classes of a pass that has_vectors().
+template <class T>
+VectorPass<T> vector_pass(const PassView<T>& pass);
 
 /// Where a thread's vectors are.
 template <class T, Family family, Tiles tiles>
@@ -130,13 +174,13 @@ class VectorPlace {
  public:
   static constexpr int size = Vec<T>::size;
 
-  __device__ explicit VectorPlace(const VectorPass<T>& pass)
-      : pass_(pass), own_(pass.classes[blockIdx.z % pass.class_count]) {
+  __device__ VectorPlace(const VectorPass<T>& pass, const VectorBlock& block)
+      : pass_(pass), own_(pass.classes[block.number]) {
     const unsigned warp = threadIdx.x / 32;
     const unsigned lane = threadIdx.x % 32;
-    const auto [tile_z, tile_y, is_tile] = tile_of(warp / VectorPolicy::warps_x);
+    const auto [tile_z, tile_y, is_tile] = tile_of(block, warp / VectorPolicy::warps_x);
     const std::uint32_t across = lane / VectorPolicy::vectors_of_warp;
-    x_ = ((blockIdx.x * VectorPolicy::warps_x + warp % VectorPolicy::warps_x) *
+    x_ = ((blockIdx.y * VectorPolicy::warps_x + warp % VectorPolicy::warps_x) *
               VectorPolicy::vectors_of_warp +
           lane % VectorPolicy::vectors_of_warp) *
          size;
@@ -219,10 +263,10 @@ class VectorPlace {
   };
 
   /// The tile of some warps of the thread block.
-  __device__ Tile tile_of(unsigned warps) const {
-    const std::uint32_t in_plane = blockIdx.y * VectorPolicy::warps_y + warps;
+  __device__ Tile tile_of(const VectorBlock& block, unsigned warps) const {
+    const std::uint32_t in_plane = block.index * VectorPolicy::warps_y + warps;
     if constexpr (tiles == Tiles::inner) {
-      const std::uint32_t z = own_.z.begin + blockIdx.z / pass_.class_count;
+      const std::uint32_t z = own_.z.begin + block.slab;
       const std::uint32_t y = own_.y.begin + in_plane;
       return {z, y, z < own_.z.end && y < own_.y.end};
     }
@@ -263,14 +307,33 @@ class VectorPlace {
   std::uint64_t code_;
 };
 
-/// Calls work() for all planes that a thread has, as many at once as planes_of says.
-template <class T, Family family, Tiles tiles, class Work>
-__device__ void for_planes(VectorPlace<T, family, tiles>& place, const Work& work) {
+/// Calls work(VectorPlace) for the planes that a thread has in a block's tiles, as many at once as
+/// planes_of says.
+template <Family family, Tiles tiles, class T, class Work>
+__device__ void for_planes(const VectorPass<T>& pass, const VectorBlock& block, const Work& work) {
+  VectorPlace<T, family, tiles> place(pass, block);
+  if (!place.exists()) return;
   if constexpr (tiles == Tiles::inner) {
-    work();
+    work(place);
   } else {
     CUSZI_NO_UNROLL
-    for (std::uint32_t k = 0; k < place.planes(); ++k, place.next_plane()) work();
+    for (std::uint32_t k = 0; k < place.planes(); ++k, place.next_plane()) work(place);
+  }
+}
+
+/// Calls work(VectorPlace) for all that a thread has of a pass of this order.
+template <int order, class T, class Work>
+__device__ void for_planes(const VectorPass<T>& pass, const Work& work) {
+  constexpr Family first = family_of(order, 0);
+  constexpr Family last = family_of(order, VectorPass<T>::most_classes - 1);
+  const VectorBlock block = vector_block(pass);
+  const bool is_first = first == last || family_of(order, block.number) == first;
+  if (block.tiles == Tiles::inner) {
+    is_first ? for_planes<first, Tiles::inner>(pass, block, work)
+             : for_planes<last, Tiles::inner>(pass, block, work);
+  } else {
+    is_first ? for_planes<first, Tiles::faces>(pass, block, work)
+             : for_planes<last, Tiles::faces>(pass, block, work);
   }
 }
 

@@ -144,32 +144,28 @@ __device__ void restore_points(const VectorPass<T>& pass, const RestoreTask<T>& 
   }
 }
 
-template <class T, Family family, Tiles tiles>
+template <class T, int order>
 __global__ void __launch_bounds__(VectorPolicy::threads, VectorPolicy::blocks_of_sm)
     quantise_vectors_kernel(__grid_constant__ const VectorPass<T> pass,
                             __grid_constant__ const QuantiseTask<T> task) {
-  VectorPlace<T, family, tiles> place(pass);
   std::int64_t errors = 0;
-  if (place.exists()) {
-    for_planes(place, [&] { quantise_points(pass, task, place, errors); });
-  }
+  for_planes<order>(pass, [&](const auto& place) { quantise_points(pass, task, place, errors); });
   add_to_sum(task, errors);
 }
 
-template <class T, Family family, Tiles tiles>
+template <class T, int order>
 __global__ void __launch_bounds__(VectorPolicy::threads, VectorPolicy::blocks_of_sm)
     restore_vectors_kernel(__grid_constant__ const VectorPass<T> pass,
                            __grid_constant__ const RestoreTask<T> task) {
-  VectorPlace<T, family, tiles> place(pass);
-  if (place.exists()) for_planes(place, [&] { restore_points(pass, task, place); });
+  for_planes<order>(pass, [&](const auto& place) { restore_points(pass, task, place); });
 }
 
 }  // namespace
 
 template <class T>
 void quantise_vectors(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task) {
-  with_vector_passes(pass, [&](auto family, auto tiles, const auto& vectors, const dim3& grid) {
-    quantise_vectors_kernel<T, family.value, tiles.value>
+  with_vector_pass(pass, [&](auto order, const VectorPass<T>& vectors, const dim3& grid) {
+    quantise_vectors_kernel<T, order.value>
         <<<grid, VectorPolicy::threads, 0, gpu.stream()>>>(vectors, task);
     check_launch("quantise_vectors");
   });
@@ -177,8 +173,8 @@ void quantise_vectors(DeviceContext& gpu, const PassView<T>& pass, const Quantis
 
 template <class T>
 void restore_vectors(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
-  with_vector_passes(pass, [&](auto family, auto tiles, const auto& vectors, const dim3& grid) {
-    restore_vectors_kernel<T, family.value, tiles.value>
+  with_vector_pass(pass, [&](auto order, const VectorPass<T>& vectors, const dim3& grid) {
+    restore_vectors_kernel<T, order.value>
         <<<grid, VectorPolicy::threads, 0, gpu.stream()>>>(vectors, task);
     check_launch("restore_vectors");
   });
