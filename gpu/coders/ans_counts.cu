@@ -22,30 +22,80 @@ struct CountedPass {
   const QuantCode* codes;
   const std::uint8_t* contexts;
   std::uint32_t count;
-  std::uint32_t codes_of_context;  ///< that follow each other
+  bool by_blocks;  ///< block_codes that follow each other have a context together
   std::uint32_t context_count;
   unsigned long long* totals;  ///< [context][token]
 };
 
 extern __shared__ std::uint32_t token_bins[];
 
-/// Counts the tokens of a tile whose warps have one context for all of their lanes. Most codes are
-/// the centre.
-__device__ void count_tile_of_blocks(const CountedPass& pass, std::uint32_t first,
-                                     std::uint32_t end, std::uint32_t centre, std::uint32_t* bins) {
-  static_assert(block_codes % 32 == 0 && AnsCountPolicy::tile_codes % block_codes == 0);
-  const std::uint32_t lane = threadIdx.x % 32;
-#pragma unroll 8
-  for (std::uint32_t i = threadIdx.x - lane; i < end; i += AnsCountPolicy::threads) {
-    const bool on = i + lane < end;
-    std::uint32_t* const own = bins + pass.contexts[(first + i) / pass.codes_of_context] * row;
-    const QuantCode code = on ? pass.codes[first + i + lane] : outlier_code;
-    const std::uint32_t token = token_of(SlotKind::code, code, centre).token;
-    const unsigned centres = __ballot_sync(~0U, on && token == 0);
-    if (on && token != 0) atomicAdd(own + token, 1U);
-    if (lane == 0 && centres != 0) atomicAdd(own, static_cast<unsigned>(__popc(centres)));
+/// Some codes of a tile that follow each other, and their contexts, read at once where that can be.
+class CodeVector {
+ public:
+  static constexpr std::uint32_t size = sizeof(uint4) / sizeof(QuantCode);
+
+  /// The pass's codes from `first` on.
+  __device__ CodeVector(const CountedPass& pass, std::uint32_t first, std::uint32_t count)
+      : count_(count) {
+    if (count == 0) return;
+    const QuantCode* const codes = pass.codes + first;
+    const bool are_whole = count == size;
+    if (are_whole && is_aligned<uint4>(codes)) {
+      const uint4 all = *reinterpret_cast<const uint4*>(codes);
+      codes_[0] = all.x, codes_[1] = all.y, codes_[2] = all.z, codes_[3] = all.w;
+    } else {
+      fill(codes, codes_);
+    }
+    if (pass.contexts == nullptr) return;
+    if (pass.by_blocks) {
+      static_assert(block_codes % size == 0);
+      contexts_[0] = contexts_[1] = pass.contexts[first / block_codes] * 0x01010101U;
+    } else if (are_whole && is_aligned<uint2>(pass.contexts + first)) {
+      const uint2 all = *reinterpret_cast<const uint2*>(pass.contexts + first);
+      contexts_[0] = all.x, contexts_[1] = all.y;
+    } else {
+      fill(pass.contexts + first, contexts_);
+    }
   }
-}
+
+  /// Adds the tokens to bins; those in a row that are alike together.
+  __device__ void count(std::uint32_t centre, std::uint32_t* bins) const {
+    std::uint32_t alike = 0;
+    std::uint32_t bin = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < size; ++i) {
+      if (i >= count_) continue;
+      const std::uint32_t code = codes_[i / 2] >> (16 * (i % 2)) & 0xFFFFU;
+      const std::uint32_t context = contexts_[i / 4] >> (8 * (i % 4)) & 0xFFU;
+      const std::uint32_t own = context * row + token_of(SlotKind::code, code, centre).token;
+      if (own != bin && alike != 0) {
+        atomicAdd(bins + bin, alike);
+        alike = 0;
+      }
+      bin = own;
+      ++alike;
+    }
+    if (alike != 0) atomicAdd(bins + bin, alike);
+  }
+
+ private:
+  template <class Vector>
+  __device__ static bool is_aligned(const void* memory) {
+    return reinterpret_cast<std::uintptr_t>(memory) % sizeof(Vector) == 0;
+  }
+  template <class Small, std::size_t words>
+  __device__ void fill(const Small* from, std::uint32_t (&to)[words]) const {
+    constexpr std::uint32_t of_word = sizeof(std::uint32_t) / sizeof(Small);
+#pragma unroll
+    for (std::uint32_t i = 0; i < size; ++i) {
+      if (i < count_) to[i / of_word] |= std::uint32_t{from[i]} << (32 / of_word * (i % of_word));
+    }
+  }
+
+  std::uint32_t count_;
+  std::uint32_t codes_[4]{};
+  std::uint32_t contexts_[2]{};
+};
 
 /// Warps share copies of the bins, as many as there is room for.
 __global__ void __launch_bounds__(AnsCountPolicy::threads)
@@ -61,15 +111,10 @@ __global__ void __launch_bounds__(AnsCountPolicy::threads)
   std::uint32_t* const own = token_bins + threadIdx.x / 32 % copies * size;
   const std::uint32_t first = (blockIdx.x - tiles.first_tiles[number]) * AnsCountPolicy::tile_codes;
   const std::uint32_t end = min(pass.count - first, AnsCountPolicy::tile_codes);
-  if (pass.codes_of_context == 1) {
-#pragma unroll 8
-    for (std::uint32_t i = threadIdx.x; i < end; i += AnsCountPolicy::threads) {
-      const std::uint32_t context = pass.contexts == nullptr ? 0 : pass.contexts[first + i];
-      const Token token = token_of(SlotKind::code, pass.codes[first + i], centre);
-      atomicAdd(own + context * row + token.token, 1U);
-    }
-  } else {
-    count_tile_of_blocks(pass, first, end, centre, own);
+#pragma unroll 4
+  for (std::uint32_t i = threadIdx.x * CodeVector::size; i < end;
+       i += AnsCountPolicy::threads * CodeVector::size) {
+    CodeVector(pass, first + i, min(end - i, CodeVector::size)).count(centre, own);
   }
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < size; i += AnsCountPolicy::threads) {
@@ -97,7 +142,7 @@ std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
   std::size_t first = 0;
   for (const PassSymbols& pass : passes) {
     counted.push_back({pass.codes, pass.contexts, static_cast<std::uint32_t>(pass.count),
-                       pass.by_blocks && pass.contexts != nullptr ? std::uint32_t{block_codes} : 1,
+                       pass.by_blocks && pass.contexts != nullptr,
                        static_cast<std::uint32_t>(pass.shape.contexts),
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;

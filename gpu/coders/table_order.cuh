@@ -59,12 +59,51 @@ struct ManyPasses {
   }
 };
 
+/// The contexts of some items that follow each other, read at once where that can be.
+class ContextVector {
+ public:
+  static constexpr unsigned size = sizeof(uint4);
+
+  __device__ ContextVector(const std::uint8_t* contexts, std::uint32_t first, std::uint32_t count) {
+    const std::uint8_t* const from = contexts + first;
+    if (count == size && reinterpret_cast<std::uintptr_t>(from) % sizeof(uint4) == 0) {
+      const uint4 all = *reinterpret_cast<const uint4*>(from);
+      words_[0] = all.x, words_[1] = all.y, words_[2] = all.z, words_[3] = all.w;
+      return;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < size; ++i) {
+      if (i < count) words_[i / 4] |= std::uint32_t{from[i]} << (i % 4 * 8);
+    }
+  }
+
+  __device__ std::uint32_t operator[](unsigned i) const {
+    return words_[i / 4] >> (i % 4 * 8) & 0xFFU;
+  }
+
+ private:
+  std::uint32_t words_[size / 4]{};
+};
+
+/// Sets as many codes as a ContextVector has contexts, or fewer.
+__device__ inline void fill_items(QuantCode* codes, std::uint32_t count, QuantCode code) {
+  if (count == ContextVector::size &&
+      reinterpret_cast<std::uintptr_t>(codes) % sizeof(uint4) == 0) {
+    const std::uint32_t two = std::uint32_t{code} << 16 | code;
+    auto* const vectors = reinterpret_cast<uint4*>(codes);
+    vectors[0] = vectors[1] = make_uint4(two, two, two, two);
+    return;
+  }
+  for (std::uint32_t i = 0; i < count; ++i) codes[i] = code;
+}
+
 /// Counts the codes of each tile and table. Fills `sorted`, if there is one, where the codes of a
 /// single pass are to be sorted one by one, with a code.
 template <class Passes>
 __global__ void __launch_bounds__(TableOrderPolicy::threads)
     count_tables(const __grid_constant__ Passes passes, std::uint32_t* counts,
                  QuantCode* sorted = nullptr, QuantCode code = 0) {
+  static_assert(TableOrderPolicy::tile_codes == TableOrderPolicy::threads * ContextVector::size);
   __shared__ std::uint32_t of_context[2][256];
   __shared__ std::uint32_t of_table[most_tables];
   std::uint32_t number = 0;
@@ -74,27 +113,27 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   of_context[1][threadIdx.x] = 0;
   of_table[threadIdx.x] = 0;
   __syncthreads();
-  const std::uint32_t first = tile * TableOrderPolicy::tile_codes;
-  const std::uint32_t end = min(pass.items() - first, TableOrderPolicy::tile_codes);
+  const std::uint32_t tile_first = tile * TableOrderPolicy::tile_codes;
+  const std::uint32_t tile_items = min(pass.items() - tile_first, TableOrderPolicy::tile_codes);
+  const std::uint32_t before = threadIdx.x * ContextVector::size;
+  const std::uint32_t count =
+      before < tile_items ? min(tile_items - before, ContextVector::size) : 0;
+  const std::uint32_t first = tile_first + before;
+  const ContextVector contexts(pass.contexts, first, count);
   std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
-  constexpr unsigned codes_of_thread = TableOrderPolicy::tile_codes / TableOrderPolicy::threads;
-  std::uint8_t contexts[codes_of_thread];  // that are waited for together
+  std::uint32_t codes = 0;  // of items in a row of one context
 #pragma unroll
-  for (unsigned r = 0; r < codes_of_thread; ++r) {
-    const std::uint32_t i = threadIdx.x + r * TableOrderPolicy::threads;
-    if (i < end) contexts[r] = pass.contexts[first + i];
+  for (unsigned i = 0; i < ContextVector::size; ++i) {
+    if (i >= count) continue;
+    codes += min(pass.codes - (first + i) * pass.codes_of_item, pass.codes_of_item);
+    if (i + 1 < count && contexts[i + 1] == contexts[i]) continue;
+    atomicAdd(own + contexts[i], codes);
+    codes = 0;
   }
-#pragma unroll
-  for (unsigned r = 0; r < codes_of_thread; ++r) {
-    const std::uint32_t i = threadIdx.x + r * TableOrderPolicy::threads;
-    if (i >= end) continue;
-    const std::uint32_t rest = pass.codes - (first + i) * pass.codes_of_item;
-    atomicAdd(own + contexts[r], min(rest, pass.codes_of_item));
-    if (sorted != nullptr) sorted[first + i] = code;
-  }
+  if (sorted != nullptr) fill_items(sorted + first, count, code);
   __syncthreads();
-  const std::uint32_t count = of_context[0][threadIdx.x] + of_context[1][threadIdx.x];
-  if (count != 0) atomicAdd(of_table + pass.table_of[threadIdx.x], count);
+  const std::uint32_t all = of_context[0][threadIdx.x] + of_context[1][threadIdx.x];
+  if (all != 0) atomicAdd(of_table + pass.table_of[threadIdx.x], all);
   __syncthreads();
   if (threadIdx.x < pass.tables) {
     counts[pass.first_count + std::uint64_t{threadIdx.x} * pass.tiles + tile] =
