@@ -78,6 +78,7 @@ struct Run {
   bool automatic = false;  ///< lorenzo and Huffman where trials find them better
   double bound = 1e-3;
   Effort effort = Effort::normal;
+  std::optional<bool> block_contexts;  ///< else as the effort has it
   bool compare = false;
   bool bound_is_known = false;  ///< without looking at the range
   Lossless lossless = Lossless::none;
@@ -94,6 +95,7 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   config.predictor.id = run.predictor;
   config.predictor.automatic = run.automatic;
   config.predictor.multilevel.effort = run.effort;
+  config.predictor.multilevel.block_contexts = run.block_contexts;
   if (run.predictor == PredictorId::multilevel) config.coder = CoderId::ans;
   config.automatic_coder = run.automatic;
   config.lossless = run.lossless;
@@ -207,17 +209,17 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] [rate:BITS]; FIELD
-/// is a file or "waves:NOISE", PREDICTOR one of them or "auto", as the preset `ratio`. With abs,
-/// the bound that BOUND would make of the range is known before; fast is the effort; a rate is
-/// zfp's, without a bound.
+/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [blocks|points] [bitcomp]
+/// [rate:BITS]; FIELD is a file or "waves:NOISE", PREDICTOR one of them or "auto", as the preset
+/// `ratio`. With abs, the bound that BOUND would make of the range is known before; fast is the
+/// effort; blocks or points have contexts of their own; a rate is zfp's, without a bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
       throw UsageError(
-          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] "
-          "[rate:BITS]");
+          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [blocks|points] "
+          "[bitcomp] [rate:BITS]");
     }
     Run run;
     run.field = argv[1];
@@ -231,6 +233,7 @@ int main(int argc, char** argv) {
       run.compare |= extra == "compare";
       run.bound_is_known |= extra == "abs";
       if (extra == "fast") run.effort = Effort::fast;
+      if (extra == "blocks" || extra == "points") run.block_contexts = extra == "blocks";
       if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
       if (extra.starts_with("rate:")) {
         run.zfp = {ZfpMode::Kind::rate, std::stod(extra.substr(5))};
