@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -489,8 +490,11 @@ TrialPart trial_part(const Dims& dims, Effort effort) {
   return part_of(dims.squeezed(), effort, 1);
 }
 
-bool blocks_pay(Effort effort, const Dims& dims) {
-  return effort == Effort::fast && dims.count() >= vast_frame && dims.squeezed().rank() >= 3;
+bool blocks_pay(Effort effort, const Lattice& lattice) {
+  const std::uint64_t points =
+      std::accumulate(lattice.extents.begin(), lattice.extents.end(), std::uint64_t{1},
+                      [](std::uint64_t a, std::uint64_t b) { return a * b; });
+  return effort == Effort::fast && points >= vast_frame && lattice.rank >= 3;
 }
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
@@ -501,8 +505,8 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   const Dims& dims = shape.dims;
   const Background background = find_background(session.sampled_values(), bound, shape.dtype);
   set_background(background, *params);
-  params->block_contexts =
-      config.predictor.multilevel.block_contexts.value_or(blocks_pay(effort, dims));
+  const std::optional<bool> asked = config.predictor.multilevel.block_contexts;
+  params->block_contexts = asked.value_or(false);
   FrameTrials trials(session, config, trial_part(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {
@@ -527,6 +531,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
     *params = std::move(chosen->params);
     cost = chosen->cost;
   }
+  params->block_contexts = asked.value_or(blocks_pay(effort, params->lattice));
   session.fit(method.predictor);
   return {std::move(method), cost};
 }
