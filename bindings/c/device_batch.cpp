@@ -21,6 +21,10 @@ struct Asked {
   const cuszi_options* options;
   RunSettings run = {};
   std::optional<FieldSettings> settings = {};  ///< nothing if fields cannot come with a batch
+
+  bool goes_alone() const {
+    return run.device.kind == DeviceChoice::Kind::cpu || run.memory_limit.has_value();
+  }
 };
 
 Asked read_asked(const cuszi_options* options, bool compresses) {
@@ -49,11 +53,11 @@ class Gathering {
     return asked_.back();
   }
 
-  /// Whether a member whose input and output these are can go with the others.
-  bool takes(const Asked& asked, const void* input, const void* output) {
-    if (asked.run.device.kind == DeviceChoice::Kind::cpu || asked.run.memory_limit) return false;
-    const std::optional<int> device = memory_.device_of(input);
-    if (!device || memory_.device_of(output) != device) return false;
+  std::optional<int> device_of(const void* memory) { return memory_.device_of(memory); }
+
+  /// Whether a member in this device's memory can go with the others.
+  bool takes(const Asked& asked, std::optional<int> device) {
+    if (!device) return false;
     const DeviceChoice& choice = asked.run.device;
     if (choice.kind == DeviceChoice::Kind::cuda && !choice.includes(*device)) return false;
     if (!device_) {
@@ -132,10 +136,11 @@ constexpr std::size_t fewest_together = 2;
 
 std::optional<FieldOfBatch> joint(Gathering& gathering, const cuszi_compression& member) try {
   const Asked& asked = gathering.asked_by(member.options);
-  if (!asked.settings) return std::nullopt;
+  if (asked.goes_alone() || !asked.settings) return std::nullopt;
   const FieldLayout layout = field_layout(&member.field);
-  if (!is_small_in_batch(layout.field_bytes()) ||
-      !gathering.takes(asked, member.values, member.archive)) {
+  if (!is_small_in_batch(layout.field_bytes())) return std::nullopt;
+  const std::optional<int> device = gathering.device_of(member.values);
+  if (gathering.device_of(member.archive) != device || !gathering.takes(asked, device)) {
     return std::nullopt;
   }
   return FieldOfBatch{layout,
@@ -148,12 +153,15 @@ std::optional<FieldOfBatch> joint(Gathering& gathering, const cuszi_compression&
 
 std::optional<ArchiveOfBatch> joint(Gathering& gathering, const cuszi_decompression& member) try {
   const Asked& asked = gathering.asked_by(member.options);
-  if (!is_small_in_batch(member.capacity) ||
-      !gathering.takes(asked, member.archive, member.values)) {
+  if (asked.goes_alone() || !is_small_in_batch(member.capacity) || member.archive == nullptr) {
     return std::nullopt;
   }
+  const std::optional<int> device = gathering.device_of(member.values);
+  const std::optional<int> source = gathering.device_of(member.archive);
+  if ((source && source != device) || !gathering.takes(asked, device)) return std::nullopt;
   return ArchiveOfBatch{{static_cast<const std::byte*>(member.archive), member.size},
-                        {static_cast<std::byte*>(member.values), member.capacity}};
+                        {static_cast<std::byte*>(member.values), member.capacity},
+                        !source};
 } catch (const Error&) {
   return std::nullopt;
 }

@@ -224,7 +224,8 @@ std::optional<ArchiveInWork> begin_archive(const ArchiveOfBatch& archive, const 
   const ByteCount payload_bytes = frame.payload_bytes();
   const std::vector<std::byte> footer =
       write_archive_footer({in.position() - header_bytes + payload_bytes});
-  const bool is_whole = frame.index == 0 && footer.size() <= ends.end.size() &&
+  const bool is_whole = may_join_batch(frame) && frame.index == 0 &&
+                        footer.size() <= ends.end.size() &&
                         all.size() == in.position() + payload_bytes + footer.size() &&
                         std::equal(footer.rbegin(), footer.rend(), ends.end.rbegin());
   const MutableBytes room = archive.room;
@@ -247,11 +248,31 @@ std::vector<ArchiveEnds> read_ends(FrameBatch& batch, std::span<const ArchiveOfB
     const MutableBytes end(ends[i].end);
     const Bytes first = all.first(std::min(all.size(), begin.size()));
     const Bytes last = all.last(std::min(all.size(), end.size()));
+    if (archives[i].is_on_host) {
+      std::copy(first.begin(), first.end(), begin.begin());
+      std::copy(last.begin(), last.end(), end.last(last.size()).begin());
+      continue;
+    }
     pieces.push_back({first, begin.first(first.size())});
     pieces.push_back({last, end.last(last.size())});
   }
-  batch.download(pieces);
+  if (!pieces.empty()) batch.download(pieces);
   return ends;
+}
+
+/// Makes payloads in the host's memory copies in the backend's.
+void bring_payloads(FrameBatch& batch, std::span<const ArchiveOfBatch> archives,
+                    std::span<ArchiveInWork> work) {
+  std::vector<std::size_t> places;
+  std::vector<Bytes> payloads;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (!archives[work[i].number].is_on_host) continue;
+    places.push_back(i);
+    payloads.push_back(work[i].frame.payload);
+  }
+  if (payloads.empty()) return;
+  const std::vector<Bytes> brought = batch.bring(payloads);
+  for (std::size_t i = 0; i < places.size(); ++i) work[places[i]].frame.payload = brought[i];
 }
 
 void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
@@ -259,6 +280,7 @@ void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
   auto work = find_present<ArchiveInWork>(batch, archives.size(), [&](std::size_t i) {
                 return begin_archive(archives[i], ends[i], i);
               }).values;
+  bring_payloads(batch, archives, work);
   std::vector<FrameToRestore> frames;
   frames.reserve(work.size());
   for (ArchiveInWork& one : work) frames.push_back(std::move(one.frame));

@@ -8,10 +8,10 @@
 
 namespace cuszi {
 
-// Many small fields in a device's memory at once, whose archives are there too. Archives and values
-// are those of compress_field() and restore_field(). What needs more than a batch has is left out
-// without a word, to be done alone: other methods, large fields, masks, values that are stored or
-// one and the same, too little room, damage.
+// Many small fields in a device's memory at once. Their archives are there too, or are read from
+// the host's. Archives and values are those of compress_field() and restore_field(). What needs
+// more than a batch has is left out without a word, to be done alone: other methods, large fields,
+// masks, values that are stored or one and the same, too little room, damage.
 
 /// A field of a batch and the memory for its archive.
 struct FieldOfBatch {
@@ -37,7 +37,8 @@ void compress_batch(Backend& backend, std::span<FieldOfBatch> fields);
 struct ArchiveOfBatch {
   Bytes archive;
   MutableBytes room;
-  bool is_done = false;  ///< is set: all values are restored
+  bool is_on_host = false;  ///< the archive, not the values
+  bool is_done = false;     ///< is set: all values are restored
 
   ByteCount value_bytes() const { return room.size(); }
 };

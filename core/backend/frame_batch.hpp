@@ -105,6 +105,9 @@ class FrameBatch {
   /// Restores frames as DecodeSession::decode_values() does.
   virtual std::vector<BatchDecoded> decode(std::span<const BatchDecoding> frames) = 0;
 
+  /// Copies of strings in the host's memory, made all at once. Valid as long as the batch; the
+  /// strings may change right after.
+  virtual std::vector<Bytes> bring(std::span<const Bytes> strings) = 0;
   /// Copies bytes from or to the host's memory, all at once; complete on return.
   virtual void upload(std::span<const BatchCopy> pieces) = 0;
   virtual void download(std::span<const BatchCopy> pieces) = 0;

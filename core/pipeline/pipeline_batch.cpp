@@ -71,16 +71,9 @@ std::vector<std::byte> finish_header(const FrameShape& shape, FrameHeader& heade
   return written;
 }
 
-/// Whether a frame has nothing but what `tiles` codes.
-bool is_plain(const FrameHeader& header) {
-  return header.kind == FrameKind::coded &&
-         std::holds_alternative<TilesParams>(*header.predictor) && header.masked() == 0 &&
-         !header.transform && !header.is_packed();
-}
-
 std::optional<BatchDecoding> decoding_of(const FrameToRestore& frame) {
   const FrameHeader& header = frame.header;
-  if (!is_plain(header)) return std::nullopt;
+  if (!may_join_batch(header)) return std::nullopt;
   try {
     const std::vector<Bytes> levels = cut_levels(header, 1, frame.payload);
     const Sections sections = read_passes(header.levels.front(), 1, levels.front()).front();
@@ -121,6 +114,13 @@ std::vector<std::vector<std::byte>> compress_batch(FrameBatch& batch,
     headers[number] = finish_header(frames[number].frame.shape, placed.values[i].header, hashes[i]);
   });
   return headers;
+}
+
+// Which has nothing but what `tiles` codes.
+bool may_join_batch(const FrameHeader& header) {
+  return header.kind == FrameKind::coded &&
+         std::holds_alternative<TilesParams>(*header.predictor) && header.masked() == 0 &&
+         !header.transform && !header.is_packed();
 }
 
 std::vector<char> decompress_batch(FrameBatch& batch, std::span<const FrameToRestore> frames) {

@@ -30,6 +30,9 @@ std::vector<std::vector<std::byte>> compress_batch(FrameBatch& batch,
                                                    std::span<const FrameToCode> frames,
                                                    const AllocateInBatch& allocate);
 
+/// Whether a frame with such a header may come with a batch.
+bool may_join_batch(const FrameHeader& header);
+
 /// A frame of a batch on its way to values.
 struct FrameToRestore {
   FrameShape shape;

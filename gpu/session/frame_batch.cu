@@ -10,21 +10,28 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Where each piece begins in a buffer of all, and how large that is.
+/// Where each string begins in a buffer of all, and how large that is.
 struct Offsets {
   std::vector<ByteCount> of;
   ByteCount all = 0;
 
-  explicit Offsets(std::span<const BatchCopy> pieces) {
-    of.reserve(pieces.size());
-    for (const BatchCopy& piece : pieces) {
+  explicit Offsets(std::span<const Bytes> strings) {
+    of.reserve(strings.size());
+    for (const Bytes string : strings) {
       of.push_back(all);
-      all += ceil_div(piece.from.size(), alignment) * alignment;
+      all += ceil_div(string.size(), alignment) * alignment;
     }
   }
 
   static constexpr ByteCount alignment = 8;
 };
+
+std::vector<Bytes> sources(std::span<const BatchCopy> pieces) {
+  std::vector<Bytes> from;
+  from.reserve(pieces.size());
+  for (const BatchCopy& piece : pieces) from.push_back(piece.from);
+  return from;
+}
 
 /// Frames of one type, with their numbers in the batch.
 struct OfType {
@@ -117,23 +124,30 @@ class GpuFrameBatch final : public FrameBatch {
     return decoded;
   }
 
-  void upload(std::span<const BatchCopy> pieces) override {
-    const Offsets offsets(pieces);
+  std::vector<Bytes> bring(std::span<const Bytes> strings) override {
+    const Offsets offsets(strings);
     auto* const staged = gpu_.take_pinned<std::byte>(offsets.all);
     auto* const there = gpu_.take<std::byte>(offsets.all);
-    std::vector<CopyPiece> copies;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const auto [from, to] = pieces[i];
-      std::copy(from.begin(), from.end(), staged + offsets.of[i]);
-      copies.push_back({to.data(), there + offsets.of[i], to.size()});
-    }
+    std::vector<Bytes> brought(strings.size());
+    for_each(strings.size(), [&](std::size_t i) {
+      std::copy(strings[i].begin(), strings[i].end(), staged + offsets.of[i]);
+      brought[i] = {there + offsets.of[i], strings[i].size()};
+    });
     copy_pinned(gpu_, there, staged, offsets.all);
+    return brought;
+  }
+
+  void upload(std::span<const BatchCopy> pieces) override {
+    const std::vector<Bytes> there = bring(sources(pieces));
+    std::vector<CopyPiece> copies;
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      copies.push_back({pieces[i].to.data(), there[i].data(), there[i].size()});
     copy_many(gpu_, copies);
     gpu_.sync();
   }
 
   void download(std::span<const BatchCopy> pieces) override {
-    const Offsets offsets(pieces);
+    const Offsets offsets(sources(pieces));
     auto* const there = gpu_.take<std::byte>(offsets.all);
     std::vector<CopyPiece> copies;
     for (std::size_t i = 0; i < pieces.size(); ++i)

@@ -172,12 +172,6 @@ TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]"
     if (i % 5 != 4) CHECK(archives.content(place.archive + size, 1).front() == std::byte{0xEE});
   }
 
-  std::vector<cuszi_decompression> back;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto& place = fields.places[i];
-    back.push_back({nullptr, archives.at(place.archive), made[i].size, restored.at(place.values),
-                    place.bytes, CUSZI_INTERNAL, 0});
-  }
   // Damage to a header, a payload and a footer, and a member without room.
   constexpr std::array<std::size_t, 3> damaged{16, 23, 31};
   for (std::size_t k = 0; k < damaged.size(); ++k) {
@@ -187,20 +181,33 @@ TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]"
     byte.front() ^= std::byte{4};
     archives.set(fields.places[i].archive + at, byte);
   }
-  back[39].capacity -= 1;
-  restored.fill(0xEE);
-  REQUIRE(cuszi_decompress_batch(context.get(), nullptr, back.data(), count) == CUSZI_BAD_ARCHIVE);
-  CHECK(back[39].status == CUSZI_NO_ROOM);
-  for (const std::size_t i : damaged) CHECK(back[i].status == CUSZI_BAD_ARCHIVE);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (made[i].size == 0 || i == 39 || i == 16 || i == 23 || i == 31) continue;
-    INFO("member " << i);
-    const auto& place = fields.places[i];
-    REQUIRE(back[i].status == CUSZI_OK);
-    const auto archive = archives.content(place.archive, made[i].size);
-    std::vector<std::byte> expected(place.bytes);
-    context.decompress(nullptr, archive.data(), archive.size(), expected.data(), expected.size());
-    REQUIRE(restored.content(place.values, place.bytes) == expected);
+  const std::vector<std::byte> on_host = archives.content(0, fields.archives_bytes);
+  // Archives on the device, on the host, and on both.
+  for (const std::size_t there : {1U, 0U, 2U}) {
+    INFO("one of " << there << " archives is on the device");
+    std::vector<cuszi_decompression> back;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& place = fields.places[i];
+      const bool is_there = there != 0 && i % there == 0;
+      back.push_back({nullptr, is_there ? archives.at(place.archive) : &on_host[place.archive],
+                      made[i].size, restored.at(place.values), place.bytes, CUSZI_INTERNAL, 0});
+    }
+    back[39].capacity -= 1;
+    restored.fill(0xEE);
+    REQUIRE(cuszi_decompress_batch(context.get(), nullptr, back.data(), count) ==
+            CUSZI_BAD_ARCHIVE);
+    CHECK(back[39].status == CUSZI_NO_ROOM);
+    for (const std::size_t i : damaged) CHECK(back[i].status == CUSZI_BAD_ARCHIVE);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (made[i].size == 0 || i == 39 || i == 16 || i == 23 || i == 31) continue;
+      INFO("member " << i);
+      const auto& place = fields.places[i];
+      REQUIRE(back[i].status == CUSZI_OK);
+      std::vector<std::byte> expected(place.bytes);
+      context.decompress(nullptr, &on_host[place.archive], made[i].size, expected.data(),
+                         expected.size());
+      REQUIRE(restored.content(place.values, place.bytes) == expected);
+    }
   }
 }
 
@@ -236,6 +243,7 @@ TEST_CASE("a batch on the device takes plain fields together", "[gpu]") {
   }
   compress_batch(*backend, members);
   std::vector<ArchiveOfBatch> back;
+  std::vector<std::vector<std::byte>> on_host;
   std::size_t together = 0;
   for (std::size_t k = 0; k < members.size(); ++k) {
     const auto& place = fields.places[numbers[k]];
@@ -245,8 +253,13 @@ TEST_CASE("a batch on the device takes plain fields together", "[gpu]") {
     CHECK((members[k].size != 0) == is_plain);
     if (members[k].size == 0) continue;
     ++together;
-    back.push_back(
-        {{archives.at(place.archive), members[k].size}, {restored.at(place.values), place.bytes}});
+    const MutableBytes room{restored.at(place.values), place.bytes};
+    if (together % 2 == 0) {
+      back.push_back(
+          {on_host.emplace_back(archives.content(place.archive, members[k].size)), room, true});
+    } else {
+      back.push_back({{archives.at(place.archive), members[k].size}, room});
+    }
   }
   REQUIRE(together > 8);
   restore_batch(*backend, back);
