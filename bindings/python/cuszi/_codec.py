@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _library, _masks, _memory, _options
 from ._arguments import Real, names_keywords, whole
-from ._errors import FillWarning, TargetWarning, UsageError
+from ._errors import ArchiveError, FillWarning, TargetWarning, UsageError
 from ._library import MAX_RANK, Options, Part
 from ._options import Fill, Preset, ValueRange
 
@@ -459,12 +459,35 @@ def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: 
     _options.set_device(options, device, threads, stream, memories + targets)
     if memory_limit is not None:
         options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
-    members = (_library.Decompression * len(memories))()
-    for member, memory, target in zip(members, memories, targets):
-        member.archive, member.size = memory.address, memory.nbytes
+    _restore(memories, targets, options)
+    return restored
+
+
+def _restore(archives: list[_memory.Memory], targets: list[_memory.Memory], options: Options) -> None:
+    members = (_library.Decompression * len(archives))()
+    for member, archive, target in zip(members, archives, targets):
+        member.archive, member.size = archive.address, archive.nbytes
         member.values, member.capacity = target.address, target.nbytes
     _library.decompress_batch(options, members)
-    return restored
+
+
+def restore_chunks(archives: Iterable[Any], shapes: list[tuple[int, ...]], values: Any) -> None:
+    """Restores fields of known shapes one behind the other in an array of one axis.
+
+    Raises
+    ------
+    ArchiveError, also for an archive of another shape or type
+    """
+    memories = [_memory.of_bytes(archive) for archive in archives]
+    target = _memory.of_field_output(values, (sum(map(math.prod, shapes)),), values.dtype)
+    for memory, shape in zip(memories, shapes):
+        field = _library.read_info(memory.address, memory.nbytes).field
+        if field.shape != shape or _dtype(field) != target.dtype:
+            raise ArchiveError(f"a chunk of the shape {shape} and the type {target.dtype} is stored as "
+                               f"{field.shape} of {_dtype(field)}")
+    options = Options()
+    _options.set_device(options, "auto", None, None, [*memories, target])
+    _restore(memories, target.cut(shapes), options)
 
 
 def _part_of(archive: _memory.Memory, whole_field: _library.Field, box: Any, frame: int | None,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
-from typing import Any, Protocol, Sequence, Union
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Iterable, Protocol, Sequence, Union
 
 import numpy as np
 
@@ -47,7 +48,16 @@ class Memory:
 
     @property
     def nbytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def cut(self, shapes: Iterable[tuple[int, ...]]) -> list[Memory]:
+        """Arrays of these shapes, one behind the other from the first value on."""
+        parts = []
+        address = self.address
+        for shape in shapes:
+            parts.append(replace(self, address=address, shape=shape))
+            address += parts[-1].nbytes
+        return parts
 
 
 class _Tensor(ctypes.Structure):  # the head of DLManagedTensor

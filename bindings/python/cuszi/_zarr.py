@@ -1,10 +1,15 @@
-"""cuszi as a codec of Zarr: of version 3, and for version 2 through numcodecs."""
+"""cuszi as a codec of Zarr: of version 3, and for version 2 through numcodecs.
+
+Of version 3, values and archives lie where Zarr's buffers have them: on the host, or in arrays of CuPy.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Callable, Iterable
 
 import numpy as np
 from numcodecs.abc import Codec
@@ -12,9 +17,9 @@ from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 from zarr.abc.codec import ArrayBytesCodec
 
 from ._arguments import Real, names_keywords, quality
-from ._codec import compress, decompress, require_floats
-from ._errors import ArchiveError
+from ._codec import compress, compress_batch, decompress, require_floats, restore_chunks, room
 from ._library import MAX_RANK
+from ._memory import is_on_device
 from ._options import Fill, Preset, fill_values, preset_number
 
 _NAME = "cuszi"
@@ -105,26 +110,56 @@ class Zarr(ArrayBytesCodec):
         fills = fill_values(array_spec.fill_value or 0)
         return replace(self, fill=tuple(fill for fill in fills if fill != 0))
 
-    async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
-        chunk = np.ascontiguousarray(chunk_array.as_numpy_array())
-        chunk = chunk.reshape(_field_shape(chunk.shape))
-        asked: dict[str, Any] = _quality_of(self)
-        archive = await asyncio.to_thread(lambda: compress(
-            chunk, preset=self.preset, fill=self.fill or (), strict=self.strict, **asked))
-        return chunk_spec.prototype.buffer.from_bytes(archive)
+    async def encode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
+        return await _of_present(self._encode, chunks_and_specs)
 
-    async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
-        dtype = chunk_spec.dtype.to_native_dtype()
-        values = await asyncio.to_thread(decompress, chunk_bytes.as_numpy_array())
-        expected = _field_shape(chunk_spec.shape)
-        if values.shape != expected or values.dtype != dtype.newbyteorder("="):
-            raise ArchiveError(f"a chunk of the shape {expected} and the type {dtype} is stored as "
-                               f"{values.shape} of {values.dtype}")
+    async def decode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
+        return await _of_present(self._decode, chunks_and_specs)
+
+    def _encode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
+        prototype = specs[0].prototype
+        fields = [_as_field(chunk.as_ndarray_like()) for chunk in chunks]
+        fill = self.fill or ()
+        places = prototype.nd_buffer.empty((sum(room(field, fill=fill) for field in fields),),
+                                           np.dtype("u1")).as_ndarray_like()
+        asked: dict[str, Any] = _quality_of(self)
+        archives = compress_batch(fields, preset=self.preset, fill=fill, strict=self.strict, out=places,
+                                  **asked)
+        stays = is_on_device(places) and is_on_device(prototype.buffer.create_zero_length().as_array_like())
+        if stays:
+            return [prototype.buffer.from_array_like(archive.copy()) for archive in archives]
+        on_host = (prototype.nd_buffer.from_ndarray_like(archive).as_numpy_array() for archive in archives)
+        return [prototype.buffer.from_bytes(archive.tobytes()) for archive in on_host]
+
+    def _decode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
+        nd_buffer, dtype = specs[0].prototype.nd_buffer, specs[0].dtype.to_native_dtype()
+        points = [math.prod(spec.shape) for spec in specs]
+        values = nd_buffer.empty((sum(points),), dtype.newbyteorder("=")).as_ndarray_like()
+        restore_chunks([chunk.as_array_like() for chunk in chunks],
+                       [_field_shape(spec.shape) for spec in specs], values)
         values = values.astype(dtype, copy=False)
-        return chunk_spec.prototype.nd_buffer.from_numpy_array(values.reshape(chunk_spec.shape))
+        ends = list(itertools.accumulate(points))
+        return [nd_buffer.from_ndarray_like(values[end - count:end].reshape(spec.shape))
+                for spec, count, end in zip(specs, points, ends)]
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
         raise NotImplementedError("an archive's size follows from its values")
+
+
+def _as_field(chunk: Any) -> Any:
+    chunk = chunk.astype(chunk.dtype.newbyteorder("="), order="C", copy=False)
+    return chunk.reshape(_field_shape(chunk.shape))
+
+
+async def _of_present(work: Callable[[list[Any], list[Any]], list[Any]],
+                      chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
+    """What ``work`` makes, in a thread, of the chunks that are there, and their specs."""
+    batch = list(chunks_and_specs)
+    present = [(chunk, spec) for chunk, spec in batch if chunk is not None]
+    if not present:
+        return [None] * len(batch)
+    made = iter(await asyncio.to_thread(work, *map(list, zip(*present))))
+    return [None if chunk is None else next(made) for chunk, _ in batch]
 
 
 class Numcodec(Codec):
