@@ -4,6 +4,9 @@ pkg-config, and one that has parallel HDF5 use the filter.
 CUSZI_BUILD in the environment is the folder that is installed, CUSZI the tool in it.
 """
 
+import array
+import itertools
+import math
 import os
 import re
 import shlex
@@ -99,16 +102,36 @@ class InstalledTest(Prefix):
             "-o", self.folder / "by_hand", *self.flags(), "-lm")
         self.check(self.folder / "by_hand")
 
-    def test_parallel_hdf5(self):
+    def parallel(self, name, *flags):
+        """An example for ranks, built, and the environment in which it runs."""
         plugins = self.libraries / "hdf5" / "plugins"
         if not (shutil.which("h5pcc") and shutil.which("mpiexec") and plugins.is_dir()):
             self.skipTest("no parallel HDF5 (libhdf5-openmpi-dev)")
-        program, file = self.folder / "mpi_hdf5", self.folder / "slabs.h5"
-        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", f"-I{self.prefix}/include", EXAMPLES / "mpi_hdf5.c", "-o",
-            program, "-lm", folder=self.folder)  # where it leaves its object file
-        said = run("mpiexec", "-n", "4", program, file, HDF5_PLUGIN_PATH=str(plugins), **MPI)
+        run("h5pcc", "-shlib", "-Wall", "-Wextra", "-Werror", f"-I{self.prefix}/include", EXAMPLES / f"{name}.c", "-o",
+            self.folder / name, *flags, "-lm", folder=self.folder)  # where it leaves its object file
+        return self.folder / name, {**MPI, "HDF5_PLUGIN_PATH": str(plugins), "LD_LIBRARY_PATH": str(self.libraries)}
+
+    def test_blocks_of_ranks(self):
+        program, environment = self.parallel("mpi_field", *self.flags())
+        file, side = self.folder / "blocks.h5", 24
+        for ranks, extents in [(1, (24, 24, 24)), (4, (48, 48, 24))]:
+            with self.subTest(ranks=ranks):
+                said = run("mpiexec", "-n", ranks, program, file, side, **environment)
+                bound = float(re.match(rf"{ranks} ranks: bound (\S+) in \S+ s, compressed in \S+ s, written", said)[1])
+                run("h5dump", "-d", "T", "-b", "LE", "-o", self.folder / "blocks.f32", file, **environment)
+                values = array.array("f", (self.folder / "blocks.f32").read_bytes())
+                expected = [math.sin(0.05 * z) * math.cos(0.04 * y) + 0.3 * math.sin(0.07 * x + 0.02 * z)
+                            for z, y, x in itertools.product(*map(range, extents))]
+                self.assertEqual(len(values), len(expected))
+                self.assertAlmostEqual(bound, 1e-3 * (max(expected) - min(expected)), 6)
+                self.assertLessEqual(max(abs(a - b) for a, b in zip(values, expected)), bound + 1e-6)
+
+    def test_parallel_hdf5(self):
+        program, environment = self.parallel("mpi_hdf5")
+        file = self.folder / "slabs.h5"
+        said = run("mpiexec", "-n", "4", program, file, **environment)
         self.assertEqual(said, "within the bound\n")
-        layout = run("h5dump", "-p", "-H", file, HDF5_PLUGIN_PATH=str(plugins))
+        layout = run("h5dump", "-p", "-H", file, **environment)
         self.assertIn("FILTER_ID 411", layout)
         self.assertGreater(float(re.search(r"\(([\d.]+):1 COMPRESSION", layout)[1]), 4)
 
