@@ -6,7 +6,6 @@ without Zarr, in batches of the same size. Times are medians.
 """
 
 import argparse
-import asyncio
 import statistics
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import cupy
 import numpy as np
 import zarr
+from zarr.core.sync import sync
 
 import cuszi
 
@@ -21,14 +21,12 @@ ARCHIVES = {"on the host": "zarr.buffer.cpu.Buffer", "on the device": "zarr.buff
 
 
 def field(path, gigabytes):
-    """A file of f32 cut to cubes of chunks, or waves with a little noise."""
+    """Of a file, or waves with a little noise."""
     points = int(gigabytes * 1e9 / 4)
     if path:
         return np.fromfile(path, "f4", points)
-    random = np.random.default_rng(1)
-    noise = random.normal(0, 1e-3, 1 << 22).astype("f4")
-    steps = np.arange(points, dtype="f8")
-    return (np.sin(1e-2 * steps) + np.resize(noise, points)).astype("f4")
+    noise = cupy.random.default_rng(1).standard_normal(points, "f4")
+    return cupy.asnumpy(cupy.sin(1e-2 * cupy.arange(points)).astype("f4") + 1e-3 * noise)
 
 
 def store_of(values, side, bound, preset):
@@ -63,7 +61,7 @@ def codec_alone(array, store, batch_size):
         for first in range(0, len(chunks), batch_size):
             await codec.decode([(chunk, spec) for chunk in chunks[first:first + batch_size]])
 
-    return lambda: asyncio.run(restore())
+    return lambda: sync(restore())
 
 
 def main():
