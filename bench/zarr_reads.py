@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Measures how fast an array of a Zarr store in the host's memory is read into arrays of CuPy.
 
-Needs a GPU, CuPy, zarr and the package `cuszi`. Reads are of the whole array; "codec alone" restores the same chunks
-without Zarr, in batches of the same size. Times are medians.
+Needs a GPU, CuPy, zarr and the package `cuszi`. Reads are of the whole array. "Codec alone" restores the same chunks
+without Zarr, in batches of the same size; "Zarr alone" reads them with a codec that does nothing. Times are medians.
 """
 
 import argparse
 import statistics
 import time
 from pathlib import Path
+from unittest import mock
 
 import cupy
 import numpy as np
@@ -54,7 +55,7 @@ def codec_alone(array, store, batch_size):
     """Restores the chunks of an array, which are given back."""
     prototype = zarr.core.buffer.default_buffer_prototype()
     codec = array.metadata.codecs[0]
-    spec = array.metadata.get_chunk_spec((0,) * array.ndim, array.async_array._config, prototype)
+    spec = array.metadata.get_chunk_spec((0,) * array.ndim, array.async_array.config, prototype)
     chunks = [prototype.buffer.from_buffer(data) for key, data in store._store_dict.items() if key.startswith("c/")]
 
     async def restore():
@@ -62,6 +63,19 @@ def codec_alone(array, store, batch_size):
             await codec.decode([(chunk, spec) for chunk in chunks[first:first + batch_size]])
 
     return lambda: sync(restore())
+
+
+def zarr_alone(array, side):
+    """Reads an array whose chunks are restored already."""
+    restored = zarr.core.buffer.gpu.NDBuffer(cupy.zeros((side, side, side), "f4"))
+
+    async def nothing(self, chunks):
+        return [restored for _ in chunks]
+
+    def read():
+        with mock.patch.object(cuszi.Zarr, "decode", nothing):
+            return array[...]
+    return read
 
 
 def main():
@@ -76,8 +90,8 @@ def main():
     options = parser.parse_args()
     values = field(options.field, options.gigabytes)
     bound = options.rel * float(np.ptp(values))
-    print("| chunk, MB | ratio | archives | batch | GB/s of values | of archives | codec alone |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| chunk, MB | ratio | archives | batch | GB/s of values | of archives | codec alone | Zarr alone |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for side in map(int, options.sides.split(",")):
         store, cubes = store_of(values, side, bound, options.preset)
         packed = sum(len(data) for key, data in store._store_dict.items() if key.startswith("c/"))
@@ -88,9 +102,11 @@ def main():
                 array = zarr.open_array(store)
                 assert float(cupy.abs(array[...] - cupy.asarray(cubes)).max()) <= bound
                 whole = seconds(lambda: array[...], options.runs)
-                alone = seconds(codec_alone(array, store, batch), options.runs)
+                codec = seconds(codec_alone(array, store, batch), options.runs)
+                reading = seconds(zarr_alone(array, side), options.runs)
             print(f"| {4e-6 * side**3:.1f} | {cubes.nbytes / packed:.1f} | {where} | {batch} | "
-                  f"{cubes.nbytes / whole / 1e9:.0f} | {packed / whole / 1e9:.1f} | {cubes.nbytes / alone / 1e9:.0f} |",
+                  f"{cubes.nbytes / whole / 1e9:.0f} | {packed / whole / 1e9:.1f} | {cubes.nbytes / codec / 1e9:.0f} | "
+                  f"{cubes.nbytes / reading / 1e9:.0f} |",
                   flush=True)
 
 

@@ -129,9 +129,16 @@ class GpuFrameBatch final : public FrameBatch {
     auto* const staged = gpu_.take_pinned<std::byte>(offsets.all);
     auto* const there = gpu_.take<std::byte>(offsets.all);
     std::vector<Bytes> brought(strings.size());
-    for_each(strings.size(), [&](std::size_t i) {
-      std::copy(strings[i].begin(), strings[i].end(), staged + offsets.of[i]);
-      brought[i] = {there + offsets.of[i], strings[i].size()};
+    constexpr ByteCount least_share = ByteCount{1} << 20;  // of a thread: to wake it takes longer
+    const auto threads = static_cast<std::size_t>(threads_in_use());
+    const std::size_t parts = std::min<std::size_t>(
+        {threads, strings.size(), static_cast<std::size_t>(offsets.all / least_share) + 1});
+    gpu_.host().for_each(parts, [&](std::size_t part) {
+      const std::size_t end = strings.size() * (part + 1) / parts;
+      for (std::size_t i = strings.size() * part / parts; i < end; ++i) {
+        std::copy(strings[i].begin(), strings[i].end(), staged + offsets.of[i]);
+        brought[i] = {there + offsets.of[i], strings[i].size()};
+      }
     });
     copy_pinned(gpu_, there, staged, offsets.all);
     return brought;

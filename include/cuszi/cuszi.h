@@ -414,7 +414,8 @@ typedef struct cuszi_decompression {
   int32_t reserved; /* 0 */
 } cuszi_decompression;
 
-/* Restores `count` archives as cuszi_decompress() does, side by side as cuszi_compress_batch(). */
+/* Restores `count` archives as cuszi_decompress() does, side by side as cuszi_compress_batch().
+ * Archives in the host's memory are in work together, too, where their values go to a GPU's. */
 CUSZI_API cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options* options,
                                               cuszi_decompression* members, size_t count);
 

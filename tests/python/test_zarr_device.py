@@ -3,6 +3,7 @@
 The package may be installed, or lie in PYTHONPATH with CUSZI_LIBRARY naming the library.
 """
 
+import contextlib
 import re
 import unittest
 from pathlib import Path
@@ -132,19 +133,17 @@ except Exception as reason:  # no CuPy, no GPU, no driver
 class Chunks:
     """Values on a device; archives there or on the host."""
 
+    @contextlib.contextmanager
     def configured(self, archives_too, batch_size):
         changed = {"ndbuffer": self.device.nd_buffer, "codec_pipeline.batch_size": batch_size,
                    "array.write_empty_chunks": True}  # else Zarr looks at the values
         if archives_too:
             changed["buffer"] = self.device.buffer
-        return zarr.config.set(changed)
+        with self.subTest(archives_too=archives_too, batch_size=batch_size), zarr.config.set(changed):
+            yield
 
-    def each_configuration(self):
-        for archives_too in (False, True):
-            for batch_size in (1, 3, 100):
-                with self.subTest(archives_too=archives_too, batch_size=batch_size):
-                    with self.configured(archives_too, batch_size):
-                        yield
+    def configurations(self):
+        return [self.configured(archives_too, batch_size) for archives_too in (False, True) for batch_size in (1, 3, 100)]
 
     @staticmethod
     def create(a, chunks, codec, **more):
@@ -166,18 +165,20 @@ class Chunks:
                                       ((2, 3, 4, 5, 60), (1, 3, 4, 5, 60))]:
                     store = self.written(waves(shape, dtype), chunks, cuszi.Zarr(abs=1e-2, preset=preset))
                     expected = zarr.open_array(store)[...]
-                    for _ in self.each_configuration():
-                        VALUES_ON_HOST.clear()
-                        b = zarr.open_array(store)[...]
-                        self.assertIsInstance(b, self.device.array)
-                        self.assertEqual(VALUES_ON_HOST, [])
-                        np.testing.assert_array_equal(self.device.get(b), expected)
+                    for configuration in self.configurations():
+                        with configuration:
+                            VALUES_ON_HOST.clear()
+                            b = zarr.open_array(store)[...]
+                            self.assertIsInstance(b, self.device.array)
+                            self.assertEqual(VALUES_ON_HOST, [])
+                            np.testing.assert_array_equal(self.device.get(b), expected)
 
     def test_parts(self):
         store = self.written(waves((40, 30, 40)), (8, 16, 40), cuszi.Zarr(abs=1e-2, preset="fast"))
         expected = zarr.open_array(store)[3:21, 5:29, 7]
-        for _ in self.each_configuration():
-            np.testing.assert_array_equal(self.device.get(zarr.open_array(store)[3:21, 5:29, 7]), expected)
+        for configuration in self.configurations():
+            with configuration:
+                np.testing.assert_array_equal(self.device.get(zarr.open_array(store)[3:21, 5:29, 7]), expected)
 
     def test_chunks_that_are_missing(self):
         a = waves((40, 30, 40))
@@ -185,8 +186,9 @@ class Chunks:
         zarr.open_array(store)[:8] = a[:8]
         expected = zarr.open_array(store)[...]
         self.assertEqual(expected[9, 9, 9], 7)
-        for _ in self.each_configuration():
-            np.testing.assert_array_equal(self.device.get(zarr.open_array(store)[...]), expected)
+        for configuration in self.configurations():
+            with configuration:
+                np.testing.assert_array_equal(self.device.get(zarr.open_array(store)[...]), expected)
 
     def test_archives_are_those_of_the_host(self):
         for dtype in ("f4", "f8"):
@@ -196,12 +198,13 @@ class Chunks:
                 with self.subTest(dtype=dtype, **options):
                     codec = cuszi.Zarr(fill=1e20, **options)
                     host = self.written(a, (8, 16, 40), codec)
-                    for _ in self.each_configuration():
-                        VALUES_ON_HOST.clear()
-                        store = self.create(a, (8, 16, 40), codec)
-                        zarr.open_array(store)[...] = self.device.put(a)
-                        self.assertEqual(VALUES_ON_HOST, [])
-                        self.assertEqual(self.content(store), self.content(host))
+                    for configuration in self.configurations():
+                        with configuration:
+                            VALUES_ON_HOST.clear()
+                            store = self.create(a, (8, 16, 40), codec)
+                            zarr.open_array(store)[...] = self.device.put(a)
+                            self.assertEqual(VALUES_ON_HOST, [])
+                            self.assertEqual(self.content(store), self.content(host))
 
     @staticmethod
     def content(store):
@@ -209,14 +212,15 @@ class Chunks:
 
     def test_parts_of_chunks_are_written(self):
         a = waves((40, 30, 40))
-        for _ in self.each_configuration():
-            store = self.written(a, (8, 16, 40), cuszi.Zarr(abs=1e-2, preset="fast"))
-            stored = zarr.open_array(store)
-            stored[3:5, 2:20] = self.device.put(np.full((2, 18, 40), 5, "f4"))
-            b = self.device.get(stored[...])
-            expected = a.copy()
-            expected[3:5, 2:20] = 5
-            self.assertLessEqual(np.abs(b - expected).max(), 2.1e-2)
+        for configuration in self.configurations():
+            with configuration:
+                store = self.written(a, (8, 16, 40), cuszi.Zarr(abs=1e-2, preset="fast"))
+                stored = zarr.open_array(store)
+                stored[3:5, 2:20] = self.device.put(np.full((2, 18, 40), 5, "f4"))
+                b = self.device.get(stored[...])
+                expected = a.copy()
+                expected[3:5, 2:20] = 5
+                self.assertLessEqual(np.abs(b - expected).max(), 2.1e-2)
 
     def test_damage_and_archives_of_other_fields(self):
         a = waves((40, 30, 40))
@@ -228,9 +232,10 @@ class Chunks:
                   [((16, 8, 40), "f4"), ((8, 16, 40), "f8"), ((5120,), "f4")]]
         for data, text in [(damaged, ""), (whole[:-1], ""), (b"", ""), *((other, "is stored as") for other in others)]:
             store._store_dict["c/2/1/0"] = zarr.core.buffer.cpu.Buffer.from_bytes(bytes(data))
-            for _ in self.each_configuration():
-                with self.assertRaisesRegex(cuszi.ArchiveError, text):
-                    zarr.open_array(store)[...]
+            for configuration in self.configurations():
+                with configuration:
+                    with self.assertRaisesRegex(cuszi.ArchiveError, text):
+                        zarr.open_array(store)[...]
 
 
 class OfPretendedArrays(Chunks, unittest.TestCase):
@@ -253,7 +258,8 @@ class OfCuPy(Chunks, unittest.TestCase):
     def test_example(self):
         example = re.search(r"(?ms)^```python\n(import cupy.*?)^```$", PAGE.read_text())
         names = {}
-        exec(example.group(1), names)
+        with self.configured(True, 1):  # as it was before, at the end
+            exec(example.group(1), names)
         self.assertIsInstance(names["b"], self.device.array)
 
 

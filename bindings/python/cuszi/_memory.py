@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Iterable, Protocol, Sequence, Union
 
 import numpy as np
@@ -55,7 +55,7 @@ class Memory:
         parts = []
         address = self.address
         for shape in shapes:
-            parts.append(replace(self, address=address, shape=shape))
+            parts.append(Memory(address, shape, self.dtype, self.owner, self.stream, self.read_only))
             address += parts[-1].nbytes
         return parts
 
@@ -70,7 +70,7 @@ class _Tensor(ctypes.Structure):  # the head of DLManagedTensor
 
 def _require_contiguous(shape: Sequence[int], strides: Sequence[int] | None) -> None:
     """``strides`` count elements or bytes alike; None stands for contiguous."""
-    if strides is None:
+    if strides is None or 0 in shape:
         return
     step = 1
     for extent, stride in zip(reversed(shape), reversed(strides)):

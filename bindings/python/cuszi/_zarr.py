@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterable
 
@@ -111,10 +112,10 @@ class Zarr(ArrayBytesCodec):
         return replace(self, fill=tuple(fill for fill in fills if fill != 0))
 
     async def encode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
-        return await _of_present(self._encode, chunks_and_specs)
+        return await _of_present(self._encode, list(chunks_and_specs))
 
     async def decode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
-        return await _of_present(self._decode, chunks_and_specs)
+        return await _of_present(self._decode, list(chunks_and_specs))
 
     def _encode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
         prototype = specs[0].prototype
@@ -151,14 +152,25 @@ def _as_field(chunk: Any) -> Any:
     return chunk.reshape(_field_shape(chunk.shape))
 
 
+#: For batches on a device: each thread has memory of its own there, and while one prepares the other works.
+_OF_DEVICE = ThreadPoolExecutor(2, "cuszi")
+
+
+def _threads(prototype: Any) -> ThreadPoolExecutor | None:
+    """Those of the event loop for values on the host."""
+    nothing = prototype.nd_buffer.empty((0,), np.dtype("f4")).as_ndarray_like()
+    return _OF_DEVICE if is_on_device(nothing) else None
+
+
 async def _of_present(work: Callable[[list[Any], list[Any]], list[Any]],
-                      chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
+                      batch: list[tuple[Any, Any]]) -> list[Any]:
     """What ``work`` makes, in a thread, of the chunks that are there, and their specs."""
-    batch = list(chunks_and_specs)
     present = [(chunk, spec) for chunk, spec in batch if chunk is not None]
     if not present:
         return [None] * len(batch)
-    made = iter(await asyncio.to_thread(work, *map(list, zip(*present))))
+    chunks, specs = map(list, zip(*present))
+    threads = _threads(specs[0].prototype)
+    made = iter(await asyncio.get_running_loop().run_in_executor(threads, work, chunks, specs))
     return [None if chunk is None else next(made) for chunk, _ in batch]
 
 
