@@ -106,6 +106,13 @@ class Gathering {
   std::vector<void*> streams_;
 };
 
+/// What a member counts for when the others are cut into parts.
+ByteCount work_bytes(const FieldOfBatch& field) { return field.value_bytes(); }
+/// Archives on the host are copied first, which takes longer than to restore them.
+ByteCount work_bytes(const ArchiveOfBatch& archive) {
+  return archive.value_bytes() * (archive.is_on_host ? 4 : 1);
+}
+
 /// Members that go together, with their numbers in the batch.
 template <class Joint>
 struct Joined {
@@ -120,7 +127,7 @@ struct Joined {
     std::size_t first = 0;
     ByteCount bytes = 0;
     for (std::size_t end = 1; end <= members.size(); ++end) {
-      bytes += members[end - 1].value_bytes();
+      bytes += work_bytes(members[end - 1]);
       const std::size_t count = end - first;
       if (end < members.size() && bytes < enough_bytes && count < most_members) continue;
       parts.push_back(std::span(members).subspan(first, count));

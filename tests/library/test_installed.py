@@ -117,7 +117,9 @@ class InstalledTest(Prefix):
         for ranks, extents in [(1, (24, 24, 24)), (4, (48, 48, 24))]:
             with self.subTest(ranks=ranks):
                 said = run("mpiexec", "-n", ranks, program, file, side, **environment)
-                bound = float(re.match(rf"{ranks} ranks: bound (\S+) in \S+ s, compressed in \S+ s, written", said)[1])
+                bound, *others = re.findall(r"(?m)^bound (\S+) in \S+ s, compressed in \S+ s, written in", said)
+                self.assertEqual(others, [bound, bound])
+                bound = float(bound)
                 run("h5dump", "-d", "T", "-b", "LE", "-o", self.folder / "blocks.f32", file, **environment)
                 values = array.array("f", (self.folder / "blocks.f32").read_bytes())
                 expected = [math.sin(0.05 * z) * math.cos(0.04 * y) + 0.3 * math.sin(0.07 * x + 0.02 * z)
