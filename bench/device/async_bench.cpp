@@ -37,6 +37,7 @@ class Row {
         values_(backend, 0, fields * bytes_),
         archives_(backend, 1, fields * room_),
         restored_(backend, 2, fields * bytes_),
+        sizes_(backend, 3, fields * sizeof(std::size_t)),
         host_sizes_(fields),
         context_(::cuszi_context_create()) {
     options_.mode = CUSZI_ABS;
@@ -53,6 +54,9 @@ class Row {
   ~Row() { ::cuszi_context_destroy(context_); }
 
   void measure() {
+    const auto size_there = [&](std::size_t i) {
+      return reinterpret_cast<std::size_t*>(sizes_.at(i * sizeof(std::size_t)));
+    };
     const auto size_here = [&](std::size_t i) { return &host_sizes_[i]; };
     tell(
         "waiting", [&](std::size_t i) { return compress(i); },
@@ -60,6 +64,10 @@ class Row {
     tell(
         "by a thread", [&](std::size_t i) { return compress_async(i, size_here(i)); },
         [&](std::size_t i) { return restore_async(i, size_here(i)); });
+    if (options_.device == CUSZI_DEVICE_CPU) return;
+    tell(
+        "in a stream", [&](std::size_t i) { return compress_async(i, size_there(i)); },
+        [&](std::size_t i) { return restore_async(i, size_there(i)); });
   }
 
  private:
@@ -123,6 +131,7 @@ class Row {
   Place values_;
   Place archives_;
   Place restored_;
+  Place sizes_;
   std::vector<std::size_t> host_sizes_;
   cuszi_context* context_;
   cuszi_options options_ = cuszi_default_options();

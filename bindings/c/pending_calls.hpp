@@ -6,12 +6,13 @@
 
 #include "bindings/c/context.hpp"
 #include "bindings/c/first_of_many.hpp"
+#include "bindings/c/stream_calls.hpp"
 #include "codec/io/call_queue.hpp"
 
 namespace cuszi::api {
 
-/// The calls of a context that return without waiting: a thread makes them in order, with a context
-/// of its own.
+/// The calls of a context that return without waiting: a device makes them alone, in the order of
+/// its streams, or a thread, with a context of its own, after those before.
 class PendingCalls {
  public:
   /// `make` is a call of the context that it is given, `finish` another one that takes its status
@@ -19,8 +20,12 @@ class PendingCalls {
   void add(std::function<cuszi_status(cuszi_context&)> make,
            std::function<cuszi_status(cuszi_context&, cuszi_status)> finish);
 
-  /// Returns when all calls are done.
-  void wait() { queue_.wait(); }
+  /// Gives a call to a device, if that needs no host: give(calls, number) says so.
+  bool add_to_stream(void* stream,
+                     const std::function<bool(StreamCalls& calls, std::uint32_t number)>& give);
+
+  /// Returns when all calls are done, but for those that wait in captured graphs.
+  void wait();
 
   /// Waits, tells `context` of the first call that has failed and of the first warning since this
   /// was last called, and forgets both. Calls are numbered from 0 on, in between.
@@ -32,6 +37,7 @@ class PendingCalls {
 
   cuszi_context worker_{StreamOrder::of_caller};
   std::size_t count_ = 0;
+  StreamCalls stream_calls_;
   std::optional<FirstOfMany> failure_{std::in_place};
   std::optional<FirstOfMany> warning_{std::in_place};
   CallQueue queue_;  ///< last: its thread uses the others

@@ -25,6 +25,15 @@ void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }
 
 std::optional<int> device_of(const void* memory) { return gpu::device_of(memory); }
 
+bool is_reached_by_devices(const void* memory) { return gpu::reaches(memory); }
+
+bool is_being_captured(void* stream) { return gpu::is_being_captured(stream); }
+
+std::unique_ptr<StreamCoder> make_stream_coder(int device) {
+  const DeviceScope scope(device);
+  return gpu::make_stream_coder(device);
+}
+
 std::optional<int> MemoryOwners::device_of(const void* memory) {
   const auto* const address = static_cast<const std::byte*>(memory);
   for (const auto& [piece, device] : known_) {
@@ -62,6 +71,12 @@ void copy_ends(Bytes /*from*/, MutableBytes /*ends*/) {}
 }  // namespace
 
 std::optional<int> device_of(const void* /*memory*/) { return std::nullopt; }
+
+bool is_reached_by_devices(const void* /*memory*/) { return false; }
+
+bool is_being_captured(void* /*stream*/) { return false; }
+
+std::unique_ptr<StreamCoder> make_stream_coder(int /*device*/) { return nullptr; }
 
 std::optional<int> MemoryOwners::device_of(const void* /*memory*/) { return std::nullopt; }
 

@@ -8,11 +8,15 @@
 
 #include "codec/io/byte_sink.hpp"
 #include "codec/io/byte_source.hpp"
+#include "core/backend/stream_coder.hpp"
 
 namespace cuszi {
 
 /// The number of the device in whose memory a pointer points; none for the host's.
 std::optional<int> device_of(const void* memory);
+
+/// Whether kernels reach memory by its address: that of a device, or page-locked.
+bool is_reached_by_devices(const void* memory);
 
 /// Tells the devices of many pointers. Asks but once for pointers into one piece of memory, as long
 /// as few pieces take turns: the memory must stay where it is meanwhile.
@@ -36,6 +40,13 @@ void copy_memory(Bytes from, MutableBytes to);
 /// Waits for what a CUDA stream has been given to do; the default stream if it is none (nullptr).
 /// Throws DeviceError.
 void wait_for_stream(void* stream);
+
+/// Whether a CUDA stream is being captured into a graph. Throws DeviceError.
+bool is_being_captured(void* stream);
+
+/// What codes frames in the order of a device's streams; none without that device. Throws
+/// DeviceError.
+std::unique_ptr<StreamCoder> make_stream_coder(int device);
 
 /// Marks what a CUDA stream has been given to do up to now; the default stream if it is none. The
 /// returned function waits for that. Throws UsageError while the stream is being captured, and

@@ -27,17 +27,4 @@ double half_step_for(double bound, double min, double max, DType dtype) {
                       [&](auto zero) { return half_step_in<decltype(zero)>(bound, min, max); });
 }
 
-bool is_usable_half_step(double half_step, DType dtype) {
-  return with_type_of(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    const double step = 2 * half_step;
-    const double inverse = 1 / step;
-    const auto usable = [](double x) {
-      return x >= static_cast<double>(std::numeric_limits<T>::min()) &&
-             x <= static_cast<double>(std::numeric_limits<T>::max());
-    };
-    return usable(step) && usable(inverse);
-  });
-}
-
 }  // namespace cuszi

@@ -207,8 +207,19 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const Resto
 /// turn many points into outliers.
 double half_step_for(double bound, double min, double max, DType dtype);
 
-/// True if a quantiser with this half step can work in `dtype` (neither its step nor the inverse
-/// under- or overflows).
-bool is_usable_half_step(double half_step, DType dtype);
+/// True if a quantiser with this half step can work in T (neither its step nor the inverse under-
+/// or overflows).
+template <class T>
+CUSZI_HD inline bool is_usable_half_step(double half_step) {
+  constexpr double least = std::numeric_limits<T>::min();
+  constexpr double most = std::numeric_limits<T>::max();
+  const double step = 2 * half_step;
+  const double inverse = 1 / step;
+  return step >= least && step <= most && inverse >= least && inverse <= most;
+}
+CUSZI_HD inline bool is_usable_half_step(double half_step, DType dtype) {
+  return dtype == DType::f32 ? is_usable_half_step<float>(half_step)
+                             : is_usable_half_step<double>(half_step);
+}
 
 }  // namespace cuszi

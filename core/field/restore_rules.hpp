@@ -51,7 +51,7 @@ struct RuleZone {
   T centre = 0;
   T reach = -1;
 
-  bool any() const { return reach >= 0; }
+  CUSZI_HD bool any() const { return reach >= 0; }
   CUSZI_HD bool has(T value) const {
     const T distance = value - centre;
     return (distance < 0 ? -distance : distance) <= reach;

@@ -37,12 +37,18 @@ struct TilesParams {
   void choose(const PredictorConfig& /*config*/, const FieldScan& scan, double bound, DType dtype) {
     choose(scan.sampled, bound, dtype);
   }
-  /// Given the largest magnitude in a sample.
-  void choose(double sampled, double bound, DType dtype);
+  /// Given the largest magnitude in a sample. The step is less than the bound by what rounding in
+  /// the field's type may add to the largest value, but not much less: beyond that, large values
+  /// are patched more often. A sample's largest will do, so that a frame need not be read before it
+  /// is coded.
+  CUSZI_HD void choose(double sampled, double bound, DType dtype) {
+    const double rounding = dtype == DType::f32 ? 0x1p-22 : 0x1p-51;
+    half_step = bound - std::min(sampled * rounding, bound / 16);
+  }
 
   std::vector<int> level_of_pass() const { return {0}; }
   /// False if the quantiser would under- or overflow in `dtype`.
-  bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
+  CUSZI_HD bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
 
   void write(ByteWriter& out) const { out.put(half_step); }
   static TilesParams read(ByteReader& in, const Extents3& extents, DType dtype);
@@ -208,17 +214,22 @@ struct TileQuantizer {
 
   explicit TileQuantizer(double half_step, double absolute_bound = 0,
                          const RestoreRules<T>& rules = {})
-      : step(static_cast<T>(2 * half_step)),
-        inverse_step(static_cast<T>(1 / (2 * half_step))),
-        certain(certainly_within<T>(absolute_bound)),
+      : certain(certainly_within<T>(absolute_bound)),
         zone(rules.zone(absolute_bound)),
-        bound(absolute_bound) {}
+        bound(absolute_bound) {
+    set_half_step(half_step);
+  }
+
+  CUSZI_HD void set_half_step(double half_step) {
+    step = static_cast<T>(2 * half_step);
+    inverse_step = static_cast<T>(1 / (2 * half_step));
+  }
 
   /// Values of no larger magnitude come back within the bound and have an integer, whatever they
   /// are: errors are half a step and, in proportion to the value, how far step and inverse step are
   /// from being inverse, and the roundings of both products. Negative if there are none such;
   /// finite where integers reach beyond all numbers.
-  T certain_magnitude() const {
+  CUSZI_HD T certain_magnitude() const {
     if (certain <= 0 || zone.any()) return -1;
     constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
     const double product = static_cast<double>(step) * static_cast<double>(inverse_step);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/copy_piece.cuh"
 
 namespace cuszi::gpu {
 
@@ -37,27 +38,9 @@ __global__ void __launch_bounds__(CopyPolicy::threads)
     piece.to[i] = piece.from[i];
 }
 
-/// The 8 bytes at any address, by words that hold any of them.
-__device__ std::uint64_t eight_bytes(const std::byte* from) {
-  const auto shift = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 8) * 8;
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(from - shift / 8);
-  if (shift == 0) return words[0];
-  return (words[0] >> shift) | (words[1] << (64 - shift));
-}
-
 /// Pieces that begin at any address, by 8 bytes at a time; a row of thread blocks per piece.
 __global__ void __launch_bounds__(CopyPolicy::threads) copy_many_pieces(const CopyPiece* pieces) {
-  const CopyPiece piece = pieces[blockIdx.y];
-  const auto misplaced = static_cast<unsigned>(-reinterpret_cast<std::uintptr_t>(piece.to) % 8);
-  const ByteCount before = misplaced < piece.size ? misplaced : piece.size;
-  const ByteCount words = (piece.size - before) / 8;
-  const ByteCount first = blockIdx.x * blockDim.x + threadIdx.x;
-  const ByteCount all = gridDim.x * blockDim.x;
-  if (first < before) piece.to[first] = piece.from[first];
-  auto* const to = reinterpret_cast<std::uint64_t*>(piece.to + before);
-  for (ByteCount i = first; i < words; i += all) to[i] = eight_bytes(piece.from + before + 8 * i);
-  for (ByteCount i = before + 8 * words + first; i < piece.size; i += all)
-    piece.to[i] = piece.from[i];
+  copy_piece(pieces[blockIdx.y]);
 }
 
 }  // namespace

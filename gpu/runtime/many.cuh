@@ -22,6 +22,29 @@ struct OneFrame {
   }
 };
 
+/// Brings a task to shared memory by the threads of a block.
+template <class Task>
+__device__ const Task& bring_task(const Task& there, std::uint32_t* shared) {
+  static_assert(sizeof(Task) % sizeof(std::uint32_t) == 0);
+  for (unsigned i = threadIdx.x; i < sizeof(Task) / sizeof(std::uint32_t); i += blockDim.x)
+    shared[i] = reinterpret_cast<const std::uint32_t*>(&there)[i];
+  __syncthreads();
+  return *reinterpret_cast<const Task*>(shared);
+}
+
+/// The work of a launch that has one frame, whose task a kernel before has written.
+template <class Task>
+struct FrameOnDevice {
+  const Task* task;
+
+  static constexpr unsigned shared_words = sizeof(Task) / sizeof(std::uint32_t);
+
+  __device__ const Task& find(std::uint32_t* shared, unsigned& block) const {
+    block = blockIdx.x;
+    return bring_task(*task, shared);
+  }
+};
+
 /// A frame of a launch of many: its blocks follow those of the frames before.
 template <class Task>
 struct FrameOfMany {
@@ -37,15 +60,10 @@ struct ManyFrames {
   const std::uint32_t* of_block;  ///< the frame of each block
 
   static constexpr unsigned shared_words = sizeof(FrameOfMany<Task>) / sizeof(std::uint32_t);
-  static_assert(sizeof(FrameOfMany<Task>) % alignof(std::uint64_t) == 0);
 
   /// Brings the task to the `shared_words` of shared memory.
   __device__ const Task& find(std::uint32_t* shared, unsigned& block) const {
-    const FrameOfMany<Task>& there = frames[of_block[blockIdx.x]];
-    for (unsigned i = threadIdx.x; i < shared_words; i += blockDim.x)
-      shared[i] = reinterpret_cast<const std::uint32_t*>(&there)[i];
-    __syncthreads();
-    const auto& here = *reinterpret_cast<const FrameOfMany<Task>*>(shared);
+    const FrameOfMany<Task>& here = bring_task(frames[of_block[blockIdx.x]], shared);
     block = blockIdx.x - here.first_block;
     return here.task;
   }

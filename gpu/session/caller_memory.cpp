@@ -33,6 +33,15 @@ std::optional<int> device_of(const void* memory) {
   return device ? std::optional(attributes.device) : std::nullopt;
 }
 
+bool reaches(const void* memory) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == memory;
+}
+
 Bytes piece_of_memory(const void* memory) {
   static const AddressRange address_range = find_address_range();
   std::uintptr_t begin = 0;
@@ -65,7 +74,7 @@ void wait_for_stream(void* stream) {
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "finish the caller's work");
 }
 
-static bool is_being_captured(void* stream) {
+bool is_being_captured(void* stream) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), "look at a stream");
   return capture != cudaStreamCaptureStatusNone;

@@ -3,8 +3,10 @@
 #include <limits>
 #include <numeric>
 
+#include "gpu/field/seen_range.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
+#include "gpu/runtime/last_block.cuh"
 #include "gpu/runtime/many.cuh"
 #include "gpu/session/scan.cuh"
 
@@ -14,64 +16,19 @@ namespace {
 
 struct ScanPolicy {
   static constexpr unsigned threads = ItemPolicy::threads;
-  static constexpr unsigned warps = threads / 32;
   static constexpr unsigned blocks_of_multiprocessor = 8;
   static constexpr unsigned in_flight = 4;  ///< packs of a thread that are waited for together
-};
-
-template <class T>
-struct Range {
-  T min;
-  T max;
-  std::uint64_t missing;
 };
 
 /// What travels to the host, in one copy.
 template <class T>
 struct ScanResult {
-  Range<T> range;
+  SeenRange<T> range;
   std::uint32_t blocks_done;
   SharedExtremes sampled;
   SplineErrors splines;
   std::uint32_t octaves[ErrorOctaves::octaves];
 };
-
-template <class T>
-__device__ Range<T> empty_range() {
-  return {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), 0};
-}
-
-template <class T>
-__device__ void include(Range<T>& range, T value, const MissingTest<T>& missing) {
-  const bool skip = missing(value);
-  range.missing += skip ? 1 : 0;
-  range.min = !skip && value < range.min ? value : range.min;
-  range.max = !skip && value > range.max ? value : range.max;
-}
-
-template <class T>
-__device__ void merge(Range<T>& range, const Range<T>& other) {
-  range.min = other.min < range.min ? other.min : range.min;
-  range.max = other.max > range.max ? other.max : range.max;
-  range.missing += other.missing;
-}
-
-/// The range over a thread block, in its thread 0.
-template <class T>
-__device__ Range<T> merge_block(Range<T> range) {
-  constexpr unsigned warps = ScanPolicy::warps;
-  __shared__ Range<T> of_warp[warps];
-  for (int distance = 16; distance > 0; distance /= 2) {
-    merge<T>(range, {__shfl_down_sync(~0U, range.min, distance),
-                     __shfl_down_sync(~0U, range.max, distance),
-                     __shfl_down_sync(~0U, range.missing, distance)});
-  }
-  __syncthreads();  // of another range
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = range;
-  __syncthreads();
-  for (unsigned i = 1; i < warps && threadIdx.x == 0; ++i) merge(range, of_warp[i]);
-  return range;
-}
 
 template <class T>
 struct alignas(16) Pack {
@@ -83,10 +40,10 @@ struct alignas(16) Pack {
 template <class T>
 __device__ void add_sample(const T* values, std::uint64_t count, const MissingTest<T>& missing,
                            std::uint64_t first, std::uint64_t step, SharedExtremes& sampled) {
-  Range<T> range = empty_range<T>();
+  SeenRange<T> range = empty_range<T>();
   for (std::uint64_t k = first; k < sample_size(count); k += step)
     include(range, values[magnitude_sample(k, count)], missing);
-  range = merge_block(range);
+  range = merge_block<ScanPolicy::threads>(range);
   if (threadIdx.x == 0 && range.min <= range.max)
     sampled.include(static_cast<double>(range.min), static_cast<double>(range.max));
 }
@@ -95,11 +52,11 @@ __device__ void add_sample(const T* values, std::uint64_t count, const MissingTe
 template <class T>
 __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_multiprocessor)
     find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, bool samples,
-                Range<T>* ranges, ScanResult<T>* result) {
+                SeenRange<T>* ranges, ScanResult<T>* result) {
   constexpr unsigned in_flight = ScanPolicy::in_flight;
   const std::uint64_t all = ItemPolicy::step();
   const std::uint64_t self = ItemPolicy::first();
-  Range<T> range = empty_range<T>();
+  SeenRange<T> range = empty_range<T>();
   std::uint64_t done = 0;
   if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<T>) == 0) {
     const auto* const packs = reinterpret_cast<const Pack<T>*>(values);
@@ -115,25 +72,18 @@ __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_mul
     done = rounds * all * in_flight * Pack<T>::size;
   }
   for (std::uint64_t i = done + self; i < count; i += all) include(range, values[i], missing);
-  range = merge_block(range);
+  range = merge_block<ScanPolicy::threads>(range);
   if (samples && std::uint64_t{blockIdx.x} * ScanPolicy::threads < sample_size(count))
     add_sample(values, count, missing, self, all, result->sampled);
 
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    ranges[blockIdx.x] = range;
-    __threadfence();
-    last = atomicAdd(&result->blocks_done, 1U) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
+  if (threadIdx.x == 0) ranges[blockIdx.x] = range;
+  if (!is_last_block(&result->blocks_done)) return;
   range = empty_range<T>();
   for (unsigned i = threadIdx.x; i < gridDim.x; i += ScanPolicy::threads) {
-    const volatile Range<T>& one = ranges[i];
+    const volatile SeenRange<T>& one = ranges[i];
     merge(range, {one.min, one.max, one.missing});
   }
-  range = merge_block(range);
+  range = merge_block<ScanPolicy::threads>(range);
   if (threadIdx.x == 0) result->range = range;
 }
 
@@ -183,7 +133,7 @@ template <class T, bool of_magnitudes>
 __global__ void __launch_bounds__(ScanPolicy::threads)
     sample_extremes(const T* values, std::uint64_t points, MissingTest<T> missing,
                     SharedExtremes* sampled) {
-  Range<T> range = empty_range<T>();
+  SeenRange<T> range = empty_range<T>();
   const std::uint64_t k = ItemPolicy::first();
   if (k < sample_size(points)) {
     const T value = values[magnitude_sample(k, points)];
@@ -193,7 +143,7 @@ __global__ void __launch_bounds__(ScanPolicy::threads)
       include(range, magnitude_of(value), MissingTest<T>{});
     }
   }
-  range = merge_block(range);
+  range = merge_block<ScanPolicy::threads>(range);
   if (threadIdx.x == 0) {
     sampled[blockIdx.x].set(range.min <= range.max, static_cast<double>(range.min),
                             static_cast<double>(range.max));
@@ -224,7 +174,7 @@ __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_mul
   const std::uint64_t count = left < points_of_scan ? left : points_of_scan;
   const T* const values = task.values + first;
   const MissingTest<T> missing;
-  Range<T> range = empty_range<T>();
+  SeenRange<T> range = empty_range<T>();
   std::uint64_t done = 0;
   if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<T>) == 0) {
     const auto* const packs = reinterpret_cast<const Pack<T>*>(values);
@@ -238,7 +188,7 @@ __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_mul
   }
   for (std::uint64_t i = done + threadIdx.x; i < count; i += ScanPolicy::threads)
     include(range, values[i], missing);
-  range = merge_block(range);
+  range = merge_block<ScanPolicy::threads>(range);
   if (threadIdx.x != 0) return;
   if (range.min <= range.max)
     task.extremes->include(static_cast<double>(range.min), static_cast<double>(range.max));
@@ -249,22 +199,8 @@ __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_mul
 /// The extremes of a sample of each frame; a thread block per frame.
 template <class T>
 __global__ void __launch_bounds__(ScanPolicy::threads) sample_frames(const ScanTask<T>* frames) {
-  constexpr unsigned in_flight = 8;
   const auto [values, points, extremes, unused] = frames[blockIdx.x];
-  const std::uint64_t size = sample_size(points);
-  const MissingTest<T> missing;
-  Range<T> range = empty_range<T>();
-  for (std::uint64_t k = threadIdx.x; k < size; k += in_flight * ScanPolicy::threads) {
-    T picked[in_flight];
-#pragma unroll
-    for (unsigned i = 0; i < in_flight; ++i) {
-      const std::uint64_t one = k + i * ScanPolicy::threads;
-      picked[i] = values[magnitude_sample(one < size ? one : k, points)];
-    }
-#pragma unroll
-    for (const T value : picked) include(range, value, missing);
-  }
-  range = merge_block(range);
+  const SeenRange<T> range = sample_of_block<ScanPolicy::threads>(values, points);
   if (threadIdx.x != 0) return;
   extremes->set(range.min <= range.max, static_cast<double>(range.min),
                 static_cast<double>(range.max));
@@ -350,7 +286,7 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
   const unsigned blocks =
       std::min(gpu.device().multiprocessors * ScanPolicy::blocks_of_multiprocessor,
                blocks_for(points, ScanPolicy::threads));
-  auto* const ranges = gpu.take<Range<T>>(blocks);
+  auto* const ranges = gpu.take<SeenRange<T>>(blocks);
   auto* const result = gpu.take_zeroed<ScanResult<T>>(1);
   const bool samples = std::holds_alternative<TilesParams>(draft);
   find_ranges<<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points, missing, samples,

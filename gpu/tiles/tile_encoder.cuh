@@ -256,7 +256,7 @@ struct TileEncoder {
         atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->kept), kept_points);
       }
     }
-    const bool strange = Numbers::is_narrow && __any_sync(whole_warp, absent != 0);
+    const bool strange = !Points::are_logs && __any_sync(whole_warp, absent != 0);
     if (lane == 0 && patches != 0) {
       atomicAdd(reinterpret_cast<unsigned long long*>(&task.totals->patches), patches);
     }
@@ -501,6 +501,7 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
   unsigned number;
   const TileTask<T, Shape, Points>& task = frames.find(shared_task, number);
+  if (number >= task.grid.chunks) return;
   const ChunkOfTiles<T> tiles(number, task.grid);
   shared.make_table();
   T points[lane_points];

@@ -18,8 +18,8 @@ inline constexpr std::uint32_t pair_bias = 0x80008000U;
 /// Whether the quantised values of a frame from `min` to `max` fit the integers of its tiles, and
 /// these fit pairs of 16 bits.
 template <class T>
-bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
-  const double largest = std::max(std::fabs(min), std::fabs(max));
+CUSZI_HD bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
+  const double largest = std::fmax(std::fabs(min), std::fabs(max));
   const auto inverse_step = static_cast<double>(quantizer.inverse_step);
   return largest * inverse_step < static_cast<double>(quantizer.reach) - 2 &&
          (max - min) * inverse_step < narrow_reach;

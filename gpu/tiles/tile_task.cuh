@@ -48,7 +48,7 @@ struct TileTotals {
   std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
   std::uint64_t patches;
   std::uint64_t kept;       ///< points that are patches as they have no logarithm
-  std::uint64_t strange;    ///< whether there are values that the kernel cannot code
+  std::uint64_t strange;    ///< whether there are values that have no integer, or no logarithm
   SharedExtremes extremes;  ///< of all points, where they are sought
   SharedExtremes own;       ///< of the values, where logarithms are made of them
 };

@@ -107,7 +107,8 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                       const FrameInput<T>& frame, const Points& points, const TileWay& way) {
   const std::uint64_t room = usual_room<T>(count_of(frame.extents)) * (Points::are_logs ? 2 : 1);
   const CodedTiles coded = code_tiles<T, Shape>(gpu, quantizer, frame, points, way, room);
-  if (coded.totals.words <= room || coded.totals.strange != 0) return coded;
+  const bool is_of_no_use = way.narrow && coded.totals.strange != 0;
+  if (coded.totals.words <= room || is_of_no_use) return coded;
   return code_tiles<T, Shape>(gpu, quantizer, frame, points, way, coded.totals.words);
 }
 

@@ -419,19 +419,34 @@ typedef struct cuszi_decompression {
 CUSZI_API cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options* options,
                                               cuszi_decompression* members, size_t count);
 
-/* Calls that return without waiting. A thread of the context makes them, one after the other. Each
- * begins after all that `stream` of its options (the default stream, if NULL) was given before the
- * call, where it has memory of a device or a stream. Options and fields are copied by the call;
- * what pointers lead to, in options too, must stay as it is until the call is done.
+/* Calls that return without waiting, one after the other. Each begins after all that `stream` of
+ * its options (the default stream, if NULL) was given before the call, where it has memory of a
+ * device or a stream. Options and fields are copied by the call; what pointers lead to, in options
+ * too, must stay as it is until the call is done.
  *
- * cuszi_wait() returns when all calls of the context are done: then results are there, for the host
- * and for every stream. Other calls with the context, and its end, wait for pending ones, too.
+ * A GPU makes some calls without the host, by kernels in the caller's stream: what that is given
+ * afterwards sees the results, and a stream that is being captured into a CUDA graph takes these
+ * calls, too. They are for fields of up to 64 MiB by preset `fast`, with a bound that needs no
+ * range, without fill values, `verify` and `strict`, and for archives of them if the options have
+ * that preset and `field` is told. Values and archive lie on one GPU, values at a multiple of their
+ * size, `archive_size` and `status` on a GPU or in page-locked memory. Archives are those of
+ * cuszi_compress(), but for fields of one value, and for those where a value is no number, infinite
+ * or too large for its bound, which are kept as they are: what cuszi_compress() makes of the latter
+ * takes the host to restore, and CUSZI_BAD_ARCHIVE says so. Nothing warns of values that may mean
+ * "missing". A graph must not run after its context's end; cuszi_wait() does not wait for it, but
+ * tells what it knows of failures.
+ *
+ * A thread of the context makes the others. No stream waits for them: after cuszi_wait() results
+ * are there, for the host and for every stream. A captured stream does not take them.
+ *
+ * cuszi_wait() returns when all calls of the context are done. Other calls with the context, and
+ * its end, wait for pending ones, too.
  *
  * `status`, which may be NULL, gets a cuszi_status when the call is done. It and `archive_size` lie
  * in any memory of the host's or of a device. A call that fails lets the others go on. What cannot
  * even be begun returns another status than CUSZI_OK, with cuszi_last_error() to tell why, and
  * touches no memory: NULL for `field` or `archive_size`, options of another version, a stream that
- * is being captured. */
+ * is being captured and a call that needs the host. */
 
 /* As cuszi_compress(); after a failure `archive_size` is 0. */
 CUSZI_API cuszi_status cuszi_compress_async(cuszi_context* context, const cuszi_options* options,

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/field/magnitude_sample.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "tests/support/catch.hpp"
 
@@ -13,6 +14,16 @@ TEST_CASE("points and coordinates are two names of one place") {
   CHECK(coordinates_of(36, extents) == Extents3{1, 0, 1});
   for (std::uint64_t point = 0; point < count_of(extents); ++point) {
     CHECK(point_at(coordinates_of(point, extents), extents) == point);
+  }
+}
+
+TEST_CASE("samples are found without a division") {
+  for (const std::uint64_t points :
+       {std::uint64_t{100}, sample_points + 1, std::uint64_t{1} << 24, (std::uint64_t{1} << 24) - 1,
+        std::uint64_t{123456789}, (std::uint64_t{1} << 40) + 1}) {
+    const MagnitudeSample sample(points);
+    for (std::uint64_t k = 0; k < sample_size(points); ++k)
+      REQUIRE_EACH(sample[k] == magnitude_sample(k, points));
   }
 }
 

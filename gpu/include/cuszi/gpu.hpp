@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/backend/backend.hpp"
+#include "core/backend/stream_coder.hpp"
 #include "core/field/bound.hpp"
 #include "core/pipeline/pipeline.hpp"
 
@@ -38,8 +39,15 @@ int device_count();
 /// own memory is taken with the first frame and kept for the next ones.
 std::unique_ptr<Backend> make_backend(int device = 0);
 
+/// What codes frames in the order of streams of this device, which becomes the calling thread's.
+/// Throws DeviceError.
+std::unique_ptr<StreamCoder> make_stream_coder(int device);
+
 /// The device in whose memory a pointer points; none for the host's.
 std::optional<int> device_of(const void* memory);
+
+/// Whether kernels reach memory by its address: that of a device, or page-locked.
+bool reaches(const void* memory);
 
 /// The allocated piece of a device's memory that a pointer points into; none if that is unknown.
 Bytes piece_of_memory(const void* memory);
@@ -52,6 +60,9 @@ void copy_ends(Bytes from, MutableBytes ends);
 
 /// Waits for a stream (cudaStream_t), the default one if it is nullptr. Throws DeviceError.
 void wait_for_stream(void* stream);
+
+/// Whether a stream (cudaStream_t) is being captured into a graph. Throws DeviceError.
+bool is_being_captured(void* stream);
 
 /// Marks what a stream (cudaStream_t) of the device in use, the default one if it is nullptr, has
 /// been given to do up to now. The returned function waits for that. Throws UsageError while the
