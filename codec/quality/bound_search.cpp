@@ -51,7 +51,12 @@ std::optional<double> BoundSearch::best() const {
 double BoundSearch::next_log_bound(const Tried& tried) const {
   const double aim = (goal_.least + goal_.most) / 2;
   double step = goal_.rises ? -longest_step : longest_step;  // away from a bound that loses nothing
-  if (std::isfinite(tried.score)) {
+  if (!std::isfinite(tried.score)) {
+    // Unless it is so far off that nothing is coded by it.
+    if (last_ && (last_->log_bound > tried.log_bound) == goal_.rises) {
+      return (last_->log_bound + tried.log_bound) / 2;
+    }
+  } else {
     step = std::clamp((aim - tried.score) / slope(), -longest_step, longest_step);
   }
   const double next = tried.log_bound + step;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "codec/field/field_source.hpp"
 #include "codec/quality/bound_search.hpp"
@@ -157,28 +158,45 @@ class TargetSearch {
     return best;
   }
 
-  /// What the sample takes at the target, interpolated between two trials. Leaves the bound there.
+  /// A trial that loses something.
+  struct LossyTrial {
+    double bound;
+    double psnr;
+    double log_bytes;
+  };
+
+  /// What the sample takes at the target, interpolated between two trials. Leaves the bound there,
+  /// or, where some bounds lose nothing, at one that does.
   double bytes_at_target(FieldSettings& settings) const {
     BoundSearch search({target_.value - tuning_window, target_.value + tuning_window, false},
                        settings.bound, tuning_steps);
-    std::optional<std::pair<double, double>> last;  // PSNR, logarithm of the bytes
-    std::optional<std::pair<double, double>> before;
+    std::vector<LossyTrial> lossy;
+    bool always_loses = true;
     while (!search.done()) {
       settings.bound = limited(search.bound());
       const SampleResult result = result_for(settings);
       search.add(score(result));
-      if (!std::isfinite(psnr_of(result.quality))) continue;
-      before = last;
-      last = {psnr_of(result.quality), std::log(static_cast<double>(result.archive_bytes))};
+      const double psnr = psnr_of(result.quality);
+      if (std::isfinite(psnr)) {
+        const auto bytes = static_cast<double>(result.archive_bytes);
+        lossy.push_back({settings.bound, psnr, std::log(bytes)});
+      } else {
+        always_loses = false;
+      }
     }
     settings.bound = limited(search.bound());
-    if (!last) return std::numeric_limits<double>::infinity();
+    if (lossy.empty()) return std::numeric_limits<double>::infinity();
+    const LossyTrial& last = lossy.back();
+    if (!always_loses) settings.bound = last.bound;
     constexpr double usual_slope = 0.08;  // logarithm of the bytes per dB
     double slope = usual_slope;
-    if (before && std::abs(before->first - last->first) > 0.1) {
-      slope = (before->second - last->second) / (before->first - last->first);
+    if (lossy.size() > 1) {
+      const LossyTrial& before = lossy[lossy.size() - 2];
+      if (std::abs(before.psnr - last.psnr) > 0.1) {
+        slope = (before.log_bytes - last.log_bytes) / (before.psnr - last.psnr);
+      }
     }
-    return std::exp(last->second + slope * (target_.value - last->first));
+    return std::exp(last.log_bytes + slope * (target_.value - last.psnr));
   }
 
   const Target& target_;

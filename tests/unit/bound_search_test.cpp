@@ -52,6 +52,16 @@ TEST_CASE("a search takes what is nearest above a jump") {
   CHECK(*best > 0.009);
 }
 
+TEST_CASE("a search turns back where a bound is too large to code anything by it") {
+  const auto psnr = [](double bound) {
+    return bound > 0.03 ? std::numeric_limits<double>::infinity() : -20 * std::log10(bound);
+  };
+  const auto best = search_with({31, 31.1, false}, 1e-3, 12, psnr).best();
+  REQUIRE(best.has_value());
+  CHECK(psnr(*best) >= 31);
+  CHECK(psnr(*best) <= 31.1);
+}
+
 TEST_CASE("a search leaves bounds that lose nothing") {
   const auto psnr = [](double bound) {
     return bound < 1e-3 ? std::numeric_limits<double>::infinity() : -20 * std::log10(bound);
