@@ -7,14 +7,6 @@
 #define CUSZI_HD
 #endif
 
-/// Marks a long host and device function with many callers: device code calls one copy of it that
-/// is not inlined.
-#if defined(__CUDA_ARCH__)
-#define CUSZI_HD_OUTLINED __host__ __device__ __noinline__
-#else
-#define CUSZI_HD_OUTLINED CUSZI_HD
-#endif
-
 /// Begins a constant table in a host and device function: `CUSZI_TABLE double table[]{...}`. In a
 /// device's memory, where threads of a warp look up different entries at once; constants proper are
 /// handed out one after the other.

@@ -272,7 +272,19 @@ class Choice {
     return {all_reaches.begin(), all_reaches.end()};
   }
 
-  std::vector<Axes> axes() const { return axes_to_try(dims_.squeezed().rank(), effort_); }
+  /// Of vast frames layers take hardly more bytes than independent slices even where these are
+  /// unrelated images, and sampled costs find independent ones too cheap.
+  std::vector<Axes> axes() const {
+    const int rank = dims_.squeezed().rank();
+    std::vector<Axes> all = axes_to_try(rank, effort_);
+    if (boxes_are_shallow_ && rank == 3 && effort_ != Effort::best) {
+      std::erase_if(all, [](const Axes& axes) {
+        return std::find(axes.roles.begin(), axes.roles.end(), AxisRole::independent) !=
+               axes.roles.end();
+      });
+    }
+    return all;
+  }
 
   /// These and what with_better_bounds() may try in their place.
   std::vector<MultilevelParams> with_other_bounds(std::vector<MultilevelParams> all) const {

@@ -143,33 +143,4 @@ CUSZI_HD inline ValueAt<Values> inner_interpolated(const ClassPlan<T>& plan, con
   return sum;
 }
 
-/// prediction() of such a point. Where neighbours lie far apart a device waits long for each, so
-/// they are read eight at a time.
-template <class T>
-CUSZI_HD inline T inner_prediction(const ClassPlan<T>& plan, const T* value) {
-  constexpr unsigned ahead = 8;
-  const unsigned taps = plan.stencil.all_taps();
-  T sum = 0;
-  T in_group = 0;
-  unsigned group = 0;
-  for (unsigned first = 0; first < taps; first += ahead) {
-    T read[ahead];
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < ahead; ++i) {
-      read[i] = first + i < taps ? value[plan.stencil_offsets[first + i]] : T{0};
-    }
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < ahead; i += 2) {
-      const unsigned tap = first + i;
-      if (tap >= taps) continue;
-      const T pair = read[i] + read[i + 1];
-      in_group = tap == plan.stencil.begin(group) ? pair : in_group + pair;
-      if (tap + 2 != plan.stencil.end(group)) continue;
-      sum += plan.weights[group] * in_group;
-      ++group;
-    }
-  }
-  return snapped(plan, sum);
-}
-
 }  // namespace cuszi

@@ -7,8 +7,7 @@
 
 namespace cuszi {
 
-/// How many points a fit looks at: first fits and contexts of trials need fewer than what is to be
-/// stored.
+/// How many points a fit of contexts looks at: trials need fewer than what is to be stored.
 enum class FitSample : std::uint8_t { full, trial };
 
 /// hash * size / 2^64 but for carries: a place below `size`, without the division of a remainder.

@@ -68,60 +68,38 @@ CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClas
   return {};
 }
 
-/// Observes a point by the sums of its groups, unless it is at the edge of the array: such a point
-/// is not used, and its row is set to 0.
-template <class T, class Values, class SumOfGroup>
-CUSZI_HD inline Observation observe_inside(const Stencil& stencil, const PointAt<Values>& p,
-                                           T value, const SumOfGroup& sum_of, double* row,
-                                           std::size_t stride) {
-  if (!is_at_edge(p)) return observe_sums(stencil, p.points, value, sum_of, row, stride);
+/// Looks at a point whose original value is `value` and whose neighbours are p's. Missing originals
+/// must be NaN. A point at the edge of the array is not used, and its row is set to 0.
+template <class T, class Values>
+CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values>& p, T value,
+                                    double* row, std::size_t stride) {
+  if (!is_at_edge(p)) {
+    const auto sum_of = [&](unsigned g) {
+      return group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
+    };
+    return observe_sums(stencil, p.points, value, sum_of, row, stride);
+  }
   for (unsigned i = 0; i + 1 < stencil.size; ++i) row[i * stride] = 0;
   return {};
 }
 
-/// Looks at a point whose original value is `value` and whose neighbours are p's. Missing originals
-/// must be NaN.
-template <class T, class Values>
-CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values>& p, T value,
-                                    double* row, std::size_t stride) {
-  const auto sum_of = [&](unsigned g) {
-    return group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
-  };
-  return observe_inside(stencil, p, value, sum_of, row, stride);
-}
-
-/// Looks at a point of a class, the groups of whose neighbours have these sums. A class without
-/// neighbours is predicted as its background value.
-template <class T, class SumOfGroup>
-CUSZI_HD inline Observation observe_point(const ClassPlan<T>& plan, const Grid& grid,
-                                          const Index4& at, T value, const SumOfGroup& sum_of,
-                                          double* row, std::size_t stride) {
-  const PointAt<const T*> p{grid, plan.points, at, nullptr};
-  Observation seen = observe_inside(plan.stencil, p, value, sum_of, row, stride);
-  if (seen.is_used && plan.stencil.size == 0) seen.target -= static_cast<double>(plan.background);
-  return seen;
-}
-
-/// Sums over the groups of a point's neighbours in `values`, which begins there.
-template <class T, class Values>
-class GroupSums {
- public:
-  CUSZI_HD GroupSums(const ClassPlan<T>& plan, const Grid& grid, const Index4& at,
-                     const Values& values)
-      : plan_(plan),
-        point_{grid, plan.points, at, values},
-        is_inner_(is_inner(at, plan.stencil_margins, grid.extents)) {}
-
-  CUSZI_HD ValueAt<Values> operator()(unsigned group) const {
-    if (is_inner_) return inner_group_sum(plan_, group, point_.value);
-    const Stencil& stencil = plan_.stencil;
-    return group_sum(point_, stencil.taps.data() + stencil.begin(group), stencil.taps_of(group));
+/// Looks at a point of a class, whose originals begin at `value`. A class without neighbours is
+/// predicted as its background value.
+template <class T>
+CUSZI_HD inline Observation observe(const ClassPlan<T>& plan, const Grid& grid, const Index4& at,
+                                    const T* value, double* row, std::size_t stride) {
+  const PointAt<const T*> p{grid, plan.points, at, value};
+  const Stencil& stencil = plan.stencil;
+  if (stencil.size == 0) {
+    Observation seen = observe(stencil, p, *value, row, stride);
+    if (seen.is_used) seen.target -= static_cast<double>(plan.background);
+    return seen;
   }
-
- private:
-  const ClassPlan<T>& plan_;
-  PointAt<Values> point_;
-  bool is_inner_;
-};
+  if (!is_inner(at, plan.stencil_margins, grid.extents)) {
+    return observe(stencil, p, *value, row, stride);
+  }
+  const auto sum_of = [&](unsigned g) { return inner_group_sum(plan, g, value); };
+  return observe_sums(stencil, plan.points, *value, sum_of, row, stride);
+}
 
 }  // namespace cuszi

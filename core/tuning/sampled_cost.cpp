@@ -9,9 +9,9 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t whole_sample = 8192;  ///< of all classes, about
+constexpr std::uint64_t whole_sample = 16384;  ///< of all classes, about
 constexpr std::uint64_t least_sample = 64;
-constexpr std::uint64_t most_sample = 1024;
+constexpr std::uint64_t most_sample = 2048;
 /// Neighbours' errors are partly alike, so that a mean of them keeps a part of their variance.
 constexpr double alike_share = 0.15;
 constexpr double other_share = 0.5;
@@ -111,22 +111,21 @@ std::uint64_t sampled_cost_points(std::uint64_t points, std::uint64_t all_points
 
 double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
                      const Stencil& stencil) {
-  const StencilWeights shares = shares_of(coefficients, points, stencil);
-  double gain = 0;
-  for (unsigned g = 0; g < stencil.size; ++g) gain += shares[g] * shares[g] / stencil.taps_of(g);
-  return gain;
+  if (stencil.size == 0) return 0;
+  const Shares shares =
+      coefficients.empty() ? preset_unknowns(points, stencil) : unknowns_of(coefficients);
+  return noise_gain(shares, stencil.size - 1U, stencil);
 }
 
 ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
                       double bound, double half_step) {
   ClassErrors errors;
   if (sample.unknowns() != 0 && sample.used() >= least_sampled_fit) {
-    errors.coefficients = solve_stencil(sample, stencil, points, bound, FitTo::originals);
+    errors.coefficients = solve_stencil(sample, stencil, points, bound);
   }
   errors.noise_gain = noise_gain_of(errors.coefficients, points, stencil);
-  const StencilWeights shares = shares_of(errors.coefficients, points, stencil);
-  Shares unknowns{};
-  std::copy_n(shares.begin() + 1, sample.unknowns(), unknowns.begin());
+  const Shares unknowns = errors.coefficients.empty() ? preset_unknowns(points, stencil)
+                                                      : unknowns_of(errors.coefficients);
   with_wide_vectors([&] {
     for (std::size_t block = 0; block < sample.blocks(); ++block) {
       add_errors(sample, block, unknowns, half_step, errors);

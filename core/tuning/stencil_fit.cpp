@@ -10,10 +10,8 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t least_full_sample = 2048;
-constexpr std::uint64_t most_full_sample = 8192;
-constexpr std::uint64_t least_trial_sample = 512;
-constexpr std::uint64_t most_trial_sample = 1024;
+constexpr std::uint64_t least_sample = 2048;
+constexpr std::uint64_t most_sample = 8192;
 
 /// What these shares leave of the targets of all blocks.
 std::vector<double> residuals_of(const Observations& sample, const Shares& shares) {
@@ -44,9 +42,11 @@ BinScales scales_of(const Observations& sample, double bound, std::span<const do
   return scales;
 }
 
-/// The weights of all observations, whose residuals they replace.
-void put_weights(const Observations& sample, double bound, std::span<double> residuals) {
+/// The weights of all observations, whose residuals they replace. Returns the sum of the weights
+/// times the neighbour_noise().
+double put_weights(const Observations& sample, double bound, std::span<double> residuals) {
   const BinScales scales = scales_of(sample, bound, residuals);
+  LaneSums noise{};
   std::array<double, scale_bins> scale_of{};
   for (unsigned bin = 0; bin < scale_bins; ++bin) scale_of[bin] = bound * scales.mean(bin);
   for (std::size_t block = 0; block < sample.blocks(); ++block) {
@@ -57,9 +57,12 @@ void put_weights(const Observations& sample, double bound, std::span<double> res
       scale[lane] = scale_of[sample.bin(block * sum_lanes + lane)];
     }
     for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+      const double error = neighbour_noise(weights[lane], bound);
       weights[lane] = fit_weight(weights[lane], scale[lane], bound, is_used[lane] != 0);
+      noise[lane] += weights[lane] * error;
     }
   }
+  return tree_sum(noise);
 }
 
 /// The sums of products of observations' unknowns with each other and with their targets: lane by
@@ -155,21 +158,13 @@ class ProductSums {
   Doubles weighted_[most_blocks][most_rows] = {};
 };
 
-double sum_of(std::span<const double> weights) {
-  LaneSums sums{};
-  for (std::size_t k = 0; k < weights.size(); k += sum_lanes) {
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) sums[lane] += weights[k + lane];
-  }
-  return tree_sum(sums);
-}
+}  // namespace
 
-Shares shares_of(const Coefficients& coefficients) {
+Shares unknowns_of(const Coefficients& coefficients) {
   Shares shares{};
   std::transform(coefficients.begin(), coefficients.end(), shares.begin(), share_of);
   return shares;
 }
-
-}  // namespace
 
 Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
   Shares shares{};
@@ -179,11 +174,8 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
   return shares;
 }
 
-std::uint64_t stencil_sample(std::uint64_t points, FitSample size) {
-  const std::uint64_t wanted =
-      size == FitSample::full ? std::clamp(points / 6, least_full_sample, most_full_sample)
-                              : std::clamp(points / 256, least_trial_sample, most_trial_sample);
-  return std::min(points, wanted);
+std::uint64_t stencil_sample(std::uint64_t points) {
+  return std::min(points, std::clamp(points / 6, least_sample, most_sample));
 }
 
 Observations::Observations(unsigned unknowns, std::uint64_t samples)
@@ -215,28 +207,26 @@ BinScales bin_scales(const Observations& sample, double bound, const Shares& sha
 }
 
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
-                                   FitTo to, const Shares& before) {
+                                   const Shares& before) {
   StencilEquations equations;
   equations.unknowns = sample.unknowns();
-  std::vector<double> weights;
+  double noise = 0;
   with_vectors([&](auto vectors) {
-    weights = residuals_of(sample, before);
-    put_weights(sample, bound, weights);
+    std::vector<double> weights = residuals_of(sample, before);
+    noise = put_weights(sample, bound, weights);
     ProductSums<decltype(vectors)> sums(sample);
     sums.add(weights);
     sums.put(equations);
   });
-  add_noise(stencil, sum_of(weights), bound, to, equations);
+  for (unsigned row = 0; row < equations.unknowns; ++row) add_noise(stencil, noise, row, equations);
   return equations;
 }
 
 Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
-                           const PointClass& points, double bound, FitTo to,
-                           const Coefficients& start) {
-  Shares shares = start.empty() ? preset_unknowns(points, stencil) : shares_of(start);
-  for (int round = 0; round < fit_rounds(to); ++round) {
-    if (!solve(stencil_equations(sample, stencil, bound, to, shares), stencil_ridge, shares))
-      return {};
+                           const PointClass& points, double bound) {
+  Shares shares = preset_unknowns(points, stencil);
+  for (int round = 0; round < fit_rounds; ++round) {
+    if (!solve(stencil_equations(sample, stencil, bound, shares), stencil_ridge, shares)) return {};
   }
   Coefficients coefficients(sample.unknowns());
   std::transform(shares.begin(), shares.begin() + sample.unknowns(), coefficients.begin(),
@@ -245,19 +235,19 @@ Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
 }
 
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
-                         const PointClass& points, double bound, FitTo to,
-                         const Coefficients& start) {
+                         const PointClass& points, double bound) {
   if (sample.used() < fewest_fit_points) return {};
-  Coefficients fitted = solve_stencil(sample, stencil, points, bound, to, start);
+  Coefficients fitted = solve_stencil(sample, stencil, points, bound);
   if (fitted.empty()) return {};
   const auto cost = [&](const Shares& shares) {
     const BinScales scales = bin_scales(sample, bound, shares);
+    const double gain = noise_gain(shares, sample.unknowns(), stencil);
     Cost of_bins = 0;
-    for (unsigned bin = 0; bin < scale_bins; ++bin) of_bins += bin_cost(scales, bin);
+    for (unsigned bin = 0; bin < scale_bins; ++bin) of_bins += bin_cost(scales, bin, gain);
     return fit_cost(of_bins, points.points(), sample.used());
   };
-  const bool pays =
-      fit_pays(cost(shares_of(fitted)), sample.unknowns(), cost(preset_unknowns(points, stencil)));
+  const bool pays = fit_pays(cost(unknowns_of(fitted)), sample.unknowns(),
+                             cost(preset_unknowns(points, stencil)));
   return pays ? fitted : Coefficients{};
 }
 

@@ -7,7 +7,6 @@
 #include "core/base/lane_sums.hpp"
 #include "core/base/least_squares.hpp"
 #include "core/multilevel/multilevel.hpp"
-#include "core/tuning/fit_sample.hpp"
 #include "core/tuning/observation.hpp"
 
 namespace cuszi {
@@ -17,7 +16,8 @@ namespace cuszi {
 // what residuals are about where the curvature of the field is as large as here: the coder's
 // contexts will know that. It approximates the coded bits (docs/design/multilevel.md). The unknowns
 // are the shares of the groups but the first, whose share makes the sum 1: the mean of a group is
-// seen less the first one's.
+// seen less the first one's. The neighbours are originals, so that no class waits for another;
+// noise in the equations stands for what the decoder's neighbours differ from them.
 
 inline constexpr unsigned most_unknowns = Stencil::most_groups - 1;
 using Shares = std::array<double, most_unknowns>;  ///< of the groups from the second on
@@ -25,14 +25,10 @@ using StencilEquations = NormalEquations<most_unknowns>;
 
 inline constexpr std::uint64_t fewest_fit_points = 40;
 
-/// What neighbours a fit looks at: a first, rough one at originals; the second one at what the
-/// weights of the first would restore (core/tuning/approximate_reconstruction).
-enum class FitTo : std::uint8_t { originals, approximate };
-
-CUSZI_HD constexpr int fit_rounds(FitTo to) { return to == FitTo::originals ? 2 : 4; }
+inline constexpr int fit_rounds = 4;
 
 /// How many points of a class a fit looks at.
-std::uint64_t stencil_sample(std::uint64_t points, FitSample size);
+std::uint64_t stencil_sample(std::uint64_t points);
 
 /// What these shares leave of a target.
 CUSZI_HD inline double residual_of(const double* row, std::size_t stride, double target,
@@ -64,26 +60,24 @@ struct BinScales {
   }
 };
 
-/// What shares of a uniform quantisation error's variance stand for how the decoder's neighbours
-/// will differ from those that a fit sees: all that matters of it, or what approximation misses.
-CUSZI_HD inline double noise_share(FitTo to) { return to == FitTo::originals ? 0.5 : 0.025; }
-
-/// Adds that noise to a row of the equations; `weights` is the sum of all observations'.
-CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
-                               unsigned row, StencilEquations& equations) {
-  const double variance = weights * noise_share(to) * bound * bound / 3;
-  const double first = variance / stencil.taps_of(0);
-  equations.right[row] += first;
-  for (unsigned j = row; j < equations.unknowns; ++j) equations.at(row, j) += first;
-  equations.at(row, row) += variance / stencil.taps_of(row + 1);
+/// The variance that the errors of restored neighbours have where a point has this residual. Where
+/// codes are 0, errors are the neighbours' own residuals, which are larger: theirs are farther
+/// away. Elsewhere they are uniform within the bound, and partly alike, so that a part of them is
+/// noise. The numbers are those that took the fewest bytes on real and simulated fields.
+CUSZI_HD inline double neighbour_noise(double residual, double bound) {
+  const double of_residual = 16 * residual * residual;
+  const double of_code = 0.1 * bound * bound;
+  return of_residual < of_code ? of_residual : of_code;
 }
 
-/// Adds the noise of quantised neighbours to all rows of the equations.
-CUSZI_HD inline void add_noise(const Stencil& stencil, double weights, double bound, FitTo to,
+/// Adds to a row of the equations what the errors of restored neighbours do: `noise` is the sum of
+/// all observations' weights times their neighbour_noise().
+CUSZI_HD inline void add_noise(const Stencil& stencil, double noise, unsigned row,
                                StencilEquations& equations) {
-  for (unsigned row = 0; row < equations.unknowns; ++row) {
-    add_noise(stencil, weights, bound, to, row, equations);
-  }
+  const double first = noise / stencil.taps_of(0);
+  equations.right[row] += first;
+  for (unsigned j = row; j < equations.unknowns; ++j) equations.at(row, j) += first;
+  equations.at(row, row) += noise / stencil.taps_of(row + 1);
 }
 
 /// A share in units of 2^-coefficient_bits, as it is stored.
@@ -94,17 +88,29 @@ CUSZI_HD inline std::int16_t coefficient_of(double share) {
 
 inline constexpr double stencil_ridge = 1e-7;  ///< see solve()
 
-/// Twice the bits, about, of a residual from a Laplacian distribution with this mean magnitude, in
-/// bounds: the logarithm of 1 + (e s)^2.
-CUSZI_HD inline Cost scale_cost(double scale) {
-  const double scaled = 2.718 * scale;
-  const double square = clamp_to(scaled * scaled, 0.0, 1e12);
-  return log2_of(static_cast<std::uint64_t>((1 + square) * 4096)) - (12U << cost_bits);
+/// What the variance of a point's neighbours becomes in its prediction by these shares.
+CUSZI_HD inline double noise_gain(const Shares& shares, unsigned unknowns, const Stencil& stencil) {
+  double first = 1;
+  double gain = 0;
+  for (unsigned i = 0; i < unknowns; ++i) {
+    first -= shares[i];
+    gain += shares[i] * shares[i] / stencil.taps_of(i + 1);
+  }
+  return gain + first * first / stencil.taps_of(0);
 }
 
-/// Twice what the sampled points of a bin cost.
-CUSZI_HD inline Cost bin_cost(const BinScales& scales, unsigned bin) {
-  return scales.counts[bin] * scale_cost(scales.mean(bin));
+/// Twice the bits, about, of a residual from a Laplacian distribution whose mean magnitude s has
+/// this square, in squared bounds: the logarithm of 1 + (e s)^2.
+CUSZI_HD inline Cost scale_cost(double square) {
+  const double scaled = clamp_to(2.718 * 2.718 * square, 0.0, 1e12);
+  return log2_of(static_cast<std::uint64_t>((1 + scaled) * 4096)) - (12U << cost_bits);
+}
+
+/// Twice what the sampled points of a bin cost, predicted with this noise_gain(): their neighbours
+/// are restored with errors like theirs.
+CUSZI_HD inline Cost bin_cost(const BinScales& scales, unsigned bin, double gain) {
+  const double mean = scales.mean(bin);
+  return scales.counts[bin] * scale_cost(mean * mean + gain * neighbour_noise(mean, 1));
 }
 
 /// The cost of a class of `points` points, from the sum of the bin_cost() of the `used` points that
@@ -142,6 +148,8 @@ inline BendBins bins_of(const BendCounts& counts) {
   return bins;
 }
 
+/// The shares that coefficients stand for.
+Shares unknowns_of(const Coefficients& coefficients);
 /// The shares of the preset, of the groups from the second on.
 Shares preset_unknowns(const PointClass& points, const Stencil& stencil);
 
@@ -198,18 +206,15 @@ BinScales bin_scales(const Observations& sample, double bound, const Shares& sha
 /// The equations of a round, whose weights follow from the shares of the round before: sums of 32
 /// partial ones (core/base/lane_sums).
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
-                                   FitTo to, const Shares& before);
+                                   const Shares& before);
 
-/// Coefficients after all rounds of a fit, the first with the weights that follow from `start`,
-/// those of an earlier fit, or from the preset if there are none. None if a round has no solution.
+/// Coefficients after all rounds of a fit, the first with the weights that follow from the preset.
+/// None if a round has no solution.
 Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
-                           const PointClass& points, double bound, FitTo to,
-                           const Coefficients& start = {});
+                           const PointClass& points, double bound);
 
-/// Fits the coefficients of the class `points`; none if the preset is as good. `start` are those of
-/// an earlier fit, or none.
+/// Fits the coefficients of the class `points`; none if the preset is as good.
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
-                         const PointClass& points, double bound, FitTo to,
-                         const Coefficients& start);
+                         const PointClass& points, double bound);
 
 }  // namespace cuszi

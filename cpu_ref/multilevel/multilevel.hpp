@@ -63,7 +63,6 @@ std::vector<T> without_missing(const FrameInput<T>& frame);
 
 /// Fits the coefficients of all classes to the original values (see docs/design/multilevel.md).
 template <class T>
-void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame,
-                      FitSample size = FitSample::full);
+void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame);
 
 }  // namespace cuszi::cpu

@@ -98,15 +98,15 @@ class Neighbours {
   /// Calls put(group, sum) for the groups of the point at these coordinates, whose neighbours
   /// `value` reads. Returns false, and calls nothing, if it is at an edge where they cannot be
   /// used.
-  template <class Values, class Put>
-  bool sums(const Index4& at, const Values& value, const Put& put) const {
+  template <class Put>
+  bool sums(const Index4& at, const T* value, const Put& put) const {
     if (is_inner(at, margins_, grid_.extents)) {
       for (unsigned g = 0; g < stencil_.size; ++g) put(g, sum_inside(g, value));
       return true;
     }
     const StepsOut out(grid_, points_, at);
     if ((out.bits() & edge_steps_) != 0) return false;
-    const PointAt<Values> p{grid_, points_, at, value};
+    const PointAt<const T*> p{grid_, points_, at, value};
     const Near near(grid_, points_, strides_, at);
     for (unsigned g = 0; g < stencil_.size; ++g) {
       put(g, (out.bits() & group_steps_[g]) == 0 ? sum_inside(g, value)
@@ -118,19 +118,17 @@ class Neighbours {
  private:
   using Near = NearOffsets<2>;
 
-  template <class Values>
-  T sum_inside(unsigned g, const Values& value) const {
+  T sum_inside(unsigned g, const T* value) const {
     unsigned i = stencil_.begin(g);
     T sum = value[offsets_[i]] + value[offsets_[i + 1]];
     for (i += 2; i < stencil_.end(g); i += 2) sum += value[offsets_[i]] + value[offsets_[i + 1]];
     return sum;
   }
 
-  template <class Values>
-  T sum_at_edge(unsigned g, const PointAt<Values>& p, const StepsOut& out, const Near& near) const {
+  T sum_at_edge(unsigned g, const PointAt<const T*>& p, const StepsOut& out,
+                const Near& near) const {
     const auto tap = [&](unsigned i) {
-      Values value = p.value;
-      value += near(near_steps_[i]);
+      const T* const value = p.value + near(near_steps_[i]);
       if ((out.bits() & far_steps_[i]) == 0) return value[far_parts_[i]];
       return far_value(p, far_axes_[i], value, stencil_.taps[i][far_axes_[i]]);
     };

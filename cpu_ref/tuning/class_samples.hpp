@@ -110,10 +110,10 @@ class StencilObserver {
 };
 
 /// Observes the sampled points of a class: `wanted` points for each of `views`. `stencil` has the
-/// groups of all views; `reader(point)` reads the neighbours of a point.
-template <class T, class Reader>
+/// groups of all views.
+template <class T>
 void sample_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
-                  std::uint64_t wanted, double bound, const T* values, const Reader& reader,
+                  std::uint64_t wanted, double bound, const T* values,
                   std::span<StencilObserver<T>> views) {
   const Neighbours<T> neighbours(grid, points, stencil);
   const Raster raster(points.count);
@@ -123,10 +123,10 @@ void sample_class(const Grid& grid, const PointClass& points, const Stencil& ste
     const std::uint64_t count = std::min<std::uint64_t>(sum_lanes, wanted - first);
     for (std::uint64_t lane = 0; lane < count; ++lane) {
       const Index4 at = position_of(points, raster(sampled_point(first + lane, wanted, all)));
-      const std::uint64_t point = offset_of(grid, at);
-      block.values[lane] = values[point];
-      block.at_edge[lane] = !neighbours.sums(at, reader(point),
-                                             [&](unsigned g, T sum) { block.sums[g][lane] = sum; });
+      const T* const value = values + offset_of(grid, at);
+      block.values[lane] = *value;
+      block.at_edge[lane] =
+          !neighbours.sums(at, value, [&](unsigned g, T sum) { block.sums[g][lane] = sum; });
     }
     with_wide_vectors([&] {
       for (StencilObserver<T>& view : views) view.take(block, first / sum_lanes, bound);

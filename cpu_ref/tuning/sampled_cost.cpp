@@ -43,9 +43,8 @@ std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const Multilevel
       views.emplace_back(points, plan.classes[i].stencil, whole.stencil, wanted,
                          static_cast<double>(whole.background));
     }
-    sample_class(
-        plans.front().grid, points, whole.stencil, wanted, bound, values,
-        [&](std::uint64_t point) -> const T* { return values + point; }, std::span(views));
+    sample_class(plans.front().grid, points, whole.stencil, wanted, bound, values,
+                 std::span(views));
     for (std::size_t c = 0; c < candidates.size(); ++c) {
       errors[c][i] = errors_of(views[c].finish(), plans[c].classes[i].stencil, points, bound,
                                candidates[c].half_step);

@@ -362,7 +362,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   FitAhead<T>& frame_fit() {
-    if (!frame_fit_) frame_fit_.emplace(gpu_, memory_, input(), present_values());
+    if (!frame_fit_) frame_fit_.emplace(gpu_, input(), present_values());
     return *frame_fit_;
   }
 

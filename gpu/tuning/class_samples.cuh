@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "core/tuning/approximate_reconstruction.hpp"
 #include "core/tuning/stencil_fit.hpp"
+#include "gpu/field/frame_work.cuh"
 #include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
@@ -13,7 +15,7 @@ namespace cuszi::gpu {
 template <class T>
 struct ClassSample {
   const ClassPlan<T>* plan;
-  const Grid* grid;
+  Grid grid;
   std::uint32_t samples;  ///< 0: the class is not looked at
   std::uint32_t unknowns;
   double bound;                  ///< the half step of its level
@@ -25,8 +27,8 @@ struct ClassSample {
     return static_cast<std::uint32_t>(ceil_div(samples, sum_lanes));
   }
   /// What a sample has beside its unknowns: its target, whether it takes part, and room for its
-  /// weight in a fit.
-  static constexpr unsigned own_rows = 3;
+  /// weight in a fit and its part of the noise.
+  static constexpr unsigned own_rows = 4;
 
   /// Numbers of a block of 32 samples.
   __device__ double* block(std::uint32_t number) const {
@@ -43,64 +45,53 @@ struct ClassSample {
   __device__ double& weight(std::uint32_t sample) const {
     return row(sample)[(unknowns + 2) * sum_lanes];
   }
-};
-
-/// The plans of all classes of some frames, one frame after the other, in page-locked memory.
-template <class T>
-struct PlannedFrames {
-  std::span<const MultilevelParams> params;  ///< of each frame
-  std::vector<Grid> grids;
-  std::vector<std::size_t> firsts;  ///< of each frame's classes, and where the last one's end
-  ClassPlan<T>* plans = nullptr;
-
-  std::size_t frames() const { return grids.size(); }
-  std::size_t classes() const { return firsts.back(); }
-  std::span<ClassPlan<T>> classes_of(std::size_t frame) const {
-    return {plans + firsts[frame], plans + firsts[frame + 1]};
+  __device__ double& noise(std::uint32_t sample) const {
+    return row(sample)[(unknowns + 3) * sum_lanes];
   }
 };
 
-/// A schedule's classes on the device, with the weights of their coefficients, and samples of them.
+/// Samples of all classes of a frame with some parameters, those of the first ones first.
 template <class T>
 class ClassSamples {
  public:
-  /// Room for what `wanted(points of a class, its stencil)` says of each class.
+  /// Plans the classes, and takes room for as many samples of each as `wanted(its points, its
+  /// stencil)` says.
   template <class Wanted>
-  ClassSamples(DeviceContext& gpu, const PlannedFrames<T>& planned, const Wanted& wanted)
-      : gpu_(gpu),
-        plans_(planned.plans),
-        grids_(planned.grids),
-        grid_of_(planned.classes()),
-        samples_(planned.classes()) {
-    gpu.host().for_each(planned.frames(), [&](std::size_t i) {
-      std::size_t c = planned.firsts[i];
-      for (const ClassPlan<T>& plan : planned.classes_of(i)) {
-        samples_[c] = sample_of(planned.params[i], plan,
-                                static_cast<std::uint32_t>(wanted(plan.points, plan.stencil)));
-        grid_of_[c++] = i;
-      }
+  ClassSamples(DeviceContext& gpu, std::span<const MultilevelParams> params,
+               const FrameInput<T>& frame, const Wanted& wanted)
+      : gpu_(gpu) {
+    const std::vector<Schedule> schedules = take_plans(params);
+    samples_.resize(firsts_.back());
+    gpu.host().for_each(params.size(), [&](std::size_t i) {
+      const std::span<ClassPlan<T>> plans = plans_of(i);
+      std::uninitialized_value_construct(plans.begin(), plans.end());
+      plan_classes(params[i], schedules[i], frame.min, frame.max, plans);
+      std::transform(
+          plans.begin(), plans.end(), samples_.begin() + firsts_[i], [&](const ClassPlan<T>& plan) {
+            return sample_of(params[i], schedules[i].grid, plan, wanted(plan.points, plan.stencil));
+          });
     });
-    take();
+    take_samples();
   }
 
   /// Observes all samples, their neighbours as they are; missing ones are NaN.
   void observe(const T* values);
-  /// Observes all samples with their neighbours as `approximate` restores them; it belongs to the
-  /// frame of the only plan.
-  void observe(const ApproximateReconstruction<T>& approximate);
 
   std::size_t classes() const { return samples_.size(); }
+  /// The classes with params[i], on the host.
+  std::span<ClassPlan<T>> plans_of(std::size_t i) const {
+    return {plans_ + firsts_[i], plans_ + firsts_[i + 1]};
+  }
   const ClassSample<T>* on_device() const { return on_device_; }
   std::uint32_t most_samples() const { return most_samples_; }
-  ClassPlan<T>* plans() const { return plans_on_device_; }
 
  private:
-  static ClassSample<T> sample_of(const MultilevelParams& params, const ClassPlan<T>& plan,
-                                  std::uint32_t samples) {
+  static ClassSample<T> sample_of(const MultilevelParams& params, const Grid& grid,
+                                  const ClassPlan<T>& plan, std::uint64_t samples) {
     const unsigned unknowns = plan.stencil.size == 0 ? 0 : plan.stencil.size - 1U;
     return {nullptr,
-            nullptr,
-            samples,
+            grid,
+            static_cast<std::uint32_t>(samples),
             unknowns,
             params.half_step_of(plan.points.level),
             preset_unknowns(plan.points, plan.stencil),
@@ -108,16 +99,15 @@ class ClassSamples {
             nullptr};
   }
 
-  void take();
+  /// Room for the plans of all classes; returns the schedules that these are of.
+  std::vector<Schedule> take_plans(std::span<const MultilevelParams> params);
+  void take_samples();
 
   DeviceContext& gpu_;
-  const ClassPlan<T>* plans_;  ///< of all classes of all frames, page-locked
-  std::vector<Grid> grids_;
-  std::vector<std::size_t> grid_of_;  ///< a class
+  ClassPlan<T>* plans_ = nullptr;       ///< of all classes, page-locked
+  std::vector<std::size_t> firsts_{0};  ///< classes with each of the parameters, and where all end
   std::vector<ClassSample<T>> samples_;
   std::uint32_t most_samples_ = 0;
-  std::uint64_t keys_ = 0;  ///< of all classes
-  ClassPlan<T>* plans_on_device_ = nullptr;
   ClassSample<T>* on_device_ = nullptr;
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/tuning/fit_sample.hpp"
 #include "gpu/field/frame_work.cuh"
 #include "gpu/runtime/context.hpp"
 
@@ -11,9 +10,9 @@ template <class T>
 const T* without_missing(DeviceContext& gpu, const FrameInput<T>& frame);
 
 /// Fits the coefficients of all classes; equals cpu::fit_coefficients(). `values` come from
-/// without_missing(), `memory` from the encoder that runs next. The host waits once.
+/// without_missing(). The host waits once.
 template <class T>
-void fit_coefficients(DeviceContext& gpu, FrameMemory& memory, MultilevelParams& params,
-                      const FrameInput<T>& frame, const T* values, FitSample size);
+void fit_coefficients(DeviceContext& gpu, MultilevelParams& params, const FrameInput<T>& frame,
+                      const T* values);
 
 }  // namespace cuszi::gpu

@@ -18,7 +18,7 @@ static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
 struct ClassFit {
   StencilEquations equations;
   Shares shares;     ///< of the round before
-  double weights;    ///< the sum of all observations'
+  double noise;      ///< of restored neighbours, see core's add_noise()
   BinScales scales;  ///< of what the shares leave
   BinScales of_preset;
   std::uint8_t bins[curvature_keys];
@@ -34,11 +34,10 @@ __device__ double warp_tree_sum(double value) {
   return value;
 }
 
-/// Begins with the shares in `start`, if there are any, or the preset; a block a class.
+/// Begins with the shares of the preset; a block a class.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
-    begin_fits(const ClassSample<T>* samples, const FittedClass* start, std::uint32_t fewest,
-               ClassFit* fits) {
+    begin_fits(const ClassSample<T>* samples, std::uint32_t fewest, ClassFit* fits) {
   __shared__ std::uint32_t counts[curvature_keys];
   const ClassSample<T>& sample = samples[blockIdx.x];
   ClassFit& fit = fits[blockIdx.x];
@@ -63,11 +62,7 @@ __global__ void __launch_bounds__(stencil_threads)
       fit.of_preset = {};
     }
   }
-  if (threadIdx.x < sample.unknowns) {
-    const bool has_start = start != nullptr && start[blockIdx.x].count != 0;
-    fit.shares[threadIdx.x] = has_start ? share_of(start[blockIdx.x].coefficients[threadIdx.x])
-                                        : sample.preset[threadIdx.x];
-  }
+  if (threadIdx.x < sample.unknowns) fit.shares[threadIdx.x] = sample.preset[threadIdx.x];
 }
 
 /// A block's part of the sums of core's BinScales, whose terms are added in halves: shared memory
@@ -118,7 +113,8 @@ __global__ void __launch_bounds__(stencil_threads)
   sums.add_to(fit.scales);
 }
 
-/// Makes weights of residuals, a thread a sample, also of those that fill the last 32.
+/// Makes weights and terms of the noise of residuals, a thread a sample, also of those that fill
+/// the last 32.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     make_weights(const ClassSample<T>* samples, const ClassFit* fits) {
@@ -133,10 +129,11 @@ __global__ void __launch_bounds__(stencil_threads)
   __syncthreads();
   if (k >= sample.blocks() * sum_lanes) return;
   const bool is_used = k < sample.samples && sample.takes_part(k);
-  double& weight = sample.weight(k);
-  weight =
-      fit_weight(is_used ? weight : 0, is_used ? scales[fit.bins[sample.curvature_keys[k]]] : 0,
-                 sample.bound, is_used);
+  const double residual = is_used ? sample.weight(k) : 0;
+  const double weight = fit_weight(
+      residual, is_used ? scales[fit.bins[sample.curvature_keys[k]]] : 0, sample.bound, is_used);
+  sample.weight(k) = weight;
+  sample.noise(k) = weight * neighbour_noise(residual, sample.bound);
 }
 
 /// Columns of the equations that a warp sums up for two rows at once. The column after the last
@@ -223,14 +220,14 @@ class Summing {
     }
   }
 
-  __device__ void sum_weights() {
+  __device__ void sum_noise() {
     double sum = 0;
 #pragma unroll 8
     for (std::uint32_t b = 0; b < sample_.blocks(); ++b) {
-      sum += sample_.block(b)[weight_row() + lane_];
+      sum += sample_.block(b)[weight_row() + sum_lanes + lane_];
     }
     sum = warp_tree_sum(sum);
-    if (lane_ == 0) fit_.weights = sum;
+    if (lane_ == 0) fit_.noise = sum;
   }
 
  private:
@@ -261,13 +258,12 @@ __global__ void __launch_bounds__(32 * sum_warps, 3)
   const unsigned number = blockIdx.x * sum_warps + threadIdx.x / 32;
   const unsigned tiles = EquationTile::count(sample.unknowns);
   if (number < tiles) summing.sum_tile(EquationTile::of(number, sample.unknowns));
-  if (number == tiles) summing.sum_weights();
+  if (number == tiles) summing.sum_noise();
 }
 
 /// Solves the equations of a round, a warp a class.
 template <class T>
-__global__ void __launch_bounds__(32)
-    solve_round(const ClassSample<T>* samples, FitTo to, ClassFit* fits) {
+__global__ void __launch_bounds__(32) solve_round(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ Uninitialised<StencilEquations> shared;
   __shared__ Uninitialised<Shares> solution;
   const ClassSample<T>& sample = samples[blockIdx.x];
@@ -282,7 +278,7 @@ __global__ void __launch_bounds__(32)
   equations.unknowns = n;
   if (lane < n) equations.right[lane] = fit.equations.right[lane];
   __syncwarp();
-  if (lane < n) add_noise(sample.plan->stencil, fit.weights, sample.bound, to, lane, equations);
+  if (lane < n) add_noise(sample.plan->stencil, fit.noise, lane, equations);
   __syncwarp();
   const bool is_solved = solve_in_place(equations, stencil_ridge, solution.get(), RowsOfWarp{lane});
   if (lane < n) fit.shares[lane] = solution.get()[lane];
@@ -290,6 +286,11 @@ __global__ void __launch_bounds__(32)
     fit.goes_on = is_solved;
     fit.scales = {};
   }
+}
+
+/// A share of a fit as it is stored.
+__device__ double stored_share(const ClassFit& fit, unsigned unknown) {
+  return share_of(coefficient_of(fit.shares[unknown]));
 }
 
 /// The residuals' scales with the shares as they are stored, and with the preset.
@@ -304,7 +305,7 @@ __global__ void __launch_bounds__(stencil_threads)
   const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
   if (!fit.goes_on || blockIdx.x * stencil_threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
-    stored.get()[threadIdx.x] = share_of(coefficient_of(fit.shares[threadIdx.x]));
+    stored.get()[threadIdx.x] = stored_share(fit, threadIdx.x);
   }
   sums.clear();
   of_preset.clear();
@@ -333,6 +334,7 @@ template <class T>
 __global__ void __launch_bounds__(32)
     keep_fits(const ClassSample<T>* samples, const ClassFit* fits, FittedClass* fitted) {
   static_assert(2 * scale_bins == 32);
+  __shared__ Uninitialised<Shares> stored;
   const ClassSample<T>& sample = samples[blockIdx.x];
   const ClassFit& fit = fits[blockIdx.x];
   FittedClass& kept = fitted[blockIdx.x];
@@ -341,7 +343,12 @@ __global__ void __launch_bounds__(32)
     if (lane == 0) kept.count = 0;
     return;
   }
-  Cost cost = bin_cost(lane < scale_bins ? fit.scales : fit.of_preset, lane % scale_bins);
+  if (lane < sample.unknowns) stored.get()[lane] = stored_share(fit, lane);
+  __syncwarp();
+  const bool is_of_fit = lane < scale_bins;
+  const double gain =
+      noise_gain(is_of_fit ? stored.get() : sample.preset, sample.unknowns, sample.plan->stencil);
+  Cost cost = bin_cost(is_of_fit ? fit.scales : fit.of_preset, lane % scale_bins, gain);
   for (unsigned half = scale_bins / 2; half != 0; half /= 2) {
     cost += __shfl_down_sync(~0U, cost, half, scale_bins);
   }
@@ -367,8 +374,8 @@ __global__ void __launch_bounds__(stencil_threads)
   const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
   if (blockIdx.x * stencil_threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
-    shares.get()[threadIdx.x] = fit.goes_on ? share_of(coefficient_of(fit.shares[threadIdx.x]))
-                                            : sample.preset[threadIdx.x];
+    shares.get()[threadIdx.x] =
+        fit.goes_on ? stored_share(fit, threadIdx.x) : sample.preset[threadIdx.x];
   }
   if (threadIdx.x < error_bins) counts[threadIdx.x] = sizes[threadIdx.x] = 0;
   __syncthreads();
@@ -391,24 +398,23 @@ __global__ void __launch_bounds__(stencil_threads)
 /// The fits of all classes, with core's solve_stencil() done. Classes with fewer samples than
 /// `fewest` are not fitted.
 template <class T>
-ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
-                const FittedClass* start, std::uint32_t fewest) {
+ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());
   auto* const fits = gpu.take<ClassFit>(classes);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
   const unsigned most_sums = EquationTile::count(most_unknowns) + 1;
   const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, sum_warps)), classes);
   const ClassSample<T>* const on_device = samples.on_device();
-  begin_fits<<<classes, stencil_threads, 0, gpu.stream()>>>(on_device, start, fewest, fits);
+  begin_fits<<<classes, stencil_threads, 0, gpu.stream()>>>(on_device, fewest, fits);
   check_launch("begin_fits");
-  for (int round = 0; round < fit_rounds(to); ++round) {
+  for (int round = 0; round < fit_rounds; ++round) {
     find_scales<<<by_sample, stencil_threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("find_scales");
     make_weights<<<by_sample, stencil_threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("make_weights");
     sum_equations<<<by_tile, 32 * sum_warps, 0, gpu.stream()>>>(on_device, fits);
     check_launch("sum_equations");
-    solve_round<<<classes, 32, 0, gpu.stream()>>>(on_device, to, fits);
+    solve_round<<<classes, 32, 0, gpu.stream()>>>(on_device, fits);
     check_launch("solve_round");
   }
   return fits;
@@ -417,11 +423,10 @@ ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
 }  // namespace
 
 template <class T>
-void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
-                  const FittedClass* start, FittedClass* fits) {
+void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FittedClass* fits) {
   const auto classes = static_cast<std::uint32_t>(samples.classes());
   if (classes == 0) return;
-  ClassFit* const solved = solve(gpu, samples, to, start, fewest_fit_points);
+  ClassFit* const solved = solve(gpu, samples, fewest_fit_points);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
   compare_with_preset<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved);
   check_launch("compare_with_preset");
@@ -433,8 +438,7 @@ template <class T>
 void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, double half_step,
                         SampledErrors* classes) {
   if (samples.classes() == 0) return;
-  const ClassFit* const solved =
-      solve<T>(gpu, samples, FitTo::originals, nullptr, least_sampled_fit);
+  const ClassFit* const solved = solve(gpu, samples, least_sampled_fit);
   const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads),
                        static_cast<unsigned>(samples.classes()));
   sum_errors<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved,
@@ -442,10 +446,8 @@ void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, doub
   check_launch("sum_errors");
 }
 
-template void fit_stencils(DeviceContext&, const ClassSamples<float>&, FitTo, const FittedClass*,
-                           FittedClass*);
-template void fit_stencils(DeviceContext&, const ClassSamples<double>&, FitTo, const FittedClass*,
-                           FittedClass*);
+template void fit_stencils(DeviceContext&, const ClassSamples<float>&, FittedClass*);
+template void fit_stencils(DeviceContext&, const ClassSamples<double>&, FittedClass*);
 template void sum_sampled_errors(DeviceContext&, const ClassSamples<float>&, double,
                                  SampledErrors*);
 template void sum_sampled_errors(DeviceContext&, const ClassSamples<double>&, double,

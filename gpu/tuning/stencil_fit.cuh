@@ -13,11 +13,9 @@ struct FittedClass {
   Coefficients list() const { return {coefficients.begin(), coefficients.begin() + count}; }
 };
 
-/// Fits the coefficients of all classes to their samples, as core's fit_stencil() does, starting
-/// from the coefficients in `start` unless it is nullptr. `fits` may be `start`.
+/// Fits the coefficients of all classes to their samples, as core's fit_stencil() does.
 template <class T>
-void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FitTo to,
-                  const FittedClass* start, FittedClass* fits);
+void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FittedClass* fits);
 
 /// The errors of a class's sample, from which sampled costs are made.
 struct SampledErrors {

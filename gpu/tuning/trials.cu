@@ -172,7 +172,7 @@ class GpuTrialSession final : public TrialSession {
   std::uint64_t multilevel_bytes(Track& track, FrameCoding coding) const {
     auto& params = std::get<MultilevelParams>(coding.predictor);
     if (params.coefficients.empty()) {
-      fit_coefficients(*track.gpu, track.memory, params, input_, input_values_, FitSample::full);
+      fit_coefficients(*track.gpu, params, input_, input_values_);
     }
     return multilevel_cost(*track.gpu, track.memory, coding, input_);
   }

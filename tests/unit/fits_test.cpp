@@ -90,8 +90,8 @@ BinScales scales_of_threads(const Observations& s, double bound, const Shares& s
   return scales;
 }
 
-StencilEquations equations_of_warps(const MadeFit& fit, double bound, FitTo to,
-                                    const Shares& before, Random& random) {
+StencilEquations equations_of_warps(const MadeFit& fit, double bound, const Shares& before,
+                                    Random& random) {
   const Observations& s = fit.sample;
   const BinScales scales = scales_of_threads(s, bound, before);
   const auto weight = [&](std::size_t block, std::size_t lane) {
@@ -114,7 +114,10 @@ StencilEquations equations_of_warps(const MadeFit& fit, double bound, FitTo to,
       });
     }
   }
-  add_noise(fit.stencil, warp_sum(s, random, weight), bound, to, equations);
+  const double noise = warp_sum(s, random, [&](std::size_t block, std::size_t lane) {
+    return weight(block, lane) * neighbour_noise(residual_at(s, block, lane, before), bound);
+  });
+  for (unsigned i = s.unknowns(); i-- > 0;) add_noise(fit.stencil, noise, i, equations);
   return equations;
 }
 
@@ -150,13 +153,11 @@ TEST_CASE("stencil fits are the same for any order that the sums allow") {
     if (sanitized && samples > 1000) continue;
     const MadeFit fit(samples);
     for (const double bound : {1e-4, 1e-1}) {
-      for (const FitTo to : {FitTo::originals, FitTo::approximate}) {
-        const StencilEquations serial =
-            stencil_equations(fit.sample, fit.stencil, bound, to, some_shares());
-        const StencilEquations warps = equations_of_warps(fit, bound, to, some_shares(), random);
-        REQUIRE(serial.right == warps.right);
-        REQUIRE(serial.matrix == warps.matrix);
-      }
+      const StencilEquations serial =
+          stencil_equations(fit.sample, fit.stencil, bound, some_shares());
+      const StencilEquations warps = equations_of_warps(fit, bound, some_shares(), random);
+      REQUIRE(serial.right == warps.right);
+      REQUIRE(serial.matrix == warps.matrix);
     }
   }
 }
@@ -164,11 +165,10 @@ TEST_CASE("stencil fits are the same for any order that the sums allow") {
 TEST_CASE("observations that take no part do not show in a fit") {
   MadeFit fit(1000);
   Shares before = some_shares();
-  const StencilEquations with_gaps =
-      stencil_equations(fit.sample, fit.stencil, 1e-2, FitTo::originals, before);
+  const StencilEquations with_gaps = stencil_equations(fit.sample, fit.stencil, 1e-2, before);
   const BinScales scales = bin_scales(fit.sample, 1e-2, before);
   std::uint64_t used = 0;
-  double weights = 0;
+  double noise = 0;
   double first_right = 0;
   for (std::uint64_t k = 0; k < 1000; ++k) {
     const std::size_t block = k / sum_lanes;
@@ -178,11 +178,11 @@ TEST_CASE("observations that take no part do not show in a fit") {
     const double r = residual_of(fit.sample.row(block, 0) + lane, sum_lanes,
                                  fit.sample.targets(block)[lane], fit.sample.unknowns(), before);
     const double weight = fit_weight(r, 1e-2 * scales.mean(fit.sample.bin(k)), 1e-2, true);
-    weights += weight;
+    noise += weight * neighbour_noise(r, 1e-2);
     first_right += weight * fit.sample.row(block, 0)[lane] * fit.sample.targets(block)[lane];
   }
   CHECK(used == fit.sample.used());
-  first_right += weights * 0.5 * 1e-4 / 3 / 2;  // noise of a pair
+  first_right += noise / 2;  // the first group is a pair
   CHECK(agree(with_gaps.right[0], first_right));
 }
 
@@ -201,6 +201,12 @@ TEST_CASE("samples are binned by the curvature of the field") {
     if (k % 7 != 0) ++used.at(sample.bin(k));
   }
   for (const unsigned count : used) CHECK(count > 30);
+}
+
+TEST_CASE("the noise of neighbours grows with the residual up to that of codes") {
+  CHECK(neighbour_noise(0, 1e-2) == 0);
+  CHECK(neighbour_noise(-1e-4, 1e-2) == 16 * 1e-4 * 1e-4);
+  CHECK(neighbour_noise(1, 1e-2) == 0.1 * 1e-2 * 1e-2);
 }
 
 TEST_CASE("scales of residuals stay finite") {
@@ -252,7 +258,7 @@ TEST_CASE("of samples whose residuals depend on the curvature a fit believes the
     sample.set(k, {(is_calm ? 0.2 : 0.6) * mean + noise, is_calm ? 0.1 : 10.0, true}, 1e-3);
   }
   sample.make_bins();
-  const Coefficients fitted = fit_stencil(sample, stencil, points, 1e-3, FitTo::approximate, {});
+  const Coefficients fitted = fit_stencil(sample, stencil, points, 1e-3);
   REQUIRE(fitted.size() == 1);
   CHECK(std::abs(fitted[0] / 1024.0 - 0.2) < 0.005);
 }
