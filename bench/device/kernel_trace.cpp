@@ -1,8 +1,10 @@
-// Lists what a program gives a GPU: kernels, copies and clears by their start, in microseconds.
+// Lists what a program gives a GPU: kernels, copies and clears by their start, in microseconds, and
+// the calls of the runtime that its threads made.
 //
 //   CUDA_INJECTION64_PATH=$PWD/libkernel_trace.so KERNEL_TRACE=FILE gpu_bench ...
 //
-// A line has the start, the time taken, the stream, and the kernel's name or the bytes.
+// A line has the start, the time taken, the stream or h and the thread, and the name of the kernel
+// or of the call, or the bytes.
 
 #include <cupti.h>
 #include <cxxabi.h>
@@ -20,7 +22,7 @@ namespace {
 struct Activity {
   std::uint64_t start;  ///< ns
   std::uint64_t end;
-  std::uint32_t stream;
+  std::string where;  ///< a stream, or a thread of the host
   std::string name;
 };
 
@@ -46,7 +48,15 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
 template <class Record>
 void add(Trace& trace, const CUpti_Activity* record, const std::string& name) {
   const auto* const r = reinterpret_cast<const Record*>(record);
-  trace.activities.push_back({r->start, r->end, r->streamId, name});
+  trace.activities.push_back({r->start, r->end, std::to_string(r->streamId), name});
+}
+
+void add_call(Trace& trace, const CUpti_Activity* record) {
+  const auto* const call = reinterpret_cast<const CUpti_ActivityAPI*>(record);
+  const char* name = nullptr;
+  cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, call->cbid, &name);
+  trace.activities.push_back({call->start, call->end, "h" + std::to_string(call->threadId),
+                              name == nullptr ? std::to_string(call->cbid) : name});
 }
 
 void add(Trace& trace, const CUpti_Activity* record) {
@@ -61,6 +71,8 @@ void add(Trace& trace, const CUpti_Activity* record) {
     using Clear = CUpti_ActivityMemset4;
     add<Clear>(trace, record,
                "clear " + std::to_string(reinterpret_cast<const Clear*>(record)->bytes));
+  } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
+    add_call(trace, record);
   }
 }
 
@@ -88,8 +100,9 @@ void write_trace() {
   std::FILE* const file = path == nullptr ? stderr : std::fopen(path, "w");
   if (file == nullptr) return std::perror(path);
   for (const Activity& a : all) {
-    std::fprintf(file, "%.1f %.1f %u %s\n", static_cast<double>(a.start - all.front().start) * 1e-3,
-                 static_cast<double>(a.end - a.start) * 1e-3, a.stream, readable(a.name).c_str());
+    std::fprintf(file, "%.1f %.1f %s %s\n", static_cast<double>(a.start - all.front().start) * 1e-3,
+                 static_cast<double>(a.end - a.start) * 1e-3, a.where.c_str(),
+                 readable(a.name).c_str());
   }
   if (file != stderr) std::fclose(file);
 }
@@ -99,8 +112,9 @@ void write_trace() {
 /// The CUDA driver calls it before the program's first call.
 extern "C" int InitializeInjection() {
   Trace::instance();
-  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
+  for (const CUpti_ActivityKind kind :
+       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+        CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME}) {
     cuptiActivityEnable(kind);
   }
   cuptiActivityRegisterCallbacks(give_buffer, take_buffer);
