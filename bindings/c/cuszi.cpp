@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
@@ -206,6 +207,15 @@ cuszi_options member_options(const cuszi_options* own, const cuszi_options* of_c
   return options;
 }
 
+/// An archive that belongs to no stream of a call's: it is read after the default stream.
+std::unique_ptr<ByteSource> archive_source(const void* archive, std::size_t size) {
+  if (const std::optional<int> device = device_of(archive)) {
+    const DeviceScope scope(device);
+    wait_for_stream(nullptr);
+  }
+  return make_memory_source(memory("archive", archive, size));
+}
+
 /// Does those members of a batch that together() leaves by work(worker, options, member). Members
 /// that were not begun get the call's status.
 template <class Member, class Together, class Work>
@@ -238,7 +248,7 @@ cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Memb
 }
 
 void frame_part(const void* archive, std::size_t size, std::uint64_t frame, cuszi_part* part) {
-  const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
+  const std::unique_ptr<ByteSource> source = archive_source(archive, size);
   const FieldCuts plan = ArchiveReader(*source).header().plan;
   if (frame >= plan.frames()) {
     throw UsageError(fmt::format("frame {} of an archive of {}", frame, plan.frames()));
@@ -256,7 +266,7 @@ void frame_part(const void* archive, std::size_t size, std::uint64_t frame, cusz
 /// A stride's axes stand in the table of the first frame.
 void read_part_field(const void* archive, std::size_t size, const cuszi_part* part,
                      cuszi_field* field) {
-  const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
+  const std::unique_ptr<ByteSource> source = archive_source(archive, size);
   ArchiveReader reader(*source);
   Preview preview = preview_of(part, reader.header().plan);
   if (preview.stride() > 1) {
@@ -275,7 +285,7 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
     throw UsageError(fmt::format("info of {} bytes; begin with cuszi_empty_info() ({} bytes)",
                                  out.size, sizeof(cuszi_info)));
   }
-  const std::unique_ptr<ByteSource> source = make_memory_source(memory("archive", archive, size));
+  const std::unique_ptr<ByteSource> source = archive_source(archive, size);
   const ArchiveHeader header = ArchiveReader(*source).header();
   cuszi_info info = cuszi_empty_info();
   info.size = out.size;

@@ -51,10 +51,12 @@ Bytes piece_of_memory(const void* memory) {
   return {reinterpret_cast<const std::byte*>(begin), size};
 }
 
+/// In a stream of the thread's own, so that threads do not wait for each other.
 void copy(Bytes from, MutableBytes to) {
-  check(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyDefault), "copy");
-  // Small copies from the host may still be on their way.
-  check(cudaStreamSynchronize(nullptr), "copy");
+  check(
+      cudaMemcpyAsync(to.data(), from.data(), from.size(), cudaMemcpyDefault, cudaStreamPerThread),
+      "copy");
+  check(cudaStreamSynchronize(cudaStreamPerThread), "copy");
 }
 
 void copy_ends(Bytes from, MutableBytes ends) {
@@ -65,8 +67,10 @@ void copy_ends(Bytes from, MutableBytes ends) {
     copy(from.first(width), ends.first(width));
     copy(from.last(width), ends.last(width));
   } else {  // as the rows of a matrix
-    check(cudaMemcpy2D(ends.data(), width, from.data(), apart, width, 2, cudaMemcpyDeviceToHost),
+    check(cudaMemcpy2DAsync(ends.data(), width, from.data(), apart, width, 2,
+                            cudaMemcpyDeviceToHost, cudaStreamPerThread),
           "copy");
+    check(cudaStreamSynchronize(cudaStreamPerThread), "copy");
   }
 }
 
