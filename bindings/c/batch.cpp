@@ -15,6 +15,19 @@
 
 namespace cuszi::api {
 
+namespace {
+
+/// How many members a device has in work at a time: small ones are mostly launches and waits, of a
+/// thread each, while large ones need its memory.
+std::size_t tracks_on_device(std::size_t threads, ByteCount largest) {
+  constexpr ByteCount values_at_once = ByteCount{128} << 20;
+  constexpr std::size_t most_small = 16;
+  const auto fitting = static_cast<std::size_t>(values_at_once / std::max<ByteCount>(largest, 1));
+  return std::clamp(std::min(threads, fitting), most_tracks, most_small);
+}
+
+}  // namespace
+
 void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part) {
   std::vector<std::jthread> others;
   try {
@@ -31,15 +44,17 @@ void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part)
 }
 
 void run_batch(cuszi_context& context, const cuszi_options* options,
-               std::span<const std::size_t> members, ByteCount bytes, const MemberWork& work) {
+               std::span<const std::size_t> members, const MemberSizes& sizes,
+               const MemberWork& work) {
   if (members.empty()) return;
   constexpr ByteCount least_share = 256 * 1024;  // of a thread: starting it takes longer than less
   const RunSettings run = run_settings(read_options(options));
   const ThreadsScope scope(run.threads);
   const auto threads = static_cast<std::size_t>(threads_in_use());
-  const std::size_t most = computes_on_device(run.device) ? most_tracks : threads;
+  const std::size_t most =
+      computes_on_device(run.device) ? tracks_on_device(threads, sizes.largest) : threads;
   const std::size_t tracks = std::max<std::size_t>(
-      std::min({members.size(), most, static_cast<std::size_t>(bytes / least_share)}), 1);
+      std::min({members.size(), most, static_cast<std::size_t>(sizes.all / least_share)}), 1);
   const std::vector<cuszi_context*> workers = context.workers(tracks);
   const int share = static_cast<int>(std::max<std::size_t>(threads / tracks, 1));
 

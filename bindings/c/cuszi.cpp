@@ -216,6 +216,12 @@ std::unique_ptr<ByteSource> archive_source(const void* archive, std::size_t size
   return make_memory_source(memory("archive", archive, size));
 }
 
+/// The size of a member's values; 0 of a field that cannot be.
+ByteCount value_bytes(const cuszi_compression& member) {
+  return ::cuszi_field_bytes(&member.field);
+}
+ByteCount value_bytes(const cuszi_decompression& member) { return member.capacity; }
+
 /// Does those members of a batch that together() leaves by work(worker, options, member). Members
 /// that were not begun get the call's status.
 template <class Member, class Together, class Work>
@@ -227,9 +233,9 @@ cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Memb
     if (members == nullptr && count != 0) throw UsageError("members is NULL");
     run_settings(read_options(options));  // which throws before any member begins
     const std::vector<std::size_t> left = together(context, options, std::span(members, count));
-    ByteCount bytes = 0;
-    for (const std::size_t i : left) bytes += members[i].capacity;
-    run_batch(context, options, left, bytes,
+    MemberSizes sizes;
+    for (const std::size_t i : left) sizes.add(value_bytes(members[i]));
+    run_batch(context, options, left, sizes,
               [&](cuszi_context& worker, int threads, std::size_t i) {
                 Member& member = members[i];
                 const cuszi_status own = worker.call([&] {

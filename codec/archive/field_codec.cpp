@@ -34,9 +34,11 @@ constexpr std::uint64_t most_kept_scans = 4096;
 /// Points of a frame from which on several threads gain more than it takes to wake them.
 constexpr std::uint64_t fewest_for_threads = std::uint64_t{1} << 16;
 
-/// How many threads a frame takes; none: as many as are in use.
-std::optional<int> threads_for(std::uint64_t points) {
-  return points < fewest_for_threads ? std::optional(1) : std::nullopt;
+/// How many threads a frame takes; none: as many as are in use. With a device they mostly wait for
+/// it, which takes as long for few points.
+std::optional<int> threads_for(Backend& backend, std::uint64_t points) {
+  const bool is_on_host = backend.transfer() == nullptr;
+  return is_on_host && points < fewest_for_threads ? std::optional(1) : std::nullopt;
 }
 
 ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
@@ -86,7 +88,7 @@ class FieldCompressor {
         if (events.frame_loaded) events.frame_loaded(loaded);
       });
       const std::uint64_t points = loaded.shape.points();
-      const ThreadsScope threads(threads_for(points));
+      const ThreadsScope threads(threads_for(*track_of(ticket).backend, points));
       ArchiveOutput::OutputRegion region;
       const Allocate allocate = [&](ByteCount size) {
         ticket.again_in_order(FrameStep::place, [&] {
@@ -172,7 +174,7 @@ class FieldCompressor {
     const std::uint64_t i = ticket.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
     Backend& backend = *track_of(ticket).backend;
-    const ThreadsScope threads(threads_for(shape.points()));
+    const ThreadsScope threads(threads_for(backend, shape.points()));
     FrameValues values = std::exchange(brought_[ticket.track()], {});
     return times_.measure(ticket, [&](StepTimes& steps) {
       LoadedFrame frame =
@@ -341,7 +343,7 @@ class FrameRestorer {
   void restore(const FrameTicket& ticket, Job job) {
     const ArchiveFrame& frame = job.frame;
     const Bytes payload = payload_of(ticket, job);
-    const ThreadsScope threads(threads_for(frame.shape.points()));
+    const ThreadsScope threads(threads_for(job.backend(), frame.shape.points()));
     if (job.shown) {
       times_.measure(ticket, [&](StepTimes& steps) {
         decompress_frame(job.backend(), frame.shape, frame.header, *job.shown, payload, job.values,

@@ -21,11 +21,13 @@ constexpr std::uint32_t is_open = std::uint32_t{1} << 31;  ///< bit of HostThrea
 struct HostThreads::Job {
   std::size_t count;
   const std::function<void(std::size_t)>& each;
+  int threads;  ///< that each of those who take part may use in turn
   std::atomic<std::size_t> next{0};
   std::mutex guard;
   std::exception_ptr error;  ///< guarded
 
   void take_part() {
+    const ThreadsScope scope(threads);
     try {
       for (std::size_t i = next++; i < count; i = next++) each(i);
     } catch (...) {
@@ -44,13 +46,14 @@ HostThreads::~HostThreads() {
 
 void HostThreads::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
   if (count == 1) return each(0);  // may be called by a thread of these
-  Job job{count, each, {}, {}, {}};
-  if (count > 1) {
+  const int threads = threads_in_use();
+  Job job{count, each, threads, {}, {}, {}};
+  if (count > 1 && threads > 1) {
     start();
     job_ = &job;
     inside_ = is_open;
     ++rounds_;
-    wake(count - 1);
+    wake(std::min(count, static_cast<std::size_t>(threads)) - 1);
   }
   job.take_part();
   inside_ &= ~is_open;
@@ -59,7 +62,7 @@ void HostThreads::for_each(std::size_t count, const std::function<void(std::size
 }
 
 void HostThreads::start() {
-  const unsigned wanted = std::min(static_cast<unsigned>(usable_threads()), most_) - 1;
+  const unsigned wanted = std::min(static_cast<unsigned>(threads_in_use()), most_) - 1;
   try {
     while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {

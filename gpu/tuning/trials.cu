@@ -93,7 +93,7 @@ class GpuTrialSession final : public TrialSession {
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
     std::vector<std::uint64_t> bytes(candidates.size());
-    const std::size_t tracks = std::min(candidates.size(), most_tracks);
+    const std::size_t tracks = std::min(candidates.size(), side_by_side());
     while (tracks_.size() < tracks) {
       DeviceContext& gpu = gpu_.other(
           ahead_.others() + tracks_.size());  // this one's threads are those of all tracks
@@ -117,7 +117,7 @@ class GpuTrialSession final : public TrialSession {
   }
 
   std::size_t side_by_side() const override {
-    return std::min<std::size_t>(most_tracks, static_cast<std::size_t>(usable_threads()));
+    return std::min<std::size_t>(most_tracks, static_cast<std::size_t>(threads_in_use()));
   }
 
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {

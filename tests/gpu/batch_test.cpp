@@ -1,12 +1,14 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "codec/archive/field_batch.hpp"
@@ -208,6 +210,102 @@ TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]"
                          expected.size());
       REQUIRE(restored.content(place.values, place.bytes) == expected);
     }
+  }
+}
+
+TEST_CASE("a batch on the device takes members of other presets side by side", "[gpu]") {
+  if (device() == nullptr) return;
+  constexpr std::size_t count = 64;
+  const BatchFields fields(count);
+  const BatchMemory values(fields.values_bytes);
+  const BatchMemory archives(fields.archives_bytes);
+  const BatchMemory again(fields.archives_bytes);
+  const BatchMemory restored(fields.values_bytes);
+  for (const auto& place : fields.places) values.set(place.values, place.host);
+  std::array<cuszi_options, 4> own;
+  own.fill(cuszi::absolute(1e-3));
+  own[0].preset = CUSZI_PRESET_RATIO;
+  own[1].preset = CUSZI_PRESET_RATIO;
+  own[1].effort = CUSZI_EFFORT_FAST;
+  own[2].preset = CUSZI_PRESET_CUSZ;
+  own[3].preset = CUSZI_PRESET_CUSZI;
+
+  cuszi::Context context;
+  std::vector<cuszi_compression> made;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& place = fields.places[i];
+    made.push_back({&own[i / 2 % own.size()], place.field, values.at(place.values),
+                    archives.at(place.archive), place.room, 0, CUSZI_INTERNAL, 0});
+  }
+  made[40].capacity = 5;
+  REQUIRE(cuszi_compress_batch(context.get(), nullptr, made.data(), count) == CUSZI_NO_ROOM);
+  CHECK(std::string(cuszi_last_error(context.get())).starts_with("member 40: "));
+  std::vector<cuszi_decompression> back;
+  for (std::size_t i = 0; i < count; ++i) {
+    INFO("member " << i);
+    const auto& place = fields.places[i];
+    back.push_back({nullptr, archives.at(place.archive), made[i].size, restored.at(place.values),
+                    place.bytes, CUSZI_INTERNAL, 0});
+    if (i == 40) continue;
+    REQUIRE(made[i].status == CUSZI_OK);
+    const std::size_t size =
+        context.compress(*made[i].options, place.field, values.at(place.values),
+                         again.at(place.archive), place.room);
+    REQUIRE(made[i].size == size);
+    REQUIRE(archives.content(place.archive, size) == again.content(place.archive, size));
+  }
+
+  REQUIRE(cuszi_decompress_batch(context.get(), nullptr, back.data(), count) == CUSZI_BAD_ARCHIVE);
+  for (std::size_t i = 0; i < count; ++i) {
+    INFO("member " << i);
+    REQUIRE(back[i].status == (i == 40 ? CUSZI_BAD_ARCHIVE : CUSZI_OK));
+    if (i == 40) continue;
+    const auto& place = fields.places[i];
+    const auto archive = archives.content(place.archive, made[i].size);
+    std::vector<std::byte> expected(place.bytes);
+    context.decompress(nullptr, archive.data(), archive.size(), expected.data(), expected.size());
+    REQUIRE(restored.content(place.values, place.bytes) == expected);
+  }
+}
+
+TEST_CASE("a batch begins after what its members' streams were given", "[gpu]") {
+  if (device() == nullptr) return;
+  constexpr std::size_t count = 8;
+  constexpr std::size_t points = 32 * 32 * 32;
+  const cuszi_field field = field_of<float>({32, 32, 32});
+  const auto host = make_batch_values<float>(points, 0);
+  const std::size_t room = cuszi_bound(&field, nullptr);
+  const BatchMemory source(host.size());
+  const BatchMemory values(count * host.size());
+  const BatchMemory archives(count * room);
+  source.set(0, host);
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  cuszi_options own = cuszi::absolute(1e-3);
+  own.preset = CUSZI_PRESET_CUSZ;
+  own.stream = stream;
+  std::vector<cuszi_compression> made;
+  for (std::size_t i = 0; i < count; ++i) {
+    made.push_back({&own, field, values.at(i * host.size()), archives.at(i * room), room, 0,
+                    CUSZI_INTERNAL, 0});
+  }
+  values.fill(0);
+  const auto sleep = [](void* /*unused*/) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  REQUIRE(cudaLaunchHostFunc(stream, sleep, nullptr) == cudaSuccess);
+  for (const cuszi_compression& member : made) {
+    REQUIRE(cudaMemcpyAsync(const_cast<void*>(member.values), source.at(0), host.size(),
+                            cudaMemcpyDefault, stream) == cudaSuccess);
+  }
+  cuszi::Context context;
+  REQUIRE(cuszi_compress_batch(context.get(), nullptr, made.data(), count) == CUSZI_OK);
+  cudaStreamDestroy(stream);
+  std::vector<std::byte> expected(room);
+  own.stream = nullptr;
+  expected.resize(context.compress(own, field, host.data(), expected.data(), expected.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    REQUIRE(archives.content(i * room, made[i].size) == expected);
   }
 }
 

@@ -1,7 +1,10 @@
 #include "gpu/runtime/host_threads.hpp"
 
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
+#include "core/base/thread_count.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
@@ -26,6 +29,18 @@ TEST_CASE("what a thread of the host throws reaches the caller, and the next cal
     threads.for_each(10, [&](std::size_t) { ++sum; });
     REQUIRE(sum == 10);
   }
+}
+
+TEST_CASE("a caller that may use one thread takes all items itself") {
+  gpu::HostThreads threads;
+  threads.for_each(100, [](std::size_t) {});  // the others are there
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const ThreadsScope alone(1);
+  const auto caller = std::this_thread::get_id();
+  threads.for_each(100, [&](std::size_t) {
+    REQUIRE(std::this_thread::get_id() == caller);
+    REQUIRE(threads_in_use() == 1);
+  });
 }
 
 }  // namespace cuszi::test
