@@ -209,7 +209,7 @@ TABLES = {
     "ratio_cpu_small": (ratio_speed, "cpu", {}),
     "zfp_cpu_threads": (zfp_by_threads, "cpu", GENERATED),
     "ratio_h200": (ratio_on_gpu, ON_DEVICE, GENERATED),
-    "ratio_efforts_h100": (efforts_on_gpu, ON_DEVICE, GENERATED),
+    "ratio_efforts_h200": (efforts_on_gpu, ON_DEVICE, GENERATED),
     "fast_h200": (fast_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_h200": (classic_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_ratio": (classic_ratios, ON_DEVICE, GENERATED),
