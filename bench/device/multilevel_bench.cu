@@ -95,9 +95,10 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   MultilevelParams params = MultilevelParams::draft(config, dims);
   params.choose(config, scan, bound, dtype_of<T>);
   FrameMemory memory(gpu);
-  fit_coefficients(gpu, params,
-                   FrameInput<T>{dims.as_3d(), original, {}, 0, scan.min, scan.max, dims},
-                   original);
+  params.coefficients =
+      start_fit(gpu, params, FrameInput<T>{dims.as_3d(), original, {}, 0, scan.min, scan.max, dims},
+                original)
+          .coefficients();
   LevelFrame<T> frame(gpu, memory, params, scan.min, scan.max, restored);
   LevelFrame<T> other(gpu, memory, params, scan.min, scan.max, back);
   auto* const codes = gpu.take<QuantCode>(points);
@@ -129,7 +130,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   std::vector<std::size_t> first_weights;
   RememberedWeights remembered;
   for (const std::vector<ContextWeights>& chosen :
-       choose_weights(gpu, frame, {0, frame.passes()}, {}, FitSample::full, remembered)) {
+       choose_weights(gpu, frame, {0, frame.passes()}, {}, remembered)) {
     first_weights.push_back(weights.size());
     weights.insert(weights.end(), chosen.begin(), chosen.end());
   }

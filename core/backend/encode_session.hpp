@@ -123,7 +123,7 @@ class TrialSession {
   virtual std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) = 0;
   /// The bytes that each of these codings takes in the part of the frame; a backend may try them
-  /// side by side. Without coefficients, `multilevel` is fitted to that part.
+  /// side by side. `multilevel` is fitted to that part.
   virtual std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) = 0;
   /// How many codings take about the time of one. Where it is more than one, those that may be
   /// asked for next are tried along.
@@ -133,7 +133,7 @@ class TrialSession {
     for (std::size_t i = 0; i < count; ++i) each(i);
   }
   /// Tells for which parameters the whole frame is likely to be fitted in the end, the likeliest
-  /// first: a backend may begin beside the next trials.
+  /// first: a backend may begin beside the next samples or trials.
   virtual void expect(std::span<const MultilevelParams> /*likely*/) {}
 };
 

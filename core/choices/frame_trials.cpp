@@ -7,9 +7,6 @@ namespace cuszi {
 
 namespace {
 
-/// A fit to the whole frame saves about 1 / better_fit_saves of the bytes of a part.
-constexpr std::uint64_t better_fit_saves = 24;
-
 /// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
 /// codes, which values on a coarse grid make.
 std::vector<CoderId> coders_to_try(const FrameConfig& config) {
@@ -17,12 +14,6 @@ std::vector<CoderId> coders_to_try(const FrameConfig& config) {
     return {CoderId::ans, CoderId::huffman};
   }
   return {config.coder};
-}
-
-/// Along such an axis there is nothing to fit, so that a fit to more points saves less.
-bool has_independent_axis(const MultilevelParams& params) {
-  const Roles& roles = params.lattice.roles;
-  return std::find(roles.begin(), roles.end(), AxisRole::independent) != roles.end();
 }
 
 /// Everything else is the frame's.
@@ -52,14 +43,7 @@ void FrameTrials::expect(std::span<const MultilevelParams> likely) {
 }
 
 std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> candidates) {
-  std::vector<std::uint64_t> bytes = costs(codings_of(candidates));
-  for (std::size_t i = 0; i < bytes.size() && part_.points() > few_values; ++i) {
-    const bool is_fitted = candidates[i].coefficients.empty();
-    if (!is_fitted && !has_independent_axis(candidates[i])) {
-      bytes[i] -= bytes[i] / better_fit_saves;
-    }
-  }
-  return bytes;
+  return costs(codings_of(candidates));
 }
 
 void FrameTrials::prefetch_trials(std::span<const MultilevelParams> candidates,

@@ -36,8 +36,7 @@ class FrameTrials {
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
   void expect(std::span<const MultilevelParams> likely);
 
-  /// The estimated bytes of the part for each candidate, as if coefficients were fitted to the
-  /// whole frame.
+  /// The estimated bytes of the part for each candidate.
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);
 
   /// Codes the part by these candidates, and by `lorenzo` with each of its coders, so that

@@ -34,12 +34,6 @@ constexpr std::uint64_t surely_more = 4;
 constexpr std::uint64_t surely_more_if_dense = 8;
 /// Middle bounds are chosen over the usual ones if they save over 1 / least_saving of the bytes.
 constexpr std::uint64_t least_saving = 128;
-/// Equal bounds that take at most 1 / hardly_more more bytes speak for middle ones.
-constexpr std::uint64_t hardly_more = 64;
-/// The Lorenzo predictor must save over 1 / fit_may_save of its own bytes where a fit to the whole
-/// frame may still improve `multilevel`.
-constexpr std::uint64_t fit_may_save = 8;
-constexpr std::uint64_t large_frame = 8 * usual_part;  ///< fits to a part take little of its time
 constexpr std::uint64_t least_bytes = 1024;  ///< what a quiet part costs says nothing of the field
 /// Equal bounds are clearly worse if they add over 1 / clearly_dearer to the sampled cost.
 constexpr Cost clearly_dearer = 64;
@@ -239,20 +233,11 @@ class Choice {
     std::vector<ClassErrors> loops;
   };
 
-  /// Parameters of the frame, transferred to its part. In a large frame, a trial fits its own
-  /// coefficients; in others it takes those of the sampled costs over the frame.
-  MultilevelParams in_part(MultilevelParams params) const {
-    const Lattice lattice = measured_.part().lattice_like(params.lattice);
-    const Finalist* const same = finalist_like(params);
-    if (dims_.count() < large_frame && same != nullptr) {
-      params.coefficients = coefficients_for(lattice, params, same->loops);
-    }
-    params.lattice = lattice;
-    return params;
-  }
-
+  /// Parameters of the frame, transferred to its part.
   std::vector<MultilevelParams> in_part(std::vector<MultilevelParams> all) const {
-    measured_.for_each(all.size(), [&](std::size_t i) { all[i] = in_part(std::move(all[i])); });
+    for (MultilevelParams& params : all) {
+      params.lattice = measured_.part().lattice_like(params.lattice);
+    }
     return all;
   }
 
@@ -367,19 +352,15 @@ class Choice {
 
   /// The best trial, or one with other level-wise bounds, where sampled costs are not sure of
   /// these. A part tells of such small changes only about, and bounds that are not as tight leave
-  /// more of a mean error: so those half way have to save a little. Where equal bounds cost hardly
-  /// more, those half way mostly save that, and are taken unseen.
-  Trial with_better_bounds(const Trial& best) {
+  /// more of a mean error: so those half way have to save a little over the usual ones.
+  Trial with_better_bounds(Trial best) {
     if (is_final(best.params)) return best;
-    const bool has_usual = has_bounds(best.params, usual_bounds);
-    if (has_usual && !bounds_decided(best.params)) {
-      Trial equal = tried(with_bounds(best.params, equal_bounds));
-      if (equal.bytes < best.bytes) return equal;
-      if (equal.bytes - best.bytes <= best.bytes / hardly_more) {
-        return {with_bounds(best.params, middle_bounds), best.bytes};
-      }
-    }
     const Trial middle = tried(with_bounds(best.params, middle_bounds));
+    if (has_bounds(best.params, usual_bounds) && !bounds_decided(best.params)) {
+      Trial equal = tried(with_bounds(best.params, equal_bounds));
+      if (equal.bytes < best.bytes) best = std::move(equal);
+    }
+    const bool has_usual = has_bounds(best.params, usual_bounds);
     const std::uint64_t least = has_usual ? best.bytes / least_saving : 0;
     return middle.bytes + least < best.bytes ? middle : best;
   }
@@ -389,26 +370,12 @@ class Choice {
     return {std::move(params), bytes};
   }
 
-  /// What trials may choose for the frame. All of it if that is small. Else what they mostly
-  /// choose, if sampled costs tell its bounds: the usual ones where these cost less, equal ones
-  /// where codes are not few.
+  /// What trials may choose for the frame, but for level-wise bounds, which fits do not depend on:
+  /// all of it if the frame is small, else what they mostly choose.
   std::vector<MultilevelParams> likely() const {
-    if (dims_.count() <= usual_part) return all_possible();
-    const auto& [params, rank, loops] = finalists_.front();
-    if (!free_.bounds || !has_bounds(params, usual_bounds) || rank.cost <= rank.with_equal) {
-      return {params};
-    }
-    if (!takes_many_bits(dense_bits)) return {};
-    return {with_bounds(params, equal_bounds)};
-  }
-
-  std::vector<MultilevelParams> all_possible() const {
     std::vector<MultilevelParams> all;
-    for (const Finalist& finalist : finalists_) {
-      for (MultilevelParams& params : with_other_bounds({finalist.params})) {
-        all.push_back(std::move(params));
-      }
-    }
+    for (const Finalist& finalist : finalists_) all.push_back(finalist.params);
+    if (dims_.count() > usual_part) all.resize(1);
     return all;
   }
 
@@ -416,6 +383,7 @@ class Choice {
   /// all; the cheapest first, on ties the earlier.
   void find_finalists() {
     std::vector<MultilevelParams> candidates = this->candidates();
+    if (boxes_are_shallow_) measured_.expect(std::span(candidates).first(1));
     auto loops = measured_.sampled_errors(candidates);
     std::vector<Ranked> ranked(candidates.size());
     measured_.for_each(ranked.size(), [&](std::size_t i) {
@@ -490,6 +458,7 @@ std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& d
   }
   MultilevelParams params =
       with_choices(std::get<MultilevelParams>(draft.predictor), *chosen, dims);
+  trials.expect(std::span(&params, 1));
   const auto loops = trials.sampled_errors(std::span(&params, 1));
   const SampledCost cost = cost_by_loops(params, loops.front(), dims);
   if (!is_alike(cost, *first.cost)) return std::nullopt;
@@ -536,9 +505,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
     const bool is_telling = trials.part().all() || chosen->bytes >= least_bytes;
     if (lorenzo_candidate && is_telling) {
       const auto [coder, bytes] = trials.best_coder(*lorenzo_candidate, chosen->bytes);
-      const bool is_fitted = effort == Effort::best || dims.count() >= large_frame;
-      const std::uint64_t may_save = is_fitted ? 0 : bytes / fit_may_save;
-      if (bytes + may_save < chosen->bytes) return {{*lorenzo_candidate, coder}, {}};
+      if (bytes < chosen->bytes) return {{*lorenzo_candidate, coder}, {}};
     }
     *params = std::move(chosen->params);
     cost = chosen->cost;

@@ -31,9 +31,8 @@ struct ChosenMethod {
 
 /// How the session's frame of this shape is best coded, by fits and trials: the schedule of
 /// `multilevel`; where `config` leaves the predictor open, the Lorenzo predictor if it costs less
-/// in the trial box (an eighth less than trials that were not fitted), and where it leaves the
-/// coder open too, Huffman if that costs less after it. Methods of other predictors stay as they
-/// are.
+/// in the trial box, and where it leaves the coder open too, Huffman if that costs less after it.
+/// Methods of other predictors stay as they are.
 ///
 /// If `multilevel` was chosen for the first frame of the field, `first` tells how: this frame takes
 /// the same schedule, without trials, if by sampled costs it costs half to twice as much a point.

@@ -50,12 +50,6 @@ bool TableCounts::may_pay_by_gaps() const {
   return 2 * others() <= symbols() && others() + 2 * larger() <= symbols();
 }
 
-void TableCounts::scale(std::uint32_t times) {
-  for (Counts* const counts : {&codes, &gaps, &inner_gaps}) {
-    for (std::uint64_t& count : *counts) count *= times;
-  }
-}
-
 std::vector<TableCounts> table_counts(std::span<const Counts> of_context,
                                       const ContextTables& contexts) {
   std::vector<TableCounts> result(contexts.tables.size());

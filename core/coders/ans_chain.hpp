@@ -55,9 +55,6 @@ struct TableCounts {
   std::uint64_t larger() const { return others() - codes[1]; }
   /// Whether the codes can be told by gaps and it is worthwhile to look at these.
   bool may_pay_by_gaps() const;
-  /// Multiplies all counts by `times`, for counts of a sample in which each code stands for `times`
-  /// codes.
-  void scale(std::uint32_t times);
 };
 
 /// The counts of each table of a pass, from how often each token occurs in each context. Gaps are

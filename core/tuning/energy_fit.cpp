@@ -11,13 +11,6 @@ namespace cuszi {
 
 namespace {
 
-/// The most points of a group of `of_group` points that a fit samples.
-std::uint64_t most_samples(std::uint64_t of_group, FitSample size) {
-  if (size == FitSample::full) return std::clamp<std::uint64_t>(of_group / 8, 2048, 8192);
-  return std::max(std::clamp<std::uint64_t>(of_group / 8, 64, 256),
-                  std::min<std::uint64_t>(of_group / 256, 1024));
-}
-
 /// token_of_magnitude() of every one.
 std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
   std::array<std::uint8_t, max_magnitude + 1> tokens{};
@@ -210,8 +203,8 @@ Cost size_of_weights(const EnergyWeights& weights) {
 
 }  // namespace
 
-std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group, FitSample size) {
-  const std::uint64_t most = most_samples(of_group, size);
+std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group) {
+  const auto most = std::clamp<std::uint64_t>(of_group / 8, 2048, 8192);
   return of_group <= most ? points : ceil_div(most * points, of_group);
 }
 

@@ -11,7 +11,6 @@
 #include "core/coders/ans_slots.hpp"
 #include "core/coders/ans_tables.hpp"
 #include "core/multilevel/energy.hpp"
-#include "core/tuning/fit_sample.hpp"
 
 namespace cuszi {
 
@@ -57,7 +56,7 @@ class RememberedWeights {
 };
 
 /// How many points of a class of `points` are sampled, if its group has `of_group`.
-std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group, FitSample size);
+std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group);
 
 /// Sampled points of a group: what is known of them before, and their magnitudes.
 struct EnergySample {

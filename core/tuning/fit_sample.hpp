@@ -7,9 +7,6 @@
 
 namespace cuszi {
 
-/// How many points a fit of contexts looks at: trials need fewer than what is to be stored.
-enum class FitSample : std::uint8_t { full, trial };
-
 /// hash * size / 2^64 but for carries: a place below `size`, without the division of a remainder.
 CUSZI_HD inline std::uint64_t scaled_hash(std::uint64_t hash, std::uint64_t size) {
   constexpr std::uint64_t low = 0xFFFFFFFFU;

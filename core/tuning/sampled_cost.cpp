@@ -96,12 +96,6 @@ void add_errors(const Observations& sample, std::size_t block, const Shares& unk
   }
 }
 
-/// Whether points of two lattices have the same neighbours.
-bool is_alike(const PointClass& a, const PointClass& b) {
-  return a.odd == b.odd && a.order == b.order && a.level == b.level && a.unit == b.unit &&
-         a.enclosed == b.enclosed && (a.stage == 0) == (b.stage == 0);
-}
-
 }  // namespace
 
 std::uint64_t sampled_cost_points(std::uint64_t points, std::uint64_t all_points) {
@@ -149,23 +143,6 @@ Cost sampled_cost(const MultilevelParams& params, const Schedule& schedule,
     noise = left / static_cast<double>(pass.points);
   }
   return cost;
-}
-
-std::vector<Coefficients> coefficients_for(const Lattice& part, const MultilevelParams& params,
-                                           std::span<const ClassErrors> classes) {
-  const Schedule from = make_schedule(params.lattice);
-  const Schedule to = make_schedule(part);
-  std::vector<Coefficients> all(to.classes.size());
-  for (const PointClass& points : to.classes) {
-    const auto same =
-        std::find_if(from.classes.begin(), from.classes.end(),
-                     [&](const PointClass& other) { return is_alike(points, other); });
-    if (same == from.classes.end()) continue;
-    const Coefficients& found = classes[same->index].coefficients;
-    const Stencil stencil = stencil_of(part, params.reach, points);
-    if (found.size() + 1 == stencil.size) all[points.index] = found;
-  }
-  return all;
 }
 
 }  // namespace cuszi

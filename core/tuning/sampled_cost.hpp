@@ -65,7 +65,7 @@ double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
                      const Stencil& stencil);
 
 /// The errors of a sample with coefficients fitted to it, if it is large enough, else with the
-/// preset. `bound` is the half step of the class's level, `half_step` that of level 1.
+/// preset. `bound` is the fit_bound() of the class's level, `half_step` that of level 1.
 ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
                       double bound, double half_step);
 
@@ -73,10 +73,5 @@ ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const 
 /// of the schedule that their lattice makes.
 Cost sampled_cost(const MultilevelParams& params, const Schedule& schedule,
                   std::span<const ClassErrors> classes);
-
-/// The coefficients for the classes of another lattice, of a part of the frame: those found for the
-/// same odd axes and distances and as many groups; none where there are no such ones.
-std::vector<Coefficients> coefficients_for(const Lattice& part, const MultilevelParams& params,
-                                           std::span<const ClassErrors> classes);
 
 }  // namespace cuszi

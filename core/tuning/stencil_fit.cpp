@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/wide_vectors.hpp"
+#include "core/tuning/candidates.hpp"
 
 namespace cuszi {
 
@@ -172,6 +173,14 @@ Shares preset_unknowns(const PointClass& points, const Stencil& stencil) {
   const StencilWeights preset = preset_shares(points, stencil);
   std::copy_n(preset.begin() + 1, stencil.size - 1U, shares.begin());
   return shares;
+}
+
+double fit_bound(const MultilevelParams& params, int level) {
+  return with_bounds(params, middle_bounds).half_step_of(level);
+}
+
+bool have_same_fits(const MultilevelParams& a, const MultilevelParams& b) {
+  return a.lattice == b.lattice && a.reach == b.reach && a.half_step == b.half_step;
 }
 
 std::uint64_t stencil_sample(std::uint64_t points) {

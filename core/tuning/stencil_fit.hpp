@@ -27,6 +27,14 @@ inline constexpr std::uint64_t fewest_fit_points = 40;
 
 inline constexpr int fit_rounds = 4;
 
+/// The bound by which the classes of a level are fitted: that of level-wise bounds half way between
+/// those that are tried, so that one fit serves all of them. Fits to a frame's own bounds make no
+/// difference to speak of.
+double fit_bound(const MultilevelParams& params, int level);
+
+/// Whether the classes of a frame get the same coefficients with these parameters.
+bool have_same_fits(const MultilevelParams& a, const MultilevelParams& b);
+
 /// How many points of a class a fit looks at.
 std::uint64_t stencil_sample(std::uint64_t points);
 

@@ -12,7 +12,6 @@ struct PassCodes {
   std::span<QuantCode> codes;
   std::span<const std::uint8_t> contexts;  ///< none: a single one
   PassShape shape;
-  std::uint32_t times = 1;  ///< as many codes as each stands for, where they are only counted
 };
 
 /// The sections that ANS coding makes of the passes of a level; none if all codes are the centre.

@@ -133,9 +133,6 @@ LevelLists make_lists(const AnsParams& params, std::span<const PassCodes> passes
   }
   parallel_for(all.size(),
                [&](std::uint64_t i) { count_gaps(params.centre, *all[i].first, *all[i].second); });
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    for (TableCounts& counts : level.counts[i]) counts.scale(passes[i].times);
-  }
   level.plan = ChainPlan::choose(level.counts);
   return level;
 }

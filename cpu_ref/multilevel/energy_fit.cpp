@@ -1,5 +1,6 @@
 #include "cpu_ref/multilevel/energy_fit.hpp"
 
+#include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/base/raster.hpp"
 #include "cpu_ref/multilevel/energy_points.hpp"
 
@@ -34,13 +35,13 @@ void add_class(const Grid& grid, const ClassPlan<T>& c, const Known<T>& known, c
 
 template <class T>
 EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint32_t group,
-                          const Known<T>& known, const Mask& mask, FitSample size) {
+                          const Known<T>& known, const Mask& mask) {
   EnergySample sample;
   for (const ClassPlan<T>& c : plan.classes_of(pass)) {
     if (c.points.group == group) sample.points += c.points.points();
   }
   const auto wanted = [&](const ClassPlan<T>& c) {
-    return energy_sample(c.points.points(), sample.points, size);
+    return energy_sample(c.points.points(), sample.points);
   };
   std::uint64_t samples = 0;
   for (const ClassPlan<T>& c : plan.classes_of(pass)) {
@@ -58,18 +59,18 @@ EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint3
 
 template <class T>
 std::vector<ContextWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
-                                        const Known<T>& known, const Mask& mask, FitSample size,
+                                        const Known<T>& known, const Mask& mask,
                                         RememberedWeights& remembered) {
   return choose_weights(plan, pass, remembered, [&](std::uint32_t group) {
-    return sample_group(plan, pass, group, known, mask, size);
+    return sample_group(plan, pass, group, known, mask);
   });
 }
 
 template std::vector<ContextWeights> fit_weights(const FramePlan<float>&, const Pass&,
-                                                 const Known<float>&, const Mask&, FitSample,
+                                                 const Known<float>&, const Mask&,
                                                  RememberedWeights&);
 template std::vector<ContextWeights> fit_weights(const FramePlan<double>&, const Pass&,
-                                                 const Known<double>&, const Mask&, FitSample,
+                                                 const Known<double>&, const Mask&,
                                                  RememberedWeights&);
 
 }  // namespace cuszi::cpu

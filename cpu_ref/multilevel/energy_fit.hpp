@@ -10,7 +10,7 @@ namespace cuszi::cpu {
 /// `known` includes the pass's own magnitudes.
 template <class T>
 std::vector<ContextWeights> fit_weights(const FramePlan<T>& plan, const Pass& pass,
-                                        const Known<T>& known, const Mask& mask, FitSample size,
+                                        const Known<T>& known, const Mask& mask,
                                         RememberedWeights& remembered);
 
 }  // namespace cuszi::cpu

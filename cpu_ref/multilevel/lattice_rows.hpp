@@ -9,7 +9,6 @@
 
 #include "core/multilevel/class_plan.hpp"
 #include "core/multilevel/code_position.hpp"
-#include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/base/pack.hpp"
 #include "cpu_ref/base/parallel.hpp"
 
@@ -51,27 +50,6 @@ void copy_run(const V* from, std::size_t count, V* to) {
   } else {
     std::copy_n(from, count, to);
   }
-}
-
-/// Calls work(part) for the parts of a row that a trial counts, with whole runs.
-template <class Work>
-void for_each_trial_subsample(const Row& row, const PointClass& points, const Grid& grid,
-                              const TrialSubsample& counted, const Work& work) {
-  if (counted.all()) return work(row);
-  Row part = row;
-  part.count = 0;
-  for_each_run(row, points, grid, [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
-    if (!counted.has(code_position) && !counted.has(code_position + n - 1)) return;
-    if (part.begin + part.count != row.begin + k) {
-      if (part.count != 0) work(part);
-      part.at[3] = row.at[3] + k * points.step[3];
-      part.offset = row.offset + k * points.step[3];
-      part.begin = row.begin + k;
-      part.count = 0;
-    }
-    part.count += n;
-  });
-  if (part.count != 0) work(part);
 }
 
 /// The row j of the class with coordinates in units of its steps.

@@ -29,7 +29,7 @@ template <class T>
 class Engine final : public MultilevelEngine {
  public:
   Engine(MultilevelParams params, const ErrorRoom& room, double min, double max, const Mask& mask,
-         std::span<const T> original, std::span<T> output, FitSample sample, BoundsOfPoints local,
+         std::span<const T> original, std::span<T> output, BoundsOfPoints local,
          const RestoreRules<T>& rules = {})
       : params_(std::move(params)),
         plan_(plan_frame<T>(params_, min, max)),
@@ -42,7 +42,6 @@ class Engine final : public MultilevelEngine {
         values_(output.empty() ? std::span<T>(owned_.get(), original.size()) : output),
         magnitudes_(
             std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
-        sample_(sample),
         local_(std::move(local)),
         rules_(rules),
         error_sums_(plan_.passes.size()) {}
@@ -104,8 +103,8 @@ class Engine final : public MultilevelEngine {
 
   std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) override {
     const std::vector<ContextWeights> weights =
-        fit_weights<T>(plan_, pass(number), known(), mask_, sample_, remembered_);
-    fill_contexts(number, weights, contexts, trial_subsample(number));
+        fit_weights<T>(plan_, pass(number), known(), mask_, remembered_);
+    fill_contexts(number, weights, contexts);
     return write_weights(weights);
   }
 
@@ -192,7 +191,7 @@ class Engine final : public MultilevelEngine {
     const Pass& pass = this->pass(number);
     RememberedWeights remembered = remembered_;
     const std::vector<ContextWeights> weights =
-        fit_weights<T>(plan_, pass, known(), mask_, sample_, remembered);
+        fit_weights<T>(plan_, pass, known(), mask_, remembered);
     std::vector<std::uint8_t> contexts(codes.size());
     fill_contexts(number, weights, contexts);
     const std::vector<T> zone_of = zones_of(contexts, codes);
@@ -382,13 +381,8 @@ class Engine final : public MultilevelEngine {
     return value_of<T>(*bits);
   }
 
-  TrialSubsample trial_subsample(int number) const {
-    if (sample_ != FitSample::trial) return {};
-    return TrialSubsample::of_trial(pass(number).points, values_.size());
-  }
-
   void fill_contexts(int number, std::span<const ContextWeights> weights,
-                     std::span<std::uint8_t> contexts, const TrialSubsample& counted = {}) const {
+                     std::span<std::uint8_t> contexts) const {
     if (has_blocks(params_, pass(number))) {
       fill_block_contexts(plan_, pass(number), known(), weights, contexts);
       if (params_.split_contexts) split_contexts_of_blocks(number, contexts);
@@ -396,18 +390,16 @@ class Engine final : public MultilevelEngine {
     }
     for_each_row(
         plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
-        [&](auto& energy, const ClassPlan<T>& c, const Row& whole) {
-          for_each_trial_subsample(whole, c.points, plan_.grid, counted, [&](const Row& row) {
-            std::uint8_t buckets[row_points];
-            fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
-            if (params_.split_contexts) {
-              split_contexts(number, c.points, row.offset, {buckets, row.count});
-            }
-            for_each_run(row, c.points, plan_.grid,
-                         [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
-                           copy_run(buckets + k, n, contexts.data() + code_position);
-                         });
-          });
+        [&](auto& energy, const ClassPlan<T>& c, const Row& row) {
+          std::uint8_t buckets[row_points];
+          fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
+          if (params_.split_contexts) {
+            split_contexts(number, c.points, row.offset, {buckets, row.count});
+          }
+          for_each_run(row, c.points, plan_.grid,
+                       [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
+                         copy_run(buckets + k, n, contexts.data() + code_position);
+                       });
         },
         [](const auto&) {});
   }
@@ -459,7 +451,6 @@ class Engine final : public MultilevelEngine {
   std::unique_ptr<T[]> owned_;  ///< what no pass has restored yet is never read
   std::span<T> values_;
   std::unique_ptr<std::uint8_t[]> magnitudes_;
-  FitSample sample_;
   BoundsOfPoints local_;
   RestoreRules<T> rules_;
   RememberedWeights remembered_;
@@ -471,9 +462,9 @@ class Engine final : public MultilevelEngine {
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
                                                const ErrorRoom& room, const FrameInput<T>& frame,
-                                               FitSample sample, const LocalBounds* local) {
+                                               const LocalBounds* local) {
   return std::make_unique<Engine<T>>(
-      params, room, frame.min, frame.max, frame.mask, frame.values, std::span<T>{}, sample,
+      params, room, frame.min, frame.max, frame.mask, frame.values, std::span<T>{},
       local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, {frame.dims}), frame.rules);
 }
 
@@ -483,14 +474,14 @@ std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
                                                const LocalBounds* local, const Selection& points) {
   return std::make_unique<Engine<T>>(
       params, ErrorRoom{}, frame.min, frame.max, frame.mask, std::span<const T>{}, frame.values,
-      FitSample::full, local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, points));
+      local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, points));
 }
 
 template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
-                                                        const FrameInput<float>&, FitSample,
+                                                        const FrameInput<float>&,
                                                         const LocalBounds*);
 template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
-                                                        const FrameInput<double>&, FitSample,
+                                                        const FrameInput<double>&,
                                                         const LocalBounds*);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,
                                                         const FrameOutput<float>&,

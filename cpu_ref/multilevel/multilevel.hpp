@@ -5,7 +5,6 @@
 #include "core/backend/encode_session.hpp"
 #include "core/multilevel/multilevel.hpp"
 #include "core/multilevel/schedule.hpp"
-#include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/field/frame_work.hpp"
 
 namespace cuszi::cpu {
@@ -27,8 +26,7 @@ class MultilevelEngine {
   virtual void reconstruct(int number, std::span<const QuantCode> codes,
                            const SparseList& outliers) = 0;
 
-  /// Chooses the weights of the pass's energy estimates, knowing its codes, and fills its contexts,
-  /// in a trial those of the code positions that are counted.
+  /// Chooses the weights of the pass's energy estimates, knowing its codes, and fills its contexts.
   virtual std::vector<std::byte> fit_contexts(int number, std::span<std::uint8_t> contexts) = 0;
   /// Fills the contexts by weights that fit_contexts() has returned. Throws ArchiveError.
   virtual void contexts(int number, Bytes weights, std::span<std::uint8_t> contexts) = 0;
@@ -48,7 +46,6 @@ class MultilevelEngine {
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
                                                const ErrorRoom& room, const FrameInput<T>& frame,
-                                               FitSample sample = FitSample::full,
                                                const LocalBounds* local = nullptr);
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,

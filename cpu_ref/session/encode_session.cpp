@@ -145,7 +145,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
       : CpuPassEncoder(coding, memory),
         points_(frame.values.size()),
         engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame,
-                             FitSample::full, coding.local.get())) {}
+                             coding.local.get())) {}
 
   void predict(PassRange range) override {
     const std::span<QuantCode> codes = workspace().codes.first(points_);

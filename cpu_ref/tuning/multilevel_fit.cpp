@@ -26,7 +26,7 @@ void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame) {
     const PointClass& points = schedule.classes[i];
     const Stencil stencil = stencil_of(params.lattice, params.reach, points);
     if (stencil.size < 2 || points.points() < fewest_fit_points) return;
-    const double bound = params.half_step_of(points.level);
+    const double bound = fit_bound(params, points.level);
     const std::uint64_t wanted = stencil_sample(points.points());
     StencilObserver<T> view(points, stencil, stencil, wanted);
     sample_class(schedule.grid, points, stencil, wanted, bound, values, std::span(&view, 1));

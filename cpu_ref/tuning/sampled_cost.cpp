@@ -35,7 +35,7 @@ std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const Multilevel
   parallel_for(classes, [&](std::uint64_t i) {
     const ClassPlan<T>& whole = plans[farthest].classes[i];
     const PointClass& points = whole.points;
-    const double bound = candidates.front().half_step_of(points.level);
+    const double bound = fit_bound(candidates.front(), points.level);
     const std::uint64_t wanted = sampled_cost_points(points.points(), frame.values.size());
     std::vector<StencilObserver<T>> views;
     views.reserve(plans.size());

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/multilevel/energy.hpp"
-#include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/lorenzo/lorenzo.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
@@ -30,24 +29,11 @@ Crop<T> crop_to(const TrialPart& part, const FrameInput<T>& frame) {
   return crop;
 }
 
-/// Moves what is counted of a pass together.
-template <class V>
-std::span<V> counted_of(std::span<V> pass, const TrialSubsample& part) {
-  if (part.all()) return pass;
-  const std::uint64_t size = part.size(pass.size());
-  for (std::uint64_t i = 0; i < size; i += TrialSubsample::run) {
-    const std::uint64_t n = std::min(TrialSubsample::run, size - i);
-    std::copy_n(pass.data() + part.code_position(i), n, pass.data() + i);
-  }
-  return pass.first(size);
-}
-
-/// What coding the frame by `multilevel` takes; fitted to it, unless there are coefficients.
+/// What coding the frame by `multilevel` takes.
 template <class T>
-std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
+std::uint64_t bytes_of(const MultilevelParams& params, const FrameCoding& coding,
                        const FrameInput<T>& frame) {
-  if (params.coefficients.empty()) fit_coefficients(params, frame);
-  const auto engine = make_encoder(params, coding.room, frame, FitSample::trial);
+  const auto engine = make_encoder(params, coding.room, frame);
   ByteWriter head;
   params.write(head);
   std::uint64_t bytes = head.size();
@@ -64,9 +50,8 @@ std::uint64_t bytes_of(MultilevelParams params, const FrameCoding& coding,
     std::vector<SparseEntry> outliers;
     engine->predict_quantise(number, own_codes, outliers);
     bytes += engine->fit_contexts(number, own_contexts).size();
-    const TrialSubsample part = TrialSubsample::of_trial(pass.points, points);
-    coded.push_back({counted_of(own_codes, part), counted_of(own_contexts, part),
-                     shape_of(pass, std::get<MultilevelParams>(coding.predictor)), part.times});
+    coded.push_back(
+        {own_codes, own_contexts, shape_of(pass, std::get<MultilevelParams>(coding.predictor))});
     first += pass.points;
     bytes += SparseList::encode(outliers, pass.points).size();
   }
@@ -96,13 +81,27 @@ class CpuTrialSession final : public TrialSession {
       if (const auto* const lorenzo = std::get_if<LorenzoParams>(&coding.predictor)) {
         bytes.push_back(lorenzo_bytes(*lorenzo, coding));
       } else {
-        bytes.push_back(bytes_of(std::get<MultilevelParams>(coding.predictor), coding, frame_));
+        const auto& params = std::get<MultilevelParams>(coding.predictor);
+        bytes.push_back(bytes_of(fitted(params), coding, frame_));
       }
     }
     return bytes;
   }
 
  private:
+  /// These parameters with coefficients fitted to the part, once for all level-wise bounds.
+  MultilevelParams fitted(MultilevelParams params) {
+    const auto same = std::find_if(fitted_.begin(), fitted_.end(), [&](const auto& other) {
+      return have_same_fits(params, other);
+    });
+    if (same != fitted_.end()) {
+      params.coefficients = same->coefficients;
+      return params;
+    }
+    fit_coefficients(params, frame_);
+    return fitted_.emplace_back(std::move(params));
+  }
+
   /// Predicts once for several coders.
   std::uint64_t lorenzo_bytes(const LorenzoParams& params, const FrameCoding& coding) {
     if (predicted_ != params || bound_ != coding.room.bound) {
@@ -122,6 +121,7 @@ class CpuTrialSession final : public TrialSession {
   FrameInput<T> whole_;
   Crop<T> crop_;
   FrameInput<T> frame_;
+  std::vector<MultilevelParams> fitted_;
   std::optional<LorenzoParams> predicted_;
   double bound_ = 0;
   std::vector<QuantCode> codes_;  ///< of it

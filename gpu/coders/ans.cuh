@@ -19,8 +19,7 @@ struct PassSymbols {
   const std::uint8_t* contexts = nullptr;  ///< none: a single one
   std::uint64_t count = 0;
   PassShape shape;
-  std::uint32_t times = 1;  ///< as many codes as each stands for, where they are only counted
-  bool by_blocks = false;   ///< contexts are those of blocks of block_codes in a row
+  bool by_blocks = false;  ///< contexts are those of blocks of block_codes in a row
 };
 /// The quant-codes of all passes of one level.
 using LevelSymbols = std::vector<PassSymbols>;

@@ -249,7 +249,6 @@ class FrameLists {
     std::vector<std::vector<PricedTable>> priced(passes_.size());
     std::vector<std::pair<const TableCounts*, PricedTable*>> all;
     for (std::size_t i = 0; i < passes_.size(); ++i) {
-      for (TableCounts& counts : passes_[i].counts) counts.scale(passes_[i].symbols.times);
       if (are_silent(passes_[i].counts)) continue;
       priced[i].resize(passes_[i].counts.size());
       for (std::size_t t = 0; t < priced[i].size(); ++t) {

@@ -262,12 +262,12 @@ class GpuEncodeSession final : public EncodeSession {
   PointBits signs() override { return gpu::coded_form(gpu_, negative_, shape_.dims); }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
-    return make_trial_session(gpu_, part, input(), present_values(), frame_fit());
+    return make_trial_session(gpu_, part, input(), present_values(), frame_fits());
   }
 
   void fit(PredictorParams& params) override {
     if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
-      frame_fit().finish(*multilevel);
+      multilevel->coefficients = frame_fits().coefficients_of(*multilevel);
     }
   }
 
@@ -361,9 +361,9 @@ class GpuEncodeSession final : public EncodeSession {
     return present_values_;
   }
 
-  FitAhead<T>& frame_fit() {
-    if (!frame_fit_) frame_fit_.emplace(gpu_, input(), present_values());
-    return *frame_fit_;
+  Fits<T>& frame_fits() {
+    if (!frame_fits_) frame_fits_.emplace(gpu_, input(), present_values());
+    return *frame_fits_;
   }
 
   DeviceContext& gpu_;
@@ -383,7 +383,7 @@ class GpuEncodeSession final : public EncodeSession {
   MissingPoints<T> missing_;
   RestoreRules<T> frame_rules_;
   const T* present_values_ = nullptr;
-  std::optional<FitAhead<T>> frame_fit_;
+  std::optional<Fits<T>> frame_fits_;
 };
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/tuning/energy_fit.cuh"
-#include "gpu/tuning/trial_subsample.cuh"
 
 namespace cuszi::gpu {
 
@@ -40,12 +39,11 @@ template <class T>
 class MultilevelEncoder final : public PassEncoder {
  public:
   MultilevelEncoder(DeviceContext& gpu, FrameMemory& memory, const FrameCoding& coding,
-                    const FrameInput<T>& frame, FitSample size)
+                    const FrameInput<T>& frame)
       : gpu_(gpu),
         memory_(taken_back(gpu, memory)),
         coding_(coding),
         params_(std::get<MultilevelParams>(coding_.predictor)),
-        size_(size),
         input_(frame),
         frame_(gpu, memory, params_, frame.min, frame.max, memory.take<T>(count_of(frame.extents))),
         bounds_(coding_.local == nullptr
@@ -71,7 +69,7 @@ class MultilevelEncoder final : public PassEncoder {
 
   void fit_contexts(PassRange range) override {
     const PassRange passes = within(range);
-    const auto weights = choose_weights(gpu_, frame_, passes, input_.missing, size_, remembered_);
+    const auto weights = choose_weights(gpu_, frame_, passes, input_.missing, remembered_);
     std::vector<ContextWeights> all;
     std::vector<std::vector<std::byte>> sections;
     for (const std::vector<ContextWeights>& own : weights) {
@@ -137,8 +135,7 @@ class MultilevelEncoder final : public PassEncoder {
     params_.write(head);
     std::uint64_t bytes = head.size();
     for (const CodedPass& pass : coded_) bytes += pass.sections.size();
-    return bytes +
-           ans_bytes(gpu_, params, trial_subsamples(gpu_, symbols_of(all), frame_.points()));
+    return bytes + ans_bytes(gpu_, params, symbols_of(all));
   }
 
  private:
@@ -214,7 +211,7 @@ class MultilevelEncoder final : public PassEncoder {
     const PassRange pass{number, number + 1};
     RememberedWeights remembered = remembered_;
     const std::vector<ContextWeights> weights =
-        choose_weights(gpu_, frame_, pass, input_.missing, size_, remembered).front();
+        choose_weights(gpu_, frame_, pass, input_.missing, remembered).front();
     fill_contexts(gpu_, frame_.view(number), upload(gpu_, weights.data(), weights.size()),
                   contexts(number));
     QuantiseTask<T> task = task_of(number);
@@ -365,7 +362,6 @@ class MultilevelEncoder final : public PassEncoder {
   FrameMemory& memory_;
   FrameCoding coding_;
   const MultilevelParams& params_;
-  FitSample size_;  ///< of the fits of contexts
   FrameInput<T> input_;
   LevelFrame<T> frame_;
   const std::uint8_t* bounds_;       ///< of the frame's points; null: they have the frame's own
@@ -385,13 +381,13 @@ template <class T>
 std::unique_ptr<PassEncoder> make_multilevel_encoder(DeviceContext& gpu, FrameMemory& memory,
                                                      const FrameCoding& coding,
                                                      const FrameInput<T>& frame) {
-  return std::make_unique<MultilevelEncoder<T>>(gpu, memory, coding, frame, FitSample::full);
+  return std::make_unique<MultilevelEncoder<T>>(gpu, memory, coding, frame);
 }
 
 template <class T>
 std::uint64_t multilevel_cost(DeviceContext& gpu, FrameMemory& memory, const FrameCoding& coding,
                               const FrameInput<T>& frame) {
-  MultilevelEncoder<T> encoder(gpu, memory, coding, frame, FitSample::trial);
+  MultilevelEncoder<T> encoder(gpu, memory, coding, frame);
   return encoder.cost(std::get<AnsParams>(coding.coder));
 }
 

@@ -18,7 +18,7 @@ struct ClassSample {
   Grid grid;
   std::uint32_t samples;  ///< 0: the class is not looked at
   std::uint32_t unknowns;
-  double bound;                  ///< the half step of its level
+  double bound;                  ///< by which it is fitted
   Shares preset;                 ///< of its unknowns
   double* values;                ///< 32 samples side by side: their unknowns and own_rows more
   std::uint8_t* curvature_keys;  ///< of each
@@ -93,7 +93,7 @@ class ClassSamples {
             grid,
             static_cast<std::uint32_t>(samples),
             unknowns,
-            params.half_step_of(plan.points.level),
+            fit_bound(params, plan.points.level),
             preset_unknowns(plan.points, plan.stencil),
             nullptr,
             nullptr};

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "core/multilevel/code_position.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/lanes.cuh"
 #include "gpu/runtime/launch.cuh"
@@ -223,9 +224,9 @@ struct HostGroup {
 template <class T>
 class EnergyChoice {
  public:
-  EnergyChoice(DeviceContext& gpu, const LevelFrame<T>& frame, PassRange passes, FitSample size)
+  EnergyChoice(DeviceContext& gpu, const LevelFrame<T>& frame, PassRange passes)
       : gpu_(gpu), frame_(frame), passes_(passes) {
-    for (int number = passes.first; number < passes.end; ++number) add_pass(number, size);
+    for (int number = passes.first; number < passes.end; ++number) add_pass(number);
     list_pairs();
   }
 
@@ -273,7 +274,7 @@ class EnergyChoice {
   }
 
  private:
-  void add_pass(int number, FitSample size) {
+  void add_pass(int number) {
     const Pass& pass = frame_.pass(number);
     const auto classes = frame_.plan().classes_of(pass);
     const PassView<T>& view = frame_.view(number);
@@ -286,7 +287,7 @@ class EnergyChoice {
         const PointClass& points = classes[c].points;
         if (points.group != group) continue;
         on_host.kind = RememberedWeights::kind_of(points);
-        const std::uint64_t wanted = energy_sample(points.points(), of_group[group], size);
+        const std::uint64_t wanted = energy_sample(points.points(), of_group[group]);
         classes_.push_back({view.classes + c, view.array, samples_, wanted, points.points()});
         samples_ += wanted;
         sampled.count += static_cast<std::uint32_t>(wanted);
@@ -402,9 +403,8 @@ template <class T>
 std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext& gpu,
                                                         const LevelFrame<T>& frame,
                                                         PassRange passes, const RankedBits& missing,
-                                                        FitSample size,
                                                         RememberedWeights& remembered) {
-  EnergyChoice<T> choice(gpu, frame, passes, size);
+  EnergyChoice<T> choice(gpu, frame, passes);
   choice.measure(missing, remembered);
   return choice.choose(remembered);
 }
@@ -412,10 +412,10 @@ std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext& gpu,
 template std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext&,
                                                                  const LevelFrame<float>&,
                                                                  PassRange, const RankedBits&,
-                                                                 FitSample, RememberedWeights&);
+                                                                 RememberedWeights&);
 template std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext&,
                                                                  const LevelFrame<double>&,
                                                                  PassRange, const RankedBits&,
-                                                                 FitSample, RememberedWeights&);
+                                                                 RememberedWeights&);
 
 }  // namespace cuszi::gpu

@@ -4,14 +4,13 @@
 
 namespace cuszi::gpu {
 
-/// Fits the context weights of the groups of each pass to samples of this size; equals core's
+/// Fits the context weights of the groups of each pass to samples; equals core's
 /// choose_weights(). Own weights of a group are kept in `remembered`. The host waits once for all
 /// passes.
 template <class T>
 std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext& gpu,
                                                         const LevelFrame<T>& frame,
                                                         PassRange passes, const RankedBits& missing,
-                                                        FitSample size,
                                                         RememberedWeights& remembered);
 
 }  // namespace cuszi::gpu

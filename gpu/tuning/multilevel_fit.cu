@@ -3,7 +3,6 @@
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
-#include "gpu/tuning/stencil_fit.cuh"
 
 namespace cuszi::gpu {
 
@@ -30,10 +29,17 @@ const T* without_missing(DeviceContext& gpu, const FrameInput<T>& frame) {
   return cleaned;
 }
 
+std::vector<Coefficients> PendingFit::coefficients() const {
+  gpu->sync();
+  std::vector<Coefficients> all;
+  all.reserve(classes.size());
+  for (const FittedClass& fitted : classes) all.push_back(fitted.list());
+  return all;
+}
+
 template <class T>
-void fit_coefficients(DeviceContext& gpu, MultilevelParams& params, const FrameInput<T>& frame,
-                      const T* values) {
-  params.coefficients.clear();
+PendingFit start_fit(DeviceContext& gpu, const MultilevelParams& params, const FrameInput<T>& frame,
+                     const T* values) {
   const auto wanted = [](const PointClass& points, const Stencil& stencil) {
     const bool is_fitted = stencil.size >= 2 && points.points() >= fewest_fit_points;
     return is_fitted ? stencil_sample(points.points()) : 0;
@@ -42,19 +48,14 @@ void fit_coefficients(DeviceContext& gpu, MultilevelParams& params, const FrameI
   samples.observe(values);
   auto* const fits = gpu.take<FittedClass>(samples.classes());
   fit_stencils(gpu, samples, fits);
-  const FittedClass* const on_host = download(gpu, fits, samples.classes());
-  gpu.sync();
-  params.coefficients.reserve(samples.classes());
-  for (std::size_t i = 0; i < samples.classes(); ++i) {
-    params.coefficients.push_back(on_host[i].list());
-  }
+  return {&gpu, {download(gpu, fits, samples.classes()), samples.classes()}};
 }
 
 template const float* without_missing(DeviceContext&, const FrameInput<float>&);
 template const double* without_missing(DeviceContext&, const FrameInput<double>&);
-template void fit_coefficients(DeviceContext&, MultilevelParams&, const FrameInput<float>&,
-                               const float*);
-template void fit_coefficients(DeviceContext&, MultilevelParams&, const FrameInput<double>&,
-                               const double*);
+template PendingFit start_fit(DeviceContext&, const MultilevelParams&, const FrameInput<float>&,
+                              const float*);
+template PendingFit start_fit(DeviceContext&, const MultilevelParams&, const FrameInput<double>&,
+                              const double*);
 
 }  // namespace cuszi::gpu

@@ -78,41 +78,40 @@ template <class T>
 class GpuTrialSession final : public TrialSession {
  public:
   GpuTrialSession(DeviceContext& gpu, const TrialPart& part, const FrameInput<T>& frame,
-                  const T* values, FitAhead<T>& ahead)
+                  const T* values, Fits<T>& frame_fits)
       : gpu_(gpu),
         whole_(frame),
         values_(values),
-        ahead_(ahead),
+        frame_fits_(frame_fits),
         input_(part.all() ? frame : crop_to(part)),
-        input_values_(part.all() ? values_ : without_missing(gpu, input_)) {}
+        part_fits_(gpu, input_, part.all() ? values : without_missing(gpu, input_)),
+        fits_(part.all() ? frame_fits_ : part_fits_) {}
 
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
-    return sampled_errors_of(gpu_, candidates, whole_, values_);
+    return sampled_errors_of(gpu_, candidates, whole_, values_, [this] { frame_fits_.begin(); });
   }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
     std::vector<std::uint64_t> bytes(candidates.size());
     const std::size_t tracks = std::min(candidates.size(), side_by_side());
     while (tracks_.size() < tracks) {
-      DeviceContext& gpu = gpu_.other(
-          ahead_.others() + tracks_.size());  // this one's threads are those of all tracks
+      // This one's threads are those of all tracks.
+      DeviceContext& gpu = gpu_.other(Fits<T>::others() + tracks_.size());
       tracks_.push_back({&gpu, FrameMemory(gpu)});
     }
     int device = 0;
     check(cudaGetDevice(&device), "tell the device in use");
+    const std::vector<FrameCoding> codings = fitted(candidates);
     gpu_.sync();
-    const auto cost_on = [&](std::size_t track) {
-      for (std::size_t i = track; i < candidates.size(); i += tracks) {
-        bytes[i] = cost(tracks_[track], candidates[i]);
-      }
-    };
-    const std::size_t fits = ahead_.due();
-    gpu_.host().for_each(fits + tracks, [&](std::size_t i) {
+    frame_fits_.begin();
+    gpu_.host().for_each(tracks, [&](std::size_t track) {
       check(cudaSetDevice(device), "select a device");
-      i < fits ? ahead_.make(i) : cost_on(i - fits);
+      for (std::size_t i = track; i < codings.size(); i += tracks) {
+        bytes[i] = cost(tracks_[track], codings[i]);
+      }
     });
-    ahead_.all_made();
+    frame_fits_.wait();
     return bytes;
   }
 
@@ -125,7 +124,7 @@ class GpuTrialSession final : public TrialSession {
   }
 
   void expect(std::span<const MultilevelParams> likely) override {
-    if (side_by_side() > 1) ahead_.expect(likely);
+    if (side_by_side() > 1) frame_fits_.expect(likely);
   }
 
  private:
@@ -162,17 +161,23 @@ class GpuTrialSession final : public TrialSession {
   };
   static constexpr std::size_t most_tracks = 8;
 
+  /// These codings with coefficients fitted to the part.
+  std::vector<FrameCoding> fitted(std::span<const FrameCoding> candidates) {
+    std::vector<FrameCoding> codings(candidates.begin(), candidates.end());
+    const auto for_each_multilevel = [&](auto&& each) {
+      for (FrameCoding& coding : codings) {
+        if (auto* const params = std::get_if<MultilevelParams>(&coding.predictor)) each(*params);
+      }
+    };
+    for_each_multilevel([&](auto& params) { fits_.expect(std::span(&params, 1)); });
+    fits_.begin();
+    for_each_multilevel([&](auto& params) { params.coefficients = fits_.coefficients_of(params); });
+    return codings;
+  }
+
   std::uint64_t cost(Track& track, const FrameCoding& coding) const {
     if (const auto* const lorenzo = std::get_if<LorenzoParams>(&coding.predictor)) {
       return lorenzo_bytes(*track.gpu, *lorenzo, coding);
-    }
-    return multilevel_bytes(track, coding);
-  }
-
-  std::uint64_t multilevel_bytes(Track& track, FrameCoding coding) const {
-    auto& params = std::get<MultilevelParams>(coding.predictor);
-    if (params.coefficients.empty()) {
-      fit_coefficients(*track.gpu, params, input_, input_values_);
     }
     return multilevel_cost(*track.gpu, track.memory, coding, input_);
   }
@@ -195,9 +200,10 @@ class GpuTrialSession final : public TrialSession {
   DeviceContext& gpu_;
   FrameInput<T> whole_;
   const T* values_;  ///< without those that are missing
-  FitAhead<T>& ahead_;
-  FrameInput<T> input_;    ///< the part
-  const T* input_values_;  ///< those of the part, without those that are missing
+  Fits<T>& frame_fits_;
+  FrameInput<T> input_;  ///< the part
+  Fits<T> part_fits_;
+  Fits<T>& fits_;  ///< to what is tried
   std::vector<Track> tracks_;
 };
 
@@ -206,15 +212,15 @@ class GpuTrialSession final : public TrialSession {
 template <class T>
 std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const TrialPart& part,
                                                  const FrameInput<T>& frame, const T* values,
-                                                 FitAhead<T>& ahead) {
-  return std::make_unique<GpuTrialSession<T>>(gpu, part, frame, values, ahead);
+                                                 Fits<T>& frame_fits) {
+  return std::make_unique<GpuTrialSession<T>>(gpu, part, frame, values, frame_fits);
 }
 
 template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const TrialPart&,
                                                           const FrameInput<float>&, const float*,
-                                                          FitAhead<float>&);
+                                                          Fits<float>&);
 template std::unique_ptr<TrialSession> make_trial_session(DeviceContext&, const TrialPart&,
                                                           const FrameInput<double>&, const double*,
-                                                          FitAhead<double>&);
+                                                          Fits<double>&);
 
 }  // namespace cuszi::gpu

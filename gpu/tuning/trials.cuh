@@ -3,15 +3,15 @@
 #include <memory>
 
 #include "core/backend/encode_session.hpp"
-#include "gpu/tuning/fit_ahead.cuh"
+#include "gpu/tuning/fits.cuh"
 
 namespace cuszi::gpu {
 
-/// Trials of parameters on a part of the frame, whose `values` come from without_missing(). The
-/// session may live only as long as `gpu` holds this frame.
+/// Trials of parameters on a part of the frame, whose `values` come from without_missing() and
+/// whose own fits begin along. The session may live only as long as `gpu` holds this frame.
 template <class T>
 std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const TrialPart& part,
                                                  const FrameInput<T>& frame, const T* values,
-                                                 FitAhead<T>& ahead);
+                                                 Fits<T>& frame_fits);
 
 }  // namespace cuszi::gpu

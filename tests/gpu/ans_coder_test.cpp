@@ -136,7 +136,7 @@ std::vector<gpu::LevelSymbols> upload(gpu::DeviceContext& gpu, const std::vector
     gpu::LevelSymbols& symbols = on_device.emplace_back();
     for (const Pass& pass : level) {
       symbols.push_back({upload(gpu, pass.codes.data(), pass.codes.size()),
-                         upload_contexts(gpu, pass), pass.codes.size(), pass.shape, 1,
+                         upload_contexts(gpu, pass), pass.codes.size(), pass.shape,
                          pass.by_blocks});
     }
   }

@@ -98,8 +98,7 @@ class DeviceSteps {
 
   void add_contexts(int number, PassSteps& steps) {
     const std::vector<ContextWeights> weights =
-        choose_weights(gpu_, frame_, {number, number + 1}, missing_, FitSample::full, remembered_)
-            .front();
+        choose_weights(gpu_, frame_, {number, number + 1}, missing_, remembered_).front();
     auto* const contexts = gpu_.take<std::uint8_t>(steps.codes.size());
     fill_contexts(gpu_, frame_.view(number), upload(gpu_, weights.data(), weights.size()),
                   contexts);

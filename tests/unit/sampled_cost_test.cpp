@@ -4,6 +4,7 @@
 
 #include "core/multilevel/class_plan.hpp"
 #include "core/multilevel/code_position.hpp"
+#include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/tuning/sampled_cost.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
@@ -29,7 +30,7 @@ template <class T>
 ClassErrors expected_errors(const FramePlan<T>& frame, const ClassPlan<T>& plan,
                             const MultilevelParams& params, const std::vector<T>& values) {
   const PointClass& points = plan.points;
-  const double bound = params.half_step_of(points.level);
+  const double bound = fit_bound(params, points.level);
   const std::uint64_t wanted = sampled_cost_points(points.points(), values.size());
   Observations sample(plan.stencil.size == 0 ? 0 : plan.stencil.size - 1U, wanted);
   for (std::uint64_t k = 0; k < wanted; ++k) {
@@ -129,33 +130,6 @@ TEST_CASE("larger errors cost more in sampled costs, by a bit for each octave in
       CHECK(std::abs(bits - 1) < 0.02);
     }
     before = cost;
-  }
-}
-
-TEST_CASE("coefficients are found again in a part of the frame") {
-  const Dims dims{20, 40, 60};
-  const Dims box{20, 20, 30};
-  for (const AxisRole role : {AxisRole::lattice, AxisRole::layered, AxisRole::independent}) {
-    MultilevelParams params;
-    const Roles roles{AxisRole::lattice, role};
-    params.lattice = Lattice::of(dims, false, roles);
-    params.reach = 5;
-    std::vector<ClassErrors> classes;
-    for (const PointClass& points : make_schedule(params.lattice).classes) {
-      const Stencil stencil = stencil_of(params.lattice, params.reach, points);
-      const auto number = static_cast<std::int16_t>(points.odd * 16 + points.level);
-      ClassErrors& some = classes.emplace_back();
-      if (stencil.size > 1) some.coefficients = Coefficients(stencil.size - 1U, number);
-    }
-    const Lattice part = Lattice::of(box, false, roles);
-    const auto found = coefficients_for(part, params, classes);
-    const Schedule schedule = make_schedule(part);
-    REQUIRE(found.size() == schedule.classes.size());
-    for (const PointClass& points : schedule.classes) {
-      if (points.level > 2 || points.order == 0) continue;
-      REQUIRE_FALSE(found[points.index].empty());
-      CHECK(found[points.index].front() == points.odd * 16 + points.level);
-    }
   }
 }
 

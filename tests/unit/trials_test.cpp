@@ -9,7 +9,6 @@
 #include "codec/archive/archive_reader.hpp"
 #include "core/archive/frame_plan.hpp"
 #include "core/backend/backend.hpp"
-#include "core/tuning/trial_subsample.hpp"
 #include "cpu_ref/coders/ans.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
@@ -169,57 +168,6 @@ TEST_CASE("frames that are alike are coded as the first of them") {
     CHECK(params.lattice.roles == first->lattice.roles);
     CHECK(params.alpha == first->alpha);
     CHECK(params.beta == first->beta);
-  }
-}
-
-TEST_CASE("a trial counts every point of a small pass and of a small box") {
-  CHECK(TrialSubsample::of_trial(TrialSubsample::small_pass, std::uint64_t{1} << 30).all());
-  CHECK(TrialSubsample::of_trial(TrialSubsample::small_box, TrialSubsample::small_box).all());
-  CHECK_FALSE(
-      TrialSubsample::of_trial(TrialSubsample::small_box, TrialSubsample::small_box + 1).all());
-}
-
-TEST_CASE("the code positions that a trial counts are listed in ascending order") {
-  for (const std::uint32_t times : {1U, 2U, 4U, 5U}) {
-    const TrialSubsample part{times};
-    constexpr std::array<std::uint64_t, 10> sizes{0,    1,    1023, 1024, 1025,
-                                                  2048, 5119, 5120, 5121, 33'000};
-    for (const std::uint64_t positions : sizes) {
-      std::vector<std::uint64_t> counted;
-      for (std::uint64_t code_position = 0; code_position < positions; ++code_position) {
-        if (part.has(code_position)) counted.push_back(code_position);
-      }
-      CAPTURE(times, positions);
-      REQUIRE(part.size(positions) == counted.size());
-      std::vector<std::uint64_t> listed;
-      for (std::uint64_t i = 0; i < counted.size(); ++i) listed.push_back(part.code_position(i));
-      CHECK(listed == counted);
-    }
-  }
-}
-
-TEST_CASE("codes that stand for two each take what all of them take") {
-  constexpr std::size_t points = 40'960;
-  constexpr QuantCode centre = 512;
-  const AnsParams params{centre};
-  for (const unsigned bits : {0U, 1U, 4U}) {
-    Random random(7 + bits);
-    std::vector<QuantCode> codes(points, centre);
-    for (QuantCode& code : codes) {
-      if (bits != 0 || random.one_in(40)) {
-        code = static_cast<QuantCode>(centre + random.below(std::uint64_t{2} << bits) -
-                                      (std::uint64_t{1} << bits));
-      }
-    }
-    const TrialSubsample part{2};
-    std::vector<QuantCode> some(part.size(points));
-    for (std::size_t i = 0; i < some.size(); ++i) some[i] = codes[part.code_position(i)];
-    const PassShape shape{points, 1};
-    const std::array<cpu::PassCodes, 1> half{{{some, {}, shape, part.times}}};
-    const std::array<cpu::PassCodes, 1> whole{{{codes, {}, shape}}};
-    const auto expected = static_cast<double>(ans_bytes(params, whole));
-    CAPTURE(bits, expected);
-    CHECK(std::abs(static_cast<double>(ans_bytes(params, half)) - expected) < 0.05 * expected);
   }
 }
 
