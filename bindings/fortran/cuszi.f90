@@ -103,7 +103,7 @@ module cuszi
 
 contains
 
-  !> '0.2.0'
+  !> '1.0.0'
   function cuszi_version() result(text)
     character(:), allocatable :: text
 

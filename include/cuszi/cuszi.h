@@ -300,7 +300,7 @@ static inline cuszi_info cuszi_empty_info(void) {
 #define CUSZI_H5_FILTER 411
 CUSZI_API int cuszi_h5_filter(void);
 
-/* "0.2.0" */
+/* "1.0.0" */
 CUSZI_API const char* cuszi_version(void);
 
 /* Keeps backends and their memory from call to call; for one thread at a time. NULL without

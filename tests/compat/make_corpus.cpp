@@ -344,15 +344,15 @@ std::vector<CorpusArchive> make_corpus() {
 
 }  // namespace cuszi::test
 
-/// Makes the corpus v1.0 anew, until version 1.0 is published: from then on its bytes stay, and
-/// what is new in a later version gets a corpus of its own.
+/// Makes a corpus in a new folder. Archives of a version stay as they are: what is new in a later
+/// one gets a corpus of its own.
 int main(int argc, char** argv) try {
   if (argc != 2 || argv[1][0] == '-') {
     std::cerr << "usage: make_corpus FOLDER\n";
     return EXIT_FAILURE;
   }
-  if (CUSZI_MAJOR >= 1) {
-    std::cerr << "make_corpus: archives of 1.0 are published; they stay as they are\n";
+  if (std::filesystem::exists(argv[1])) {
+    std::cerr << "make_corpus: " << argv[1] << " exists; its archives stay as they are\n";
     return EXIT_FAILURE;
   }
   cuszi::test::write_corpus(argv[1], cuszi::test::make_corpus());

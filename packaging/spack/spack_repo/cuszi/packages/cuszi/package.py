@@ -1,7 +1,7 @@
 """Recipe of Spack 1.0 and newer, for a clone of the project:
 
     spack repo add packaging/spack/spack_repo/cuszi
-    spack dev-build cuszi@0.2.0 +cuda cuda_arch=90
+    spack dev-build cuszi@1.0.0 +cuda cuda_arch=90
 """
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
@@ -18,7 +18,7 @@ class Cuszi(CMakePackage, CudaPackage):
 
     license("BSD-3-Clause")
 
-    version("0.2.0")
+    version("1.0.0")
 
     variant("fortran", default=True, description="Build the Fortran module")
     variant("hdf5", default=True, description="Build the HDF5 filter")
