@@ -95,17 +95,17 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
   return {{task.index, grid.chunks}, task.codes, *found};
 }
 
-/// Words of the codes that there is room for at first: a fifth of the values.
+/// Words of the codes that there is room for at first: half of the values.
 template <class T>
 std::uint64_t usual_room(std::uint64_t points) {
-  return std::max<std::uint64_t>(points * (sizeof(T) / 4) / 5, 2 * max_chunk_words<T>);
+  return std::max<std::uint64_t>(points * (sizeof(T) / 4) / 2, 2 * max_chunk_words<T>);
 }
 
 /// Frames that take more room than usual are rare, and coded a second time.
 template <class T, class Shape, class Points>
 CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                       const FrameInput<T>& frame, const Points& points, const TileWay& way) {
-  const std::uint64_t room = usual_room<T>(count_of(frame.extents)) * (Points::are_logs ? 2 : 1);
+  const std::uint64_t room = usual_room<T>(count_of(frame.extents));
   const CodedTiles coded = code_tiles<T, Shape>(gpu, quantizer, frame, points, way, room);
   const bool is_of_no_use = way.narrow && coded.totals.strange != 0;
   if (coded.totals.words <= room || is_of_no_use) return coded;
