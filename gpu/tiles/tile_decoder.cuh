@@ -118,6 +118,11 @@ struct WideIntegers {
     sum<Shape, axis>(integers, lane);
   }
   __device__ std::uint32_t get(int point) const { return integers[point]; }
+  /// See exchange_fours().
+  __device__ void exchange(unsigned lane) {
+    exchange_fours(&integers[0], lane);
+    exchange_fours(&integers[lane_points / 2], lane);
+  }
 
  private:
   /// Turns eight planes of each group into byte number `slice` of the integers.
@@ -165,6 +170,8 @@ struct NarrowIntegers {
                ? static_cast<std::uint32_t>(static_cast<std::int32_t>(pair << 16) >> 16)
                : high_of(pair);
   }
+  /// See exchange_fours().
+  __device__ void exchange(unsigned lane) { exchange_fours(&pairs[0], lane); }
 };
 
 /// A tile on its way out of its chunk.
@@ -215,11 +222,7 @@ struct TileDecoder {
         store_values_of_logs<true>(first, 0);
       }
     } else {
-      const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base));
-      store_values([&](int point) {
-        return clamp_restored(task.quantizer.restored(integers.get(point) + first), task.min,
-                              task.max);
-      });
+      store_restored(unzigzag32(static_cast<std::uint32_t>(base)));
     }
     if (!head.patched) return used == head.bytes;
     __syncwarp();
@@ -253,6 +256,33 @@ struct TileDecoder {
         (mixed >> lane & 1) != 0 ? word_at(TileSigns::bytes_of(rank)) : 0 - (negative >> lane & 1);
     used += size;
     return true;
+  }
+
+  __device__ void store_restored(std::uint32_t base) {
+    const auto restored = [&](int point) {
+      return clamp_restored(task.quantizer.restored(integers.get(point) + base), task.min,
+                            task.max);
+    };
+    if constexpr (vector && are_in_line<Shape>) {
+      if (task.map.is_whole(tile)) {
+        integers.exchange(lane);
+        return store_exchanged(restored);
+      }
+    }
+    store_values(restored);
+  }
+
+  /// Stores the values of a tile in line whose integers have been exchanged.
+  template <class ValueAt>
+  __device__ void store_exchanged(const ValueAt& value_at) const {
+    T* const to = task.values + task.map.first_index(tile, 0);
+#pragma unroll
+    for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
+      T four[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) four[i] = value_at(point + i);
+      store_four(four, to + exchanged_place(lane, point));
+    }
   }
 
   template <bool normal>

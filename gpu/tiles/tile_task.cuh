@@ -76,6 +76,21 @@ template <bool vector, class Shape, class T>
 __device__ void load_values(const TileMap<Shape>& map, const T* field,
                             const typename TileMap<Shape>::Tile& tile, unsigned lane,
                             T (&values)[lane_points]) {
+  if constexpr (vector && are_in_line<Shape>) {
+    if (map.is_whole(tile)) {
+      const T* const from = field + map.first_index(tile, 0);
+#pragma unroll
+      for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
+        T four[4];
+        load_four(from + exchanged_place(lane, point), four);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values[point + i] = four[i];
+      }
+      exchange_fours(&values[0], lane);
+      exchange_fours(&values[lane_points / 2], lane);
+      return;
+    }
+  }
   const T* const from = field + map.first_index(tile, lane);
   if (map.is_whole(tile)) {
 #pragma unroll

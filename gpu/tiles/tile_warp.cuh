@@ -269,6 +269,35 @@ __device__ inline void store_four(const double (&four)[4], double* to) {
   __stcs(reinterpret_cast<double2*>(to + 2), make_double2(four[2], four[3]));
 }
 
+/// Whether a lane's points lie in a line, so that accesses of 16 bytes by all lanes would each
+/// touch as many rows of memory as there are lanes.
+template <class Shape>
+inline constexpr bool are_in_line = Shape::block(2) == lane_points;
+
+/// Of such a tile four neighbouring lanes exchange fours of one half of their points: the i-th of
+/// the j-th lane becomes the j-th of the i-th one. They then access 64 bytes in a row.
+template <class V>
+__device__ void exchange_fours(V* half, unsigned lane) {
+#pragma unroll
+  for (int distance = 1; distance < 4; distance *= 2) {
+    const bool is_upper = (lane & static_cast<unsigned>(distance)) != 0;
+#pragma unroll
+    for (int point = 0; point < static_cast<int>(lane_points) / 2; ++point) {
+      if ((point / 4 & distance) != 0) continue;
+      V& low = half[point];
+      V& high = half[point + 4 * distance];
+      const V other = __shfl_xor_sync(whole_warp, is_upper ? low : high, distance);
+      low = is_upper ? other : low;
+      high = is_upper ? high : other;
+    }
+  }
+}
+/// Where a lane's point lies in the tile after the exchange; the first of a four.
+__device__ inline unsigned exchanged_place(unsigned lane, int point) {
+  const auto number = static_cast<unsigned>(point);
+  return ((lane & ~3U) + number / 4 % 4) * lane_points + number / 16 * 16 + 4 * (lane & 3U);
+}
+
 /// Whether the rows of a field can be accessed by four values at a time.
 template <class T>
 bool allows_four(const Extents3& extents, const T* values) {
