@@ -14,9 +14,19 @@ namespace cuszi::gpu {
 
 namespace {
 
+/// The threads that a multiprocessor holds at a time.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ != 1000 && __CUDA_ARCH__ != 1030
+constexpr unsigned threads_of_multiprocessor = 1536;
+#else
+constexpr unsigned threads_of_multiprocessor = 2048;
+#endif
+
 struct ScanPolicy {
   static constexpr unsigned threads = ItemPolicy::threads;
   static constexpr unsigned blocks_of_multiprocessor = 8;
+  static constexpr unsigned resident_blocks =
+      std::min(blocks_of_multiprocessor, threads_of_multiprocessor / threads);
   static constexpr unsigned in_flight = 4;  ///< packs of a thread that are waited for together
 };
 
@@ -50,7 +60,7 @@ __device__ void add_sample(const T* values, std::uint64_t count, const MissingTe
 
 /// A range per thread block; the last block puts them together.
 template <class T>
-__global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_multiprocessor)
+__global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::resident_blocks)
     find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, bool samples,
                 SeenRange<T>* ranges, ScanResult<T>* result) {
   constexpr unsigned in_flight = ScanPolicy::in_flight;
@@ -164,7 +174,7 @@ constexpr std::uint64_t points_of_scan = 16 * 1024;
 
 /// The ranges of frames.
 template <class T>
-__global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::blocks_of_multiprocessor)
+__global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::resident_blocks)
     scan_frames(const __grid_constant__ ManyFrames<ScanTask<T>> frames) {
   __shared__ alignas(std::uint64_t) std::uint32_t shared[ManyFrames<ScanTask<T>>::shared_words];
   unsigned block;
