@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t exact_one_in = 20;
 constexpr std::uint64_t common_one_in = 10;
+constexpr std::size_t others_one_in = 8;     ///< at least, to tell how often they come
+constexpr std::size_t few_values_come = 16;  ///< times, on average
 constexpr std::uint8_t usual_snap = 8;
 constexpr int mean_rounds = 5;
 constexpr double sample_units = 4096;  ///< of a bound, in sums over the sample
@@ -34,6 +36,14 @@ Run densest_window(std::span<const double> sorted, double width) {
     if (sorted[i] - sorted[first] <= width) densest = {first, densest.count + 1};
   }
   return densest;
+}
+
+/// Whether values other than the frequent one, which comes so often, are few.
+bool has_few_values(std::span<const double> sorted, std::size_t frequent) {
+  const std::size_t others = sorted.size() - frequent;
+  std::size_t different = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) different += sorted[i] != sorted[i - 1] ? 1 : 0;
+  return others * others_one_in >= sorted.size() && different * few_values_come <= others;
 }
 
 /// The values within the bound of `from`.
@@ -219,6 +229,7 @@ Background find_background(std::vector<double> values, double bound, DType dtype
   const double middle = lowest + (values[window.first + window.count - 1] - lowest) / 2;
   background.frequent = without_sign_of_zero(values[equals.first]);
   background.is_common = equals.count * common_one_in >= values.size();
+  background.has_few_values = has_few_values(values, equals.count);
   background.is_exact = equals.count * exact_one_in >= values.size() &&
                         std::fabs(background.frequent - middle) <= 2 * bound;
   background.value = background.frequent;

@@ -16,10 +16,12 @@ namespace cuszi {
 /// What most of a field's values are, or lie around.
 struct Background {
   double value = 0;
-  bool is_exact = false;       ///< many values are exactly this, and no place has more around it
-  double share = 0;            ///< of the values, within the bound of it
-  double frequent = 0;         ///< the most frequent value, wherever it lies; the lowest of several
-  bool is_common = false;      ///< the frequent value is that of a tenth of the field
+  bool is_exact = false;   ///< many values are exactly this, and no place has more around it
+  double share = 0;        ///< of the values, within the bound of it
+  double frequent = 0;     ///< the most frequent value, wherever it lies; the lowest of several
+  bool is_common = false;  ///< the frequent value is that of a tenth of the field
+  bool has_few_values =
+      false;                   ///< others than the frequent one come four times or more in a sample
   std::vector<double> sample;  ///< all this is of, sorted
 };
 

@@ -425,14 +425,15 @@ class Choice {
 /// Chooses what is left open of `params`, whose lattice is that of the frame; nothing if nothing
 /// is.
 std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
-                                       const MultilevelConfig& config, const Dims& dims,
+                                       const MultilevelConfig& config, Effort effort,
+                                       const Dims& dims,
                                        const std::optional<LorenzoParams>& lorenzo_candidate,
                                        FrameTrials& trials) {
   const Freedom free{!config.axes && !config.roles, !config.reach, !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
   if (nothing_is_free) return std::nullopt;
-  Choice choice(params, free, config.effort, dims, lorenzo_candidate, trials);
-  switch (config.effort) {
+  Choice choice(params, free, effort, dims, lorenzo_candidate, trials);
+  switch (effort) {
     case Effort::fast: return choice.in_frame(choice.by_sampled_costs());
     case Effort::normal: return choice.in_frame(choice.by_few_trials());
     case Effort::best: return choice.in_frame(choice.by_full_trials());
@@ -482,9 +483,12 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return {std::move(method), {}};
-  const Effort effort = config.predictor.multilevel.effort;
   const Dims& dims = shape.dims;
   const Background background = find_background(session.sampled_values(), bound, shape.dtype);
+  const Effort asked_effort = config.predictor.multilevel.effort;
+  // Areas of one value each have edges that sampled costs misjudge, and Lorenzo often suits.
+  const bool has_edges = asked_effort == Effort::fast && background.has_few_values;
+  const Effort effort = has_edges ? Effort::normal : asked_effort;
   set_background(background, *params);
   const std::optional<bool> asked = config.predictor.multilevel.block_contexts;
   params->block_contexts = asked.value_or(false);
@@ -500,8 +504,8 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
     lorenzo_candidate = lorenzo_like(*params, background, dims);
   }
   std::optional<SampledCost> cost;
-  if (auto chosen =
-          choose_by_trials(*params, config.predictor.multilevel, dims, lorenzo_candidate, trials)) {
+  if (auto chosen = choose_by_trials(*params, config.predictor.multilevel, effort, dims,
+                                     lorenzo_candidate, trials)) {
     const bool is_telling = trials.part().all() || chosen->bytes >= least_bytes;
     if (lorenzo_candidate && is_telling) {
       const auto [coder, bytes] = trials.best_coder(*lorenzo_candidate, chosen->bytes);
@@ -510,7 +514,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
     *params = std::move(chosen->params);
     cost = chosen->cost;
   }
-  params->block_contexts = asked.value_or(blocks_pay(effort, params->lattice));
+  params->block_contexts = asked.value_or(blocks_pay(asked_effort, params->lattice));
   session.fit(method.predictor);
   return {std::move(method), cost};
 }

@@ -153,6 +153,24 @@ Result coded(const std::vector<float>& values, const Dims& dims, Effort effort) 
 
 }  // namespace
 
+TEST_CASE("a field has few values if others than the frequent one come often") {
+  const auto levels = [](std::size_t count, std::size_t each) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count * each; ++i) values.push_back(static_cast<double>(i / each));
+    return values;
+  };
+  const auto has_few = [](const std::vector<double>& values) {
+    return background_of(values, bound, DType::f32).has_few_values;
+  };
+  CHECK(has_few(levels(20, 20)));
+  CHECK_FALSE(has_few(levels(20, 15)));
+  CHECK(has_few(with(levels(20, 20), 2000, 7)));
+  CHECK_FALSE(has_few(with(levels(20, 20), 4000, 7)));  // too few others to tell
+  CHECK_FALSE(has_few(scattered(1000, 0)));
+  CHECK_FALSE(has_few(std::vector<double>(1000, 1)));
+  CHECK_FALSE(has_few({}));
+}
+
 TEST_CASE("values are sorted by their digits") {
   Random random(11);
   std::vector<double> values{0.0, -1.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2.0, 2.0};

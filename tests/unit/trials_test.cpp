@@ -137,6 +137,17 @@ TEST_CASE("contexts of blocks are for vast frames refined along three axes where
   CHECK(multilevel_of(chooser.choose(config)).block_contexts);
 }
 
+TEST_CASE("the least effort tries what the usual one does where values are few") {
+  FrameConfig usual = by_context_coder();
+  usual.predictor.automatic = true;
+  FrameConfig least = usual;
+  least.predictor.multilevel.effort = Effort::fast;
+  Chooser few(FieldKind::steps);
+  CHECK(few.choose(least).method.predictor == few.choose(usual).method.predictor);
+  Chooser many(FieldKind::ramp);
+  CHECK(std::holds_alternative<MultilevelParams>(many.choose(least).method.predictor));
+}
+
 TEST_CASE("after a first frame by Lorenzo trials are made again") {
   FrameConfig config = by_context_coder();
   config.predictor.automatic = config.automatic_coder = true;
