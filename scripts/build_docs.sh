@@ -26,6 +26,6 @@ esac
 python=$(scripts/python_env.sh scripts/requirements/docs.txt build/docs-env)
 export NO_MKDOCS_2_WARNING=1
 "$python" bench/report.py --check
-[[ -z $(find build/default -name libcuszi.so.0 2>/dev/null) ]] || scripts/run_notebook.sh build/default
+[[ -z $(find build/default -name libcuszi.so.1 2>/dev/null) ]] || scripts/run_notebook.sh build/default
 PYTHONDONTWRITEBYTECODE=1 "$python" -m mkdocs "${command[@]}"
 [[ ${command[0]} == serve ]] || echo "The site is build/site/index.html."

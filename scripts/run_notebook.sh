@@ -16,8 +16,8 @@ USAGE
 build=$1
 folder=${2:-build/notebook}
 python=$PWD/$(scripts/python_env.sh scripts/requirements/notebook.txt build/notebook-env)
-library=$(find "$build" -name libcuszi.so.0 | head -n 1)
-[[ -n $library ]] || { echo "run_notebook.sh: no libcuszi.so.0 in $build" >&2; exit 1; }
+library=$(find "$build" -name libcuszi.so.1 | head -n 1)
+[[ -n $library ]] || { echo "run_notebook.sh: no libcuszi.so.1 in $build" >&2; exit 1; }
 mkdir -p "$folder"
 # The package as it lies in the sources, with the library of the build.
 CUSZI_LIBRARY=$(realpath "$library") PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 \

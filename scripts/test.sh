@@ -157,7 +157,7 @@ check_tsan() {
     step "Build: tsan"
     scripts/build.sh tsan || return
     step "Tests: tsan"
-    once "$(sha256sum build/tsan/tests/{thread,library}_tests build/tsan/lib*/libcuszi.so.0)" run_tsan
+    once "$(sha256sum build/tsan/tests/{thread,library}_tests build/tsan/lib*/libcuszi.so.1)" run_tsan
 }
 
 check_asan() {

@@ -158,7 +158,7 @@ class InstalledTest(Prefix):
         (self.folder / "u_8x20x30.f32").write_bytes(bytes(4800) + b"\0\0\x80?" * 3600)
         run(usr / "bin/cuszi", "compress", self.folder / "u_8x20x30.f32", "-e", "1e-3", "--verify")
         for plugin in usr.rglob("hdf5/plugins/libh5cuszi.so"):
-            self.assertRegex(run("ldd", plugin), f"libcuszi.so.0 => .*{root.name}/usr/lib")
+            self.assertRegex(run("ldd", plugin), f"libcuszi.so.1 => .*{root.name}/usr/lib")
             links = list(usr.glob("lib/*/hdf5/*/plugins/libh5cuszi.so"))
             self.assertEqual({link.resolve() for link in links}, {plugin.resolve()})
 

@@ -53,6 +53,12 @@ class Packaging(unittest.TestCase):
                               (CONDA, r'(?m)^  version: "([\d.]+)"')]:
             self.assertEqual(version_in(name, pattern), version, name)
 
+    def test_the_library_is_looked_for_by_its_major_version(self):
+        major = version_in("CMakeLists.txt", r"project\(cuszi VERSION (\d+)")
+        for name in ["bindings/python/CMakeLists.txt", "bindings/python/cuszi/_library.py", CONDA, "scripts/build_docs.sh",
+                     "scripts/run_notebook.sh", "scripts/test.sh", "tests/library/test_installed.py"]:
+            self.assertEqual(set(re.findall(r"libcuszi\.so\.(\d+)", (ROOT / name).read_text())), {major}, name)
+
     def test_the_address_is_the_same_everywhere(self):
         address = version_in("CMakeLists.txt", r'HOMEPAGE_URL "(.*?)"')
         for name, pattern in [("pyproject.toml", r'Homepage = "(.*)"'), ("CITATION.cff", r"repository-code: (.*)"),

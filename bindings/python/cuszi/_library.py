@@ -136,7 +136,7 @@ class Decompression(Structure):
 def _load() -> ctypes.CDLL:
     """The library beside this file, or the one that CUSZI_LIBRARY names."""
     library = ctypes.CDLL(os.environ.get("CUSZI_LIBRARY")
-                          or str(Path(__file__).with_name("libcuszi.so.0")))
+                          or str(Path(__file__).with_name("libcuszi.so.1")))
     signatures = {
         "cuszi_version": (c_char_p, []),
         "cuszi_h5_filter": (c_int32, []),
