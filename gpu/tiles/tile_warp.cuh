@@ -274,8 +274,8 @@ __device__ inline void store_four(const double (&four)[4], double* to) {
 template <class Shape>
 inline constexpr bool are_in_line = Shape::block(2) == lane_points;
 
-/// Of such a tile four neighbouring lanes exchange fours of one half of their points: the i-th of
-/// the j-th lane becomes the j-th of the i-th one. They then access 64 bytes in a row.
+/// Four neighbouring lanes of a tile in line exchange fours of one half of their points: the i-th
+/// of the j-th lane becomes the j-th of the i-th one. The lanes then access 64 bytes in a row.
 template <class V>
 __device__ void exchange_fours(V* half, unsigned lane) {
 #pragma unroll
