@@ -13,7 +13,8 @@ the Debian package and an archive of the sources into FOLDER (dist) with their S
 publish. It publishes nothing itself.
 
   --check        only say what stands in the way; exit 1 if anything does
-  --address URL  only make URL the address of the repository wherever the project tells it
+  --address URL  only make URL the address of the repository: in CMakeLists.txt, pyproject.toml, CITATION.cff and the
+                 recipes of Spack and conda
 USAGE
 }
 
@@ -33,9 +34,21 @@ done
 
 version=$(sed -n 's/^project(cuszi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 address=$(sed -n 's/.*HOMEPAGE_URL "\(.*\)".*/\1/p' CMakeLists.txt)
+
+set_line() { # FILE AFTER KEY VALUE: puts KEY and VALUE behind the line that begins with AFTER, in place of another VALUE
+    sed -i -e "/^$3/d" -e "\\|^$2|a\\$3$4" "$1"
+}
+
 if [[ -n $new_address ]]; then
-    sed -i "s|$address|${new_address%/}|g" CMakeLists.txt pyproject.toml CITATION.cff \
-        packaging/spack/spack_repo/cuszi/packages/cuszi/package.py packaging/conda/recipe.yaml
+    url=${new_address%/}
+    sed -i "s|$address|$url|" CMakeLists.txt
+    set_line CITATION.cff 'license: ' 'repository-code: ' "$url"
+    set_line packaging/conda/recipe.yaml 'about:' '  homepage: ' "$url"
+    set_line packaging/spack/spack_repo/cuszi/packages/cuszi/package.py '    license(' '    homepage = ' "\"$url\""
+    set_line pyproject.toml '[[]project.urls]' 'Homepage = ' "\"$url\""
+    set_line pyproject.toml 'Homepage = ' 'Documentation = ' "\"$url/docs\""
+    set_line pyproject.toml 'Documentation = ' 'Changelog = ' "\"$url/blob/main/CHANGELOG.md\""
+    set_line pyproject.toml 'Changelog = ' 'Issues = ' "\"$url/issues\""
     exit
 fi
 
@@ -55,7 +68,7 @@ conda_recipe_renders() {
 }
 changelog_has_a_date() { grep -qE "^## ${version//./\\.}, [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md; }
 citation_has_that_date() {
-    grep -qF "## $version, $(sed -n 's/^date-released: //p' CITATION.cff)" CHANGELOG.md
+    grep -qxF "## $version, $(sed -n 's/^date-released: //p' CITATION.cff)" CHANGELOG.md
 }
 tree_is_clean() { [[ -z $(git status --porcelain) ]]; }
 tag_is_free() { ! git rev-parse -q --verify "refs/tags/v$version"; }
@@ -83,7 +96,7 @@ cat <<SET
 What only a person can set, each in one place:
 
   the version               CMakeLists.txt; the others of the first check follow it
-  the date                  CHANGELOG.md and CITATION.cff
+  the date                  CHANGELOG.md, and date-released in CITATION.cff
   the repository's address  scripts/release.sh --address URL
   HDF5's filter number      CUSZI_H5_FILTER in include/cuszi/cuszi.h, once The HDF Group has given one
                             (packaging/registrations); now $(sed -n 's/^#define CUSZI_H5_FILTER \([0-9]*\).*/\1/p' include/cuszi/cuszi.h)
@@ -107,7 +120,7 @@ Built in $out. What a person does now:
   git tag -s v$version -m "cuszi $version"
   git push origin v$version
   python3 -m twine upload $out/cuszi-$version.tar.gz $out/cuszi-$version-*.whl
-  gh release create v$version --notes-file <(sed -n '/^## ${version//./\\.},/,/^## /p' CHANGELOG.md | sed '1d;\$d') $out/*
+  gh release create v$version --notes-file <(sed -n '/^## ${version//./\\.},/,/^## /{/^## /d;p}' CHANGELOG.md) $out/*
 
 and, where it is the first release, packaging/registrations; pull requests with the version $version and the SHA-256 of
 cuszi-$version-source.tar.gz for Spack and for conda-forge (packaging/conda, whose source is then that archive's address).

@@ -60,14 +60,17 @@ class Packaging(unittest.TestCase):
             self.assertEqual(set(re.findall(r"libcuszi\.so\.(\d+)", (ROOT / name).read_text())), {major}, name)
 
     def test_the_address_is_the_same_everywhere(self):
+        """Until there is one, that of CMakeLists.txt stands in for it, and no other file has any."""
         address = version_in("CMakeLists.txt", r'HOMEPAGE_URL "(.*?)"')
-        for name, pattern in [("pyproject.toml", r'Homepage = "(.*)"'), ("CITATION.cff", r"repository-code: (.*)"),
-                              (RECIPE, r'homepage = "(.*)"'), (CONDA, r"homepage: (.*)")]:
-            self.assertEqual(version_in(name, pattern), address, name)
-        urls = re.findall(r'(?m)^(?:Documentation|Changelog|Issues) = "(.*)"$', (ROOT / "pyproject.toml").read_text())
-        self.assertEqual(len(urls), 3)
-        for url in urls:
-            self.assertTrue(url.startswith(address + "/"), url)
+        found = {str(name): re.findall(pattern, (ROOT / name).read_text()) for name, pattern in [
+            ("pyproject.toml", r'(?m)^(?:Homepage|Documentation|Changelog|Issues) = "(.*)"$'),
+            ("CITATION.cff", r"(?m)^repository-code: (.*)"), (RECIPE, r'homepage = "(.*)"'), (CONDA, r"homepage: (.*)")]}
+        if address.endswith(".example"):
+            self.assertEqual({name: urls for name, urls in found.items() if urls}, {})
+        else:
+            self.assertEqual([len(urls) for urls in found.values()], [4, 1, 1, 1])
+            for url in sum(found.values(), []):
+                self.assertTrue(url == address or url.startswith(address + "/"), url)
 
     def test_the_python_package_takes_its_version_from_cmake(self):
         project = ROOT / "pyproject.toml"

@@ -25,21 +25,24 @@ class Release(unittest.TestCase):
         self.assertRegex(version, r"^\d+\.\d+\.\d+$")
 
     def test_the_address_is_set_everywhere(self):
-        told = ["CMakeLists.txt", "pyproject.toml", "CITATION.cff",
-                "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py", "packaging/conda/recipe.yaml"]
+        spack = "packaging/spack/spack_repo/cuszi/packages/cuszi/package.py"
+        told = ["CMakeLists.txt", "pyproject.toml", "CITATION.cff", spack, "packaging/conda/recipe.yaml"]
         old = re.search(r'HOMEPAGE_URL "(.*?)"', (ROOT / "CMakeLists.txt").read_text())[1]
         with tempfile.TemporaryDirectory() as folder:
             for name in [*told, "scripts/release.sh"]:
                 copy = Path(folder) / name
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, copy)
-            subprocess.run([Path(folder) / "scripts/release.sh", "--address", "https://forge.test/cuszi/"],
-                           check=True)
-            for name in told:
-                text = (Path(folder) / name).read_text()
-                self.assertNotIn(old, text, name)
-                self.assertIn("https://forge.test/cuszi", text, name)
-                self.assertNotIn("https://forge.test/cuszi//", text, name)
+            for address in ["https://first.test", "https://forge.test/cuszi/"]:
+                subprocess.run([Path(folder) / "scripts/release.sh", "--address", address], check=True)
+            texts = {name: (Path(folder) / name).read_text() for name in told}
+        for name, text in texts.items():
+            self.assertNotRegex(text, f"{old}|first.test|cuszi//", name)
+        for name, line in [("CMakeLists.txt", 'HOMEPAGE_URL "{}")'), ("CITATION.cff", "\nrepository-code: {}\n"),
+                           (spack, '\n    homepage = "{}"\n'), ("packaging/conda/recipe.yaml", "about:\n  homepage: {}\n"),
+                           ("pyproject.toml", '\nHomepage = "{}"\nDocumentation = "{}/docs"\n'
+                            'Changelog = "{}/blob/main/CHANGELOG.md"\nIssues = "{}/issues"\n')]:
+            self.assertEqual(texts[name].count(line.replace("{}", "https://forge.test/cuszi")), 1, name)
 
     def test_scripts_of_workflows_are_there(self):
         workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))

@@ -14,8 +14,6 @@ class Cuszi(CMakePackage, CudaPackage):
     """Error-bounded lossy compression of scientific fields on NVIDIA GPUs and CPUs: a tool, a
     library and a filter for HDF5."""
 
-    homepage = "https://cuszi.example"
-
     license("BSD-3-Clause")
 
     version("1.0.0")
