@@ -8,9 +8,9 @@ usage() {
 Usage: scripts/release.sh [--check] [--out FOLDER]
        scripts/release.sh --address URL
 
-Checks the version, the changelog, the tag, the archives of earlier versions and the tables; builds the sdist and the wheel,
-the Debian package and an archive of the sources into FOLDER (dist) with their SHA-256; prints the commands that tag and
-publish. It publishes nothing itself.
+Checks the version, the changelog, the ledger, the tag, the archives of earlier versions and the tables; builds the sdist
+and the wheel, the Debian package and an archive of the sources into FOLDER (dist) with their SHA-256; prints the commands
+that tag and publish. It publishes nothing itself.
 
   --check        only say what stands in the way; exit 1 if anything does
   --address URL  only make URL the address of the repository: in CMakeLists.txt, pyproject.toml, CITATION.cff and the
@@ -77,6 +77,7 @@ archives_restore() {
         SLOW_DECODER=$PWD/build/default/tests/slow_decoder PYTHONDONTWRITEBYTECODE=1 python3 tests/golden/test_golden.py
 }
 released_archives_restore() { build/default/tests/compat_tests; }
+ledger_is_reviewed() { grep -qF "Reviewed for $version." docs/reference/ledger.md; }
 address_is_real() { [[ $address != *.example ]]; }
 
 echo "cuszi $version"
@@ -84,6 +85,7 @@ check "one version and one address in CMake, the changelog, CITATION.cff, the he
 check "the conda recipe renders, for the CPU and for CUDA" conda_recipe_renders
 check "CHANGELOG.md has a date: '## $version, YYYY-MM-DD'" changelog_has_a_date
 check "CITATION.cff has the same date" citation_has_that_date
+check "docs/reference/ledger.md has all versions that wrote wrong archives: 'Reviewed for $version.'" ledger_is_reviewed
 check "pages are those of the tables (bench/report.py --check)" python3 bench/report.py --check
 check "golden archives restore, and are made again, by build/default" archives_restore
 check "test_data/compat restores, and has all that archives can have, by build/default" released_archives_restore
@@ -96,6 +98,7 @@ cat <<SET
 What only a person can set, each in one place:
 
   the version               CMakeLists.txt; the others of the first check follow it
+  the ledger                docs/reference/ledger.md: known defects of archives, and the version it was reviewed for
   the date                  CHANGELOG.md, and date-released in CITATION.cff
   the repository's address  scripts/release.sh --address URL
   HDF5's filter number      CUSZI_H5_FILTER in include/cuszi/cuszi.h, once The HDF Group has given one

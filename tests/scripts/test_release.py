@@ -44,6 +44,17 @@ class Release(unittest.TestCase):
                             'Changelog = "{}/blob/main/CHANGELOG.md"\nIssues = "{}/issues"\n')]:
             self.assertEqual(texts[name].count(line.replace("{}", "https://forge.test/cuszi")), 1, name)
 
+    def test_the_ledger_is_asked_for(self):
+        """It has a row for each version with a defect, and the version that it was reviewed for."""
+        asked = re.search(r'grep -qF "(Reviewed for \$version\.)"', (ROOT / "scripts/release.sh").read_text())[1]
+        text = (ROOT / "docs/reference/ledger.md").read_text()
+        version = re.search(r"Reviewed for (\d+\.\d+\.\d+)\.", text)[1]
+        self.assertIn(asked.replace("$version", version), text)
+        rows = re.findall(r"(?m)^\| (?!versions|---)(.*) \|$", text)
+        for row in rows:
+            self.assertRegex(row, r"^\d+\.\d+\.\d+( to \d+\.\d+\.\d+)?( \| [^|]+){3}$")
+        self.assertNotEqual(bool(rows), "No released version is known to be wrong" in text)
+
     def test_scripts_of_workflows_are_there(self):
         workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
         self.assertEqual([path.stem for path in workflows], ["build", "docs", "test", "wheels"])
