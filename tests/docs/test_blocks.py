@@ -88,7 +88,9 @@ def run(*command):
 
 
 def program_of(texts, language):
-    """One program of the blocks of a page: their includes, then one after the other in main()."""
+    """One program of the blocks of a page: their includes, then one after the other in main(), unless they have one."""
+    if any("int main(" in text for text in texts):
+        return "".join(texts)
     lines = "".join(texts).splitlines()
     includes = [line for line in lines if line.startswith("#include")]
     body = [line for line in lines if not line.startswith("#include")]
