@@ -112,7 +112,11 @@ def print_head(tool, table):
 # date: {datetime.date.today()}
 # command: scripts/python_env.sh scripts/requirements/climate.txt build/climate-env
 # command: build/climate-env/bin/python bench/pointwise.py build/default/app/cuszi FOLDER > bench/results/pointwise_cpu.tsv
-# note: SZ3, SPERR, ZFP and EBCC code logarithms in float32 that numcodecs-pw-ratio makes, which packs signs by zstd. Of LC the best of {len(CHAINS)} chains of components counts, PFPL's among them; bit-round is followed by zstd. In brackets, how many times the share the largest error is, inf where a zero does not come back. Empty where a codec refuses the field; TTHRESH has no bound for each value. Fields with missing or fill values are left out.
+# about: Ratio at a share of 1e-3 of each value; in brackets the largest error in shares, where it exceeds the share.
+# note: SZ3, SPERR, ZFP and EBCC code logarithms in float32 that numcodecs-pw-ratio makes, which packs signs by zstd. Of LC the best of {len(CHAINS)} chains of components counts, PFPL's among them; bit-round is followed by zstd. inf: a zero does not come back. Empty where a codec refuses the field; TTHRESH has no bound for each value. Fields with missing or fill values are left out.
+# hide: dims
+# hide: share
+# only: share 1e-3
 # across: codec
 # cell: {{ratio}}{{wrong}}
 # mean: share {{:.2f}}

@@ -76,7 +76,9 @@ def main():
             f"# device: One thread of {processor()}; {version}",
             f"# date: {datetime.date.today()}",
             f"# command: bench/presets.py FOLDER {parsed.large.name} --out bench/results/presets_efforts_cpu.tsv",
-            "# note: Ratios are geometric means over the 19 real fields. Speeds are bytes over the user CPU time of whole "
+            "# about: Ratios are geometric means of the 19 real fields; speed and memory are those of whole commands on a "
+            "rough field at 1e-3.",
+            "# note: Speeds are bytes over the user CPU time of whole "
             f"commands on {parsed.large.name} at 1e-3; memory is the largest resident set when compressing it, in "
             "multiples of the field."]
     columns = ["preset", "effort", *(f"ratio at {bound}" for bound in BOUNDS), "compress MB/s", "decompress MB/s",

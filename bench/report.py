@@ -8,11 +8,15 @@ A table is one file of tab-separated values. Lines that begin with "# key: value
     device   what ran, with its driver and versions
     date     when
     command  how to measure it again (repeatable)
-    note     what a reader must know (repeatable)
+    about    what the page says of the table: a sentence or two
+    note     what a reader of the file must know besides (repeatable)
+    hide     a column that the page leaves out (repeatable)
+    only     the rows that the page shows: "bound 1e-3"; "means" for those alone
     across   a column whose values become columns of the table; the table's cells follow `cell`
     cell     a format of the other columns, like "{compress GB/s} / {decompress GB/s}"
-    mean     the key of a last row of geometric means over all rows, or over rows of one key each,
+    mean     the key of a last row of geometric means over all rows, shown or not, or over rows of one key each,
              followed by the format of a figure: "preset {:.0f}"
+    mean of  a column that has a mean, if not all of the cell do (repeatable)
 """
 
 import argparse
@@ -86,7 +90,7 @@ def read_table(path):
             if len(cells) != len(table.columns):
                 raise FormatError(f"{path.name}:{number}: {len(cells)} cells, not {len(table.columns)}")
             table.rows.append(dict(zip(table.columns, cells)))
-    for key in ("title", "device", "date", "command"):
+    for key in ("title", "device", "date", "command", "about"):
         if key not in table.keys:
             raise FormatError(f"{path.name}: no '# {key}:'")
     if not table.rows:
@@ -99,17 +103,24 @@ def factor(text):
     return float(re.sub(r"[^0-9.e+-]", "", text))
 
 
+def shown_rows(table):
+    """The rows that a page shows."""
+    column, _, value = table.one("only", "").rpartition(" ")
+    return [row for row in table.rows if not value or column and row[column] == value]
+
+
 def shown_columns(table):
     """The heads of the table as it is shown, and its rows as lists of cells."""
     across = table.one("across")
+    visible = [column for column in table.columns if column not in table.keys.get("hide", [])]
     if across is None:
-        return table.columns, [[row[column] for column in table.columns] for row in table.rows]
+        return visible, [[row[column] for column in visible] for row in shown_rows(table)]
     cell = table.one("cell")
     in_cell = [name for _, name, _, _ in string.Formatter().parse(cell) if name]
-    heads = [column for column in table.columns if column != across and column not in in_cell]
+    heads = [column for column in visible if column != across and column not in in_cell]
     places = list(dict.fromkeys(row[across] for row in table.rows))
     lines = {}
-    for row in table.rows:
+    for row in shown_rows(table):
         shown = "" if not any(row[name] for name in in_cell) else cell.format(**row)
         lines.setdefault(tuple(row[head] for head in heads), {})[row[across]] = shown
     return heads + places, [list(key) + [line.get(place, "") for place in places] for key, line in lines.items()]
@@ -135,11 +146,10 @@ def mean_rows(table, heads):
             here = [row for row in rows if row[across] == place]
             names = [part for _, part, _, _ in string.Formatter().parse(cell) if part]
             figures = {part: [row[part] for row in here if row[part]] for part in names}
-            figures = {part: values for part, values in figures.items()
-                       if len(values) == len(here) and all(re.fullmatch(r"[0-9.e+]+x?", value) for value in values)}
-            shown[place] = " / ".join(form.format(geometric_mean([factor(value) for value in values]))
-                                      for part, values in figures.items()
-                                      if part in (table.keys.get("mean of") or names))
+            of = {part: form.format(geometric_mean([factor(value) for value in values])) for part, values in figures.items()
+                  if part in (table.keys.get("mean of") or names)
+                  and len(values) == len(here) and all(re.fullmatch(r"[0-9.e+]+x?", value) for value in values)}
+            shown[place] = cell.format(**of) if len(of) == len(names) else " / ".join(of.values())
         means.append([shown.get(head, "") for head in heads])
     return means
 
@@ -152,14 +162,10 @@ def markdown_table(heads, rows):
 
 def section(table):
     heads, rows = shown_columns(table)
-    words = [f"## {table.one('title')}", "",
-             f"{table.one('device')}. {table.one('date')}."]
-    for note in table.keys.get("note", []):
-        words += ["", note]
-    words += ["", "```text", *table.keys["command"], "```", "",
-              markdown_table(heads, rows + mean_rows(table, heads)), "",
-              f"Data: `bench/results/{table.name}.tsv`", ""]
-    return "\n".join(words)
+    device = re.split("[,;]", table.one("device"))[0]
+    return "\n".join([f"## {table.one('title')}", "", table.one("about"), "",
+                      markdown_table(heads, rows + mean_rows(table, heads)), "",
+                      f"{device}, {table.one('date')}: `bench/results/{table.name}.tsv`", ""])
 
 
 def pages(tables):
@@ -170,7 +176,7 @@ def pages(tables):
     texts = {}
     for page, (title, about, names) in PAGES.items():
         texts[page] = "\n".join([f"# {title}", "", "<!-- Written by bench/report.py from bench/results: do not edit. -->",
-                                 "", about, "",
+                                 "", about, "", "The files named have all rows, the commands that measure them and the versions.", "",
                                  *[section(tables[name]) for name in names if name not in OPTIONAL - tables.keys()]])
     return texts
 

@@ -191,14 +191,13 @@ def zfp_on_gpu(place):
 
 ON_CPU, ON_DEVICE = "CPU; archives do not depend on the device", "gpu"
 GENERATED = {"note": "Fields of `bench/fields.py`."}
-PEERS = ("Peers are the SZ3 of pysz (`sz3`) and the SZ3 (`sz3-hdf5`), SPERR and ZFP of hdf5plugin, of the versions in "
-         "`scripts/requirements/peers.txt`; the best is chosen per field and bound. "
-         "Few of them know missing values (`climate-SST_fill1e20`).")
+OVER = "Ratio, in brackets over the best of SZ3, SPERR and ZFP"
 SIMULATED = {"title": "Preset `ratio` over the best CPU peer, fields of `bench/fields.py`",
-             "command": "bench/run_all.sh --only peers_simulated_small", "note": PEERS}
+             "command": "bench/run_all.sh --only peers_simulated_small",
+             "about": f"{OVER}; few of them know missing values (`climate-SST_fill1e20`)."}
 SDRBENCH = {"title": "Preset `ratio` over the best CPU peer, fields of SDRBench",
             "command": "bench/run_all.sh --only peers_sdrbench --sdrbench FOLDER",
-            "note": f"Files by the names that `bench/sdrbench.dims` lists. {PEERS}"}
+            "about": f"{OVER}, on files by the names that `bench/sdrbench.dims` lists."}
 
 # By name: what measures it, the device (or "cpu", "gpu": what is here), and what its head says on other fields than those of
 # the table in bench/results.
@@ -250,7 +249,7 @@ def measure(name, place):
     if not rows:
         return "left as it is: no field"
     if not head and place.real is None:
-        head = {"note": f"{GENERATED['note']} {like(name).one('note').replace('the 19 real fields', 'these')}"}
+        head = {"about": f"{GENERATED['note']} {like(name).one('about').replace('the 19 real fields', 'these')}"}
     (place.out / "results" / f"{name}.tsv").write_text(table_text(name, rows, device, head), encoding="utf-8")
     return f"{len(rows)} rows"
 

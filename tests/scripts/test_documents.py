@@ -17,7 +17,7 @@ import man_page  # noqa: E402
 import notebook  # noqa: E402
 import report  # noqa: E402
 
-HEAD = "# title: T\n# device: D\n# date: 2026-01-01\n# command: run\n"
+HEAD = "# title: T\n# device: D\n# date: 2026-01-01\n# command: run\n# about: A.\n"
 
 
 class Tables(unittest.TestCase):
@@ -48,6 +48,19 @@ class Tables(unittest.TestCase):
                           "field\tpreset\tratio\na\tp\t2\na\tq\t\nb\tp\t8\nb\tq\t5\n")
         heads, _ = report.shown_columns(table)
         self.assertEqual(report.mean_rows(table, heads), [["geometric mean", "4.0", ""]])
+
+    def test_rows_and_columns_that_a_page_leaves_out(self):
+        rows = "field\tbound\tratio\tms\na\t1e-2\t2\t1\na\t1e-3\t8\t1\nb\t1e-3\t2\t1\n"
+        table = self.read("# hide: bound\n# hide: ms\n# only: bound 1e-3\n# mean: none {:.0f}\n" + rows)
+        heads, shown = report.shown_columns(table)
+        self.assertEqual((heads, shown), (["field", "ratio"], [["a", "8"], ["b", "2"]]))
+        self.assertEqual(report.mean_rows(table, heads), [["geometric mean", "3"]])
+        self.assertEqual(report.shown_columns(self.read("# only: means\n" + rows))[1], [])
+
+    def test_means_in_the_form_of_cells(self):
+        table = self.read("# across: bound\n# cell: {ratio}: {ms} ms\n# mean: none {:.0f}\nfield\tbound\tratio\tms\n"
+                          "a\t1e-3\t2\t1\nb\t1e-3\t8\t9\n")
+        self.assertEqual(report.mean_rows(table, report.shown_columns(table)[0]), [["geometric mean", "4: 3 ms"]])
 
     def test_what_is_no_table(self):
         for text, told in [("field\tratio\na\n", "1 cells, not 2"), ("# across\nfield\na\n", "is not '# key: value'"),
