@@ -47,13 +47,11 @@ PAGES = {
              "cusz_cuszi_h200_sizes", "zfp_h200", "peers_h200", "frames_h200", "verify_h200", "lorenzo_interp_h100", "bitcomp_h100", "ans_h200"]),
     "cpu": ("Speed and memory on a CPU", "GB/s and MB/s are of the field.",
             ["presets_efforts_cpu", "presets_cpu", "ratio_cpu_small", "zfp_cpu_threads", "zfp_cpu_libzfp"]),
-    "studies": ("Studies of the coder and its index", "Each table is made by one command. C is the number of symbols or "
-                "blocks in a chunk, P the chunks in a partition, f the size of the index over the rest of the archive, "
+    "studies": ("Studies of the coder and its index", "C is the number of symbols or blocks in a chunk, P the chunks in a partition, f the size of the index over the rest of the archive, "
                 "R the ratio without it.",
                 ["huffman_merge_h100", "huffman_symbols_h100", "huffman_index_h100", "huffman_index_default_h100",
                  "zfp_index_h200"]),
-    "library": ("Library, filter, Python and files", "What a call through a binding adds to the work in memory, and "
-                "what the way between files takes.",
+    "library": ("Library, filter, Python and files", "Overhead of the bindings, and speed between files.",
                 ["python_h200", "library_h200", "library_cpu", "chunks_cpu", "files_h100"]),
 }
 
@@ -176,7 +174,7 @@ def pages(tables):
     texts = {}
     for page, (title, about, names) in PAGES.items():
         texts[page] = "\n".join([f"# {title}", "", "<!-- Written by bench/report.py from bench/results: do not edit. -->",
-                                 "", about, "", "The files named have all rows, the commands that measure them and the versions.", "",
+                                 "", about, "", "The file below each table has all rows, the commands and the versions.", "",
                                  *[section(tables[name]) for name in names if name not in OPTIONAL - tables.keys()]])
     return texts
 
