@@ -164,6 +164,8 @@ std::string_view name_of(FrameKind kind) {
   return names.at(static_cast<std::size_t>(kind));
 }
 
+void Sections::add(const Section& section) { list_.push_back(section); }
+
 bool Sections::has(SectionId id) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
 }

@@ -59,7 +59,7 @@ struct Section {
 class Sections {
  public:
   void add(SectionId id, Bytes bytes) { add({id, bytes}); }
-  void add(const Section& section) { list_.push_back(section); }
+  void add(const Section& section);
   bool has(SectionId id) const;
   /// The bytes of a section, none if the level does not have it.
   Bytes find(SectionId id) const;

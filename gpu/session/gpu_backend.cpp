@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "cuszi/gpu.hpp"
 #include "gpu/field/hash.cuh"
 #include "gpu/field/metrics.cuh"
@@ -171,6 +173,9 @@ std::string toolkit_version() {
 }
 
 int device_count() {
+  // CUDA cannot be used in a child of a process that has initialised it, but may count devices.
+  static const pid_t first_process = ::getpid();
+  if (::getpid() != first_process) return 0;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <utility>
@@ -70,7 +71,8 @@ bool in_child(const Work& work) {
     bool good = false;
     try {
       good = work();
-    } catch (const Error&) {  // and so it is not good
+    } catch (const Error& error) {  // and so it is not good
+      std::fprintf(stderr, "in a child process: %s\n", error.what());
     }
     _exit(good ? 0 : 1);
   }
