@@ -85,6 +85,17 @@ class ZarrTest(unittest.TestCase):
         np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
         self.assertLessEqual(np.nanmax(np.abs(b - a)), 1e-2)
 
+    def test_what_stands_in_the_store_is_json(self):
+        def refuse(token):
+            raise ValueError(token)
+        for fill in (np.inf, -np.inf, np.nan, 1e20):
+            for named in ({}, {"fill": fill}):
+                self.create(waves(), (8, 16, 40), cuszi.Zarr(abs=1e-2, **named), fill_value=fill)
+                json.loads((self.path / "zarr.json").read_text(), parse_constant=refuse)
+                zarr.create_array(self.path, data=waves(), zarr_format=2, fill_value=fill, overwrite=True,
+                                  compressors=cuszi.Numcodec(abs=1e-2, **named))
+                json.loads((self.path / ".zarray").read_text(), parse_constant=refuse)
+
     def test_version_2(self):
         a = waves()
         codec = cuszi.Numcodec(abs=1e-2)

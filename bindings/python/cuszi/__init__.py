@@ -17,13 +17,17 @@ from ._h5 import H5, h5_plugin_path, let_hdf5_find_it
 from ._library import version
 
 if _typing.TYPE_CHECKING:
-    from ._zarr import Numcodec, Zarr
+    from ._numcodecs import Numcodec
+    from ._zarr import Zarr
 else:
     def __getattr__(name: str) -> object:
-        """The codecs of Zarr, whose packages are loaded when they are asked for."""
-        if name in ("Zarr", "Numcodec"):
-            from . import _zarr
-            return getattr(_zarr, name)
+        """The codecs of Zarr and numcodecs, which are loaded when they are asked for."""
+        if name == "Zarr":
+            from ._zarr import Zarr
+            return Zarr
+        if name == "Numcodec":
+            from ._numcodecs import Numcodec
+            return Numcodec
         raise AttributeError(f"module 'cuszi' has no attribute {name!r}")
 
 let_hdf5_find_it()

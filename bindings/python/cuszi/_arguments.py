@@ -96,6 +96,15 @@ def quality(abs: Any, pw_rel: Any, abs_or_pw_rel: Any, abs_and_pw_rel: Any, pw: 
     return two
 
 
+#: The keywords of ``quality``.
+QUALITY = ("abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel", "pw")
+
+
+def quality_of(codec: Any) -> dict[str, float]:
+    """The bound of an object that has these keywords as attributes."""
+    return quality(**{name: getattr(codec, name) for name in QUALITY})
+
+
 def value_range(value: Any) -> tuple[float, float]:
     pair = several(value)
     if len(pair) != 2:

@@ -58,6 +58,14 @@ def require_floats(dtype: np.dtype[Any]) -> None:
                          "convert by .astype, or take a lossless codec")
 
 
+def merged_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """That of a field of at most four axes: axes of extent 1 left out, the slowest merged."""
+    extents = [extent for extent in shape if extent != 1] or [1]
+    while len(extents) > MAX_RANK:
+        extents[:2] = [extents[0] * extents[1]]
+    return tuple(extents)
+
+
 def _field(memory: _memory.Memory) -> _library.Field:
     require_floats(memory.dtype)
     dtype = _DTYPES.get(memory.dtype)

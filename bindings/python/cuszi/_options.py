@@ -3,6 +3,7 @@ table."""
 
 from __future__ import annotations
 
+import math
 from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, Tuple, TypedDict,
                     Union)
 
@@ -164,6 +165,11 @@ def fill_values(fill: Any) -> tuple[float, ...]:
             raise UsageError(f'fill {value!r} is not a number or "netcdf"')
         values.append(NETCDF_FILL if isinstance(value, str) else real("fill", value))
     return tuple(dict.fromkeys(value for value in values if value == value))
+
+
+def fills_of_chunks(fill: Any) -> tuple[float, ...]:
+    """Those that a codec of chunks stores as JSON, which has no infinities: they come back anyway."""
+    return tuple(value for value in fill_values(fill) if math.isfinite(value))
 
 
 def set_fills(options: Options, fills: tuple[float, ...]) -> None:

@@ -1,6 +1,5 @@
-"""cuszi as a codec of Zarr: of version 3, and for version 2 through numcodecs.
-
-Of version 3, values and archives lie where Zarr's buffers have them: on the host, or in arrays of CuPy.
+"""cuszi as a codec of Zarr, version 3. Values and archives lie where Zarr's buffers have them: on the host,
+or in arrays of CuPy.
 """
 
 from __future__ import annotations
@@ -13,32 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterable
 
 import numpy as np
-from numcodecs.abc import Codec
-from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 from zarr.abc.codec import ArrayBytesCodec
 
-from ._arguments import Real, names_keywords, quality
-from ._codec import compress, compress_batch, decompress, require_floats, restore_chunks, room
-from ._library import MAX_RANK
+from ._arguments import QUALITY, Real, names_keywords, quality, quality_of
+from ._codec import compress_batch, merged_shape, require_floats, restore_chunks, room
 from ._memory import is_on_device
-from ._options import Fill, Preset, fill_values, preset_number
+from ._options import Fill, Preset, fills_of_chunks, preset_number
 
 _NAME = "cuszi"
-
-
-def _field_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A chunk's, of any rank: axes of extent 1 left out, the slowest merged until four are left."""
-    extents = [extent for extent in shape if extent != 1] or [1]
-    while len(extents) > MAX_RANK:
-        extents[:2] = [extents[0] * extents[1]]
-    return tuple(extents)
-
-
-_QUALITY = ("abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel", "pw")
-
-
-def _quality_of(codec: Any) -> dict[str, float]:
-    return quality(**{name: getattr(codec, name) for name in _QUALITY})
 
 
 @dataclass(frozen=True)
@@ -85,8 +66,8 @@ class Zarr(ArrayBytesCodec):
                  strict: bool = False) -> None:
         preset_number(preset)
         asked = quality(abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw)
-        fills = None if fill is None else fill_values(fill)
-        for name, value in (*((name, asked.get(name)) for name in _QUALITY),
+        fills = None if fill is None else fills_of_chunks(fill)
+        for name, value in (*((name, asked.get(name)) for name in QUALITY),
                             ("preset", preset), ("fill", fills), ("strict", bool(strict))):
             object.__setattr__(self, name, value)
 
@@ -97,7 +78,7 @@ class Zarr(ArrayBytesCodec):
         return cls(**data["configuration"])
 
     def to_dict(self) -> dict[str, Any]:
-        configuration: dict[str, Any] = {**_quality_of(self), "preset": self.preset}
+        configuration: dict[str, Any] = {**quality_of(self), "preset": self.preset}
         if self.fill is not None:
             configuration["fill"] = list(self.fill)
         if self.strict:
@@ -108,7 +89,7 @@ class Zarr(ArrayBytesCodec):
         require_floats(array_spec.dtype.to_native_dtype())
         if self.fill is not None:
             return self
-        fills = fill_values(array_spec.fill_value or 0)
+        fills = fills_of_chunks(array_spec.fill_value or 0)
         return replace(self, fill=tuple(fill for fill in fills if fill != 0))
 
     async def encode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
@@ -123,7 +104,7 @@ class Zarr(ArrayBytesCodec):
         fill = self.fill or ()
         places = prototype.nd_buffer.empty((sum(room(field, fill=fill) for field in fields),),
                                            np.dtype("u1")).as_ndarray_like()
-        asked: dict[str, Any] = _quality_of(self)
+        asked: dict[str, Any] = quality_of(self)
         archives = compress_batch(fields, preset=self.preset, fill=fill, strict=self.strict, out=places,
                                   **asked)
         stays = is_on_device(places) and is_on_device(prototype.buffer.create_zero_length().as_array_like())
@@ -137,7 +118,7 @@ class Zarr(ArrayBytesCodec):
         points = [math.prod(spec.shape) for spec in specs]
         values = nd_buffer.empty((sum(points),), dtype.newbyteorder("=")).as_ndarray_like()
         restore_chunks([chunk.as_array_like() for chunk in chunks],
-                       [_field_shape(spec.shape) for spec in specs], values)
+                       [merged_shape(spec.shape) for spec in specs], values)
         values = values.astype(dtype, copy=False)
         ends = list(itertools.accumulate(points))
         return [nd_buffer.from_ndarray_like(values[end - count:end].reshape(spec.shape))
@@ -149,7 +130,7 @@ class Zarr(ArrayBytesCodec):
 
 def _as_field(chunk: Any) -> Any:
     chunk = chunk.astype(chunk.dtype.newbyteorder("="), order="C", copy=False)
-    return chunk.reshape(_field_shape(chunk.shape))
+    return chunk.reshape(merged_shape(chunk.shape))
 
 
 #: For batches on a device: each thread has memory of its own there, and while one prepares the other works.
@@ -172,38 +153,3 @@ async def _of_present(work: Callable[[list[Any], list[Any]], list[Any]],
     threads = _threads(specs[0].prototype)
     made = iter(await asyncio.get_running_loop().run_in_executor(threads, work, chunks, specs))
     return [None if chunk is None else next(made) for chunk, _ in batch]
-
-
-class Numcodec(Codec):
-    """The same for Zarr version 2: ``compressor=cuszi.Numcodec(abs=0.01)``.
-
-    Parameters
-    ----------
-    abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, preset, fill, strict
-        As of ``Zarr``; the array's fill value has to be named.
-    """
-
-    codec_id = _NAME
-
-    @names_keywords()
-    def __init__(self, *, abs: Real | None = None, pw_rel: Real | None = None,
-                 abs_or_pw_rel: Real | None = None, abs_and_pw_rel: Real | None = None,
-                 pw: Real | None = None, preset: Preset = "ratio", fill: Fill = (), strict: bool = False) -> None:
-        preset_number(preset)
-        asked = quality(abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw)
-        for name in _QUALITY:
-            setattr(self, name, asked.get(name))
-        self.preset = preset
-        self.fill = list(fill_values(fill))
-        self.strict = bool(strict)
-
-    def encode(self, buf: Any) -> bytes:
-        """Masked points are missing, as in ``compress``."""
-        chunk = np.asanyarray(buf)
-        asked: dict[str, Any] = _quality_of(self)
-        return compress(chunk.reshape(_field_shape(chunk.shape)), **asked, preset=self.preset,
-                        fill=self.fill, strict=self.strict)
-
-    def decode(self, buf: Any, out: Any = None) -> Any:
-        values = decompress(ensure_contiguous_ndarray(buf))
-        return values if out is None else ndarray_copy(values, out)
