@@ -1,5 +1,6 @@
 """Tests of the codecs of Zarr, as they are installed."""
 
+import asyncio
 import json
 import tempfile
 import unittest
@@ -9,6 +10,7 @@ from pathlib import Path
 import numcodecs
 import numpy as np
 import zarr
+from zarr.core.array_spec import ArrayConfig, ArraySpec
 
 import cuszi
 from support import waves
@@ -80,10 +82,11 @@ class ZarrTest(unittest.TestCase):
         a = waves()
         a[:, :10] = 1e20
         a[3, 12] = np.nan
-        b = self.create(a, (8, 16, 40), cuszi.Zarr(abs=1e-2), fill_value=1e20)[...]
-        np.testing.assert_array_equal(b[:, :10], a[:, :10])
-        np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
-        self.assertLessEqual(np.nanmax(np.abs(b - a)), 1e-2)
+        for codec in (cuszi.Zarr(abs=1e-2), cuszi.Zarr(abs=1e-2, fill=-999, strict=True)):
+            b = self.create(a, (8, 16, 40), codec, fill_value=1e20)[...]  # which pads chunks, too
+            np.testing.assert_array_equal(b[:, :10], a[:, :10])
+            np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
+            self.assertLessEqual(np.nanmax(np.abs(b - a)), 1e-2)
 
     def test_what_stands_in_the_store_is_json(self):
         def refuse(token):
@@ -95,6 +98,51 @@ class ZarrTest(unittest.TestCase):
                 zarr.create_array(self.path, data=waves(), zarr_format=2, fill_value=fill, overwrite=True,
                                   compressors=cuszi.Numcodec(abs=1e-2, **named))
                 json.loads((self.path / ".zarray").read_text(), parse_constant=refuse)
+
+    def test_filters_in_front(self):
+        a = waves((20, 32, 40))
+        for name, how in [("Delta", {"dtype": "float32"}), ("FixedScaleOffset", {"offset": 0, "scale": 25.5}),
+                          ("Quantize", {"digits": 3}), ("AsType", {"encode_dtype": "float64",
+                                                                   "decode_dtype": "float32"})]:
+            with self.subTest(name=name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # numcodecs' codecs are not in Zarr's specification
+                filters = {"filters": [getattr(zarr.codecs.numcodecs, name)(**how)]}
+                plain = zarr.create_array({}, data=a, chunks=(8, 16, 40), compressors=None, **filters)[...]
+                np.testing.assert_array_equal(self.create(a, (8, 16, 40), cuszi.Zarr(abs=0), **filters)[...], plain)
+        turned = {"filters": [zarr.codecs.TransposeCodec(order=(2, 0, 1))]}
+        b = self.create(a, (8, 16, 40), cuszi.Zarr(abs=1e-3), **turned)[...]
+        self.assertLessEqual(np.abs(b - a).max(), 1e-3)
+        for name, how in [("BitRound", {"keepbits": 8}), ("Quantize", {"digits": 3, "dtype": "f4", "astype": "f8"})]:
+            with self.subTest(name=name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                filters = [getattr(zarr.codecs.numcodecs, name)(**how)]
+                with self.assertRaisesRegex(cuszi.UsageError, "a filter before cuszi makes .*leave the filter out"):
+                    self.create(a, (8, 16, 40), cuszi.Zarr(abs=0), filters=filters)
+
+    def test_shards(self):
+        a = waves((32, 32, 40))
+        b = self.create(a, (8, 16, 40), cuszi.Zarr(abs=1e-3), shards=(16, 32, 40))[...]
+        self.assertLessEqual(np.abs(b - a).max(), 1e-3)
+
+    def test_one_chunk_at_a_time(self):
+        """As pipelines other than Zarr's own call codecs."""
+        a = waves((8, 16, 40))
+        codec = self.create(a, a.shape, cuszi.Zarr(abs=1e-2)).serializer
+        prototype = zarr.core.buffer.default_buffer_prototype()
+        spec = ArraySpec(a.shape, zarr.dtype.Float32(), 0, ArrayConfig.from_dict({}), prototype)
+        values = prototype.nd_buffer.from_numpy_array(a)
+        archive = codec._encode_sync(values, spec)
+        self.assertEqual(archive.to_bytes(), cuszi.compress(a, abs=1e-2))
+        self.assertEqual(asyncio.run(codec._encode_single(values, spec)).to_bytes(), archive.to_bytes())
+        b = codec._decode_sync(archive, spec).as_numpy_array()
+        self.assertLessEqual(np.abs(b - a).max(), 1e-2)
+        np.testing.assert_array_equal(asyncio.run(codec._decode_single(archive, spec)).as_numpy_array(), b)
+
+    @unittest.skipUnless(hasattr(zarr.core.codec_pipeline, "FusedCodecPipeline"), "of zarr 3.3")
+    def test_the_fused_pipeline(self):
+        with zarr.config.set({"codec_pipeline.path": "zarr.core.codec_pipeline.FusedCodecPipeline"}):
+            for test in (self.test_bounds_hold, self.test_missing_values, self.test_filters_in_front, self.test_shards):
+                test()
 
     def test_version_2(self):
         a = waves()

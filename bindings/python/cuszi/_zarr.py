@@ -16,6 +16,7 @@ from zarr.abc.codec import ArrayBytesCodec
 
 from ._arguments import QUALITY, Real, names_keywords, quality, quality_of
 from ._codec import compress_batch, merged_shape, require_floats, restore_chunks, room
+from ._errors import UsageError
 from ._memory import is_on_device
 from ._options import Fill, Preset, fills_of_chunks, preset_number
 
@@ -42,8 +43,8 @@ class Zarr(ArrayBytesCodec):
     pw : float
     preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
     fill : number, or several
-        Values that mean "missing" besides NaN and the infinities: they come back bit for bit. By
-        default the array's fill value, unless that is 0.
+        Values that mean "missing" besides NaN, the infinities and the array's fill value unless that
+        is 0: they come back bit for bit.
     strict : bool
         Whether what a FillWarning would tell of a chunk is an error.
     """
@@ -87,10 +88,9 @@ class Zarr(ArrayBytesCodec):
 
     def evolve_from_array_spec(self, array_spec: Any) -> Zarr:
         require_floats(array_spec.dtype.to_native_dtype())
-        if self.fill is not None:
-            return self
-        fills = fills_of_chunks(array_spec.fill_value or 0)
-        return replace(self, fill=tuple(fill for fill in fills if fill != 0))
+        own = fills_of_chunks(array_spec.fill_value or 0)
+        fills = (*(self.fill or ()), *(fill for fill in own if fill != 0))
+        return replace(self, fill=tuple(dict.fromkeys(fills)))
 
     async def encode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
         return await _of_present(self._encode, list(chunks_and_specs))
@@ -98,9 +98,21 @@ class Zarr(ArrayBytesCodec):
     async def decode(self, chunks_and_specs: Iterable[tuple[Any, Any]]) -> list[Any]:
         return await _of_present(self._decode, list(chunks_and_specs))
 
+    async def _encode_single(self, chunk: Any, spec: Any) -> Any:
+        return (await self.encode([(chunk, spec)]))[0]
+
+    async def _decode_single(self, chunk: Any, spec: Any) -> Any:
+        return (await self.decode([(chunk, spec)]))[0]
+
+    def _encode_sync(self, chunk: Any, spec: Any) -> Any:
+        return self._encode([chunk], [spec])[0]
+
+    def _decode_sync(self, chunk: Any, spec: Any) -> Any:
+        return self._decode([chunk], [spec])[0]
+
     def _encode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
         prototype = specs[0].prototype
-        fields = [_as_field(chunk.as_ndarray_like()) for chunk in chunks]
+        fields = [_as_field(chunk.as_ndarray_like(), spec) for chunk, spec in zip(chunks, specs)]
         fill = self.fill or ()
         places = prototype.nd_buffer.empty((sum(room(field, fill=fill) for field in fields),),
                                            np.dtype("u1")).as_ndarray_like()
@@ -128,9 +140,13 @@ class Zarr(ArrayBytesCodec):
         raise NotImplementedError("an archive's size follows from its values")
 
 
-def _as_field(chunk: Any) -> Any:
-    chunk = chunk.astype(chunk.dtype.newbyteorder("="), order="C", copy=False)
-    return chunk.reshape(merged_shape(chunk.shape))
+def _as_field(chunk: Any, spec: Any) -> Any:
+    """A chunk in the machine's byte order and at most four axes. Filters may hand on a flat one."""
+    dtype = spec.dtype.to_native_dtype().newbyteorder("=")
+    if chunk.dtype.newbyteorder("=") != dtype or math.prod(chunk.shape) != math.prod(spec.shape):
+        raise UsageError(f"a filter before cuszi makes {chunk.dtype} of the shape {chunk.shape} where Zarr "
+                         f"will look for {dtype} of the shape {spec.shape}; leave the filter out")
+    return chunk.astype(dtype, order="C", copy=False).reshape(merged_shape(spec.shape))
 
 
 #: For batches on a device: each thread has memory of its own there, and while one prepares the other works.
