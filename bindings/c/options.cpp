@@ -82,7 +82,7 @@ Preview preview_of(const cuszi_part* part, const FieldCuts& plan) {
     box.first[axis] = part->first[axis];
     if (part->end[axis] != 0) box.end[axis] = part->end[axis];
   }
-  const std::uint64_t stride = std::max<std::uint64_t>(part->stride, 1);
+  const std::uint64_t stride = part->stride;
   if (!std::has_single_bit(stride) || stride > most_stride) {
     refuse_value("stride", fmt::format("{}", stride),
                  fmt::format("a power of two from 1 to {}", most_stride));

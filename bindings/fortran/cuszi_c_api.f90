@@ -124,7 +124,7 @@ module cuszi_c_api
     integer(c_int32_t) :: reserved = 0
     integer(c_int64_t) :: first(cuszi_max_rank) = 0
     integer(c_int64_t) :: end(cuszi_max_rank) = -1  ! which C reads as UINT64_MAX: open
-    integer(c_int64_t) :: stride = 0
+    integer(c_int64_t) :: stride = 1
   end type cuszi_c_part
 
   interface

@@ -66,6 +66,19 @@ void apply_isovalues(const cuszi_options& options, IsoValues& isovalues) {
   if (options.keep_sign != 0) isovalues.add(0);
 }
 
+/// Refuses a field of bounds that is there in part.
+void check_bound_field(const cuszi_options& options) {
+  const bool has_bounds = options.bound_field != nullptr;
+  if (has_bounds != (options.bound_count != 0)) {
+    refuse_value("bound_count", fmt::format("{}", options.bound_count),
+                 has_bounds ? "the number of bounds in bound_field" : "0, as bound_field is NULL");
+  }
+  const std::span blocks(options.bound_blocks);
+  const auto extent = std::find_if(blocks.begin(), blocks.end(), [](auto n) { return n != 0; });
+  if (has_bounds || extent == blocks.end()) return;
+  refuse_value("bound_blocks", fmt::format("{}", *extent), "0, as bound_field is NULL");
+}
+
 /// What the options ask for parts of the field; the bounds that they point to must stay.
 BoundsByPlace places_in(const cuszi_options& options) {
   constexpr std::uint32_t most = CUSZI_MAX_REGIONS;
@@ -79,6 +92,7 @@ BoundsByPlace places_in(const cuszi_options& options) {
     if (part.bound >= 0 && std::isfinite(part.bound)) continue;
     refuse_value("regions", fmt::format("{}", part.bound), "bounds of at least 0");
   }
+  check_bound_field(options);
   if (options.bound_field == nullptr) return places;
   places.field.bounds = {options.bound_field, options.bound_count};
   for (std::size_t axis = 0; axis < places.field.block.size(); ++axis) {

@@ -205,7 +205,7 @@ typedef struct cuszi_options {
   uint32_t reserved;
   const float* bound_field;              /* bounds where no region has one, in raster order, in the
                                             sense of `mode`: smaller ones than `bound` hold */
-  uint64_t bound_count;                  /* of bound_field, which it must have for the field */
+  uint64_t bound_count;                  /* of bound_field, as many as the field needs; 0 without */
   uint64_t bound_blocks[CUSZI_MAX_RANK]; /* each of them is that of so many points along each axis
                                             of the field, slowest first; 0: of one */
 
@@ -356,13 +356,14 @@ typedef struct cuszi_part {
   uint64_t first[CUSZI_MAX_RANK]; /* of each axis the indices from `first` on */
   uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 and UINT64_MAX leave it open */
   uint64_t stride; /* a power of two: of these the multiples of it along lattice axes,
-                      as --stride of the tool; 0 and 1 are all */
+                      as --stride of the tool; 1 are all */
 } cuszi_part;
 
 static inline cuszi_part cuszi_whole_field(void) {
   cuszi_part part;
   memset(&part, 0, sizeof part);
   part.size = (uint32_t)sizeof part;
+  part.stride = 1;
   return part;
 }
 

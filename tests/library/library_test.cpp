@@ -148,6 +148,9 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::fill_count, 17U, "fill_count");
   check_refused(&cuszi_options::fill_count, 1U, "fills");
   check_refused(&cuszi_options::more_fill_count, 17U, "more_fill_count");
+  const float bound = 1e-4F;
+  check_refused(&cuszi_options::bound_field, &bound, "bound_count");  // which is 0
+  check_refused(&cuszi_options::bound_count, std::uint64_t{1}, "bound_count");
   check_refused(&cuszi_options::version, 2U, "options");
   check_refused(&cuszi_options::size, 8U, "options");
 }
@@ -288,6 +291,9 @@ TEST_CASE("options that cannot be set by text are refused", "[library]") {
   CHECK(cuszi_set_option(&options, "colour", "red") == CUSZI_BAD_USAGE);
   CHECK(cuszi_option_error(&options, "colour", "red", line, sizeof line) > sizeof line);
   CHECK(std::string(line) == "option 'colour' is not one of error-bou");
+  cuszi_options blocks = cuszi::relative(1e-3);
+  CHECK(cuszi_set_option(&blocks, "bound-blocks", "8x8") == CUSZI_OK);
+  CHECK(failure_of(blocks).second.find("bound_blocks 8 is not 0") == 0);  // without bounds
   CHECK(cuszi_option_error(&options, "", "", line, sizeof line) > 0);
   CHECK(cuszi_set_option(nullptr, "effort", "best") == CUSZI_BAD_USAGE);
   CHECK(cuszi_set_option(&options, nullptr, "best") == CUSZI_BAD_USAGE);

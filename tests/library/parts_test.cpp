@@ -52,9 +52,11 @@ TEST_CASE("parts of a field have its values", "[library]") {
     CHECK(restore(expected.size() * sizeof(float)) == CUSZI_OK);
     CHECK(restored == expected);
   }
-  part.stride = 3;
-  CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
-                              nullptr, 0) == CUSZI_BAD_USAGE);
+  for (const std::uint64_t wrong : {UINT64_C(0), UINT64_C(3), UINT64_MAX}) {
+    part.stride = wrong;
+    CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,
+                                nullptr, 0) == CUSZI_BAD_USAGE);
+  }
   part = cuszi_whole_field();
   part.end[0] = 13;
   CHECK(cuszi_decompress_part(context.get(), nullptr, archive.data(), archive.size(), &part,

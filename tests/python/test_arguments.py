@@ -249,9 +249,34 @@ class Names(unittest.TestCase):
         kept = cuszi.decompress(cuszi.compress(a, abs=0.05, bound_field=by_block, bound_blocks=(4, 4, 4)))
         self.assertLessEqual(abs(kept - a)[:4].max(), 2**-10)
         for wrong in ({"regions": [(np.s_[::2], 0)]}, {"regions": [(-1, 0)]}, {"regions": [(0, -1)]},
-                      {"bound_blocks": (4, 4)}, {"bound_field": bounds[:-1]}):
+                      {"regions": "0:4=0.01"}, {"regions": ["0:4=0.01"]}, {"regions": [("0:4",)]},
+                      {"regions": ("0:4", 0.01)}, {"regions": 3}, {"bound_blocks": (4, 4)},
+                      {"bound_field": bounds[:-1]}, {"bound_field": []}, {"bound_field": np.zeros((0, 4), "f4")},
+                      {"bound_field": [], "bound_blocks": (4, 4)}, {"bound_field": bounds + 1j},
+                      {"bound_field": bounds.astype(str)}, {"bound_field": bounds > 0.01}):
             with self.subTest(wrong=wrong), self.assertRaises(cuszi.UsageError):
                 cuszi.compress(a, abs=0.05, **wrong)
+
+    def test_lossless_and_a_mode_of_zfp_that_is_not(self):
+        for mode in ("rate:4", "precision:8"):
+            for bound in ("abs", "rel", "pw_rel", "abs_or_pw_rel"):
+                with self.subTest(mode=mode, bound=bound):
+                    with self.assertRaisesRegex(cuszi.UsageError, f"{bound}=0 has no effect .*reversible"):
+                        cuszi.compress(self.small, preset="zfp", zfp_mode=mode, **{bound: 0})
+            restored = cuszi.decompress(cuszi.compress(self.small, preset="zfp", zfp_mode=mode, abs=1e-3))
+            self.assertLessEqual(np.abs(restored - self.small).max(), 1e-3)
+            cuszi.compress(self.small, preset="zfp", zfp_mode=mode)
+        for bound in ({}, {"abs": 0}, {"rel": 0}):
+            for mode in ({"zfp_mode": "reversible"}, {"zfp_mode": "accuracy"} if bound else {"zfp_mode": "reversible"}):
+                archive = cuszi.compress(self.small, preset="zfp", **mode, **bound)
+                np.testing.assert_array_equal(cuszi.decompress(archive), self.small)
+
+    def test_a_stride_below_1(self):
+        archive = cuszi.compress(self.small, abs=1e-2)
+        for stride in (0, -1):
+            for box in (None, np.s_[1:3]):
+                with self.assertRaisesRegex(cuszi.UsageError, f"stride {stride} is not from 1"):
+                    cuszi.decompress(archive, stride=stride, box=box)
 
     def test_names_for_type_checkers_are_those_of_the_table(self):
         for name in ("preset", "predictor", "coder", "effort", "lossless", "index", "interp_cubic"):

@@ -509,7 +509,7 @@ def _part_of(archive: _memory.Memory, whole_field: _library.Field, box: Any, fra
         part, single = _part(box, whole_field.shape)
     elif frame is not None:
         part = _library.frame_part(archive.address, archive.nbytes, frame)
-    part.stride = stride
-    if box is None and frame is None and part.stride == 1:
+    part.stride = whole("stride", stride, 1, 2**64 - 1)
+    if box is None and frame is None and stride == 1:
         return whole_field, part, single
     return _library.part_field(archive.address, archive.nbytes, part), part, single

@@ -114,7 +114,7 @@ class Part(_Checked):
                 ("end", c_uint64 * MAX_RANK), ("stride", c_uint64)]
 
     def __init__(self) -> None:
-        super().__init__(size=ctypes.sizeof(Part))
+        super().__init__(size=ctypes.sizeof(Part), stride=1)
 
 
 class Compression(Structure):

@@ -4,7 +4,7 @@ table."""
 from __future__ import annotations
 
 import math
-from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, Tuple, TypedDict,
+from typing import (TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Optional, Tuple, TypedDict,
                     Union)
 
 import numpy as np
@@ -69,6 +69,8 @@ class Method(TypedDict, total=False):
     zfp_chunk: int
 
 
+_LOSSY_ZFP_MODES = (1, 2)  #: precision and rate, which need no bound
+
 METHOD = tuple(Method.__annotations__)
 
 
@@ -103,12 +105,20 @@ def set_method(options: Options, method: Mapping[str, Any]) -> None:
         given["axes"] = f"{given['axes']}:{axis}"
     for isovalue in several(given.pop("isovalues", ())):
         _library.set_option(options, "isovalues", repr(real("isovalues", isovalue)))
-    for region, bound in given.pop("regions", ()):
+    for region, bound in _pairs(given.pop("regions", ())):
         text = f"{_region_text(region)}={real('regions', bound)!r}"
         _library.set_option(options, "regions", text)
     set_bound_field(options, given.pop("bound_field", None), "bound_blocks" in given)
     for name, value in given.items():
         set_option(options, name, value)
+
+
+def _pairs(regions: Any) -> Iterator[tuple[Any, Any]]:
+    for pair in several(regions):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise UsageError(f"regions has {pair!r}; accepted are pairs of an index and a bound, like "
+                             '[("0:8,100:200", 1e-4)]')
+        yield pair[0], pair[1]
 
 
 def _region_text(region: Any) -> str:
@@ -133,6 +143,9 @@ def set_bound_field(options: Options, bounds: Any, in_blocks: bool) -> None:
         if in_blocks:
             raise UsageError("bound_blocks= goes with bound_field=, which is not given")
         return
+    if np.size(bounds) == 0 or np.asarray(bounds).dtype.kind not in "iuf":
+        raise UsageError(f"bound_field of the shape {np.shape(bounds)} and the type {np.asarray(bounds).dtype}; "
+                         "accepted are real numbers, one for each point or block")
     array = np.ascontiguousarray(bounds, np.float32)
     options.bound_field = array.ctypes.data
     options.bound_count = array.size
@@ -187,6 +200,9 @@ def set_quality(options: Options, asked: Mapping[str, Any], values: Any) -> None
                          "and ratio=, like rel=1e-3")
     (mode, value), = given.items()
     number = repr(real(mode, value))
+    if asked.get(mode) is not None and value == 0 and options.zfp_mode in _LOSSY_ZFP_MODES:
+        raise UsageError(f"{mode}=0 has no effect with this zfp_mode; leave it out, or take "
+                         'zfp_mode="reversible", which loses nothing')
     if mode in ("rel", "abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel"):
         _library.set_option(options, "mode", mode)
         _library.set_option(options, "error-bound", number)
