@@ -15,6 +15,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import xarray
 
 import cuszi
 from support import waves
@@ -60,6 +61,25 @@ class H5py(Hdf5Test):
                     self.assertEqual(b.dtype, a.dtype)
                     self.assertLessEqual(np.abs(b - a).max(), 1e-2)
                     self.assertLess((self.folder / "t.h5").stat().st_size, a.nbytes / 2)
+
+    def test_a_filter_object(self):
+        """As those of hdf5plugin are."""
+        a = waves()
+        one, same, other = cuszi.H5(abs=1e-2), cuszi.H5(abs=1e-2), cuszi.H5(abs=2e-2)
+        self.assertEqual((one, hash(one)), (same, hash(same)))
+        self.assertNotEqual(one, other)
+        self.assertEqual(one, dict(one))
+        self.assertEqual({one: 1, other: 2}[same], 1)
+        self.assertIsInstance(one, h5py.filters.FilterRefBase)
+        self.write("keywords.h5", a, one, chunks=(8, 16, 40))
+        self.write("object.h5", a, {"compression": one}, chunks=(8, 16, 40))
+        np.testing.assert_array_equal(self.read("object.h5"), self.read("keywords.h5"))
+        self.assertEqual(*((self.folder / name).stat().st_size for name in ("object.h5", "keywords.h5")))
+        data = xarray.Dataset({"T": (("z", "y", "x"), a)})
+        for how in ({"compression": one}, dict(one), {**one, "chunksizes": (8, 16, 40)}):
+            data.to_netcdf(self.folder / "t.nc", engine="h5netcdf", encoding={"T": how})
+            self.assertLessEqual(np.abs(self.read("t.nc") - a).max(), 1e-2)
+            self.assertGreater(np.abs(self.read("t.nc") - a).max(), 0)
 
     def test_a_share_of_each_value(self):
         a = np.exp(20 * waves()).astype("f4")
@@ -277,7 +297,7 @@ class Imports(Hdf5Test):
     def test_nothing_else_is_imported(self):
         self.assertEqual(self.run_python("import cuszi, sys; print([name for name in ('h5py', 'zarr', "
                                          "'numcodecs') if name in sys.modules])"), "[]\n")
-        self.run_python("import sys; sys.modules['h5py'] = None; import cuszi")
+        self.run_python("import sys; sys.modules['h5py'] = None; import cuszi; cuszi.H5(abs=1).parameters")
 
     def test_folders_of_others_are_kept(self):
         program = ("import os; os.environ['HDF5_PLUGIN_PATH'] = '/other:/folders'; import cuszi; import "

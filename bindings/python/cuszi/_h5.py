@@ -62,11 +62,22 @@ def _absolute(rel: Any, value_range: Any) -> float:
     return bound("rel", real("rel", rel) * (most - least))
 
 
-class H5(Mapping[str, Any]):
-    """Keyword arguments that make h5py compress a chunked dataset of float32 or float64.
+def _let_h5py_take(kind: type) -> None:
+    """As a reference to a filter, as which it takes objects of hdf5plugin, where h5py is installed."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    h5py.filters.FilterRefBase.register(kind)
 
-        file.create_dataset("T", data=a, chunks=(8, 128, 128), **cuszi.H5(abs=0.01))
-        data.to_netcdf("t.nc", engine="h5netcdf", encoding={"T": dict(cuszi.H5(abs=0.01))})
+
+class H5(Mapping[str, Any]):
+    """A filter that makes h5py compress a chunked dataset of float32 or float64.
+
+        file.create_dataset("T", data=a, chunks=(8, 128, 128), compression=cuszi.H5(abs=0.01))
+        data.to_netcdf("t.nc", engine="h5netcdf", encoding={"T": {"compression": cuszi.H5(abs=0.01)}})
+
+    It is a mapping of keyword arguments, too: ``**cuszi.H5(abs=0.01)``.
 
     Parameters
     ----------
@@ -94,6 +105,8 @@ class H5(Mapping[str, Any]):
     ----------
     filter_id, parameters
         The filter's number and its parameters, for nccopy, h5repack and others.
+    filter_options
+        What h5py calls the parameters.
 
     The dataset's fill value counts as missing and comes back bit for bit, like NaN.
     """
@@ -121,6 +134,14 @@ class H5(Mapping[str, Any]):
             *(_halves(asked["pw"]) if "pw" in asked else ()),
             *(() if fill is None else _halves(real("fill", fill))))
         self._arguments = {"compression": self.filter_id, "compression_opts": self.parameters}
+        _let_h5py_take(H5)
+
+    @property
+    def filter_options(self) -> tuple[int, ...]:
+        return self.parameters
+
+    def __hash__(self) -> int:
+        return hash((self.filter_id, self.parameters))
 
     def __getitem__(self, key: str) -> Any:
         return self._arguments[key]
