@@ -256,6 +256,21 @@ class H5py(Hdf5Test):
             self.write("t.h5", a, how, fillvalue=np.float32(1e20))
             np.testing.assert_array_equal(self.read("t.h5")[:, :5], a[:, :5])
 
+    def test_files_can_be_closed_after_an_error_of_a_strict_filter(self):
+        """As the guide says: without a cache of chunks, or with other values in them."""
+        a = waves()
+        a[:, :5] = 1e20
+        for cache in ({"rdcc_nbytes": 0}, {"rdcc_nbytes": 1 << 20}):
+            with self.subTest(cache=cache), h5py.File(self.folder / "t.h5", "w", **cache) as file:
+                dataset = file.create_dataset("T", a.shape, "f4", chunks=a.shape,
+                                              compression=cuszi.H5(abs=1e-3, strict=True))
+                with self.assertRaisesRegex((OSError, RuntimeError), "filter returned failure"):
+                    dataset[...] = a
+                    file.flush()
+                if cache["rdcc_nbytes"]:
+                    dataset[...] = 1
+            self.assertLessEqual(np.abs(self.read("t.h5") - (1 if cache["rdcc_nbytes"] else 0)).max(), 1e-3)
+
     def test_forked_children_read(self):
         a = waves((64, 100, 100))
         self.write("t.h5", a, cuszi.H5(abs=1e-2), chunks=(32, 100, 100))
