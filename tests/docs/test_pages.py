@@ -61,6 +61,12 @@ class Pages(unittest.TestCase):
                 found = [match[0] for match in unwanted.finditer(page.read_text(encoding="utf-8"))]
                 self.assertEqual(found, [])
 
+    def test_options_of_pip(self):
+        """The pip of Debian 12, 23.0, has --config-settings, but no short form of it."""
+        for page in written_pages():
+            with self.subTest(page=name_of(page)):
+                self.assertNotIn("-C cmake.define", page.read_text(encoding="utf-8"))
+
     def test_lengths(self):
         words = {name_of(page): len(page.read_text(encoding="utf-8").split()) for page in written_pages()}
         for name, most in [("README.md", 700), ("docs/design/multilevel.md", 1500), ("docs/design/tried.md", 1800)]:
