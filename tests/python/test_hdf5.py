@@ -81,6 +81,15 @@ class H5py(Hdf5Test):
             self.assertLessEqual(np.abs(self.read("t.nc") - a).max(), 1e-2)
             self.assertGreater(np.abs(self.read("t.nc") - a).max(), 0)
 
+    def test_datasets_without_values(self):
+        for shape, chunks in [((0, 40), (8, 40)), ((0, 40), True)]:
+            self.write("t.h5", np.zeros(shape, "f4"), cuszi.H5(abs=1e-2), chunks=chunks, maxshape=(None, 40))
+            with h5py.File(self.folder / "t.h5", "a") as file:
+                self.assertEqual(file["T"][...].shape, shape)
+                file["T"].resize((20, 40))
+                file["T"][...] = waves((20, 40))
+            self.assertLessEqual(np.abs(self.read("t.h5") - waves((20, 40))).max(), 1e-2)
+
     def test_a_share_of_each_value(self):
         a = np.exp(20 * waves()).astype("f4")
         a[3] = 0

@@ -59,6 +59,34 @@ class RoundTrips(unittest.TestCase):
         self.assertLessEqual(np.abs(cuszi.decompress(archive) - a).max(), info.bound)
         self.assertEqual(cuszi.info(cuszi.compress(a, rel=1e-3, value_range=(0, 7))).bound, 7e-3)
 
+    def test_numbers_and_arrays_without_axes(self):
+        for a in (3.5, np.float32(3.5), np.array(3.5), np.array(3.5, ">f4"), Host(np.array(3.5, "f4")),
+                  Capsule(np.array(3.5))):
+            archive = cuszi.compress(a, abs=0)
+            self.assertEqual(cuszi.decompress(archive), np.array([3.5]))
+            self.assertEqual((cuszi.info(archive).shape, cuszi.decompress(archive).shape), ((1,), (1,)))
+            self.assertEqual(cuszi.decompress(archive, box=0).shape, ())
+            self.assertEqual(cuszi.decompress_batch(cuszi.compress_batch([a], abs=0)), [np.array([3.5])])
+            self.assertGreaterEqual(cuszi.room(a), len(archive))
+        for a in (np.ma.masked, np.ma.masked_array(3.5, True)):
+            b = cuszi.decompress(cuszi.compress(a, abs=0), masked=True)
+            self.assertEqual((b.shape, b.mask.tolist()), ((1,), [True]))
+
+    def test_arrays_without_values(self):
+        for shape in ((0,), (3, 0, 2), (0, 0)):
+            empty = np.zeros(shape, "f4")
+            for a in (empty, empty.tolist(), np.ma.masked_array(empty), Host(empty)):
+                for call in (cuszi.compress, lambda a, abs: cuszi.room(a),
+                             lambda a, abs: cuszi.compress_batch([waves(), a], abs=abs)):
+                    with self.assertRaisesRegex(cuszi.UsageError, "at least 1"):
+                        call(a, abs=1)
+        self.assertEqual(cuszi.compress_batch([], abs=1), [])
+        self.assertEqual(cuszi.decompress_batch([]), [])
+        for nothing in (b"", bytearray(), np.zeros(0, "u1")):
+            for call in (cuszi.decompress, cuszi.info):
+                with self.assertRaises(cuszi.ArchiveError):
+                    call(nothing)
+
     def test_the_version_is_the_library_s(self):
         self.assertEqual(importlib.metadata.version("cuszi"), cuszi.__version__)
 

@@ -38,6 +38,16 @@ class ZarrTest(unittest.TestCase):
                     self.assertEqual((stored.shape, stored.dtype), (shape, a.dtype.newbyteorder("=")))
                     self.assertLessEqual(np.abs(stored[...] - a).max(), 1e-2)
 
+    def test_arrays_without_axes_or_values(self):
+        for shape, chunks in [((), ()), ((0, 40), (8, 40)), ((5, 0), (5, 8))]:
+            a = np.ones(shape, "f4")
+            for how in ({"compressors": None, "serializer": cuszi.Zarr(abs=1e-2)},
+                        {"compressors": cuszi.Numcodec(abs=1e-2), "zarr_format": 2}):
+                with self.subTest(shape=shape, how=how):
+                    b = zarr.create_array({}, data=a, chunks=chunks, **how)[...]
+                    self.assertEqual(b.shape, shape)
+                    np.testing.assert_allclose(b, a, atol=1e-2)
+
     def test_a_share_of_each_value(self):
         a = np.exp(20 * waves()).astype("f4")
         a[3] = 0

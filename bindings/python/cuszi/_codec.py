@@ -139,10 +139,11 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
 
     Parameters
     ----------
-    a : array of float32 or float64 with 1 to 4 dimensions, slowest first
+    a : array of float32 or float64 with 1 to 4 dimensions of at least 1, slowest first
         Of NumPy or, where it lies, on a GPU. Others are converted by ``numpy.asanyarray``. Masked
         points are missing, as are the values that ``attrs["_FillValue"]`` and
-        ``attrs["missing_value"]`` of an array of xarray or h5py name.
+        ``attrs["missing_value"]`` of an array of xarray or h5py name. A number, or an array without
+        axes, comes back with the shape (1,).
     rel, abs : float
         What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
         0 is lossless.
@@ -299,7 +300,10 @@ def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 
     _options.set_option(options, "frame_bytes", frame_bytes)
     values, fills = _values(a, fill)
     _options.set_fills(options, fills)
-    return _library.bound(_field(values), options)
+    bytes_at_most = _library.bound(_field(values), options)
+    if bytes_at_most == 0:
+        raise UsageError(f"an array of the shape {values.shape}; each extent must be at least 1")
+    return bytes_at_most
 
 
 @names_keywords()

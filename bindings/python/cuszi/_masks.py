@@ -50,6 +50,8 @@ def unmasked(array: Any) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
         return array, ()
     if isinstance(array, (list, tuple)) and any(isinstance(a, np.ma.MaskedArray) for a in array):
         array = np.ma.asarray(array)
+    if array is np.ma.masked:
+        array = np.ma.masked_array(0.0, True)  # the constant cannot compute its fill value
     values = np.asanyarray(array)
     if isinstance(values, np.ma.MaskedArray):
         return _filled(values)
