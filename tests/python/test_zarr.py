@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numcodecs
 import numpy as np
+import xarray
 import zarr
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 
@@ -197,6 +198,34 @@ class ZarrTest(unittest.TestCase):
                                          [] if fill else [cuszi.FillWarning])
         with self.assertRaises(cuszi.InputError):
             cuszi.Numcodec(abs=1e-2, strict=True).encode(a)
+
+    def write_by_xarray(self, a, codec, **encoding):
+        self.store = zarr.storage.MemoryStore()  # after an error Zarr may still write to the one of before
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            xarray.Dataset({"T": (("z", "y", "x"), a)}).to_zarr(self.store, consolidated=False, encoding={
+                "T": {"chunks": (8, 16, 40), "compressors": (), "serializer": codec, **encoding}})
+        return [str(warning.message) for warning in told if warning.category is cuszi.FillWarning]
+
+    def test_a_fill_value_of_0_by_xarray(self):
+        """Which the codec does not learn: Zarr's own fill value is NaN then."""
+        kelvin = 290 + 20 * waves()
+        land = kelvin.copy()
+        land[:, :10] = np.nan
+        ice = land.copy()
+        ice[:, 10:12] = 1e20
+        for a, named in ((land, {}), (ice, {"fill": 1e20})):
+            told = self.write_by_xarray(a, cuszi.Zarr(abs=1e-2, **named), _FillValue=0)
+            self.assertRegex(told[0], "^0 repeats apart from the other values; .* give fill=0$")
+        with self.assertRaisesRegex(cuszi.InputError, "give fill=0"):
+            self.write_by_xarray(land, cuszi.Zarr(abs=1e-2, strict=True), _FillValue=0)
+        self.assertEqual(self.write_by_xarray(land, cuszi.Zarr(abs=1e-2, fill=0, strict=True), _FillValue=0), [])
+        with xarray.open_zarr(self.store, consolidated=False) as file:
+            np.testing.assert_array_equal(np.isnan(file["T"].values), np.isnan(land))
+        rain = np.maximum(waves(), 0)
+        mask = (waves() > 0).astype("f4")
+        for honest in (rain, mask, kelvin, land, np.zeros_like(land), np.sign(waves()) * kelvin):
+            self.assertEqual(self.write_by_xarray(honest, cuszi.Zarr(abs=1e-2, strict=True)), [])
 
     def test_damage(self):
         self.create(waves(), (20, 30, 40), cuszi.Zarr(abs=1e-2))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterable
@@ -16,7 +17,7 @@ from zarr.abc.codec import ArrayBytesCodec
 
 from ._arguments import QUALITY, Real, names_keywords, quality, quality_of
 from ._codec import compress_batch, merged_shape, require_floats, restore_chunks, room
-from ._errors import UsageError
+from ._errors import FillWarning, InputError, UsageError
 from ._memory import is_on_device
 from ._options import Fill, Preset, fills_of_chunks, preset_number
 
@@ -114,6 +115,10 @@ class Zarr(ArrayBytesCodec):
         prototype = specs[0].prototype
         fields = [_as_field(chunk.as_ndarray_like(), spec) for chunk, spec in zip(chunks, specs)]
         fill = self.fill or ()
+        for field, spec in zip(fields, specs):
+            if 0 not in fill and spec.fill_value != 0 and _zeros_lie_apart(field, fill):
+                self._tell("0 repeats apart from the other values; if it means missing, as xarray's _FillValue "
+                           "of 0 does, give fill=0")
         places = prototype.nd_buffer.empty((sum(room(field, fill=fill) for field in fields),),
                                            np.dtype("u1")).as_ndarray_like()
         asked: dict[str, Any] = quality_of(self)
@@ -124,6 +129,13 @@ class Zarr(ArrayBytesCodec):
             return [prototype.buffer.from_array_like(archive.copy()) for archive in archives]
         on_host = (prototype.nd_buffer.from_ndarray_like(archive).as_numpy_array() for archive in archives)
         return [prototype.buffer.from_bytes(archive.tobytes()) for archive in on_host]
+
+    def _tell(self, text: str) -> None:
+        if self.strict:
+            error = InputError(text)
+            error.status = 2
+            raise error
+        warnings.warn(text, FillWarning, stacklevel=2)
 
     def _decode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
         nd_buffer, dtype = specs[0].prototype.nd_buffer, specs[0].dtype.to_native_dtype()
@@ -138,6 +150,20 @@ class Zarr(ArrayBytesCodec):
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
         raise NotImplementedError("an archive's size follows from its values")
+
+
+def _zeros_lie_apart(field: Any, fill: tuple[float, ...]) -> bool:
+    """Whether zeros are further from the other values than those are from each other. They are nothing that pads
+    a chunk where the array's fill value is another. A device's values are not looked at."""
+    if is_on_device(field) or field.size - np.count_nonzero(field) < 2:
+        return False
+    with np.errstate(over="ignore"):
+        named = np.asarray(fill, field.dtype)
+    known = field[np.isfinite(field) & (field != 0) & ~np.isin(field, named)]
+    if known.size < 16:
+        return False
+    least, most = sorted((abs(float(known.min())), abs(float(known.max()))))
+    return bool(np.sign(known.min()) == np.sign(known.max()) and 0 < most - least < least)
 
 
 def _as_field(chunk: Any, spec: Any) -> Any:
