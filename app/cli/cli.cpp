@@ -71,7 +71,7 @@ struct Parsed {
 std::vector<std::string> wanted_fields(const std::string& file) {
   const bool is_restored = file.ends_with(".restored.npy");
   const bool is_input =
-      is_field_name(file) || (format_in_name(file) != Format::raw && !is_restored);
+      is_field_name(file) || (field_path(file).format != Format::raw && !is_restored);
   return is_input ? fields_in(file) : std::vector<std::string>{};
 }
 

@@ -2,7 +2,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "app/cli/standard_streams.hpp"
@@ -25,12 +24,9 @@ namespace {
 
 /// Files of NetCDF that are not classic are those of HDF5, whose library copies them with all they
 /// hold.
-std::shared_ptr<Container> open_to_copy(const FieldPath& path, const FileSource& file) {
-  constexpr std::string_view classic = "CDF";
-  std::array<char, classic.size()> start{};
-  if (file.size()) file.read_at(0, std::as_writable_bytes(std::span(start)));
-  const bool is_classic = std::string_view(start.data(), start.size()) == classic;
-  return open_container(is_classic ? Format::netcdf : Format::hdf5, path.file);
+std::shared_ptr<Container> open_to_copy(const std::string& file) {
+  const bool is_classic = format_in_bytes(file) == Format::netcdf;
+  return open_container(is_classic ? Format::netcdf : Format::hdf5, file);
 }
 
 /// The number of the frame's preset, as the enumeration cuszi_preset counts.
@@ -72,7 +68,7 @@ class FileCopy {
         input_(input.file),
         output_(std::move(output)),
         guard_(input.file),
-        container_(open_to_copy(input, guard_)) {
+        container_(open_to_copy(input.file)) {
     choose_variables();
   }
 

@@ -21,6 +21,12 @@ herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void*
   return 0;
 }
 
+/// What NetCDF-4 stores for a dimension that has no variable.
+bool is_dimension_alone(hid_t dataset) {
+  return text_attribute(dataset, "NAME")
+      .starts_with("This is a netCDF dimension but not a netCDF variable");
+}
+
 /// Like that of a file, whose root is a group; without space in front of the file.
 Handle creation_like(hid_t file, const Subject& subject) {
   Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
@@ -56,6 +62,7 @@ std::vector<Variable> Hdf5Container::variables() {
   std::vector<std::string> coordinates;
   for (const std::string& name : names) {
     const Handle dataset = open_dataset(name);
+    if (is_dimension_alone(dataset.get())) continue;
     found.push_back(describe(dataset.get(), name));
     for (const char* attribute : coordinate_attributes) {
       coordinates.push_back(text_attribute(dataset.get(), attribute));

@@ -36,11 +36,6 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
-bool ends_with(std::string_view name, std::string_view ending) {
-  return name.size() > ending.size() && std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
-                                                   [](char a, char b) { return a == lower(b); });
-}
-
 const Ending* ending_of(std::string_view name) {
   const auto* const found = std::find_if(endings.begin(), endings.end(), [&](const Ending& ending) {
     return ends_with(name, ending.text);
@@ -181,6 +176,11 @@ DType dtype_for(const std::string& path, const FieldOptions& options) {
 }
 
 }  // namespace
+
+bool ends_with(std::string_view name, std::string_view ending) {
+  return name.size() > ending.size() && std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
+                                                   [](char a, char b) { return a == lower(b); });
+}
 
 bool is_field_name(const std::string& path) {
   const std::string file = fs::path(path).filename();

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "codec/io/byte_order.hpp"
 #include "core/base/dims.hpp"
@@ -27,6 +28,9 @@ struct FieldLayout {
 
   ByteCount field_bytes() const { return dims.count() * size_of(dtype); }
 };
+
+/// True if a name has more than this ending, which is in lower case, in either case.
+bool ends_with(std::string_view name, std::string_view ending);
 
 /// True if a name ends as those of raw fields do, and not as those of restored ones: .f32, .f64,
 /// .d64, .dat, .bin or .raw, in either case.

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
+#include "codec/field/field_name.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 
@@ -21,17 +23,31 @@ struct Ending {
   Format format;
 };
 
-constexpr std::array<Ending, 7> endings{{{".npy", Format::npy},
-                                         {".nc", Format::netcdf},
-                                         {".nc4", Format::netcdf},
-                                         {".cdf", Format::netcdf},
-                                         {".h5", Format::hdf5},
-                                         {".hdf5", Format::hdf5},
-                                         {".he5", Format::hdf5}}};
+constexpr std::array<Ending, 11> endings{{{".npy", Format::npy},
+                                          {".nc", Format::netcdf},
+                                          {".nc4", Format::netcdf},
+                                          {".cdf", Format::netcdf},
+                                          {".netcdf", Format::netcdf},
+                                          {".h5", Format::hdf5},
+                                          {".hdf5", Format::hdf5},
+                                          {".he5", Format::hdf5},
+                                          {".hdf", Format::hdf5},
+                                          {".nxs", Format::hdf5},
+                                          {".mat", Format::hdf5}}};
 
-bool exists(const std::string& path) {
-  std::error_code unreadable;
-  return fs::exists(path, unreadable);
+const Ending* ending_of(std::string_view file) {
+  const auto* const found = std::find_if(endings.begin(), endings.end(), [&](const Ending& ending) {
+    return ends_with(file, ending.text);
+  });
+  return found == endings.end() ? nullptr : found;
+}
+
+/// By its first bytes, then by its name, which alone tells a file of NetCDF-4 from others of HDF5.
+Format format_of(const std::string& file) {
+  const Format named = format_in_name(file);
+  const Format found = format_in_bytes(file);
+  const bool is_netcdf4 = found == Format::hdf5 && named == Format::netcdf;
+  return found == Format::raw || is_netcdf4 ? named : found;
 }
 
 /// store.zarr, store.zarr/T and store.zarr:T.
@@ -51,18 +67,42 @@ void refuse_zarr(const std::string& name) {
 
 }  // namespace
 
+Format format_in_bytes(const std::string& file) try {
+  constexpr ByteCount first_user_block = 512;
+  constexpr std::string_view hdf5 = "\x89HDF\r\n\x1a\n";
+  std::error_code unreadable;
+  if (!fs::is_regular_file(file, unreadable)) return Format::raw;
+  const FileSource source(file);
+  const auto begins_at = [&](ByteCount at, std::string_view magic) {
+    std::array<char, hdf5.size()> bytes{};
+    const std::size_t got = source.read_at(at, std::as_writable_bytes(std::span(bytes)));
+    return std::string_view(bytes.data(), got).starts_with(magic);
+  };
+  if (begins_at(0, "\x93NUMPY")) return Format::npy;
+  for (const std::string_view classic : {"CDF\1", "CDF\2", "CDF\5"}) {
+    if (begins_at(0, classic)) return Format::netcdf;
+  }
+  for (ByteCount at = 0; at < source.size().value_or(0); at = std::max(first_user_block, 2 * at)) {
+    if (begins_at(at, hdf5)) return Format::hdf5;
+  }
+  return Format::raw;
+} catch (const InputError&) {
+  return Format::raw;
+}
+
 Format format_in_name(const std::string& file) {
-  const auto* const found = std::find_if(endings.begin(), endings.end(), [&](const Ending& ending) {
-    return file.size() > ending.text.size() && file.ends_with(ending.text);
-  });
-  return found == endings.end() ? Format::raw : found->format;
+  const Ending* const ending = ending_of(file);
+  return ending == nullptr ? Format::raw : ending->format;
 }
 
 FieldPath field_path(const std::string& name) {
   if (is_standard_stream(name)) return {Format::raw, name, {}};
-  if (exists(name) && !fs::is_directory(name)) return {format_in_name(name), name, {}};
+  std::error_code unreadable;
+  const fs::file_status status = fs::status(name, unreadable);
+  if (fs::exists(status) && !fs::is_directory(status)) return {format_of(name), name, {}};
   for (std::size_t at = name.find(':'); at != std::string::npos; at = name.find(':', at + 1)) {
-    FieldPath path{format_in_name(name.substr(0, at)), name.substr(0, at), name.substr(at + 1)};
+    const std::string file = name.substr(0, at);
+    FieldPath path{format_of(file), file, name.substr(at + 1)};
     if (path.holds_variables()) return path;
   }
   refuse_zarr(name);
@@ -73,7 +113,9 @@ std::string archive_name(const FieldPath& path) {
   if (path.variable.empty()) return path.file + ".cuszi";
   std::string variable = path.variable.substr(path.variable.front() == '/' ? 1 : 0);
   std::replace(variable.begin(), variable.end(), '/', '.');
-  return fs::path(path.file).replace_extension(variable + ".cuszi");
+  std::string_view stem = path.file;
+  if (const Ending* const ending = ending_of(stem)) stem.remove_suffix(ending->text.size());
+  return fmt::format("{}.{}.cuszi", stem, variable);
 }
 
 }  // namespace cuszi

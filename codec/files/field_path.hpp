@@ -21,12 +21,18 @@ struct FieldPath {
   bool holds_variables() const { return is_container(format); }
 };
 
-/// The format that a file's ending stands for: .npy; .nc, .nc4 and .cdf; .h5, .hdf5 and .he5. Any
-/// other one is raw.
+/// The format that a file's ending stands for, in either case: .npy; .nc, .nc4, .cdf and .netcdf;
+/// .h5, .hdf5, .he5, .hdf, .nxs and .mat. Any other one is raw.
 Format format_in_name(const std::string& file);
 
-/// Takes a name apart. A file that has this very name is meant as a whole. Throws UsageError for a
-/// Zarr store, with what reads it.
+/// What the first bytes of a file say it is: an array of NumPy, classic NetCDF, or HDF5, which is
+/// NetCDF-4 too and may stand behind 512 other bytes or a multiple of them by a power of two. Raw
+/// if they say nothing, or the file cannot be read.
+Format format_in_bytes(const std::string& file);
+
+/// Takes a name apart. A file that has this very name is meant as a whole. What a file is, its
+/// first bytes say; its ending, where they say nothing. Throws UsageError for a Zarr store, with
+/// what reads it.
 FieldPath field_path(const std::string& name);
 
 /// What an archive of this input is called if the user does not say: U_5x5.f32.cuszi,

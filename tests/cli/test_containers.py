@@ -71,15 +71,55 @@ class Containers(CliTest):
                 self.cuszi("compare", "raw_6x8x10.f32", "copy.nc:T", "--fill-value", "-999",
                            "-e", "1e-3")
 
+    NAMES = ("wrfout_d01_2005-08-28_00:00:00", "x.NC", "x.H5", "x.hdf", "x.nxs", "x.mat", "x.f32",
+             "run.0001")
+
+    @also_sanitized
+    def test_files_are_known_by_their_first_bytes(self):
+        expected = self.archive("raw_6x8x10.f32", "--fill-value", "-999")
+        for kind in (CLASSIC, HDF5):
+            for name in self.NAMES:
+                with self.subTest(name=name, kind=kind):
+                    self.make(name, kind)
+                    size = self.path(name).stat().st_size
+                    self.path(name).write_bytes(self.path(name).read_bytes() + bytes(-size % 4))
+                    raw = ["--type", "f32", "--dims", (size + 3) // 4]
+                    self.assertEqual(self.archive(f"{name}:T"), expected)
+                    self.assertIn(f"time, T, U; name one, like {name}:T".encode(),
+                                  self.cuszi("compress", name, *BOUND, code=USAGE).stderr)
+                    self.cuszi("compress", name, *BOUND, *raw, code=USAGE)
+                    self.cuszi("compress", name, *BOUND, *raw, "--strict", "--verify", "--rm", code=USAGE)
+                    self.cuszi("compress", name, *BOUND, "-f", "-o", "copy.nc")
+                    self.cuszi("compare", f"{name}:T", "copy.nc:T", "-e", "1", "-m", "abs")
+                    self.cuszi("show", f"{name}:T", "-o", "t.png", "-f")
+
+    def test_hdf5_behind_other_bytes(self):
+        self.make("t.h5", HDF5)
+        for bytes_before in (512, 1024, 4096):
+            with self.subTest(bytes_before=bytes_before):
+                self.path("x.mat").write_bytes(bytes(bytes_before) + self.path("t.h5").read_bytes())
+                self.path("x.dat").write_bytes(self.path("x.mat").read_bytes())
+                for name in ("x.mat", "x.dat"):
+                    self.assertEqual(self.archive(f"{name}:T"), self.archive("t.h5:T"))
+
+    def test_archives_of_names_with_dots(self):
+        for name in ("run.0001", "run.0002", "run.h5"):
+            self.make(name, HDF5)
+        self.cuszi("compress", "run.0001:T", "run.0002:T", "run.h5:T", *BOUND)
+        self.assertEqual([name for name in self.files() if name.endswith(".cuszi")],
+                         ["run.0001.T.cuszi", "run.0002.T.cuszi", "run.T.cuszi"])
+
     def test_folders(self):
         self.path("in/deep").mkdir(parents=True)
         self.make("in/deep/t.nc", CLASSIC)
         self.make("in/s.h5", HDF5)
+        self.make("in/wrfout_00:00:00", HDF5)
         self.path("in/text.h5").write_text("no container")
         shutil.copy(self.path("raw_6x8x10.f32"), self.path("in"))
         self.assertIn(b"text.h5: is no file of HDF5",
                       self.cuszi("compress", "-r", "in", *BOUND, "-o", "out", code=INPUT).stderr)
-        archives = ["deep/t.T", "deep/t.U", "raw_6x8x10.f32", "s.T", "s.U"]
+        archives = ["deep/t.T", "deep/t.U", "raw_6x8x10.f32", "s.T", "s.U", "wrfout_00:00:00.T",
+                    "wrfout_00:00:00.U"]
         self.assertEqual([name for name in self.files() if name.startswith("out/")],
                          [f"out/{name}.cuszi" for name in archives])
         self.cuszi("compress", "-r", "in", *BOUND, "--verify", "--rm", code=USAGE)
