@@ -69,7 +69,10 @@ ObjectCopier::ObjectCopier(Container& container, hid_t from, const OutputFile& t
       references_(from, to.get()),
       link_properties_(::H5Pcreate(H5P_LINK_CREATE), ::H5Pclose, output_),
       copy_properties_(::H5Pcreate(H5P_OBJECT_COPY), ::H5Pclose, output_) {
-  check(::H5Pset_copy_object(copy_properties_.get(), H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG), output_);
+  // HDF5 1.10 breaks memory when it copies many attributes of which one has variable length.
+  check(::H5Pset_copy_object(copy_properties_.get(),
+                             H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG | H5O_COPY_WITHOUT_ATTR_FLAG),
+        output_);
   check(::H5Pset_mcdt_search_cb(copy_properties_.get(), look_no_further, nullptr), output_);
   for (const FilteredVariable& variable : filtered) {
     filtered_[info_of(from, variable.variable.name, source_).addr] = &variable;
@@ -155,6 +158,9 @@ void ObjectCopier::copy_object(hid_t from, hid_t to, const std::string& name,
   if (info.type == H5O_TYPE_NAMED_DATATYPE) {
     check(::H5Padd_merge_committed_dtype_path(copy_properties_.get(), path.c_str()), output_);
   }
+  const Handle object(::H5Oopen(from, name.c_str(), H5P_DEFAULT), ::H5Oclose, source_);
+  const Handle copy(::H5Oopen(to, name.c_str(), H5P_DEFAULT), ::H5Oclose, output_);
+  copy_attributes(object.get(), copy.get(), references_, names_);
 }
 
 /// Datasets that are to be filtered, and those that H5Ocopy() would break.

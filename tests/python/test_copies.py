@@ -192,7 +192,11 @@ class Netcdf(Copies):
         for i in range(20):
             t.setncattr(f"note{i}", np.arange(i + 1, dtype="i4"))
         group.createVariable("U", "f8", ("y", "x"))[:] = waves(SHAPE[1:], "f8")
-        group.createVariable("count", "i2", ("time", "x"))[:] = np.arange(150).reshape(5, 30)
+        count = group.createVariable("count", "i2", ("time", "x"))
+        count[:] = np.arange(150).reshape(5, 30)
+        if group.data_model == "NETCDF4":
+            for i in range(20):
+                count.setncattr_string(f"note{i}", f"about {i}")
         group.createVariable("name", "S1", ("y",))[:] = np.array(list("abcdefghijklmnopqrst"), "S1")
 
     def add_types(self, file):
@@ -244,6 +248,10 @@ class Netcdf(Copies):
             for i in range(20):
                 field.attrs[f"note{i}"] = f"about {i}"
             file.create_group("empty")
+            kept = file.create_variable("count", ("x",), "i4")
+            kept[:] = np.arange(SHAPE[2])
+            for i in range(20):
+                kept.attrs[f"note{i}"] = f"about {i}"
             group = file.create_group("many")
             for i in range(20):
                 group.create_variable(f"V{i:02}", ("y", "x"), "f8")[:] = waves(SHAPE[1:], "f8", i)
@@ -304,6 +312,15 @@ class Hdf5(Copies):
             many[f"V{i}"].attrs["twin"] = file["many/V15"].ref
         for i in (*range(9, 30), *range(9)):
             many["V15"].attrs[f"note{i}"] = f"about {i}"
+        file.create_dataset("counts", data=np.arange(10), track_order=track_order)
+        file["kind"] = np.dtype([("a", "i4"), ("b", "f8")])
+        for name in ("counts", "kind"):  # which are not compressed: attributes enough for dense storage
+            for i in (*range(9, 20), *range(9)):
+                file[name].attrs[f"note{i}"] = [f"about {i}", f"and {i}"] if i % 3 else f"about {i}"
+            file[name].attrs["twin"] = many["V15"].ref
+            file[name].attrs.create("lists", np.array([np.arange(3), np.arange(2)], object),
+                                    dtype=h5py.vlen_dtype("i4"))
+            file[name].attrs.create("typed", np.zeros(2, file["kind"].dtype), dtype=file["kind"])
         group_of(file, "empty")
         group_of(group_of(file, "deep"), "empty")
         file["twin"] = many
