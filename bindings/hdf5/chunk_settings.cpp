@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace cuszi::hdf5 {
@@ -18,14 +20,16 @@ enum Place : std::size_t {
   type_at = 4,
   rank_at = 5,
   dims_at = 6,
-  fill_count_at = 14,
+  counts_at = 14,
   fills_at = 15
 };
+constexpr unsigned isovalue_unit = 256;
 constexpr unsigned strict_bit = 256;
 /// The bits of a mode; none is absolute.
 constexpr std::pair<int, unsigned> mode_bits[] = {
     {CUSZI_PWREL, 512}, {CUSZI_ABS_OR_PWREL, 1024}, {CUSZI_ABS_AND_PWREL, 2048}};
-constexpr unsigned all_bits = strict_bit | 512 | 1024 | 2048;
+constexpr unsigned mode_mask = 512 | 1024 | 2048;
+constexpr unsigned all_bits = strict_bit | mode_mask;
 enum TypeBit : unsigned { is_f64 = 1, is_big_endian = 2 };
 
 std::uint64_t get(std::span<const unsigned> numbers, std::size_t at) {
@@ -37,54 +41,100 @@ void put(std::uint64_t value, std::size_t at, ChunkSettings::Numbers& numbers) {
   numbers.at(at + 1) = static_cast<unsigned>(value >> 32);
 }
 
-}  // namespace
-
-std::optional<ChunkSettings> ChunkSettings::asked(std::span<const unsigned> numbers) {
-  if (numbers.size() < least_asked || numbers[0] != version) return std::nullopt;
+/// The first four numbers.
+ChunkSettings begin(std::span<const unsigned> numbers) {
+  if (numbers.size() < ChunkSettings::least_asked || numbers[0] != version) {
+    throw std::invalid_argument("cuszi does not know these parameters, which begin with 1");
+  }
   ChunkSettings settings;
   settings.bound = std::bit_cast<double>(get(numbers, bound_at));
-  if (numbers.size() > preset_at) {
-    settings.preset = numbers[preset_at] & ~all_bits;
-    settings.strict = (numbers[preset_at] & strict_bit) != 0;
-    for (const auto& [mode, bit] : mode_bits) {
-      if ((numbers[preset_at] & bit) != 0) settings.mode = mode;
-    }
+  if (numbers.size() <= preset_at) return settings;
+  settings.preset = numbers[preset_at] & ~all_bits;
+  settings.strict = (numbers[preset_at] & strict_bit) != 0;
+  if (std::popcount(numbers[preset_at] & mode_mask) > 1) {
+    throw std::invalid_argument(
+        "cuszi takes one of the modes 512, 1024 and 2048 that are added to the preset, not " +
+        std::to_string(numbers[preset_at] & mode_mask));
   }
-  if (numbers.size() < least_complete) {
-    std::size_t at = asked_at;
-    if (settings.has_share() && numbers.size() >= at + 2) {
-      settings.share = std::bit_cast<double>(get(numbers, at));
-      at += 2;
-    }
-    if (numbers.size() == at + 2) settings.add_fill(std::bit_cast<double>(get(numbers, at)));
-    return settings;
-  }
-  if (settings.has_share()) {
-    settings.share = std::bit_cast<double>(get(numbers, numbers.size() - 2));
-    numbers = numbers.first(numbers.size() - 2);
-  }
-  const std::size_t fills =
-      std::min<std::size_t>(numbers[fill_count_at], (numbers.size() - fills_at) / 2);
-  for (std::size_t i = 0; i < fills; ++i) {
-    settings.add_fill(std::bit_cast<double>(get(numbers, fills_at + 2 * i)));
+  for (const auto& [mode, bit] : mode_bits) {
+    if ((numbers[preset_at] & bit) != 0) settings.mode = mode;
   }
   return settings;
 }
 
-std::optional<ChunkSettings> ChunkSettings::read(std::span<const unsigned> numbers) {
-  auto settings = numbers.size() < least_complete ? std::nullopt : asked(numbers);
-  if (!settings) return settings;
-  settings->field.dtype = (numbers[type_at] & is_f64) != 0 ? CUSZI_F64 : CUSZI_F32;
-  settings->big_endian = (numbers[type_at] & is_big_endian) != 0;
-  settings->field.rank = static_cast<std::int32_t>(std::min<unsigned>(numbers[rank_at], 255));
+[[noreturn]] void refuse_count(std::size_t count, const std::string& wanted) {
+  throw std::invalid_argument("cuszi takes " + wanted + ", not " + std::to_string(count));
+}
+
+/// What a user says beyond the first four numbers: the share, then a fill value.
+void read_rest_asked(std::span<const unsigned> numbers, ChunkSettings& settings) {
+  const std::size_t share_numbers = settings.has_share() ? 2 : 0;
+  const std::size_t least = asked_at + share_numbers;
+  const bool is_short = numbers.size() < asked_at && share_numbers == 0;
+  if (!is_short && numbers.size() != least && numbers.size() != least + 2) {
+    refuse_count(numbers.size(), std::to_string(least) + " parameters of this mode, or " +
+                                     std::to_string(least + 2) + " with a fill value");
+  }
+  if (share_numbers != 0) settings.share = std::bit_cast<double>(get(numbers, asked_at));
+  if (numbers.size() == least + 2) {
+    settings.add_fill(std::bit_cast<double>(get(numbers, least)));
+  }
+}
+
+/// The lists that end a complete list, and the share behind them.
+void read_lists(std::span<const unsigned> numbers, ChunkSettings& settings) {
+  const std::size_t fills = numbers[counts_at] % isovalue_unit;
+  const std::size_t isovalues = numbers[counts_at] / isovalue_unit;
+  const std::size_t isovalues_at = std::max(ChunkSettings::least_complete, fills_at + 2 * fills);
+  const std::size_t share_at = isovalues_at + 2 * isovalues;
+  const std::size_t count = share_at + (settings.has_share() ? 2 : 0);
+  if (fills > CUSZI_MAX_FILLS || isovalues > CUSZI_MAX_ISOVALUES || numbers.size() != count) {
+    refuse_count(numbers.size(), std::to_string(count) + " parameters for " +
+                                     std::to_string(fills) + " fill values and " +
+                                     std::to_string(isovalues) + " isovalues");
+  }
+  for (std::size_t i = 0; i < fills; ++i) {
+    settings.add_fill(std::bit_cast<double>(get(numbers, fills_at + 2 * i)));
+  }
+  for (std::size_t i = 0; i < isovalues; ++i) {
+    settings.isovalues.push_back(std::bit_cast<double>(get(numbers, isovalues_at + 2 * i)));
+  }
+  if (settings.has_share()) settings.share = std::bit_cast<double>(get(numbers, share_at));
+}
+
+}  // namespace
+
+ChunkSettings ChunkSettings::asked(std::span<const unsigned> numbers) {
+  ChunkSettings settings = begin(numbers);
+  if (numbers.size() < least_complete) {
+    read_rest_asked(numbers, settings);
+  } else {
+    read_lists(numbers, settings);
+  }
+  return settings;
+}
+
+ChunkSettings ChunkSettings::read(std::span<const unsigned> numbers) {
+  ChunkSettings settings = begin(numbers);
+  if (numbers.size() < least_complete) {
+    refuse_count(numbers.size(), "at least 17 parameters of a dataset that exists");
+  }
+  read_lists(numbers, settings);
+  if (numbers[type_at] > (is_f64 | is_big_endian)) {
+    throw std::invalid_argument("cuszi does not know the type " + std::to_string(numbers[type_at]));
+  }
+  settings.field.dtype = (numbers[type_at] & is_f64) != 0 ? CUSZI_F64 : CUSZI_F32;
+  settings.big_endian = (numbers[type_at] & is_big_endian) != 0;
+  settings.field.rank = static_cast<std::int32_t>(std::min<unsigned>(numbers[rank_at], 255));
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
-    settings->field.dims[axis] = get(numbers, dims_at + 2 * axis);
+    settings.field.dims[axis] = get(numbers, dims_at + 2 * axis);
   }
   return settings;
 }
 
 ChunkSettings::Numbers ChunkSettings::write() const {
-  const std::size_t share_at = std::max(least_complete, fills_at + 2 * fills.size());
+  const std::size_t isovalues_at = std::max(least_complete, fills_at + 2 * fills.size());
+  const std::size_t share_at = isovalues_at + 2 * isovalues.size();
   Numbers numbers(share_at + (has_share() ? 2 : 0));
   numbers[0] = version;
   put(std::bit_cast<std::uint64_t>(bound), bound_at, numbers);
@@ -98,9 +148,12 @@ ChunkSettings::Numbers ChunkSettings::write() const {
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
     put(field.dims[axis], dims_at + 2 * axis, numbers);
   }
-  numbers[fill_count_at] = static_cast<unsigned>(fills.size());
+  numbers[counts_at] = static_cast<unsigned>(fills.size() + isovalue_unit * isovalues.size());
   for (std::size_t i = 0; i < fills.size(); ++i) {
     put(std::bit_cast<std::uint64_t>(fills[i]), fills_at + 2 * i, numbers);
+  }
+  for (std::size_t i = 0; i < isovalues.size(); ++i) {
+    put(std::bit_cast<std::uint64_t>(isovalues[i]), isovalues_at + 2 * i, numbers);
   }
   return numbers;
 }
@@ -121,6 +174,8 @@ cuszi_options ChunkSettings::options() const {
   options.preset = static_cast<std::int32_t>(preset);
   options.fill_count = static_cast<std::uint32_t>(fills.size());
   options.fills = fills.data();
+  options.isovalue_count = static_cast<std::uint32_t>(isovalues.size());
+  std::copy(isovalues.begin(), isovalues.end(), std::begin(options.isovalues));
   options.strict = strict ? 1 : 0;
   return options;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,18 +19,21 @@ namespace cuszi::hdf5 {
 /// | 4 | 1 for f64, else 0; plus 2 for big-endian |
 /// | 5 | rank |
 /// | 6 ... 13 | the chunk's extents, slowest first, their lower and upper halves |
-/// | 14 | how many fill values there are, at most CUSZI_MAX_FILLS |
-/// | 15, 16 ... | each of them, a double; two zeros if there is none |
+/// | 14 | how many fill values there are, at most CUSZI_MAX_FILLS; plus 256 times how many
+/// isovalues, at most CUSZI_MAX_ISOVALUES |
+/// | 15, 16 ... | each fill value, a double; two zeros if there is none |
+/// | then | each isovalue, a double |
 /// | the last two | the share of each value beside the bound, if there is one |
 ///
 /// The user gives the first three or four, then the share, a double, if there is one, then a fill
 /// value, if there is one; the others follow from the dataset. Fill values that the user gives, so
-/// or in the whole list, are added to the dataset's own. A filter cannot warn: where it is strict,
-/// what cuszi_last_warning() would tell of a chunk is an error, and the filter is mandatory.
+/// or in the whole list, are added to the dataset's own. A list of another length is refused. A
+/// filter cannot warn: where it is strict, what cuszi_last_warning() would tell of a chunk is an
+/// error, and the filter is mandatory.
 struct ChunkSettings {
   static constexpr std::size_t least_asked = 3;
   static constexpr std::size_t least_complete = 17;
-  static constexpr std::size_t most = 15 + 2 * CUSZI_MAX_FILLS + 2;
+  static constexpr std::size_t most = 15 + 2 * CUSZI_MAX_FILLS + 2 * CUSZI_MAX_ISOVALUES + 2;
   using Numbers = std::vector<unsigned>;
 
   double bound = 0;
@@ -42,12 +44,13 @@ struct ChunkSettings {
   cuszi_field field{};
   bool big_endian = false;
   std::vector<double> fills;
+  std::vector<double> isovalues;
 
-  /// The settings that the user gives, with fill values; nothing if the version of the list is
-  /// unknown.
-  static std::optional<ChunkSettings> asked(std::span<const unsigned> numbers);
-  /// The settings in a complete list of numbers; nothing if it is not complete.
-  static std::optional<ChunkSettings> read(std::span<const unsigned> numbers);
+  /// The settings that the user gives, in a complete list or not. Throws std::invalid_argument for
+  /// a list of another version, of another length, or of two modes.
+  static ChunkSettings asked(std::span<const unsigned> numbers);
+  /// The settings in a complete list of numbers. Throws as asked() does.
+  static ChunkSettings read(std::span<const unsigned> numbers);
 
   bool has_share() const { return mode == CUSZI_ABS_OR_PWREL || mode == CUSZI_ABS_AND_PWREL; }
   Numbers write() const;

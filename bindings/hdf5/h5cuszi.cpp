@@ -229,6 +229,31 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
   return cuszi_field_bytes(&settings.field) != 0;
 }
 
+/// Completes the filter's parameters of a dataset that is being created.
+herr_t set_parameters(const Caller& caller, hid_t properties, hid_t type) {
+  // Where a filter is optional, HDF5 does not heed can_apply().
+  if (!is_field(caller, type) || !is_first(caller, properties)) return -1;
+  ChunkSettings::Numbers numbers(ChunkSettings::most);
+  size_t count = numbers.size();  // then how many there are
+  unsigned flags = 0;
+  if (caller.filter(properties, filter_id, &flags, &count, numbers.data(), 0, nullptr, nullptr) <
+      0) {
+    return -1;
+  }
+  numbers.resize(count);  // those beyond the longest list are zeros, which make it too long
+  auto settings = ChunkSettings::asked(numbers);
+  if (!complete(caller, properties, type, settings)) return -1;
+  const cuszi_options options = settings.options();
+  if (cuszi_bound(&settings.field, &options) == 0) {
+    caller.tell("cuszi can make no such bound, preset or chunk");
+    return -1;
+  }
+  // HDF5 stores chunks as they are where an optional filter fails.
+  if (settings.strict) flags &= ~static_cast<unsigned>(H5Z_FLAG_OPTIONAL);
+  numbers = settings.write();
+  return caller.modify_filter(properties, filter_id, flags, numbers.size(), numbers.data());
+}
+
 }  // namespace
 
 }  // namespace cuszi::hdf5
@@ -244,43 +269,25 @@ static htri_t can_apply(hid_t /*properties*/, hid_t type, hid_t /*space*/) {
   return hdf5::is_field(caller, type) ? 1 : 0;
 }
 
-static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) try {
+static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) {
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
-  // Where a filter is optional, HDF5 does not heed can_apply().
-  if (!hdf5::is_field(caller, type) || !hdf5::is_first(caller, properties)) return -1;
-  hdf5::ChunkSettings::Numbers numbers(hdf5::ChunkSettings::most);
-  size_t count = numbers.size();
-  unsigned flags = 0;
-  if (caller.filter(properties, hdf5::filter_id, &flags, &count, numbers.data(), 0, nullptr,
-                    nullptr) < 0) {
+  try {
+    return hdf5::set_parameters(caller, properties, type);
+  } catch (const std::exception& error) {
+    caller.tell(error.what());
     return -1;
   }
-  auto settings =
-      hdf5::ChunkSettings::asked(std::span(numbers).first(std::min(count, numbers.size())));
-  if (!settings) caller.tell("cuszi does not know these parameters, which begin with 1");
-  if (!settings || !hdf5::complete(caller, properties, type, *settings)) return -1;
-  const cuszi_options options = settings->options();
-  if (cuszi_bound(&settings->field, &options) == 0) {
-    caller.tell("cuszi can make no such bound, preset or chunk");
-    return -1;
-  }
-  // HDF5 stores chunks as they are where an optional filter fails.
-  if (settings->strict) flags &= ~static_cast<unsigned>(H5Z_FLAG_OPTIONAL);
-  numbers = settings->write();
-  return caller.modify_filter(properties, hdf5::filter_id, flags, numbers.size(), numbers.data());
-} catch (...) {
-  return -1;
 }
 
 static size_t filter(unsigned flags, size_t count, const unsigned* numbers, size_t bytes,
                      size_t* buf_size, void** buf) {
   hdf5::Caller caller;
   try {
+    if (!caller.find(__builtin_return_address(0)) || hdf5::context() == nullptr) return 0;
     const auto chunk = hdf5::ChunkSettings::read({numbers, count});
-    if (!chunk || !caller.find(__builtin_return_address(0)) || hdf5::context() == nullptr) return 0;
-    return (flags & H5Z_FLAG_REVERSE) != 0 ? hdf5::decode(caller, *chunk, bytes, buf_size, buf)
-                                           : hdf5::encode(caller, *chunk, bytes, buf_size, buf);
+    return (flags & H5Z_FLAG_REVERSE) != 0 ? hdf5::decode(caller, chunk, bytes, buf_size, buf)
+                                           : hdf5::encode(caller, chunk, bytes, buf_size, buf);
   } catch (const std::exception& error) {
     caller.tell(error.what());
     return 0;

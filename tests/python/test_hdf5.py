@@ -21,6 +21,10 @@ import cuszi
 from support import waves
 
 
+def halves(value):
+    return struct.unpack("<II", struct.pack("<d", value))
+
+
 def read(path):
     with h5py.File(path) as file:
         return file["T"][...]
@@ -228,7 +232,6 @@ class H5py(Hdf5Test):
         self.write("t.h5", a, cuszi.H5(abs=1e-3))
         with h5py.File(self.folder / "t.h5") as file:
             numbers = list(file["T"].id.get_create_plist().get_filter(0)[2])
-        halves = lambda value: struct.unpack("<II", struct.pack("<d", value))
         for count, code in ((15, None), (16, "fill value")):
             fills = [half for i in range(count) for half in halves(1e10 + i)]
             how = {"compression": 411, "compression_opts": (*numbers[:14], count, *fills),
@@ -238,6 +241,46 @@ class H5py(Hdf5Test):
                 continue
             with self.assertRaisesRegex(Exception, code):
                 self.write("t.h5", a, how)
+
+    def test_parameters_that_mean_nothing_are_refused(self):
+        a = waves()
+        bound, fill, pw = halves(1e-3), halves(-999.0), halves(0.1)
+        self.write("t.h5", a, cuszi.H5(abs=1e-3))
+        with h5py.File(self.folder / "t.h5") as file:
+            whole = list(file["T"].id.get_create_plist().get_filter(0)[2])
+        isovalue = [*whole[:14], 256, 0, 0, *halves(0.5)]
+        good = [(1, *bound), (1, *bound, 0), (1, *bound, 3 + 256, *fill), (1, *bound, 512, *fill),
+                (1, *bound, 1024, *pw), (1, *bound, 2048, *pw, *fill), whole, isovalue]
+        bad = [(1,), (1, *bound, 0, 5), (1, *bound, 0, *fill, *fill), (1, *bound, 0, *fill, 5),
+               (1, *bound, 512 + 1024), (1, *bound, 512 + 1024, *pw), (1, *bound, 1024), (1, *bound, 1024, 5),
+               (1, *bound, 1024, *pw, 5), (1, *bound, 64), (1, *bound, 4096), (1, *bound, 0, *[0] * 8),
+               whole[:-1], [*whole, 0], [*whole, *fill], [*whole, *[0] * 200], [*whole[:14], 200, 0, 0],
+               [*whole[:14], 256, 0, 0], [*whole[:14], 16 * 256, *[0] * 34]]
+        for parameters in good:
+            self.write("t.h5", a, {"compression": 411, "compression_opts": tuple(parameters)})
+            b = self.read("t.h5")
+            np.testing.assert_array_equal((a > 0.5, a < 0.5) if parameters is isovalue else [],
+                                          (b > 0.5, b < 0.5) if parameters is isovalue else [])
+        for parameters in bad:
+            with self.subTest(parameters=parameters):
+                with self.assertRaises((ValueError, OSError)):
+                    self.write("t.h5", a, {"compression": 411, "compression_opts": tuple(parameters)})
+        self.assertIn("4 parameters of this mode, or 6 with a fill value, not 8",
+                      self.reason(a, (1, *bound, 0, *fill, *fill)))
+
+    def test_stored_parameters_that_mean_nothing(self):
+        self.write("t.h5", waves(), cuszi.H5(abs=1e-3), chunks=(20, 30, 40))
+        with h5py.File(self.folder / "t.h5") as file:
+            numbers = list(file["T"].id.get_create_plist().get_filter(0)[2])
+        data = (self.folder / "t.h5").read_bytes()
+        stored = struct.pack(f"<{len(numbers)}I", *numbers)
+        self.assertEqual(data.count(stored), 1)
+        for place, number in [(0, 2), (3, 512 + 1024), (4, 4), (14, 2)]:
+            with self.subTest(place=place):
+                changed = [*numbers[:place], number, *numbers[place + 1:]]
+                (self.folder / "t.h5").write_bytes(data.replace(stored, struct.pack(f"<{len(numbers)}I", *changed)))
+                with self.assertRaises(OSError):
+                    self.read("t.h5")
 
     def reason(self, a, parameters):
         """What HDF5's error stack tells where a filter fails, not in all versions."""
