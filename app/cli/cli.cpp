@@ -233,6 +233,9 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     }
     take_bound_field(app, options.bound_field, parsed.asked);
     options.settings = take_settings(app, parsed, options.bounds_alone);
+    for (const VariableBound& each : options.bounds) {
+      refuse_by_zfp(options.settings.frame.predictor.id, each.asked.mode, "--bound");
+    }
     options.target = target_of(parsed.asked);
     options.verify = parsed.asked.verify != 0;
     options.strict = parsed.asked.strict != 0;

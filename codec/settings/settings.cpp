@@ -207,18 +207,13 @@ FieldSettings method_settings(const cuszi_options& options) {
   return settings;
 }
 
-namespace {
-
 /// A share of each value is kept by coding logarithms, which zfp's own modes do not mean.
-void refuse_by_zfp(const FieldSettings& settings, std::string_view label) {
-  if (settings.mode < ErrorMode::pointwise) return;
-  if (settings.frame.predictor.id != PredictorId::zfp) return;
+void refuse_by_zfp(PredictorId predictor, ErrorMode mode, std::string_view label) {
+  if (mode < ErrorMode::pointwise || predictor != PredictorId::zfp) return;
   throw UsageError(
       fmt::format("zfp takes no bound that goes with each value ({}mode {}); other presets do",
-                  dashes_of(label), name_of(settings.mode)));
+                  dashes_of(label), name_of(mode)));
 }
-
-}  // namespace
 
 void refuse_share(const cuszi_options& options, std::string_view label) {
   if (options.pw == 0) return;
@@ -277,7 +272,7 @@ FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::
     settings.mode = asked.mode;
     settings.bound = asked.bound;
     settings.share = asked.share;
-    refuse_by_zfp(settings, label);
+    refuse_by_zfp(settings.frame.predictor.id, settings.mode, label);
     return settings;
   }
   refuse_share(options, label);

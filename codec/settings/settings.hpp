@@ -87,6 +87,9 @@ AskedBound asked_bound(const cuszi_options& options, std::string_view label);
 /// Refuses a share of each value, if the options have one, where the mode has none.
 void refuse_share(const cuszi_options& options, std::string_view label);
 
+/// Refuses a bound that goes with each value where the predictor is zfp.
+void refuse_by_zfp(PredictorId predictor, ErrorMode mode, std::string_view label);
+
 /// The number of a cuszi_mode.
 int mode_number(ErrorMode mode);
 

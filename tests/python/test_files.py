@@ -268,6 +268,8 @@ class Hdf5Copies(FilesTest):
                                 (["--bound", "T=abs-or-pwrel:0.01,1e-3,1e-4"], "two numbers"),
                                 (["--bound", "T=0.01", "-m", "abs-or-pwrel"], "--pw"),
                                 (["--bound", "T=0.01", "--pw", "1e-3"], "no effect"),
+                                (["-e", "1e-3", "--bound", "T=pwrel:1e-3", "--preset", "zfp"], "zfp takes no bound"),
+                                (["--bound", "T=abs-or-pwrel:1,1e-3", "--preset", "zfp"], "zfp takes no bound"),
                                 (["-e", "1e-3", "--interp", "alpha=2"], "--interp"), ([], "required")]:
             self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
         self.assertNotIn("d.h5", os.listdir(self.folder))
