@@ -53,6 +53,12 @@ ValueRange range_of(FieldSource& field, const FillValues& fills) {
   return range;
 }
 
+IsoValues isovalues_of(const Variable& variable) {
+  IsoValues isovalues;
+  for (const double value : variable.isovalues) isovalues.add(value);
+  return isovalues;
+}
+
 /// A variable on its way into the copy, and what there is to tell of it.
 struct CopiedVariable {
   FilteredVariable filtered;
@@ -111,7 +117,12 @@ class FileCopy {
       if (!variable.dtype || !has_values || variable.is_elsewhere) continue;
       names.push_back(variable.name);
       const VariableBound* const own = own_bound(variable.name);
-      if (own == nullptr && (variable.is_coordinate || options_.bounds_alone)) continue;
+      if (own == nullptr && (variable.is_auxiliary || options_.bounds_alone)) continue;
+      if (own == nullptr && !variable.lacking_filter.empty()) {
+        spdlog::warn("{}:{}: is kept as it is: its filter {} is not there", input_, variable.name,
+                     variable.lacking_filter);
+        continue;
+      }
       add(variable, own);
     }
     for (const VariableBound& each : options_.bounds) {
@@ -120,7 +131,10 @@ class FileCopy {
                                    each.name, input_, fmt::join(names, ", ")));
     }
     if (copied_.empty()) {
-      throw InputError(input_ + ": has no variable of f32 or f64 that is no coordinate");
+      throw InputError(
+          input_ +
+          ": has no variable of f32 or f64 that can be read and is no coordinate, cell "
+          "area or flag");
     }
   }
 
@@ -186,7 +200,8 @@ class FileCopy {
               const Variable& variable, Progress& progress) {
     InputField original = open_variable(*each.report.input, container_, each.filtered.variable);
     InputField restored = open_variable(*each.report.archive, copy, variable);
-    QualityMeter meter(original.source, {original.fills, {}}, each.filtered.bound);
+    QualityMeter meter(original.source, {original.fills, isovalues_of(each.filtered.variable)},
+                       each.filtered.bound);
     for (std::uint64_t i = 0; i < original.source.plan().frames(); ++i) {
       meter.add(i, restored.source.frame(i));
       progress.advance(original.source.frame_bytes(i));
@@ -195,6 +210,7 @@ class FileCopy {
     require_within_bound(meter, each.report.dims,
                          "no copy was written; this is a bug, please report it");
     require_same_missing(meter, each.report.dims);
+    require_same_sides(meter, each.report.dims);
   }
 
   void refuse_warnings() const {

@@ -15,6 +15,7 @@ inline hdf5::ChunkSettings::Numbers filter_numbers(const FilteredVariable& filte
   if (settings.has_share()) settings.share = bound.share;
   settings.preset = filtered.preset;
   for (const double fill : filtered.variable.fills) settings.add_fill(fill);
+  settings.isovalues = filtered.variable.isovalues;
   return settings.write();
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "bindings/containers/coordinates.hpp"
 #include "bindings/containers/hdf5_objects.hpp"
 #include "bindings/containers/hdf5_variable.hpp"
 #include "core/base/error.hpp"
@@ -23,8 +22,8 @@ herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void*
 
 /// What NetCDF-4 stores for a dimension that has no variable.
 bool is_dimension_alone(hid_t dataset) {
-  return text_attribute(dataset, "NAME")
-      .starts_with("This is a netCDF dimension but not a netCDF variable");
+  return DatasetAttributes(dataset).text("NAME").starts_with(
+      "This is a netCDF dimension but not a netCDF variable");
 }
 
 /// Like that of a file, whose root is a group; without space in front of the file.
@@ -59,16 +58,14 @@ std::vector<Variable> Hdf5Container::variables() {
   std::vector<std::string> names;
   check(::H5Ovisit(file_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, take_name, &names), path_);
   std::vector<Variable> found;
-  std::vector<std::string> coordinates;
+  std::set<std::string> auxiliary;
   for (const std::string& name : names) {
     const Handle dataset = open_dataset(name);
     if (is_dimension_alone(dataset.get())) continue;
     found.push_back(describe(dataset.get(), name));
-    for (const char* attribute : coordinate_attributes) {
-      coordinates.push_back(text_attribute(dataset.get(), attribute));
-    }
+    add_auxiliary_names(DatasetAttributes(dataset.get()), auxiliary);
   }
-  mark_coordinates(coordinates, found);
+  mark_auxiliary(auxiliary, found);
   return found;
 }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <array>
+#include <cstring>
+
+#include "bindings/containers/hdf5_values.hpp"
 
 namespace cuszi::hdf5 {
 
@@ -55,27 +58,27 @@ std::string type_text(hid_t type) {
   }
 }
 
-void add_attribute(hid_t dataset, const char* name, Variable& variable) {
-  if (::H5Aexists(dataset, name) <= 0) return;
-  const Handle found(::H5Aopen(dataset, name, H5P_DEFAULT), attribute, name);
-  const Handle type(::H5Aget_type(found.get()), datatype, name);
-  const Handle space(::H5Aget_space(found.get()), dataspace, name);
-  const hssize_t count = ::H5Sget_simple_extent_npoints(space.get());
-  if (!is_number(type.get()) || count < 1) return;
-  std::vector<double> values(static_cast<std::size_t>(count));
-  check(::H5Aread(found.get(), H5T_NATIVE_DOUBLE, values.data()), name);
-  for (const double value : values) variable.add_fill(value);
+/// Its values may be unreadable, and can be copied as they are stored.
+std::string lacking_filter(hid_t creation) {
+  for (unsigned i = 0; ::H5Pget_nfilters(creation) > static_cast<int>(i); ++i) {
+    std::array<char, 64> name{};
+    unsigned flags = 0;
+    std::size_t numbers = 0;
+    const H5Z_filter_t filter =
+        ::H5Pget_filter2(creation, i, &flags, &numbers, nullptr, name.size(), name.data(), nullptr);
+    if (::H5Zfilter_avail(filter) > 0) continue;
+    return fmt::format("{}{}{}", filter, name[0] == 0 ? "" : ", ", name.data());
+  }
+  return {};
 }
 
-void add_fills(hid_t dataset, hid_t creation, Variable& variable) {
+void add_fill(hid_t creation, Variable& variable) {
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   double value = 0;
   if (::H5Pfill_value_defined(creation, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
       ::H5Pget_fill_value(creation, H5T_NATIVE_DOUBLE, &value) >= 0) {
     variable.add_fill(value);
   }
-  add_attribute(dataset, "_FillValue", variable);
-  add_attribute(dataset, "missing_value", variable);
 }
 
 }  // namespace
@@ -89,36 +92,51 @@ Variable describe(hid_t dataset, const std::string& name) {
   variable.dtype = dtype_of(type.get());
   variable.extents = extents_of(dataset, name);
   variable.chunk = chunk_of(creation.get(), variable.extents.size());
-  if (variable.dtype) add_fills(dataset, creation.get(), variable);
+  if (variable.dtype) add_fill(creation.get(), variable);
+  variable.lacking_filter = lacking_filter(creation.get());
   variable.stored_bytes = ::H5Dget_storage_size(dataset);
   variable.is_elsewhere =
       ::H5Pget_layout(creation.get()) == H5D_VIRTUAL || ::H5Pget_external_count(creation.get()) > 0;
   variable.is_packed =
       ::H5Tget_class(type.get()) == H5T_INTEGER &&
       (::H5Aexists(dataset, "scale_factor") > 0 || ::H5Aexists(dataset, "add_offset") > 0);
-  variable.is_coordinate = text_attribute(dataset, "CLASS") == "DIMENSION_SCALE";
+  const DatasetAttributes attributes(dataset);
+  variable.is_auxiliary = attributes.text("CLASS") == "DIMENSION_SCALE";
+  apply_conventions(attributes, variable);
   return variable;
 }
 
-std::string text_attribute(hid_t object, const char* name) {
-  if (::H5Aexists(object, name) <= 0) return {};
-  const Handle found(::H5Aopen(object, name, H5P_DEFAULT), attribute, name);
+std::string DatasetAttributes::text(const char* name) const {
+  if (::H5Aexists(dataset_, name) <= 0) return {};
+  const Handle found(::H5Aopen(dataset_, name, H5P_DEFAULT), attribute, name);
   const Handle type(::H5Aget_type(found.get()), datatype, name);
   const Handle space(::H5Aget_space(found.get()), dataspace, name);
-  if (::H5Tget_class(type.get()) != H5T_STRING ||
-      ::H5Sget_simple_extent_npoints(space.get()) != 1) {
-    return {};
+  if (::H5Tget_class(type.get()) != H5T_STRING) return {};
+  Values values(type.get(), space.get(), name);
+  if (values.count() == 0) return {};
+  check(::H5Aread(found.get(), type.get(), values.data()), name);
+  const bool any_length = ::H5Tis_variable_str(type.get()) > 0;
+  std::string all;
+  for (std::size_t i = 0; i < values.count(); ++i) {
+    const char* text = static_cast<const char*>(values.at(i));
+    if (any_length) std::memcpy(&text, values.at(i), sizeof text);
+    if (text == nullptr) continue;
+    const std::size_t most = any_length ? std::strlen(text) : ::H5Tget_size(type.get());
+    all.append(all.empty() ? "" : " ").append(text, ::strnlen(text, most));
   }
-  if (::H5Tis_variable_str(type.get()) > 0) {
-    char* text = nullptr;
-    check(::H5Aread(found.get(), type.get(), &text), name);
-    const std::unique_ptr<char, herr_t (*)(void*)> owned(
-        text, [](void* memory) { return ::H5free_memory(memory); });
-    return text == nullptr ? std::string() : std::string(text);
-  }
-  std::string text(::H5Tget_size(type.get()), '\0');
-  check(::H5Aread(found.get(), type.get(), text.data()), name);
-  return text.substr(0, text.find('\0'));
+  return all;
+}
+
+std::vector<double> DatasetAttributes::numbers(const char* name) const {
+  if (::H5Aexists(dataset_, name) <= 0) return {};
+  const Handle found(::H5Aopen(dataset_, name, H5P_DEFAULT), attribute, name);
+  const Handle type(::H5Aget_type(found.get()), datatype, name);
+  const Handle space(::H5Aget_space(found.get()), dataspace, name);
+  const hssize_t count = ::H5Sget_simple_extent_npoints(space.get());
+  if (!is_number(type.get()) || count < 1) return {};
+  std::vector<double> values(static_cast<std::size_t>(count));
+  check(::H5Aread(found.get(), H5T_NATIVE_DOUBLE, values.data()), name);
+  return values;
 }
 
 }  // namespace cuszi::hdf5

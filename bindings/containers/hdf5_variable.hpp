@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "bindings/containers/conventions.hpp"
 #include "bindings/containers/hdf5_handle.hpp"
 #include "codec/files/container.hpp"
 
@@ -10,7 +11,16 @@ namespace cuszi::hdf5 {
 /// Describes a dataset; whether other datasets name it as their coordinate is left open.
 Variable describe(hid_t dataset, const std::string& name);
 
-/// The text of a string attribute; empty if there is none.
-std::string text_attribute(hid_t object, const char* name);
+/// The attributes of a dataset that is open.
+class DatasetAttributes final : public Attributes {
+ public:
+  explicit DatasetAttributes(hid_t dataset) : dataset_(dataset) {}
+
+  std::string text(const char* name) const override;
+  std::vector<double> numbers(const char* name) const override;
+
+ private:
+  hid_t dataset_;
+};
 
 }  // namespace cuszi::hdf5

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "bindings/containers/coordinates.hpp"
 #include "bindings/containers/hdf5_handle.hpp"
 #include "bindings/containers/netcdf_copy.hpp"
 #include "bindings/containers/netcdf_variable.hpp"
@@ -38,10 +37,10 @@ struct File {
 class NetcdfContainer final : public Container {
  public:
   explicit NetcdfContainer(const std::string& path) : path_(path), file_(path) {
-    std::vector<std::string> coordinates;
-    add_group(file_.id, "", coordinates);
+    std::set<std::string> auxiliary;
+    add_group(file_.id, "", auxiliary);
     std::vector<Variable> marked = variables();
-    mark_coordinates(coordinates, marked);
+    mark_auxiliary(auxiliary, marked);
     for (std::size_t i = 0; i < places_.size(); ++i) places_[i].variable = marked[i];
   }
 
@@ -77,14 +76,12 @@ class NetcdfContainer final : public Container {
   }
 
  private:
-  void add_group(int group, const std::string& prefix, std::vector<std::string>& coordinates) {
+  void add_group(int group, const std::string& prefix, std::set<std::string>& auxiliary) {
     int count = 0;
     check(::nc_inq_nvars(group, &count), path_);
     for (int id = 0; id < count; ++id) {
       places_.push_back({describe(group, id, prefix), group, id});
-      for (const char* attribute : coordinate_attributes) {
-        coordinates.push_back(text_attribute(group, id, attribute));
-      }
+      add_auxiliary_names(VariableAttributes(group, id), auxiliary);
     }
     check(::nc_inq_grps(group, &count, nullptr), path_);
     std::vector<int> groups(static_cast<std::size_t>(count));
@@ -92,7 +89,7 @@ class NetcdfContainer final : public Container {
     for (const int inner : groups) {
       std::array<char, NC_MAX_NAME + 1> name{};
       check(::nc_inq_grpname(inner, name.data()), path_);
-      add_group(inner, prefix + name.data() + '/', coordinates);
+      add_group(inner, prefix + name.data() + '/', auxiliary);
     }
   }
 

@@ -22,15 +22,6 @@ bool has_attribute(int group, int variable, const char* name) {
   return ::nc_inq_attid(group, variable, name, nullptr) == NC_NOERR;
 }
 
-void add_attribute(int group, int id, const char* name, Variable& variable) {
-  nc_type type = NC_NAT;
-  std::size_t count = 0;
-  if (::nc_inq_att(group, id, name, &type, &count) != NC_NOERR || !is_number(type)) return;
-  std::vector<double> values(count);
-  check(::nc_get_att_double(group, id, name, values.data()), name);
-  for (const double value : values) variable.add_fill(value);
-}
-
 /// Values that nobody has written are the library's fill value, unless the file says otherwise.
 void add_fill_mode(int group, int id, Variable& variable) {
   int no_fill = 0;
@@ -79,33 +70,45 @@ Variable describe(int group, int id, const std::string& prefix) {
     std::array<char, NC_MAX_NAME + 1> dim_name{};
     check(::nc_inq_dim(group, dim, dim_name.data(), &length), variable.name);
     variable.extents.push_back(length);
-    if (rank == 1 && name == dim_name) variable.is_coordinate = true;
+    if (rank == 1 && name == dim_name) variable.is_auxiliary = true;
   }
   variable.chunk = chunk_of(group, id, dims.size());
   variable.is_packed = is_integer(type) && (has_attribute(group, id, "scale_factor") ||
                                             has_attribute(group, id, "add_offset"));
-  if (!variable.dtype) return variable;
-  add_fill_mode(group, id, variable);
-  add_attribute(group, id, "_FillValue", variable);
-  add_attribute(group, id, "missing_value", variable);
+  if (variable.dtype) add_fill_mode(group, id, variable);
+  apply_conventions(VariableAttributes(group, id), variable);
   return variable;
 }
 
-std::string text_attribute(int group, int variable, const char* name) {
+std::string VariableAttributes::text(const char* name) const {
   nc_type type = NC_NAT;
   std::size_t count = 0;
-  if (::nc_inq_att(group, variable, name, &type, &count) != NC_NOERR) return {};
+  if (::nc_inq_att(group_, variable_, name, &type, &count) != NC_NOERR) return {};
   if (type == NC_CHAR) {
     std::string text(count, '\0');
-    check(::nc_get_att_text(group, variable, name, text.data()), name);
-    return text;
+    check(::nc_get_att_text(group_, variable_, name, text.data()), name);
+    return text.substr(0, text.find('\0'));
   }
-  if (type != NC_STRING || count != 1) return {};
-  char* value = nullptr;
-  check(::nc_get_att_string(group, variable, name, &value), name);
-  std::string text = value == nullptr ? "" : value;
-  ::nc_free_string(1, &value);
+  if (type != NC_STRING) return {};
+  std::vector<char*> values(count);
+  check(::nc_get_att_string(group_, variable_, name, values.data()), name);
+  std::string text;
+  for (const char* const value : values) {
+    if (value != nullptr) text.append(text.empty() ? "" : " ").append(value);
+  }
+  ::nc_free_string(count, values.data());
   return text;
+}
+
+std::vector<double> VariableAttributes::numbers(const char* name) const {
+  nc_type type = NC_NAT;
+  std::size_t count = 0;
+  if (::nc_inq_att(group_, variable_, name, &type, &count) != NC_NOERR || !is_number(type)) {
+    return {};
+  }
+  std::vector<double> values(count);
+  check(::nc_get_att_double(group_, variable_, name, values.data()), name);
+  return values;
 }
 
 }  // namespace cuszi::netcdf

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "bindings/containers/conventions.hpp"
 #include "codec/files/container.hpp"
 
 namespace cuszi::netcdf {
@@ -13,7 +14,17 @@ void check(int status, const std::string& subject);
 /// name it as their coordinate is left open.
 Variable describe(int group, int id, const std::string& prefix);
 
-/// The text of an attribute; empty if there is none.
-std::string text_attribute(int group, int variable, const char* name);
+/// The attributes of a variable of a group.
+class VariableAttributes final : public Attributes {
+ public:
+  VariableAttributes(int group, int variable) : group_(group), variable_(variable) {}
+
+  std::string text(const char* name) const override;
+  std::vector<double> numbers(const char* name) const override;
+
+ private:
+  int group_;
+  int variable_;
+};
 
 }  // namespace cuszi::netcdf

@@ -31,10 +31,12 @@ struct Variable {
   std::vector<std::uint64_t> extents;  ///< slowest first; none of a scalar
   std::vector<std::uint64_t> chunk;    ///< extents of what is stored together; empty if all is
   std::vector<double> fills;           ///< values that mean missing, each once
+  std::vector<double> isovalues;       ///< on whose sides values stay, as limits of what is valid
   ByteCount stored_bytes = 0;          ///< that it takes in the file, where that is known
   bool is_elsewhere = false;           ///< its values are in other files
   bool is_packed = false;              ///< integers that scale_factor and add_offset unpack
-  bool is_coordinate = false;          ///< says where the values of other variables are
+  bool is_auxiliary = false;           ///< describes others: a coordinate, cell area, mesh, flag
+  std::string lacking_filter;          ///< its first filter that is not there; empty if it has all
 
   /// How many values the variable has.
   std::uint64_t values() const { return product(extents); }

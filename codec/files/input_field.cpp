@@ -90,7 +90,7 @@ FoundField find_npy(const std::string& name) {
   return found;
 }
 
-bool is_field(const Variable& variable) { return variable.dtype && !variable.is_coordinate; }
+bool is_field(const Variable& variable) { return variable.dtype && !variable.is_auxiliary; }
 
 std::string float_variables(const std::vector<Variable>& variables) {
   std::string names;
@@ -116,7 +116,13 @@ Variable chosen_variable(const FieldPath& path, Container& container) {
                                field == variables.end() ? "NAME" : field->name));
 }
 
-void require_float(const std::string& name, const Variable& variable) {
+void require_readable(const std::string& name, const Variable& variable) {
+  if (variable.dtype && !variable.lacking_filter.empty()) {
+    throw InputError(
+        fmt::format("{}: its filter {} is not there; HDF5_PLUGIN_PATH says where "
+                    "HDF5 looks for filters",
+                    name, variable.lacking_filter));
+  }
   if (variable.dtype) return;
   throw InputError(
       variable.is_packed
@@ -170,7 +176,7 @@ FillValues fills_of(const std::string& name, const Variable& variable, const Byt
 
 FoundField field_of(const std::string& name, std::shared_ptr<Container> container,
                     const Variable& variable, std::unique_ptr<FileSource> file) {
-  require_float(name, variable);
+  require_readable(name, variable);
   FoundField found;
   found.layout.dtype = *variable.dtype;
   found.layout.dims = dims_of(name, variable.extents);

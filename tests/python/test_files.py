@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import cuszi
@@ -466,6 +467,116 @@ class Netcdf(FilesTest):
             report = self.cuszi("compress", name, "-e", "1e-3", "--json", "--verify")
             self.assertIn('"masked":97' if name.endswith("T") else '"masked":100', report)
         self.assertIn("T, g/U", self.cuszi("compress", "t.nc", "-e", "1e-3", code=USAGE))
+
+
+class Conventions(FilesTest):
+    """What attributes say of variables, in copies of classic files and of those of HDF5."""
+
+    AUXILIARY = {
+        "lat2d": {"standard_name": "latitude"}, "lon2d": {"units": "degreesE"},
+        "x_angle": {"standard_name": "projection_x_angular_coordinate"}, "levels": {"positive": "down"},
+        "obs_time": {"units": "days since 1900-01-01"}, "profile": {"axis": "X"},
+        "areas": {"standard_name": "cell_area", "units": "m2"},
+        "quality": {"flag_values": np.arange(4, dtype="f4"), "flag_meanings": "a b c d"},
+        "masks": {"flag_masks": np.array([1, 2], "f4")},
+        # Named by others.
+        "hyam": {}, "surface": {}, "area": {}, "volume": {}, "node_lon": {}, "node_lat": {}, "grid": {}, "edges": {}}
+    FIELDS = {"T": {"cell_measures": "cells: area volume: volume", "grid_mapping": "grid: hyam"},
+              "flux": {"positive": "up", "standard_name": "surface_upward_flux", "units": "W m-2"},
+              "level": {"formula_terms": "a: hyam ps: surface", "bounds": "edges"},
+              "cells": {"node_coordinates": "node_lon node_lat"}}
+
+    def make(self, kind, variables, a):
+        with netCDF4.Dataset(self.folder / "t.nc", "w", format=kind) as file:
+            for name, length in zip("yx", a.shape):
+                file.createDimension(name, length)
+            for name, attributes in variables.items():
+                axes = ("y",) if name == "levels" else ("y", "x")
+                variable = file.createVariable(name, a.dtype, axes)
+                variable.set_auto_mask(False)
+                variable.setncatts(attributes)
+                variable[:] = a[:, 0] if name == "levels" else a
+
+    def copy(self, *options, code=0):
+        return self.cuszi("compress", "t.nc", *options, *QUICK, "-f", "--verify", "-o", "c.nc", code=code)
+
+    def filtered(self):
+        with h5py.File(self.folder / "c.nc") as copy:
+            return {name for name in copy if copy[name].id.get_create_plist().get_nfilters()}
+
+    def test_auxiliary_variables_are_kept(self):
+        variables = {**self.FIELDS, **self.AUXILIARY}
+        for kind in ("NETCDF3_CLASSIC", "NETCDF4"):
+            with self.subTest(kind=kind):
+                self.make(kind, variables, waves((30, 40)))
+                self.copy("-e", "1e-2")
+                self.assertEqual(self.filtered(), set(self.FIELDS))
+                with netCDF4.Dataset(self.folder / "t.nc") as file, netCDF4.Dataset(self.folder / "c.nc") as copy:
+                    for name in self.AUXILIARY:
+                        np.testing.assert_array_equal(copy[name][...], file[name][...])
+                self.copy("--bound", "lat2d=1e-3")
+                self.assertEqual(self.filtered(), {"lat2d"})
+
+    def test_valid_values_stay_valid(self):
+        a = 100 * waves((40, 50), noise=1e-2)
+        limits = {"T": {"valid_range": np.array([0, 75], "f4")}, "U": {"valid_min": 0.1, "valid_max": 75.3},
+                  "V": {"valid_max": np.float32(75.3)}}
+        a[a.round() == 75] = 75.3
+        a[:2] = 75
+        for kind in ("NETCDF3_CLASSIC", "NETCDF4"):
+            self.make(kind, limits, a)
+            for preset in ("ratio", "cuszi", "zfp", "cusz", "fast"):
+                with self.subTest(kind=kind, preset=preset):
+                    self.cuszi("compress", "t.nc", "-m", "abs", "-e", "1", "--preset", preset, "-f", "-q",
+                               "-o", "c.nc", "--verify")
+                    self.check_sides(limits)
+
+    def check_sides(self, limits):
+        """As readers mask values, and as they compare them in double precision."""
+        with netCDF4.Dataset(self.folder / "t.nc") as file, netCDF4.Dataset(self.folder / "c.nc") as copy:
+            for name, attributes in limits.items():
+                with warnings.catch_warnings(action="ignore"):  # of limits that f4 has not
+                    one, two = file[name][:], copy[name][:]
+                self.assertEqual(np.any(one.mask), name != "U")
+                np.testing.assert_array_equal(two.mask, one.mask)
+                self.assertGreater(np.abs(one - two).max(), 0.1)
+                least, most = attributes.get("valid_range", (attributes.get("valid_min", -np.inf),
+                                                            attributes.get("valid_max", np.inf)))
+                one, two = (each.data.astype("f8") for each in (one, two))
+                np.testing.assert_array_equal(two < least, one < least)
+                np.testing.assert_array_equal(two > most, one > most)
+
+    def test_missing_values_as_text(self):
+        a = waves((30, 40))
+        a[:3], a[3:5] = -999, 1e20
+        attributes = {"T": {"missing_value": "-999."}, "U": {"missing_value": "-999. 1e20"},
+                      "V": {"missing_value": "below -999"}}
+        for kind in ("NETCDF3_CLASSIC", "NETCDF4"):
+            self.make(kind, attributes, a)
+            for name, masked in zip(attributes, (120, 200, 0)):
+                report = json.loads(self.cuszi("compress", f"t.nc:{name}", "-e", "1e-3", "--json", "-f"))
+                self.assertEqual(report["masked"], masked)
+
+    def test_filters_that_are_not_there(self):
+        a = waves((30, 40))
+        stored = b"as another filter left it"
+        with h5py.File(self.folder / "t.nc", "w") as file:
+            file["T"] = a
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk(a.shape)
+            plist.set_filter(32764, h5py.h5z.FLAG_OPTIONAL)
+            strange = h5py.h5d.create(file.id, b"U", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple(a.shape), plist)
+            strange.write_direct_chunk((0, 0), stored)
+        told = self.cuszi("compress", "t.nc", "-e", "1e-3", "--preset", "fast", "-o", "c.nc", "--verify", warns=True)
+        self.assertIn("t.nc:U: is kept as it is: its filter 32764 is not there", told)
+        self.assertEqual(self.filtered(), {"T", "U"})
+        with h5py.File(self.folder / "c.nc") as copy:
+            self.assertEqual(copy["U"].id.read_direct_chunk((0, 0))[1], stored)
+            self.assertGreater(np.abs(copy["T"][:] - a).max(), 0)
+        self.assertIn("its filter 32764 is not there", self.copy("--bound", "U=1e-3", code=INPUT))
+        (self.folder / "t.nc").rename(self.folder / "t.h5")
+        self.assertIn("its filter 32764 is not there",
+                      self.cuszi("compress", "t.h5:U", "-e", "1e-3", code=INPUT))
 
 
 class RealFields(FilesTest):
