@@ -103,32 +103,50 @@ class FileCopy {
   }
 
  private:
-  const VariableBound* own_bound(const std::string& name) const {
-    const auto found = std::find_if(options_.bounds.begin(), options_.bounds.end(),
-                                    [&](const VariableBound& each) { return each.name == name; });
-    return found == options_.bounds.end() ? nullptr : &*found;
+  /// The variable that a bound names, by any of the names that it has in the file.
+  std::size_t index_of(const std::string& name, const std::vector<Variable>& variables) const {
+    const std::optional<Variable> named = container_->find(name);
+    const auto found =
+        std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) {
+          return variable.name == name ||
+                 (named && named->address != 0 && variable.address == named->address);
+        });
+    if (found != variables.end()) return static_cast<std::size_t>(found - variables.begin());
+    std::vector<std::string> names;
+    for (const Variable& variable : variables) names.push_back(variable.name);
+    throw UsageError(fmt::format("--bound {}: {} has no such variable of f32 or f64; it has {}",
+                                 name, input_, fmt::join(names, ", ")));
+  }
+
+  /// The bounds of these variables that are given with their names; nullptr where none is.
+  std::vector<const VariableBound*> own_bounds(const std::vector<Variable>& variables) const {
+    std::vector<const VariableBound*> own(variables.size());
+    for (const VariableBound& each : options_.bounds) {
+      const VariableBound*& bound = own[index_of(each.name, variables)];
+      if (bound != nullptr) {
+        throw UsageError(fmt::format("--bound {} and --bound {} are of one variable; leave out one",
+                                     bound->name, each.name));
+      }
+      bound = &each;
+    }
+    return own;
   }
 
   void choose_variables() {
-    std::vector<std::string> names;
-    for (const Variable& variable : container_->variables()) {
-      const auto& extents = variable.extents;
-      const bool has_values = !extents.empty() && variable.values() != 0;
-      if (!variable.dtype || !has_values || variable.is_elsewhere) continue;
-      names.push_back(variable.name);
-      const VariableBound* const own = own_bound(variable.name);
-      if (own == nullptr && (variable.is_auxiliary || options_.bounds_alone)) continue;
-      if (own == nullptr && !variable.lacking_filter.empty()) {
+    std::vector<Variable> variables = container_->variables();
+    std::erase_if(variables, [](const Variable& each) {
+      return !each.dtype || each.extents.empty() || each.values() == 0 || each.is_elsewhere;
+    });
+    const std::vector<const VariableBound*> own = own_bounds(variables);
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      const Variable& variable = variables[i];
+      if (own[i] == nullptr && (variable.is_auxiliary || options_.bounds_alone)) continue;
+      if (own[i] == nullptr && !variable.lacking_filter.empty()) {
         spdlog::warn("{}:{}: is kept as it is: its filter {} is not there", input_, variable.name,
                      variable.lacking_filter);
         continue;
       }
-      add(variable, own);
-    }
-    for (const VariableBound& each : options_.bounds) {
-      if (std::find(names.begin(), names.end(), each.name) != names.end()) continue;
-      throw UsageError(fmt::format("--bound {}: {} has no such variable of f32 or f64; it has {}",
-                                   each.name, input_, fmt::join(names, ", ")));
+      add(variable, own[i]);
     }
     if (copied_.empty()) {
       throw InputError(

@@ -77,7 +77,13 @@ std::optional<Variable> Hdf5Container::find(const std::string& name) {
   const Handle object(::H5Oopen(file_.get(), plain.c_str(), H5P_DEFAULT), ::H5Oclose,
                       subject(plain));
   if (::H5Iget_type(object.get()) != H5I_DATASET) return std::nullopt;
-  return describe(object.get(), plain);
+  Variable variable = describe(object.get(), plain);
+  H5O_info_t root{};
+  H5O_info_t own{};
+  check(::H5Oget_info2(file_.get(), &root, H5O_INFO_BASIC), path_);
+  check(::H5Oget_info2(object.get(), &own, H5O_INFO_BASIC), subject(plain));
+  if (own.fileno != root.fileno) variable.address = 0;  // an external link has led to another file
+  return variable;
 }
 
 Handle Hdf5Container::open_dataset(const std::string& name) const {

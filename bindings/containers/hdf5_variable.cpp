@@ -95,6 +95,9 @@ Variable describe(hid_t dataset, const std::string& name) {
   if (variable.dtype) add_fill(creation.get(), variable);
   variable.lacking_filter = lacking_filter(creation.get());
   variable.stored_bytes = ::H5Dget_storage_size(dataset);
+  H5O_info_t info{};
+  check(::H5Oget_info2(dataset, &info, H5O_INFO_BASIC), name);
+  variable.address = info.addr;
   variable.is_elsewhere =
       ::H5Pget_layout(creation.get()) == H5D_VIRTUAL || ::H5Pget_external_count(creation.get()) > 0;
   variable.is_packed =

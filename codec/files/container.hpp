@@ -33,6 +33,7 @@ struct Variable {
   std::vector<double> fills;           ///< values that mean missing, each once
   std::vector<double> isovalues;       ///< on whose sides values stay, as limits of what is valid
   ByteCount stored_bytes = 0;          ///< that it takes in the file, where that is known
+  std::uint64_t address = 0;           ///< in a file where objects have several names; else 0
   bool is_elsewhere = false;           ///< its values are in other files
   bool is_packed = false;              ///< integers that scale_factor and add_offset unpack
   bool is_auxiliary = false;           ///< describes others: a coordinate, cell area, mesh, flag

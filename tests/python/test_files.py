@@ -275,6 +275,21 @@ class Hdf5Copies(FilesTest):
             self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
         self.assertNotIn("d.h5", os.listdir(self.folder))
 
+    def test_bounds_of_variables_with_several_names(self):
+        for name in ("g/U", "g/again", "g/self/again", "soft"):
+            with self.subTest(name=name), self.copy("--bound", f"{name}=abs:0.1") as copy:
+                self.assertEqual(self.filters(copy["g/U"]), [411])
+                self.assertEqual(copy["g/again"], copy["g/U"])
+                with h5py.File(self.folder / "t.h5") as file:
+                    error = np.abs(copy["g/U"][...] - file["g/U"][...]).max()
+                self.assertTrue(0.05 < error <= 0.1)
+        with h5py.File(self.folder / "other.h5", "w") as other:
+            other["x"] = waves()
+        for options, reason in [(["--bound", "g/U=abs:0.1", "--bound", "soft=abs:0.2"], "g/U and --bound soft are of one"),
+                                (["--bound", "T=0.1", "--bound", "T=0.1"], "T and --bound T are of one"),
+                                (["--bound", "away=0.1"], "has no such variable")]:
+            self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
+
     def test_two_bounds_of_variables(self):
         a = self.a.astype("f8")
 
