@@ -22,13 +22,6 @@ namespace cuszi::app {
 
 namespace {
 
-/// Files of NetCDF that are not classic are those of HDF5, whose library copies them with all they
-/// hold.
-std::shared_ptr<Container> open_to_copy(const std::string& file) {
-  const bool is_classic = format_in_bytes(file) == Format::netcdf;
-  return open_container(is_classic ? Format::netcdf : Format::hdf5, file);
-}
-
 /// The number of the frame's preset, as the enumeration cuszi_preset counts.
 std::uint32_t preset_number(const FrameConfig& frame) {
   const auto* const found = std::find_if(presets.begin(), presets.end(), [&](const Preset& preset) {
@@ -67,6 +60,8 @@ struct CopiedVariable {
   Report report;
 };
 
+/// Files of NetCDF that are not classic are those of HDF5, whose library copies them with all they
+/// hold.
 class FileCopy {
  public:
   FileCopy(const CompressOptions& options, const FieldPath& input, std::string output)
@@ -74,12 +69,14 @@ class FileCopy {
         input_(input.file),
         output_(std::move(output)),
         guard_(input.file),
-        container_(open_to_copy(input.file)) {
+        is_classic_(format_in_bytes(input.file) == Format::netcdf),
+        container_(open_container(is_classic_ ? Format::netcdf : Format::hdf5, input.file)) {
     choose_variables();
   }
 
   void run() {
-    OutputFile file(output_, input_, options_.run.force, Writer::path);
+    const Writer writer = is_classic_ ? Writer::by_name : Writer::by_handle;
+    OutputFile file(output_, input_, options_.run.force, writer);
     if (file.is_stream()) throw OutputError(output_ + ": a copy is no stream; name a file");
     {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
@@ -269,6 +266,7 @@ class FileCopy {
   std::string input_;
   std::string output_;
   FileSource guard_;
+  bool is_classic_;
   std::shared_ptr<Container> container_;
   std::vector<CopiedVariable> copied_;
   ByteCount output_bytes_ = 0;

@@ -79,7 +79,7 @@ void OutputFile::open_stream() {
 void OutputFile::open_sibling(Writer writer) {
   place_ = end_of_links(path_);
   folder_ = fs::path(place_).parent_path() / ".";
-  if (writer == Writer::path) {
+  if (writer == Writer::by_name) {
     open_named();
     return;
   }
@@ -142,6 +142,10 @@ FileDescriptor OutputFile::duplicate() const {
   FileDescriptor copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy.is_open()) fail("be read back");
   return copy;
+}
+
+std::string OutputFile::path_to_write() const {
+  return temporary_.empty() ? handle_path(file_) : temporary_;
 }
 
 void OutputFile::commit() {

@@ -11,12 +11,13 @@
 
 namespace cuszi::app {
 
-/// Who writes a file: this process by its handle, or a library that wants a path.
-enum class Writer { handle, path };
+/// Who writes a file: this process by its handle, or a library that opens it by a name of its own.
+enum class Writer { by_handle, by_name };
 
 /// A file that appears whole or not at all: until commit() it has no name, where the file system
 /// allows that, so that nothing is left however the process ends; else, and where a library writes
-/// it, one of its own beside its place (see interruption.hpp). A link is followed. Standard output
+/// it by a name, one of its own beside its place (see interruption.hpp). A link is followed.
+/// Standard output
 /// ("-"), devices and pipes are written at once.
 ///
 /// Every function throws OutputError. One such file may be open at a time.
@@ -25,7 +26,7 @@ class OutputFile final : public ByteSink {
   /// Refuses to replace a file unless `force`. The new one gets the permission bits of `input`,
   /// never more; for a pipe those that the user's umask leaves.
   OutputFile(std::string path, const std::string& input, bool force,
-             Writer writer = Writer::handle);
+             Writer writer = Writer::by_handle);
   ~OutputFile() override;
 
   void write(Bytes bytes) override;
@@ -42,8 +43,9 @@ class OutputFile final : public ByteSink {
   /// True if what was written has gone for good and cannot be read back.
   bool is_stream() const { return is_stream_; }
 
-  /// Where a library writes it until commit(). Not of a stream.
-  const std::string& path_to_write() const { return temporary_; }
+  /// A path that opens it until commit(), in this process: its name, or a link to its handle. Not
+  /// of a stream.
+  std::string path_to_write() const;
 
   /// Another handle of what has been written so far. Not of a stream.
   FileDescriptor duplicate() const;

@@ -51,7 +51,10 @@ Handle access_like(hid_t file, const Subject& subject) {
 Hdf5Container::Hdf5Container(const std::string& path) : path_(path) {
   prepare_library();
   if (::H5Fis_hdf5(path.c_str()) <= 0) throw InputError(path + ": is no file of HDF5");
-  file_ = Handle(::H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), ::H5Fclose, path);
+  const Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, path);
+  // The default driver looks up where a link leads, which a file without a name lacks.
+  if (path.starts_with("/proc/self/fd/")) ::H5Pset_fapl_stdio(access.get());
+  file_ = Handle(::H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), ::H5Fclose, path);
 }
 
 std::vector<Variable> Hdf5Container::variables() {

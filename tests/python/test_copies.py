@@ -8,8 +8,10 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -258,6 +260,21 @@ class Netcdf(Copies):
         self.copy("t.nc")
         self.check_netcdf("t.nc")
         self.assertEqual(len(self.check_hdf5("t.nc")), 21)
+
+
+class Killed(Copies):
+    """A copy that is killed leaves nothing, unless a library has to know its name."""
+
+    def test_killed(self):
+        with h5py.File(self.folder / "t.h5", "w") as file:
+            file["T"] = waves((200, 200, 200))
+        for delay in (0.05, 0.1, 0.15, 0.2):
+            process = subprocess.Popen([os.environ["CUSZI"], "compress", "t.h5", "-e", "1e-5", "-q", "-o", "copy.h5"],
+                                       cwd=self.folder)
+            time.sleep(delay)
+            process.kill()
+            self.assertEqual(process.wait(), -signal.SIGKILL)
+            self.assertEqual(os.listdir(self.folder), ["t.h5"])
 
 
 class Full(Copies):
