@@ -143,9 +143,5 @@ extern "C" __attribute__((visibility("default"))) void cuszi_open_container(
 // NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" __attribute__((visibility("default"))) void cuszi_container_library(
     std::string& version) {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  ::H5get_libversion(&major, &minor, &release);
-  version = fmt::format("{}.{}.{}", major, minor, release);
+  version = cuszi::hdf5::library_version();
 }

@@ -1,6 +1,9 @@
 #include "bindings/containers/hdf5_handle.hpp"
 
 #include <H5PLextern.h>
+#include <fmt/format.h>
+
+#include <string_view>
 
 #include "core/base/error.hpp"
 
@@ -14,24 +17,69 @@ herr_t take_text(unsigned /*depth*/, const H5E_error2_t* entry, void* text) {
   return 0;
 }
 
+/// What the system says, where that stands in a long text.
+std::string shortened(const std::string& text) {
+  constexpr std::string_view mark = "error message = '";
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return text;
+  const std::size_t first = at + mark.size();
+  return text.substr(first, text.find('\'', first) - first);
+}
+
+std::string reason_in(hid_t stack) {
+  std::string text;
+  ::H5Ewalk2(stack, H5E_WALK_DOWNWARD, take_text, &text);
+  if (text.find("version number") == std::string::npos) return shortened(text);
+  return text + "; cuszi has HDF5 " + library_version() +
+         ", which may be too old for this file: h5repack of a newer one writes it anew";
+}
+
+std::string& reason_kept() {
+  thread_local std::string reason;
+  return reason;
+}
+
+herr_t keep_reason(hid_t stack, void* /*nothing*/) {
+  reason_kept() = reason_in(stack);
+  return 0;
+}
+
 }  // namespace
 
 Handle::Handle(hid_t id, Close close, const Subject& subject)
     : id_(check(id, subject)), close_(close) {}
 
+std::string kept_reason() { return reason_kept(); }
+
+std::string library_version() {
+  static const std::string version = [] {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ::H5get_libversion(&major, &minor, &release);
+    return fmt::format("{}.{}.{}", major, minor, release);
+  }();
+  return version;
+}
+
 void fail(const Subject& subject) {
-  std::string reason;
-  ::H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take_text, &reason);
+  const std::string reason = reason_in(H5E_DEFAULT);
   const std::string message =
       subject.name + ": HDF5 fails: " + (reason.empty() ? "it does not say why" : reason);
   if (subject.is_output) throw OutputError(message);
   throw InputError(message);
 }
 
+void keep_reasons() {
+  reason_kept().clear();
+  ::H5Eset_auto2(H5E_DEFAULT, keep_reason, nullptr);
+}
+
 void prepare_library() {
   static const bool prepared = [] {
     ::H5dont_atexit();  // files that could not be written are open still, and it fails again
-    ::H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    library_version();  // which would clear the stack of errors if it were asked for one
+    keep_reasons();
     return ::H5Zregister(::H5PLget_plugin_info()) >= 0;
   }();
   if (!prepared) fail("the filter of cuszi");

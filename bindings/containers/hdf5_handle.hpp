@@ -51,6 +51,14 @@ class Handle {
   Close close_ = nullptr;
 };
 
+/// The innermost reason that HDF5 has given for the calling thread's last failure since
+/// keep_reasons(): its own stack of errors is cleared by the next call, as NetCDF makes them after
+/// a failure. Empty if nothing has failed.
+std::string kept_reason();
+
+/// That of HDF5, like 1.10.8.
+std::string library_version();
+
 /// Throws InputError, or OutputError about an output: its name, and the innermost reason that HDF5
 /// gives for its last failure.
 [[noreturn]] void fail(const Subject& subject);
@@ -62,7 +70,10 @@ Status check(Status status, const Subject& subject) {
   return status;
 }
 
-/// What the library needs once: reasons are told by fail() alone, and it has the filter of cuszi.
+/// Makes HDF5 keep reasons for kept_reason() instead of printing them.
+void keep_reasons();
+
+/// What the library needs once: it prints no reasons, and has the filter of cuszi.
 void prepare_library();
 
 }  // namespace cuszi::hdf5

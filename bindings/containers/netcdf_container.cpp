@@ -20,12 +20,20 @@ struct Place {
   int id;
 };
 
+/// The first file of HDF5 that NetCDF opens or creates makes HDF5 forget what keeps reasons.
+void prepare_libraries() {
+  hdf5::prepare_library();
+  int nothing = 0;
+  if (::nc_create("nothing", NC_NETCDF4 | NC_DISKLESS, &nothing) == NC_NOERR) ::nc_abort(nothing);
+  hdf5::keep_reasons();
+}
+
 /// A file that is open to be read.
 struct File {
   int id = -1;
 
   explicit File(const std::string& path) {
-    hdf5::prepare_library();
+    prepare_libraries();
     check(::nc_open(path.c_str(), NC_NOWRITE, &id), path);
   }
   File(const File&) = delete;

@@ -50,7 +50,7 @@ class ClassicCopy {
  private:
   void require(int status) const {
     if (status == NC_NOERR) return;
-    throw OutputError(output_ + ": NetCDF fails: " + ::nc_strerror(status));
+    throw OutputError(output_ + ": NetCDF fails: " + reason_of(status));
   }
 
   const FilteredVariable* filtered(const std::string& name) const {

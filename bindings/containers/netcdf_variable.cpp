@@ -3,7 +3,9 @@
 #include <netcdf.h>
 
 #include <array>
+#include <cerrno>
 
+#include "bindings/containers/hdf5_handle.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::netcdf {
@@ -46,9 +48,16 @@ std::vector<std::uint64_t> chunk_of(int group, int variable, std::size_t rank) {
 
 }  // namespace
 
+std::string reason_of(int status) {
+  const bool is_of_hdf5 =
+      status == NC_EHDFERR || status == EACCES;  // EACCES where it cannot create
+  const std::string reason = is_of_hdf5 ? hdf5::kept_reason() : "";
+  return reason.empty() ? ::nc_strerror(status) : reason;
+}
+
 void check(int status, const std::string& subject) {
   if (status == NC_NOERR) return;
-  throw InputError(subject + ": NetCDF fails: " + ::nc_strerror(status));
+  throw InputError(subject + ": NetCDF fails: " + reason_of(status));
 }
 
 Variable describe(int group, int id, const std::string& prefix) {

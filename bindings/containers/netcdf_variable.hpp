@@ -7,6 +7,9 @@
 
 namespace cuszi::netcdf {
 
+/// What a status means; of a failure of HDF5, why.
+std::string reason_of(int status);
+
 /// Throws InputError: `subject` and what the status means, unless it is NC_NOERR.
 void check(int status, const std::string& subject);
 

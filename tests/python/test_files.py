@@ -7,6 +7,7 @@ data of CUSZI_SHARED, or of `shared` beside the project.
 import json
 import lzma
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -124,6 +125,16 @@ class Hdf5(FilesTest):
         b = np.fromfile(self.folder / "t.T.restored.f64").reshape(a.shape)
         np.testing.assert_array_equal(b[a == -999], -999)
         np.testing.assert_array_equal(b[3, 12], 1e20)
+
+    def test_files_of_a_newer_library(self):
+        own, = re.findall(r"HDF5 (\d+)", self.cuszi("--version"))
+        if int(own) >= 2 or h5py.version.hdf5_version_tuple < (2, 0, 0):
+            self.skipTest("HDF5 of h5py is no newer than that of the tool, or writes no other format")
+        for name in ("t.h5", "t.nc"):
+            with h5py.File(self.folder / name, "w", libver="latest") as file:
+                file.create_dataset("T", data=waves(), chunks=(5, 5, 5), compression="gzip")
+            error = self.cuszi("compress", f"{name}:T", "-e", "1e-3", code=INPUT)
+            self.assertRegex(error, "version number .*cuszi has HDF5 1[.].* too old")
 
     def test_no_modules(self):
         with h5py.File(self.folder / "t.h5", "w") as file:
