@@ -33,6 +33,11 @@ cuszi_field block_field(cuszi_dtype dtype, std::vector<std::size_t> counts, bool
   return dtype == CUSZI_F32 ? field_of<float>(dims) : field_of<double>(dims);
 }
 
+/// A process without values puts such a block, whose archive has no bytes.
+bool is_empty(const std::vector<std::size_t>& counts) {
+  return std::find(counts.begin(), counts.end(), std::size_t{0}) != counts.end();
+}
+
 class Operator final : public adios2::plugin::PluginOperatorInterface {
  public:
   /// Refuses here what it can: ADIOS2 2.12 does not survive the end of a step in which Operate()
@@ -56,6 +61,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
           "like "
           "abs: 0.01");
     }
+    if (is_empty(counts)) return 0;
     const cuszi_dtype dtype = type == adios2::DataType::Float ? CUSZI_F32 : CUSZI_F64;
     const cuszi_field field = block_field(dtype, counts, settings_.column_major);
     const cuszi_options options = settings_.options();
@@ -66,6 +72,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   }
 
   size_t InverseOperate(const char* archive, const size_t size, char* values) override {
+    if (size == 0) return 0;
     const cuszi_options options = settings_.options();
     return with_context([&](Context& context) {
       const cuszi_info info = context.info(archive, size);

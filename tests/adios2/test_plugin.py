@@ -127,6 +127,29 @@ class PluginTest(unittest.TestCase):
                     self.write(a, abs="0.01")
                     self.check(a, 0.01)
 
+    def test_processes_without_values(self):
+        a = np.random.default_rng(1).random((20, 30)).astype("f4")
+        for engine in ("BP5", "BP4"):
+            for rows in ([0, 10, 0, 10], [10, 0, 0, 10, 0]):
+                with self.subTest(engine=engine, rows=rows):
+                    self.begin()
+                    self.write_blocks(a, rows, engine)
+                    self.check(a, 0.01)
+                    self.assertTrue(np.any(self.read() != a))
+
+    def write_blocks(self, a, rows, engine):
+        io = self.adios.declare_io("writer")
+        io.set_engine(engine)
+        variable = io.define_variable("T", a, list(a.shape), [0, 0], list(a.shape))
+        variable.add_operation(self.operator(abs="0.01"))
+        with adios2.Stream(io, self.file, "w") as stream:
+            for _ in stream.steps(2):
+                first = 0
+                for count in rows:
+                    variable.set_selection([[first, 0], [count, a.shape[1]]])
+                    stream.engine.put(variable, np.ascontiguousarray(a[first:first + count]), adios2.bindings.Mode.Sync)
+                    first += count
+
     def test_options(self):
         a = field()
         sizes = {}
