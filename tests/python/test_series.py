@@ -98,11 +98,34 @@ class OverTime(ArchiveFolder):
         for other in ["b.cuszi", "c.cuszi"]:
             with self.assertRaisesRegex(cuszi.InputError, f"^{other}: .* as a.cuszi"):
                 Series(["a.cuszi", other]).read(1)
-        self.archive("l.cuszi", waves(), axes="lattice")
-        self.archive("i.cuszi", waves(), axes="independent", axis=0, predictor="multilevel")
-        with self.assertRaisesRegex(cuszi.InputError, "^i.cuszi: .* stride 1"):
-            Series(["l.cuszi", "i.cuszi"], 2).read(1)
-        Series(["l.cuszi", "i.cuszi"], 1).read(1)
+
+    def test_steps_coded_with_other_axes(self):
+        """Also steps that say nothing of their axes: constant ones, missing ones, those without loss."""
+        a = waves()
+        layered = {"axes": "layered", "axis": 0, "predictor": "multilevel"}
+        steps = {"layered": (a, layered), "constant": (a * 0, {}), "missing": (a * np.nan, {}),
+                 "lattice": (a, {"axes": "lattice", "predictor": "multilevel"}), "lossless": (a, {"rel": 0}),
+                 "rough": (waves(noise=1), {"preset": "fast"})}
+        restored = {name: self.archive(f"{name}.cuszi", values, **how) for name, (values, how) in steps.items()}
+        for first in steps:
+            names = [first, *(name for name in steps if name != first)]
+            for stride in (1, 2, 4):
+                series = Series([f"{name}.cuszi" for name in names], stride)
+                self.assertEqual(series.factors, (1, stride, stride))
+                for step, name in enumerate(names):
+                    with self.subTest(first=first, stride=stride, name=name):
+                        b = restored[name][:, ::stride, ::stride]
+                        np.testing.assert_array_equal(series.read(step), b)
+                        np.testing.assert_array_equal(series.read(step, [(3, 8), (2, 7), (5, 6)]), b[3:8, 2:7, 5:6])
+
+    def test_a_step_that_was_not_looked_into(self):
+        lattice, layered = ({"axes": axes, "axis": 0, "predictor": "multilevel"} for axes in ("lattice", "layered"))
+        names = [f"{step}.cuszi" for step in range(20)]
+        for name in names:
+            self.archive(name, waves(), **(lattice if name != "1.cuszi" else layered))
+        series = Series(names, 2)
+        self.assertEqual(series.factors, (2, 2, 2))
+        np.testing.assert_array_equal(series.read(1), Series(names, 1).read(1)[::2, ::2, ::2])
 
     def test_files_that_are_not_there_or_no_archives(self):
         with self.assertRaisesRegex(cuszi.UsageError, "no archive"):

@@ -17,13 +17,15 @@ from ._errors import Error, InputError, UsageError
 
 AUTOMATIC = 0  # a stride: the smallest with which a field has no more than most_points
 most_points = 256**3
+most_looked_into = 8  # about so many archives say which axes are space, before any is read
 
 
 class Series:
     """The fields that archives of one shape hold, one a step.
 
-    Of archives of four axes each index of the slowest is a step. Only the first archive is looked into, until a
-    step of another is read.
+    Of archives of four axes each index of the slowest is a step. An axis is space, which a stride thins, unless an
+    archive was coded with it as another kind of axis: the first archive, and some of the others, tell. Archives that
+    tell nothing of their axes, like those of a constant, take part as any.
 
     Parameters
     ----------
@@ -51,16 +53,30 @@ class Series:
         archive = _mapped(self.paths[0])
         with _naming(self.paths[0]):
             found = _codec.info(archive)
-            self.stride = stride or _stride_for(archive, found.shape)
-            preview = _preview_shape(archive, self.stride)
-            thinned = _preview_shape(archive, 2)
+            is_space = _space_axes(archive, found.shape)
         self.dtype = found.dtype
         self._whole = found.shape
-        factors = [self.stride if some != all_ else 1 for some, all_ in zip(thinned, found.shape)]
-        self._over_time = list(range(0, found.shape[0], factors[0])) if len(found.shape) == 4 else [None]
+        if stride != 1:
+            is_space = self._agreed(is_space)
+        self.stride = stride or _stride_for(found.shape, is_space)
+        self._factors = tuple(self.stride if space else 1 for space in is_space)
+        preview = _thinned(found.shape, self._factors)
+        self._over_time = list(range(0, found.shape[0], self._factors[0])) if len(found.shape) == 4 else [None]
         ahead = 3 - len(found.shape)
         self.shape = (1,) * ahead + preview[-3:]
-        self.factors = (1,) * ahead + tuple(factors[-3:])
+        self.factors = (1,) * ahead + self._factors[-3:]
+
+    def _agreed(self, is_space: list[bool]) -> list[bool]:
+        """The axes that are space in the other archives that are looked into, too."""
+        every = -(-len(self.paths) // most_looked_into)
+        for path in [*self.paths[every::every], self.paths[-1]]:
+            try:
+                archive = _mapped(path)
+                if _codec.info(archive).shape == self._whole:
+                    is_space = [both and space for both, space in zip(is_space, _space_axes(archive, self._whole))]
+            except (Error, OSError):
+                continue  # which is told when it is read
+        return is_space
 
     @property
     def steps(self) -> int:
@@ -82,13 +98,22 @@ class Series:
                 raise InputError(f"is {found.shape} of {found.dtype}, not {self._whole} of "
                                  f"{self.dtype} as {self.paths[0]}")
             part = ((index,) if index is not None else ()) + tuple(slices[-len(found.shape):])
-            values = _codec.decompress(archive, box=part, stride=self.stride)
-            if values.size != np.prod(wanted):
-                raise InputError(f"has other axes that are space than {self.paths[0]}; they go "
-                                 "together with stride 1")
+            stride, factors = self._read_with(_space_axes(archive, found.shape))
+            values = _codec.decompress(archive, box=part, stride=stride)
+            thinner = tuple(slice(None, None, wanted // own) for wanted, own in zip(self._factors, factors))
+            values = values[thinner[-values.ndim:]]
         for fill in found.fill:
             values[values == self.dtype.type(fill)] = np.nan
         return values.reshape(wanted)
+
+
+    def _read_with(self, is_space: list[bool]) -> tuple[int, tuple[int, ...]]:
+        """The stride with which an archive has all points that are wanted, and what it thins its axes by: 1 if it
+        thins axes that are whole here."""
+        own = tuple(self.stride if space else 1 for space in is_space)
+        if any(factor > wanted for factor, wanted in zip(own, self._factors)):
+            return 1, (1,) * len(own)
+        return self.stride, own
 
 
 class _naming:
@@ -123,16 +148,23 @@ def _mapped(path: str) -> Any:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _preview_shape(archive: Any, stride: int) -> tuple[int, ...]:
+def _space_axes(archive: Any, shape: tuple[int, ...]) -> list[bool]:
+    """Which axes a preview of an archive has fewer points along."""
     memory = _memory.of_bytes(archive)
     whole = _codec._library.read_info(memory.address, memory.nbytes).field
-    return _codec._part_of(memory, whole, None, None, stride)[0].shape
+    preview = _codec._part_of(memory, whole, None, None, 2)[0].shape
+    return [some != all_ for some, all_ in zip(preview, shape)]
 
 
-def _stride_for(archive: Any, shape: tuple[int, ...]) -> int:
+def _thinned(shape: tuple[int, ...], factors: Sequence[int]) -> tuple[int, ...]:
+    return tuple(-(-extent // factor) for extent, factor in zip(shape, factors))
+
+
+def _stride_for(shape: tuple[int, ...], is_space: list[bool]) -> int:
     stride = 1
-    points = np.prod(shape[-3:], dtype=float)
-    while points > most_points and stride < 1024:
+    while stride < 1024:
+        preview = _thinned(shape, [stride if space else 1 for space in is_space])
+        if np.prod(preview[-3:], dtype=float) <= most_points:
+            break
         stride *= 2
-        points = np.prod(_preview_shape(archive, stride)[-3:], dtype=float)
     return stride
