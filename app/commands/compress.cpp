@@ -159,6 +159,7 @@ class Compression {
         [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
     events.frame_loaded = [&](const LoadedFrame& frame) {
       if (std::exchange(layout_checked_, true)) return;
+      if (!options_.field.skip_bytes) require_raw(frame.values.bytes());
       const LayoutWarning warning = layout_warning(field_, frame.values.bytes(), settings_.fills);
       looks_swapped_ = warning.values_look_swapped;
       warn_of(warning.text);
@@ -217,6 +218,14 @@ class Compression {
       if (options_.strict && warning.spoils_range()) continue;  // which the error says
       spdlog::warn("{}: {}", input_, warning.text(fill_option));
     }
+  }
+
+  /// A pipe has no name by which it would have been opened as what it is.
+  void require_raw(Bytes values) const {
+    if (format_in_bytes(values) == Format::raw) return;
+    throw UsageError(input_name(input_) +
+                     ": is a file of NumPy, NetCDF or HDF5, not raw values: give its name, or "
+                     "--skip-bytes to read it as raw");
   }
 
   /// Warns of what there is, if anything.

@@ -42,7 +42,7 @@ void put(std::uint64_t value, std::size_t at, ChunkSettings::Numbers& numbers) {
 }
 
 /// The first four numbers.
-ChunkSettings begin(std::span<const unsigned> numbers) {
+ChunkSettings read_head(std::span<const unsigned> numbers) {
   if (numbers.size() < ChunkSettings::least_asked || numbers[0] != version) {
     throw std::invalid_argument("cuszi does not know these parameters, which begin with 1");
   }
@@ -105,7 +105,7 @@ void read_lists(std::span<const unsigned> numbers, ChunkSettings& settings) {
 }  // namespace
 
 ChunkSettings ChunkSettings::asked(std::span<const unsigned> numbers) {
-  ChunkSettings settings = begin(numbers);
+  ChunkSettings settings = read_head(numbers);
   if (numbers.size() < least_complete) {
     read_rest_asked(numbers, settings);
   } else {
@@ -115,7 +115,7 @@ ChunkSettings ChunkSettings::asked(std::span<const unsigned> numbers) {
 }
 
 ChunkSettings ChunkSettings::read(std::span<const unsigned> numbers) {
-  ChunkSettings settings = begin(numbers);
+  ChunkSettings settings = read_head(numbers);
   if (numbers.size() < least_complete) {
     refuse_count(numbers.size(), "at least 17 parameters of a dataset that exists");
   }

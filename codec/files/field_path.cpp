@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <span>
+#include <iterator>
 #include <string_view>
 
 #include "codec/field/field_name.hpp"
@@ -67,23 +67,26 @@ void refuse_zarr(const std::string& name) {
 
 }  // namespace
 
+Format format_in_bytes(Bytes start) {
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  if (text.starts_with("\x93NUMPY")) return Format::npy;
+  if (text.starts_with("\x89HDF\r\n\x1a\n")) return Format::hdf5;
+  constexpr std::string_view classic[] = {"CDF\1", "CDF\2", "CDF\5"};
+  const bool is_classic =
+      std::any_of(std::begin(classic), std::end(classic),
+                  [&](std::string_view each) { return text.starts_with(each); });
+  return is_classic ? Format::netcdf : Format::raw;
+}
+
 Format format_in_bytes(const std::string& file) try {
   constexpr ByteCount first_user_block = 512;
-  constexpr std::string_view hdf5 = "\x89HDF\r\n\x1a\n";
   std::error_code unreadable;
   if (!fs::is_regular_file(file, unreadable)) return Format::raw;
   const FileSource source(file);
-  const auto begins_at = [&](ByteCount at, std::string_view magic) {
-    std::array<char, hdf5.size()> bytes{};
-    const std::size_t got = source.read_at(at, std::as_writable_bytes(std::span(bytes)));
-    return std::string_view(bytes.data(), got).starts_with(magic);
-  };
-  if (begins_at(0, "\x93NUMPY")) return Format::npy;
-  for (const std::string_view classic : {"CDF\1", "CDF\2", "CDF\5"}) {
-    if (begins_at(0, classic)) return Format::netcdf;
-  }
   for (ByteCount at = 0; at < source.size().value_or(0); at = std::max(first_user_block, 2 * at)) {
-    if (begins_at(at, hdf5)) return Format::hdf5;
+    std::array<std::byte, 8> start{};
+    const Format found = format_in_bytes(Bytes(start).first(source.read_at(at, start)));
+    if (found == Format::hdf5 || (at == 0 && found != Format::raw)) return found;
   }
   return Format::raw;
 } catch (const InputError&) {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/base/units.hpp"
+
 namespace cuszi {
 
 /// What a file is that holds fields.
@@ -25,9 +27,12 @@ struct FieldPath {
 /// .h5, .hdf5, .he5, .hdf, .nxs and .mat. Any other one is raw.
 Format format_in_name(const std::string& file);
 
-/// What the first bytes of a file say it is: an array of NumPy, classic NetCDF, or HDF5, which is
-/// NetCDF-4 too and may stand behind 512 other bytes or a multiple of them by a power of two. Raw
-/// if they say nothing, or the file cannot be read.
+/// What the first bytes of a file, 8 or more, say it is: an array of NumPy, classic NetCDF, or
+/// HDF5, which is NetCDF-4 too. Raw if they say nothing.
+Format format_in_bytes(Bytes start);
+
+/// The same of a file by its name; HDF5 may stand behind 512 other bytes or a multiple of them by a
+/// power of two. Raw if the file cannot be read.
 Format format_in_bytes(const std::string& file);
 
 /// Takes a name apart. A file that has this very name is meant as a whole. What a file is, its

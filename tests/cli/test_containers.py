@@ -102,6 +102,18 @@ class Containers(CliTest):
                 for name in ("x.mat", "x.dat"):
                     self.assertEqual(self.archive(f"{name}:T"), self.archive("t.h5:T"))
 
+    def test_no_pipe_of_a_container_is_raw(self):
+        for kind in (CLASSIC, HDF5):
+            self.make("t.nc", kind)
+            data = self.path("t.nc").read_bytes()
+            data += bytes(-len(data) % 4)
+            raw = ["--type", "f32", "--dims", len(data) // 4, "-o", "out.cuszi", "-f"]
+            self.assertIn(b"standard input: is a file of NumPy, NetCDF or HDF5",
+                          self.cuszi("compress", "-", *BOUND, *raw, stdin=data, code=USAGE).stderr)
+            self.assertNotIn("out.cuszi", self.files())
+            self.cuszi("compress", "-", *BOUND, *raw, "--skip-bytes", "0", stdin=data)
+            self.path("out.cuszi").unlink()
+
     def test_archives_of_names_with_dots(self):
         for name in ("run.0001", "run.0002", "run.h5"):
             self.make(name, HDF5)
