@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -17,11 +18,11 @@
 #include "app/cli/version.hpp"
 #include "codec/files/field_path.hpp"
 #include "codec/files/input_field.hpp"
-#include "codec/io/byte_order.hpp"
 #include "codec/io/byte_source.hpp"
 #include "codec/settings/limits.hpp"
 #include "codec/settings/option_text.hpp"
 #include "codec/settings/settings.hpp"
+#include "core/field/asked_bounds.hpp"
 
 namespace cuszi::app {
 
@@ -121,24 +122,39 @@ void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& opti
   }
 }
 
-/// The field of bounds that a raw file of f32, little-endian, has. Throws InputError.
-std::vector<float> read_bounds(const std::string& path) {
-  FileSource file(path);
-  const auto size = file.size();
-  if (!size || *size == 0 || *size % sizeof(float) != 0) {
-    throw InputError(fmt::format("{}: is no file of f32 values", path));
+/// A raw file of bounds, of the type that its name tells, else f32. Throws InputError.
+FieldOptions raw_bounds(const std::string& path) {
+  const DType dtype = dtype_in_name(path).value_or(DType::f32);
+  const auto size = FileSource(path).size();
+  if (!size || *size == 0 || *size % size_of(dtype) != 0) {
+    throw InputError(fmt::format("{}: is no file of {} values", path, name_of(dtype)));
   }
-  std::vector<float> bounds(*size / sizeof(float));
-  const MutableBytes bytes = std::as_writable_bytes(std::span(bounds));
-  if (file.read(bytes) != *size) throw InputError(fmt::format("{}: ended early", path));
-  to_native(bytes, DType::f32, ByteOrder::little);
+  return {Dims{*size / size_of(dtype)}, dtype, {}, ByteOrder::little};
+}
+
+/// The field of bounds that a file has, in its order; those of f64 are rounded down. Throws as
+/// open_input() does.
+std::vector<float> read_bounds(const std::string& name) {
+  const bool is_raw = field_path(name).format == Format::raw;
+  InputField field = open_input(name, is_raw ? raw_bounds(name) : FieldOptions{});
+  std::vector<float> bounds;
+  for (std::uint64_t i = 0; i < field.source.plan().frames(); ++i) {
+    const Bytes frame = field.source.frame(i);
+    with_type_of(field.source.layout().dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const std::span values(reinterpret_cast<const T*>(frame.data()), frame.size() / sizeof(T));
+      std::transform(values.begin(), values.end(), std::back_inserter(bounds),
+                     [](T bound) { return float_below(double{bound}); });
+    });
+  }
   return bounds;
 }
 
 void add_bound_field(CLI::App& app, BoundFile& file) {
-  app.add_option("--bound-field", file.path,
-                 "multilevel: smaller bounds of points, f32 in a raw file, one for each point of "
-                 "the field or each of its --bound-blocks")
+  app.add_option(
+         "--bound-field", file.path,
+         "multilevel: smaller bounds of points, a field named as INPUT or a raw one of f32, "
+         "one for each point of the field or each of its --bound-blocks")
       ->type_name("FILE")
       ->group(group::main);
 }

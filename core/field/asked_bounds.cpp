@@ -132,6 +132,13 @@ class BlockCursor {
 
 }  // namespace
 
+float float_below(double bound) {
+  constexpr float most = std::numeric_limits<float>::max();
+  if (std::isfinite(bound) && bound > most) return most;
+  const auto near = static_cast<float>(bound);
+  return near > bound ? std::nextafter(near, -HUGE_VALF) : near;
+}
+
 std::uint64_t BoundField::count(const Dims& dims) const {
   std::uint64_t count = 1;
   for (int axis = 0; axis < dims.rank(); ++axis) {

@@ -17,6 +17,9 @@ struct BoundRegion {
   double bound = 0;
 };
 
+/// The largest float that is not above a bound: what a field of bounds has of it. NaN stays NaN.
+float float_below(double bound);
+
 /// Bounds of a field's points in the sense of its own, in raster order: one of each point, or of
 /// each block of points from the first index on.
 struct BoundField {

@@ -205,6 +205,21 @@ class RoundTrips(CliTest):
                     return min(0.05, bounds[(z * counts[1] + y) * counts[2] + x])
                 self.assert_kept(original, bound_of)
 
+    def test_a_field_of_bounds_in_f64(self):
+        original = array.array("f", self.field("u_20x30x40.f32"))
+        random = Random(2)
+        bounds = array.array("d", [random.choice((0.1, 0.0123, 1 / 3, 7e-3)) for _ in original])
+        self.path("bounds.f64").write_bytes(bounds.tobytes())
+        head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (20, 30, 40), }".ljust(117) + b"\n"
+        self.path("bounds.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + head + bounds.tobytes())
+        for name in ("bounds.f64", "bounds.npy"):
+            with self.subTest(name=name):
+                self.cuszi("compress", "u_20x30x40.f32", "-m", "abs", "-e", "1", "--force",
+                           "--bound-field", name, "--verify", "-o", f"{name}.cuszi")
+                self.cuszi("decompress", f"{name}.cuszi", "-o", "u.out", "--force")
+                self.assert_kept(original, lambda z, y, x: bounds[(z * 30 + y) * 40 + x])
+        self.assertEqual(self.path("bounds.f64.cuszi").read_bytes(), self.path("bounds.npy.cuszi").read_bytes())
+
     def test_regions_that_are_refused(self):
         self.field("u_20x30x40.f32")
         self.path("bounds.f32").write_bytes(bytes(400))

@@ -248,6 +248,8 @@ class Names(unittest.TestCase):
         by_block[0] = 2**-10
         kept = cuszi.decompress(cuszi.compress(a, abs=0.05, bound_field=by_block, bound_blocks=(4, 4, 4)))
         self.assertLessEqual(abs(kept - a)[:4].max(), 2**-10)
+        kept = cuszi.decompress(cuszi.compress(a, abs=0.05, bound_field=np.full(a.shape, 1e-300)))
+        np.testing.assert_array_equal(kept, a)
         for wrong in ({"regions": [(np.s_[::2], 0)]}, {"regions": [(-1, 0)]}, {"regions": [(0, -1)]},
                       {"regions": "0:4=0.01"}, {"regions": ["0:4=0.01"]}, {"regions": [("0:4",)]},
                       {"regions": ("0:4", 0.01)}, {"regions": 3}, {"bound_blocks": (4, 4)},
@@ -277,6 +279,25 @@ class Names(unittest.TestCase):
             for box in (None, np.s_[1:3]):
                 with self.assertRaisesRegex(cuszi.UsageError, f"stride {stride} is not from 1"):
                     cuszi.decompress(archive, stride=stride, box=box)
+
+    def test_bounds_of_wider_types_are_rounded_down(self):
+        random = np.random.default_rng(1)
+        for kind in ("f8", "g", "i8", "f4", "f2"):
+            bounds = (10 ** random.uniform(-3, 4 if kind == "f2" else 18, (40, 50))).astype(kind)
+            for given in (bounds, np.asfortranarray(bounds), bounds[::2, ::-3], bounds.tolist()):
+                options = _options.Options()
+                _options.set_bound_field(options, given, False)
+                kept = np.ravel(options.kept_bounds)
+                above = np.nextafter(kept, np.float32("inf"))
+                for wide, below, beyond in zip(np.ravel(given), kept, above):
+                    is_whole = kind == "i8"
+                    exact = fractions.Fraction(*((int(wide), 1) if is_whole else wide.as_integer_ratio()))
+                    self.assertLessEqual(fractions.Fraction(float(below)), exact)
+                    self.assertGreater(fractions.Fraction(float(beyond)), exact)
+        options = _options.Options()
+        _options.set_bound_field(options, [1e300, np.inf, 1e-300, -1e-300, 0], False)
+        most, least = np.finfo("f4").max, np.finfo("f4").smallest_subnormal
+        np.testing.assert_array_equal(options.kept_bounds, np.array([most, np.inf, 0, -least, 0], "f4"))
 
     def test_names_for_type_checkers_are_those_of_the_table(self):
         for name in ("preset", "predictor", "coder", "effort", "lossless", "index", "interp_cubic"):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from fractions import Fraction
 from pathlib import Path
 
 import h5py
@@ -54,6 +55,16 @@ class Hdf5Test(unittest.TestCase):
 
 
 class H5py(Hdf5Test):
+
+    def test_a_share_of_a_range_is_rounded_down(self):
+        random = np.random.default_rng(1)
+        for rel, least, width in zip(random.uniform(0, 1, 2000), random.normal(0, 300, 2000),
+                                     10 ** random.uniform(-6, 6, 2000)):
+            words = cuszi.H5(rel=rel, value_range=(least, least + width)).parameters
+            bound, = struct.unpack("<d", struct.pack("<II", *words[1:3]))
+            exact = Fraction(rel) * (Fraction(least + width) - Fraction(least))
+            self.assertLessEqual(Fraction(bound), exact)
+            self.assertGreater(Fraction(np.nextafter(bound, 1e300)), exact)
 
     def test_bounds_hold(self):
         for dtype in ("<f4", ">f4", "<f8", ">f8"):

@@ -1,5 +1,6 @@
 #include "core/field/bound.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -7,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/field/asked_bounds.hpp"
+#include "core/field/local_bounds.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/exact.hpp"
@@ -70,6 +73,47 @@ TEST_CASE("a share of a range that under- or overflows") {
   CHECK(share_of_range(0.75, 0, 4 * least) == 3 * least);
   CHECK(share_of_range(1e-3, 1, 1) == 0);
   CHECK(share_of_range(0, 0, 1) == 0);
+}
+
+TEST_CASE("a bound in f64 is never above itself as f32, and the next float is") {
+  Random random(12);
+  for (int i = 0; i < 20000; ++i) {
+    const double bound = random_number(random, -160, 130);
+    const float below = float_below(bound);
+    INFO(bound << " as f32: " << below);
+    REQUIRE(sign_of_sum({below, -bound}) <= 0);
+    const float above = std::nextafter(below, HUGE_VALF);
+    REQUIRE((std::isinf(above) || sign_of_sum({above, -bound}) > 0));
+  }
+  CHECK(float_below(0) == 0);
+  CHECK(float_below(0.25) == 0.25F);
+  CHECK(float_below(1e-300) == 0);
+  CHECK(float_below(-1e-300) < 0);
+  CHECK(float_below(1e300) == std::numeric_limits<float>::max());
+  CHECK(std::isinf(float_below(HUGE_VAL)));
+  CHECK(std::isnan(float_below(std::numeric_limits<double>::quiet_NaN())));
+}
+
+TEST_CASE("bounds of blocks that are rounded to parts of octaves are never above what is asked") {
+  Random random(13);
+  const Dims dims{32, 64, 64};
+  const std::uint64_t blocks = BlockGrid::of(dims).count();
+  for (int i = 0; i < 200; ++i) {
+    const double largest = random_number(random, -30, 30);
+    AskedBounds asked;
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      asked.of_blocks.push_back(std::ldexp(largest, -40) + largest * random.uniform());
+    }
+    FieldScan scan;
+    scan.min = -largest;
+    scan.max = largest;
+    const BoundPlan plan = plan_bounds(asked, 2 * largest, scan, {DType::f64, dims});
+    for (std::uint64_t block = 0; plan.local && block < blocks; ++block) {
+      const std::uint8_t at = plan.local->blocks[block];
+      const double used = at == 0 ? plan.bound : plan.local->bounds[at - 1U].bound;
+      REQUIRE(sign_of_sum({used, -asked.of_blocks[block]}) <= 0);
+    }
+  }
 }
 
 }  // namespace cuszi::test

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Iterator, Mapping
 
@@ -50,7 +52,7 @@ def _halves(number: float) -> tuple[int, int]:
 
 
 def _absolute(rel: Any, value_range: Any) -> float:
-    """The bound that a share of a range is."""
+    """The bound that a share of a range is, rounded down."""
     if value_range is None:
         raise UsageError("rel= needs value_range=(min, max): a chunk does not know the range of its "
                          "dataset")
@@ -59,7 +61,10 @@ def _absolute(rel: Any, value_range: Any) -> float:
         raise UsageError(f"value_range {least}, {most} is not (min, max)")
     if not 0 <= real("rel", rel) < 1:
         raise UsageError(f"rel {rel} is not from 0 to below 1")
-    return bound("rel", real("rel", rel) * (most - least))
+    bound("rel", real("rel", rel) * (most - least))  # is finite
+    exact = Fraction(real("rel", rel)) * (Fraction(most) - Fraction(least))
+    absolute = float(exact)
+    return absolute if absolute <= exact else math.nextafter(absolute, 0)
 
 
 def _let_h5py_take(kind: type) -> None:

@@ -137,6 +137,19 @@ def _region_text(region: Any) -> str:
     return ",".join(texts)
 
 
+def _floats_below(bounds: Any) -> np.ndarray[Any, Any]:
+    """The largest float32 that are not above these bounds."""
+    array = np.asarray(bounds)
+    if array.dtype == np.float32:
+        return np.ascontiguousarray(array)
+    exact = np.asarray(array, np.longdouble)
+    with np.errstate(over="ignore"):
+        floats = np.ascontiguousarray(exact, np.float32)
+    above = (floats > exact) & np.isfinite(exact)
+    floats[above] = np.nextafter(floats[above], np.float32(-np.inf))
+    return floats
+
+
 def set_bound_field(options: Options, bounds: Any, in_blocks: bool) -> None:
     """The options keep the array that they point to."""
     if bounds is None:
@@ -146,7 +159,7 @@ def set_bound_field(options: Options, bounds: Any, in_blocks: bool) -> None:
     if np.size(bounds) == 0 or np.asarray(bounds).dtype.kind not in "iuf":
         raise UsageError(f"bound_field of the shape {np.shape(bounds)} and the type {np.asarray(bounds).dtype}; "
                          "accepted are real numbers, one for each point or block")
-    array = np.ascontiguousarray(bounds, np.float32)
+    array = _floats_below(bounds)
     options.bound_field = array.ctypes.data
     options.bound_count = array.size
     options.kept_bounds = array
