@@ -307,12 +307,14 @@ void add_compare(CLI::App& program, Parsed& parsed) {
       ->type_name("");
   app.add_option("RESTORED", options.restored, "The field to measure")->required()->type_name("");
   add_options(app, parsed.asked,
-              {"error-bound", "mode", "pw", "fill-value", "keep-isovalue", "keep-sign", "strict"});
+              {"error-bound", "mode", "pw", "fill-value", "padding", "keep-isovalue", "keep-sign",
+               "strict"});
   add_field_options(app, options.field);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     const FieldSettings settings = method_settings(parsed.asked);
     options.fills = settings.fills;
+    options.padding = settings.padding;
     options.isovalues = settings.frame.isovalues;
     options.strict = parsed.asked.strict != 0;
     if (is_given(app, "error-bound")) {

@@ -73,6 +73,7 @@ struct CompareOptions {
   std::string restored;
   FieldOptions field;
   FillValues fills;
+  std::optional<double> padding;  ///< a value that is none of them
   IsoValues isovalues;
   std::optional<AskedBound> bound;
   bool strict = false;  ///< warnings are errors

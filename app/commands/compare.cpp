@@ -67,7 +67,7 @@ void compare(const CompareOptions& options, Json& known) {
   const FieldLayout& layout = original.layout();
   FieldSource restored = open_restored(options.restored, options.field, opened);
   const FillValues fills = joined(options.fills, opened.fills);
-  FillWatch watch(fills, options.fills.count, most_fill_samples);
+  FillWatch watch(fills, {options.fills.count, most_fill_samples, options.padding, true});
   const QualityMeter meter =
       measure_as_asked(original, restored, {fills, options.isovalues}, options, watch);
 

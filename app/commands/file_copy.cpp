@@ -189,7 +189,8 @@ class FileCopy {
       progress.advance(field.source.layout().field_bytes());
     }
     each.filtered.bound = value_bound(each.asked, range);
-    each.watch = FillWatch(field.fills, 0, most_fill_samples);
+    each.watch = FillWatch(field.fills,
+                           {0, most_fill_samples, options_.settings.padding, needs_range(each)});
     const auto* const fills = field.fills.values.begin();
     each.filtered.variable.fills.assign(fills, fills + field.fills.count);
     each.report.input = name;

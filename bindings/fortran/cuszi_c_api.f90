@@ -101,6 +101,10 @@ module cuszi_c_api
 
     real(c_double) :: pw = 0
     integer(c_int64_t) :: devices = 0
+
+    real(c_double) :: padding = 0
+    integer(c_int32_t) :: has_padding = 0
+    integer(c_int32_t) :: reserved_too = 0
   end type cuszi_options
 
   type, bind(C) :: cuszi_c_info

@@ -177,6 +177,8 @@ cuszi_options ChunkSettings::options() const {
   options.isovalue_count = static_cast<std::uint32_t>(isovalues.size());
   std::copy(isovalues.begin(), isovalues.end(), std::begin(options.isovalues));
   options.strict = strict ? 1 : 0;
+  options.has_padding =
+      1;  // with 0, of chunks beyond the dataset's edge and of what was never written
   return options;
 }
 

@@ -47,7 +47,7 @@ struct FieldInWork {
   FieldCuts plan;
   double bound = 0;  ///< absolute
   BatchRange sample = {};
-  bool is_scanned = false;
+  std::optional<BatchRange> scanned = {};
   std::vector<std::byte> header = {};  ///< of the archive
   std::vector<std::byte> footer = {};
   MutableBytes archive = {};  ///< its place, if there is room
@@ -75,15 +75,14 @@ class FieldsInWork {
     const std::vector<std::size_t> unknown =
         those([&](const FieldInWork& one) { return settings_of(one).needs_range(); });
     const auto ranges = batch_.scan(frames_of(unknown));
-    for (const std::size_t i : unknown) work_[i].is_scanned = true;
     batch_.for_each(work_.size(), [&](std::size_t i) {
       FieldInWork& one = work_[i];
       ValueRange range = settings_of(one).range.value_or(ValueRange{});
-      if (one.is_scanned) {
+      if (settings_of(one).needs_range()) {
         const auto at = std::lower_bound(unknown.begin(), unknown.end(), i) - unknown.begin();
-        const auto& found = ranges[static_cast<std::size_t>(at)];
-        if (!found) return;  // which leaves a bound of 0
-        range.add(found->min, found->max);
+        one.scanned = ranges[static_cast<std::size_t>(at)];
+        if (!one.scanned) return;  // which leaves a bound of 0
+        range.add(one.scanned->min, one.scanned->max);
       }
       const ArchiveHeader header =
           archive_header(one.frame.shape.dtype, one.plan, settings_of(one), range);
@@ -107,13 +106,10 @@ class FieldsInWork {
   /// Leaves out fields of which there is to warn.
   void look_for_fills() {
     const std::vector<std::size_t> doubtful = those([](const FieldInWork& one) {
-      return one.is_scanned || one.sample.magnitude() >= ordinary_bounds * one.bound;
+      return one.scanned || one.sample.magnitude() >= ordinary_bounds * one.bound;
     });
     if (doubtful.empty()) return;
-    const auto watch_of = [&](std::size_t i) {
-      const FieldSettings& settings = settings_of(work_[i]);
-      return FillWatch(settings.fills, settings.expected_fills, settings.fill_samples);
-    };
+    const auto watch_of = [&](std::size_t i) { return fill_watch_for(settings_of(work_[i])); };
     std::vector<std::uint64_t> counts;
     counts.reserve(doubtful.size());
     for (const std::size_t i : doubtful)
@@ -122,8 +118,10 @@ class FieldsInWork {
     batch_.for_each(doubtful.size(), [&](std::size_t k) {
       FillWatch watch = watch_of(doubtful[k]);
       FieldInWork& one = work_[doubtful[k]];
-      watch.look_at(one.frame.shape.dtype, drawn[k]);
-      if (!watch.warnings().empty()) one.bound = 0;
+      watch.look_at(one.frame.shape.dtype, one.frame.shape.points(), drawn[k]);
+      const bool has_doubtful_ends =
+          one.scanned && !watch.doubtful_ends(one.scanned->min, one.scanned->max).empty();
+      if (has_doubtful_ends || !watch.warnings().empty()) one.bound = 0;
     });
     keep([](const FieldInWork& one) { return one.bound > 0; });
   }

@@ -61,7 +61,7 @@ class FieldCompressor {
         tracks_(backends_, std::move(lost)),
         brought_(tracks_.count()),
         times_(times, tracks_.count()),
-        watch_(settings.fills, settings.expected_fills, settings.fill_samples) {
+        watch_(fill_watch_for(settings)) {
     for (std::size_t device = 0; device < tracks_.devices(); ++device) {
       const auto count = std::ranges::count(backends_, device, &Track::device);
       prefetchers_.push_back(std::make_unique<FramePrefetcher>(
@@ -180,7 +180,7 @@ class FieldCompressor {
       LoadedFrame frame =
           load_frame(backend, settings_.frame, shape, std::move(values), settings_.fills, steps,
                      scans_.empty() ? std::nullopt : scans_[i]);
-      if (!bound_is_known || settings_.fills.count != 0) {
+      if (!bound_is_known || settings_.fills.count != 0 || settings_.range_counts()) {
         steps.measure("scan", [&] { frame.scan(); });
       }
       return frame;
@@ -484,6 +484,11 @@ std::optional<AskedBounds> asked_of_frame(const FieldSettings& settings, const F
   return settings.places.of_frame(plan.dims, plan.frame_dims(i), plan.origin(i), [&](double bound) {
     return value_bound({bound, settings.mode}, range).bound;
   });
+}
+
+FillWatch fill_watch_for(const FieldSettings& settings) {
+  return FillWatch(settings.fills, {settings.expected_fills, settings.fill_samples,
+                                    settings.padding, settings.range_counts()});
 }
 
 CompressedField compress_field(Backends& backends, const FieldSettings& settings,

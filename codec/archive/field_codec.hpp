@@ -29,6 +29,9 @@ ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSett
 std::optional<AskedBounds> asked_of_frame(const FieldSettings& settings, const FieldCuts& plan,
                                           std::uint64_t i, const ValueRange& range);
 
+/// Looks for values of a field with these settings that mean "missing" but are not named.
+FillWatch fill_watch_for(const FieldSettings& settings);
+
 /// What a caller may want to know while a field is being compressed.
 struct CompressionEvents {
   std::function<void(const LoadedFrame&)> frame_loaded;

@@ -19,7 +19,19 @@ constexpr std::uint64_t least_samples = 512;  ///< of a part
 constexpr std::uint64_t most_samples = 4096;
 constexpr std::uint64_t points_per_sample = 256;
 constexpr std::uint64_t fewest_others = 16;
-constexpr double suspicious_distance = 1000;
+
+/// What it takes that a value is suspected: distance from the others, in units of theirs from each
+/// other, with so many drawn or counted points. Values that are rarely drawn may be honest peaks.
+struct Suspicion {
+  double distance;
+  std::uint64_t drawn;
+  double distance_if_counted;
+  std::uint64_t counted;
+};
+
+constexpr Suspicion of_any{1000, 2, 1e9, 16};
+constexpr Suspicion of_nines{10, 2, 10, 2};
+constexpr Suspicion of_huge{1000, 1, 1000, 1};
 
 std::string text_of(double value, DType dtype) {
   return with_type_of(
@@ -37,6 +49,42 @@ std::vector<double> in_other_precision(double value) {
   std::vector<double> others{double{single}, decimal};
   std::erase(others, value);
   return others;
+}
+
+/// The digits of a value as someone may have written it, as f32 if it is one.
+std::string digits_of(double value) {
+  const bool is_single = std::abs(value) <= std::numeric_limits<float>::max() &&
+                         double{static_cast<float>(value)} == value;
+  return is_single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+}
+
+/// 99, 999.9 and the like of either sign, and the least integers of 16, 32 and 64 bits.
+bool is_nines(double value) {
+  if (value == -0x1p15 || value == 1 - 0x1p15 || value == -0x1p31 || value == 1 - 0x1p31 ||
+      value == -0x1p63) {
+    return true;
+  }
+  const std::string digits = digits_of(std::abs(value));
+  return digits.find_first_not_of("9.") == digits.npos &&
+         std::count(digits.begin(), digits.end(), '9') > 1;
+}
+
+/// 1e15, 1e20, 1e36 and the like of either sign, what netCDF writes, and the largest floats.
+bool is_huge(double value) {
+  const double magnitude = std::abs(value);
+  if (magnitude == netcdf_fill_value ||
+      magnitude == double{static_cast<float>(netcdf_fill_value)} ||
+      magnitude == std::numeric_limits<float>::max() ||
+      magnitude == std::numeric_limits<double>::max()) {
+    return true;
+  }
+  const std::string digits = digits_of(magnitude);
+  return magnitude >= 1e15 && digits.find_first_not_of('0', 1) == digits.find("e+", 1) &&
+         digits.front() == '1';
+}
+
+Suspicion suspicion_of(double value) {
+  return is_huge(value) ? of_huge : is_nines(value) ? of_nines : of_any;
 }
 
 }  // namespace
@@ -65,11 +113,25 @@ std::string spoiling(const std::vector<FillWarning>& warnings, std::string_view 
   return line;
 }
 
-/// What is erased has as many values on either side as are kept: it never is an end again.
-void SampleTails::add(double value) {
+void SampleTails::add(double value, std::uint64_t point) {
   ++drawn_;
-  if (inner_low_ < value && value < inner_high_) return;
-  if (!ends_.try_emplace(value, 0).first->second++) trim();
+  Seen* const known = seen(value);
+  if (known == nullptr || (known->drawn != 0 && known->point == point)) return;
+  ++known->drawn;
+  known->point = point;
+}
+
+void SampleTails::add_counted(double value, std::uint64_t points) {
+  if (Seen* const known = seen(value)) known->counted += points;
+}
+
+/// What there is of a value that may be an end; nothing for others. What is erased has as many
+/// values on either side as are kept: it never is an end again.
+SampleTails::Seen* SampleTails::seen(double value) {
+  if (inner_low_ < value && value < inner_high_) return nullptr;
+  const auto [entry, is_new] = ends_.try_emplace(value);
+  if (is_new) trim();
+  return &entry->second;
 }
 
 void SampleTails::trim() {
@@ -84,15 +146,20 @@ bool SampleTails::are_far_out(std::size_t low, std::size_t high) const {
   if (low + high + 2 > ends_.size()) return false;
   const auto first = std::next(ends_.begin(), static_cast<std::ptrdiff_t>(low));
   const auto end = std::prev(ends_.end(), static_cast<std::ptrdiff_t>(high));
-  const double enough = suspicious_distance * (std::prev(end)->first - first->first);
+  const double least = first->first;
+  const double greatest = std::prev(end)->first;
   std::uint64_t others = drawn_;
-  const auto repeats = [&](const auto& entry) {
-    others -= entry.second;
-    return entry.second > 1;
+  const auto is_suspected = [&](const auto& entry) {
+    const auto& [value, seen] = entry;
+    others -= seen.drawn;
+    const double distance = value < least ? least - value : value - greatest;
+    const Suspicion enough = suspicion_of(value);
+    return (seen.drawn >= enough.drawn && distance > enough.distance * (greatest - least)) ||
+           (seen.counted >= enough.counted &&
+            distance > enough.distance_if_counted * (greatest - least));
   };
-  return std::all_of(ends_.begin(), first, repeats) && std::all_of(end, ends_.end(), repeats) &&
-         others >= fewest_others && (low == 0 || first->first - std::prev(first)->first > enough) &&
-         (high == 0 || end->first - std::prev(end)->first > enough);
+  return std::all_of(ends_.begin(), first, is_suspected) &&
+         std::all_of(end, ends_.end(), is_suspected) && others >= fewest_others;
 }
 
 std::vector<double> SampleTails::far_out() const {
@@ -102,7 +169,7 @@ std::vector<double> SampleTails::far_out() const {
       if (low >= kept || high >= kept || !are_far_out(low, high)) continue;
       std::vector<double> values;
       std::size_t at = 0;
-      for (const auto& [value, repeats] : ends_) {
+      for (const auto& [value, seen] : ends_) {
         if (at < low || at >= ends_.size() - high) values.push_back(value);
         ++at;
       }
@@ -112,11 +179,9 @@ std::vector<double> SampleTails::far_out() const {
   return {};
 }
 
-FillWatch::FillWatch(const FillValues& fills, std::size_t expected,
-                     std::optional<std::uint64_t> samples)
-    : named_(fills), samples_(samples) {
+FillWatch::FillWatch(const FillValues& fills, const FillLook& look) : named_(fills), look_(look) {
   for (std::size_t i = 0; i < fills.count; ++i) {
-    fills_.push_back({fills.values.at(i), i >= expected});
+    fills_.push_back({fills.values.at(i), i >= look.expected});
   }
 }
 
@@ -126,13 +191,13 @@ void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
   const auto values_at = [&](std::span<const std::uint64_t> points) {
     return frame.session->values_at(points);
   };
-  const auto holds = [&](double value) {
+  const auto count = [&](double value) {
     const DType dtype = frame.shape.dtype;
-    return frame.session->contains_bits(bits_of(value, dtype)) ||
-           (value == 0 && frame.session->contains_bits(bits_of(-value, dtype)));
+    return frame.session->count_bits(bits_of(value, dtype)) +
+           (value == 0 ? frame.session->count_bits(bits_of(-value, dtype)) : 0);
   };
-  look_at({frame.shape.dtype, frame.shape.points(), values_at, holds,
-           fills_.empty() ? nullptr : &frame.scan()});
+  look_at({frame.shape.dtype, frame.shape.points(), values_at, count,
+           needs_scan() ? &frame.scan() : nullptr});
 }
 
 void FillWatch::look_at(DType dtype, Bytes bytes) {
@@ -144,14 +209,15 @@ void FillWatch::look_at(DType dtype, Bytes bytes) {
       for (const std::uint64_t point : points) picked.push_back(double{values[point]});
       return picked;
     };
-    const auto holds = [&](double value) {
-      return std::find(values.begin(), values.end(), static_cast<T>(value)) != values.end();
+    const auto count = [&](double value) {
+      return static_cast<std::uint64_t>(
+          std::count(values.begin(), values.end(), static_cast<T>(value)));
     };
     const Extents3 extents{1, 1, values.size()};
-    const FieldScan scan = fills_.empty() || values.empty()
-                               ? FieldScan{}
-                               : cpu::scan_frame(extents, values, named_, MultilevelParams{});
-    look_at({dtype, values.size(), values_at, holds, fills_.empty() ? nullptr : &scan});
+    const FieldScan scan = needs_scan() && !values.empty()
+                               ? cpu::scan_frame(extents, values, named_, MultilevelParams{})
+                               : FieldScan{};
+    look_at({dtype, values.size(), values_at, count, needs_scan() ? &scan : nullptr});
   });
 }
 
@@ -161,33 +227,56 @@ void FillWatch::look_at(const Part& part) {
     for (Fill& fill : fills_) look_for(fill, part);
   }
   draw_sample(part);
+  if (look_.range_counts && part.scan->missing < part.points) count_ends(part);
 }
 
 /// Quick kinds of coding take no more than a nanosecond a point.
 std::uint64_t FillWatch::samples_of(std::uint64_t points) const {
   const std::uint64_t wanted =
-      samples_.value_or(std::clamp(points / points_per_sample, least_samples, most_samples));
+      look_.samples.value_or(std::clamp(points / points_per_sample, least_samples, most_samples));
   return std::min(points, wanted);
 }
 
-/// All values of a small part.
-void FillWatch::draw_sample(const Part& part) {
-  std::vector<std::uint64_t> at(samples_of(part.points));
-  for (std::uint64_t k = 0; k < at.size(); ++k) {
-    at[k] = at.size() == part.points ? k : sample_point(k, part.points);
-  }
-  look_at(part.dtype, part.values_at(at));
+std::uint64_t FillWatch::sampled_at(std::uint64_t k, std::uint64_t points) const {
+  return samples_of(points) == points ? k : sample_point(k, points);
 }
 
-void FillWatch::look_at(DType dtype, std::span<const double> sample) {
+void FillWatch::draw_sample(const Part& part) {
+  std::vector<std::uint64_t> at(samples_of(part.points));
+  for (std::uint64_t k = 0; k < at.size(); ++k) at[k] = sampled_at(k, part.points);
+  look_at(part.dtype, part.points, part.values_at(at));
+}
+
+void FillWatch::look_at(DType dtype, std::uint64_t points, std::span<const double> sample) {
   dtype_ = dtype;
   with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     const MissingTest<T> missing(named_);
-    for (const double value : sample) {
-      if (!missing(static_cast<T>(value))) tails_.add(value);
+    for (std::uint64_t k = 0; k < sample.size(); ++k) {
+      if (missing(static_cast<T>(sample[k])) || look_.padding == sample[k]) continue;
+      tails_.add(sample[k], points_ + sampled_at(k, points));
     }
   });
+  points_ += points;
+}
+
+/// As if enough points had them.
+std::vector<double> FillWatch::doubtful_ends(double min, double max) const {
+  SampleTails tails = tails_;
+  for (const double end : {min, max}) {
+    if (look_.padding != end) tails.add_counted(end, of_any.counted);
+  }
+  std::vector<double> suspects = tails.far_out();
+  std::erase_if(suspects, [&](double value) { return value != min && value != max; });
+  return suspects;
+}
+
+/// A peak that few points have is honest, and must not hide what lies less far out.
+void FillWatch::count_ends(const Part& part) {
+  for (const double end : doubtful_ends(part.scan->min, part.scan->max)) {
+    const std::uint64_t points = part.count(end);
+    if (points >= suspicion_of(end).counted) tails_.add_counted(end, points);
+  }
 }
 
 bool FillWatch::is_named(double value) const {
@@ -198,11 +287,11 @@ bool FillWatch::is_named(double value) const {
 /// Values of f32 that were turned into f64 are those of f32 still. What is in the part but no fill
 /// value lies within its range.
 void FillWatch::look_for(Fill& fill, const Part& part) const {
-  if (!fill.seen) fill.seen = part.scan->missing != 0 && part.holds(fill.value);
+  if (!fill.seen) fill.seen = part.scan->missing != 0 && part.count(fill.value) != 0;
   if (fill.instead || part.dtype == DType::f32) return;
   for (const double other : in_other_precision(fill.value)) {
     const bool is_in_range = other >= part.scan->min && other <= part.scan->max;
-    if (is_in_range && !is_named(other) && part.holds(other)) fill.instead = other;
+    if (is_in_range && !is_named(other) && part.count(other) != 0) fill.instead = other;
   }
 }
 

@@ -211,6 +211,7 @@ FieldSettings settings_for(const Target& target, const FieldSettings& settings, 
                            FieldSource& field) {
   FieldSettings absolute = settings;
   absolute.mode = ErrorMode::absolute;
+  absolute.has_target = true;
   return TargetSearch(target, backend, take_sample(backend, absolute, field)).run(absolute);
 }
 

@@ -164,6 +164,13 @@ void add_fill(std::string_view label, std::string_view text, cuszi_options& opti
   ++options.more_fill_count;
 }
 
+void set_padding(std::string_view label, std::string_view text, cuszi_options& options) {
+  const auto value = number_in<double>(text);
+  if (!value) refuse(label, text, "a number");
+  options.has_padding = 1;
+  options.padding = *value;
+}
+
 void add_isovalue(std::string_view label, std::string_view text, cuszi_options& options) {
   const auto value = number_in<double>(text);
   if (!value || !std::isfinite(*value)) refuse(label, text, "a finite number");

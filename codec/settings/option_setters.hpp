@@ -24,6 +24,7 @@ OptionSetter set_device;        ///< "auto", "cpu", "cuda", "cuda:N", "cuda:N,M.
 OptionSetter add_fill;          ///< a number or "netcdf"; NaN, which is missing anyway, adds none
 OptionSetter add_isovalue;      ///< a finite number
 OptionSetter add_region;        ///< "0:8,100:200,:=1e-4": ranges as of a box, and a bound
+OptionSetter set_padding;       ///< "0"
 OptionSetter set_bound_blocks;  ///< "16x16x16"
 OptionSetter set_range;         ///< "MIN,MAX"
 

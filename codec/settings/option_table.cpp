@@ -129,6 +129,9 @@ constexpr std::array table{
 
   Option{{group::files, "fill-value", "fills", kind::number, "V|netcdf", -no_bound, no_bound, "",
     "A value that means missing, netcdf for 9.96921e36; up to 16 times"}, each_by(add_fill)},
+  Option{{group::files, "padding", "padding", kind::text, "V", 0, 0, "",
+    "A value that pads a part of the field, or stands where nothing was written: no warning that it may mean missing"},
+    by(set_padding)},
   Option{{group::files, "value-range", "range_min", kind::text, "MIN,MAX", 0, 0, "",
     "What a relative bound refers to, MIN up to MAX; saves a look at the field"}, by(set_range), Use::relative},
 

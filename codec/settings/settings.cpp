@@ -203,6 +203,7 @@ FieldSettings method_settings(const cuszi_options& options) {
   apply_fills(options, settings.fills);
   apply_isovalues(options, settings.frame.isovalues);
   settings.range = range_in(options);
+  if (options.has_padding != 0) settings.padding = options.padding;
   settings.frame_bytes = unless_zero(options.frame_bytes);
   return settings;
 }

@@ -56,14 +56,18 @@ struct FieldSettings {
   FillValues fills;
   std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
   std::optional<std::uint64_t> fill_samples =
-      {};                     ///< drawn of each frame to find fill values not named
-  BoundsByPlace places = {};  ///< smaller bounds of some points
+      {};                              ///< drawn of each frame to find fill values not named
+  std::optional<double> padding = {};  ///< a value that is none of them, wherever it lies
+  bool has_target = false;             ///< the bound was found for a PSNR or a ratio
+  BoundsByPlace places = {};           ///< smaller bounds of some points
   FrameConfig frame;
   std::optional<ByteCount> frame_bytes;  ///< if the user wishes
 
   AskedBound asked() const { return {bound, mode, share}; }
   /// True if the field's range must be known before its first frame can be compressed.
   bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
+  /// True if values that spoil the field's range spoil the result.
+  bool range_counts() const { return needs_range() || (has_target && bound != 0); }
 };
 
 // What the members of cuszi_options come to. Every function throws UsageError, naming the member,

@@ -169,8 +169,8 @@ class EncodeSession {
   virtual std::vector<double> sampled_values() = 0;
   /// The least and the largest magnitude of sampled values of the frame itself, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;
-  /// Whether any point, missing or not, has the value whose bits are the lowest of `bits`.
-  virtual bool contains_bits(std::uint64_t bits) = 0;
+  /// How many points, missing or not, have the value whose bits are the lowest of `bits`.
+  virtual std::uint64_t count_bits(std::uint64_t bits) = 0;
 
   /// From now on the frame's values are transformed ones, for all that asks and codes them: under
   /// choice.bound, errors keep to `bound`. Points that the transform keeps count as missing, and

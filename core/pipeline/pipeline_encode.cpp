@@ -132,8 +132,8 @@ std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
   if (scan.min != 0) return bits_of(scan.min, dtype);
   // The scan does not tell -0 from 0.
   const std::uint64_t negative_zero = bits_of(-0.0, dtype);
-  if (!frame.session->contains_bits(negative_zero)) return zero;
-  if (!frame.session->contains_bits(zero)) return negative_zero;
+  if (frame.session->count_bits(negative_zero) == 0) return zero;
+  if (frame.session->count_bits(zero) == 0) return negative_zero;
   return std::nullopt;
 }
 

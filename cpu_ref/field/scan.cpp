@@ -1,10 +1,10 @@
 #include "cpu_ref/field/scan.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "core/base/wide_vectors.hpp"
@@ -162,17 +162,14 @@ MagnitudeRange sampled_magnitudes(std::span<const T> values, const MissingTest<T
 }
 
 template <class T>
-bool contains_bits(std::span<const T> values, BitsOf<T> bits) {
-  std::atomic<bool> found = false;
-  parallel_for(ceil_div(values.size(), block_points), [&](std::uint64_t i) {
-    if (found) return;
-    const std::span<const T> block = block_of(values, i);
-    if (std::any_of(block.begin(), block.end(),
-                    [&](T value) { return std::bit_cast<BitsOf<T>>(value) == bits; })) {
-      found = true;
+std::uint64_t count_bits(std::span<const T> values, BitsOf<T> bits) {
+  std::vector<std::uint64_t> counts(ceil_div(values.size(), block_points));
+  parallel_for(counts.size(), [&](std::uint64_t i) {
+    for (const T value : block_of(values, i)) {
+      counts[i] += std::bit_cast<BitsOf<T>>(value) == bits ? 1 : 0;
     }
   });
-  return found;
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 template <class T>
@@ -202,8 +199,8 @@ template double sampled_magnitude(std::span<const float>, const MissingTest<floa
 template double sampled_magnitude(std::span<const double>, const MissingTest<double>&);
 template MagnitudeRange sampled_magnitudes(std::span<const float>, const MissingTest<float>&);
 template MagnitudeRange sampled_magnitudes(std::span<const double>, const MissingTest<double>&);
-template bool contains_bits(std::span<const float>, std::uint32_t);
-template bool contains_bits(std::span<const double>, std::uint64_t);
+template std::uint64_t count_bits(std::span<const float>, std::uint32_t);
+template std::uint64_t count_bits(std::span<const double>, std::uint64_t);
 template Mask build_mask(std::span<const float>, std::span<const float>, const FillValues&,
                          std::uint64_t);
 template Mask build_mask(std::span<const double>, std::span<const double>, const FillValues&,

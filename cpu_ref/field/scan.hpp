@@ -19,7 +19,7 @@ MagnitudeRange sampled_magnitudes(std::span<const T> values, const MissingTest<T
 
 /// Whether any of `values` has the bits `bits`, those of a fill value or of a zero.
 template <class T>
-bool contains_bits(std::span<const T> values, BitsOf<T> bits);
+std::uint64_t count_bits(std::span<const T> values, BitsOf<T> bits);
 
 /// The mask of a frame with `missing` missing points, which come back as `originals`.
 template <class T>

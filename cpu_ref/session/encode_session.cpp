@@ -255,8 +255,8 @@ class CpuEncodeSession final : public EncodeSession {
     return cpu::sampled_magnitudes(original_, MissingTest<T>(rules_.fills));
   }
 
-  bool contains_bits(std::uint64_t bits) override {
-    return cpu::contains_bits(values_, static_cast<BitsOf<T>>(bits));
+  std::uint64_t count_bits(std::uint64_t bits) override {
+    return cpu::count_bits(values_, static_cast<BitsOf<T>>(bits));
   }
 
   void transform(const TransformChoice& choice, const ValueBound& bound) override {

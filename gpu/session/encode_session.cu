@@ -64,14 +64,14 @@ __global__ void leave_out(const T* values, std::uint64_t points, const std::uint
   out[i] = is_left_out ? std::numeric_limits<T>::quiet_NaN() : values[i];
 }
 
-/// Sets `found` if any of these values has these bits.
+/// Adds to `count` how many of these values have these bits.
 template <class Bits>
-__global__ void find_bits(const Bits* values, std::uint64_t points, Bits bits,
-                          std::uint32_t* found) {
-  bool here = false;
+__global__ void count_bits(const Bits* values, std::uint64_t points, Bits bits,
+                           unsigned long long* count) {
+  unsigned long long here = 0;
   for (std::uint64_t i = ItemPolicy::first(); i < points; i += ItemPolicy::step())
-    here |= values[i] == bits;
-  if (here) *found = 1;
+    here += values[i] == bits ? 1 : 0;
+  if (here != 0) atomicAdd(count, here);
 }
 
 /// Sets `found` if not all of `bits` are alike.
@@ -205,15 +205,15 @@ class GpuEncodeSession final : public EncodeSession {
     return sample_magnitudes(gpu_, original_, shape_.points(), rules_.fills);
   }
 
-  bool contains_bits(std::uint64_t bits) override {
+  std::uint64_t count_bits(std::uint64_t bits) override {
     const std::uint64_t points = shape_.points();
-    auto* const found = gpu_.take_zeroed<std::uint32_t>(1);
-    launch_in_turn(gpu_, "find_bits", points, find_blocks, find_bits<BitsOf<T>>,
+    auto* const count = gpu_.take_zeroed<unsigned long long>(1);
+    launch_in_turn(gpu_, "count_bits", points, find_blocks, gpu::count_bits<BitsOf<T>>,
                    reinterpret_cast<const BitsOf<T>*>(values_), points,
-                   static_cast<BitsOf<T>>(bits), found);
-    const std::uint32_t& answer = *download(gpu_, found, 1);
+                   static_cast<BitsOf<T>>(bits), count);
+    const unsigned long long& answer = *download(gpu_, count, 1);
     gpu_.sync();
-    return answer != 0;
+    return answer;
   }
 
   void transform(const TransformChoice& choice, const ValueBound& bound) override {

@@ -216,6 +216,11 @@ typedef struct cuszi_options {
                        the frames of a field in the host's memory, instead of device_index;
                        UINT64_MAX: all that there are. One that fails leaves its frames to the
                        others, which cuszi_last_warning() tells */
+
+  double padding; /* if has_padding is not 0, a value that pads a part of the field, or stands where
+                     nothing was written: no warning, or error, that it may mean "missing" */
+  int32_t has_padding;
+  uint32_t reserved_too;
 } cuszi_options;
 
 #define CUSZI_OPTIONS_VERSION 1

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "codec/field/field_name.hpp"
+#include "codec/field/fill_watch.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"
@@ -65,6 +66,24 @@ TEST_CASE("real fields keep their promises at every bound") {
         task.bound = bound;
         check_frame(*backend, task, values);
       }
+    }
+  }
+}
+
+TEST_CASE("of real fields only one with unnamed fill values is suspected") {
+  const std::vector<fs::path> fields = packed_fields();
+  if (fields.empty()) {
+    WARN("not run: no real fields in " << fields_folder() << "; set CUSZI_SHARED");
+    return;
+  }
+  for (const fs::path& packed : fields) {
+    const std::string name = packed.stem().string();
+    INFO(name);
+    const std::vector<std::byte> values = unpack(packed);
+    for (const bool range_counts : {true, false}) {
+      FillWatch watch({}, {0, {}, {}, range_counts});
+      watch.look_at(DType::f32, values);
+      CHECK(watch.warnings().empty() != name.starts_with("tos_ipsl"));
     }
   }
 }

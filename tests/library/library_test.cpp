@@ -89,6 +89,7 @@ const std::vector<OptionText> option_texts{
     {"device", "cuda:3", "cuda:1024"},
     {"threads", "2", "-1"},
     {"fill-value", "netcdf", "none"},
+    {"padding", "0", "zero"},
     {"value-range", "-2,3", "3,-2"},
     {"verify", "yes", "true"},
     {"strict", "yes", "1"},

@@ -64,6 +64,37 @@ TEST_CASE("fill values at both ends, or in some frames alone, are suspected", "[
   CHECK(context.warning().find("1e+20 repeats") == 0);
 }
 
+TEST_CASE("few values that mean missing are told where the bound or target refers to the range",
+          "[library]") {
+  auto values = make_values<float>(points);
+  values[points / 3] = values[points / 2] = -999;
+  cuszi::Context context;
+  for (const cuszi_preset preset : {CUSZI_PRESET_RATIO, CUSZI_PRESET_FAST}) {
+    for (const cuszi_options& asked :
+         {cuszi::relative(1e-3), cuszi::psnr(60), cuszi::ratio(10), cuszi::absolute(1e-3)}) {
+      cuszi_options options = asked;
+      options.preset = preset;
+      context.compress(values, dims, options);
+      INFO(context.warning());
+      const bool is_told = std::string(context.warning()).find("-999 repeats") == 0;
+      CHECK(is_told == (asked.mode != CUSZI_ABS));
+    }
+  }
+}
+
+TEST_CASE("a value that pads is not suspected", "[library]") {
+  auto values = make_values<float>(points);
+  for (float& value : values) value = 1013 + value / 100;
+  std::fill(values.begin(), values.begin() + points / 2, 0.0F);
+  cuszi::Context context;
+  cuszi_options options = cuszi::absolute(1e-3);
+  context.compress(values, dims, options);
+  CHECK(std::string(context.warning()).find("0 repeats") == 0);
+  options.has_padding = options.strict = 1;
+  CHECK_NOTHROW(context.compress(values, dims, options));
+  CHECK(std::string(context.warning()).empty());
+}
+
 TEST_CASE("a target that is not met is warned of, or an error", "[library]") {
   cuszi::Context context;
   cuszi_options options = cuszi::ratio(1e6);

@@ -334,6 +334,19 @@ class H5py(Hdf5Test):
                     dataset[...] = 1
             self.assertLessEqual(np.abs(self.read("t.h5") - (1 if cache["rdcc_nbytes"] else 0)).max(), 1e-3)
 
+    def test_what_pads_chunks_is_not_suspected(self):
+        a = (1013 + 0.05 * waves((30, 50, 60))).astype("f4")
+        how = dict(cuszi.H5(abs=1e-3, strict=True))
+        self.write("t.h5", a, how, chunks=(20, 30, 40))
+        self.assertLessEqual(abs(self.read("t.h5") - a).max(), 1e-3)
+        with h5py.File(self.folder / "part.h5", "w") as file:
+            data = file.create_dataset("T", (40, 60, 80), "f4", chunks=(40, 60, 80), **how)
+            data[:20] = 1013
+            data[:5] = 1013.25 + a[:5, :1, :1] - 1013
+        a[:, :5] = 1e20
+        with self.assertRaises(OSError):
+            self.write("t.h5", a, how, chunks=(20, 30, 40))
+
     def test_forked_children_read(self):
         a = waves((64, 100, 100))
         self.write("t.h5", a, cuszi.H5(abs=1e-2), chunks=(32, 100, 100))

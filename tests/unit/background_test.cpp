@@ -81,7 +81,7 @@ class ScriptedSession final : public EncodeSession {
   }
   std::vector<double> sampled_values() override { return sample_; }
   MagnitudeRange sampled_magnitudes() override { return {}; }
-  bool contains_bits(std::uint64_t /*bits*/) override { return false; }
+  std::uint64_t count_bits(std::uint64_t /*bits*/) override { return 0; }
   void transform(const TransformChoice& /*choice*/, const ValueBound& /*bound*/) override {}
   void keep_points(std::span<const std::uint64_t> /*points*/) override {}
   PointBits signs() override { return {}; }

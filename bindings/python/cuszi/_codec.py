@@ -178,8 +178,8 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         on their sides, keep_sign (the same of 0), regions (pairs of an index like
         ``np.s_[0:8, 100:200]`` and a smaller bound there, 0 for no loss; later ones win), bound_field
         (an array of smaller bounds of all points, or of blocks of bound_blocks points), pw (see
-        abs_or_pw_rel), predictor, coder, effort, axes with axis, reach,
-        alpha, beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
+        abs_or_pw_rel), padding (a value that is not taken for one that means missing), predictor,
+        coder, effort, axes with axis, reach, alpha, beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
         interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order, zfp_mode, zfp_chunk.
         A zfp_mode like "rate:8", "precision:20" or "reversible" needs no bound.
 

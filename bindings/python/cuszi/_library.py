@@ -80,7 +80,8 @@ class Options(_Checked):
         ("isovalue_count", c_uint32), ("keep_sign", c_int32),
         ("regions", Region * MAX_REGIONS), ("region_count", c_uint32), ("reserved", c_uint32),
         ("bound_field", c_void_p), ("bound_count", c_uint64), ("bound_blocks", c_uint64 * MAX_RANK),
-        ("pw", c_double), ("devices", c_uint64)]
+        ("pw", c_double), ("devices", c_uint64), ("padding", c_double), ("has_padding", c_int32),
+        ("reserved_too", c_uint32)]
 
     def __init__(self) -> None:
         super().__init__(size=ctypes.sizeof(Options), version=1)

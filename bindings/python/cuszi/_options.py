@@ -48,6 +48,7 @@ class Method(TypedDict, total=False):
     bound_field: npt.ArrayLike
     bound_blocks: Iterable[int]
     pw: Real
+    padding: Real
     axes: Axes
     axis: int
     reach: int
@@ -108,6 +109,9 @@ def set_method(options: Options, method: Mapping[str, Any]) -> None:
     for region, bound in _pairs(given.pop("regions", ())):
         text = f"{_region_text(region)}={real('regions', bound)!r}"
         _library.set_option(options, "regions", text)
+    padding = given.pop("padding", None)
+    if padding is not None:
+        _library.set_option(options, "padding", repr(real("padding", padding)))
     set_bound_field(options, given.pop("bound_field", None), "bound_blocks" in given)
     for name, value in given.items():
         set_option(options, name, value)
