@@ -91,6 +91,7 @@ void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
   app.callback([&parsed, &options] {
     FoundFiles found = files_of(parsed.inputs, wanted_archives);
     options.archives = std::move(found.files);
+    options.lists = parsed.inputs.lists;
     if constexpr (requires { options.folders; }) options.folders = std::move(found.folders);
     take_run(parsed, options.run);
     parsed.command = options;
@@ -242,6 +243,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     FoundFiles found = files_of(parsed.inputs, wanted_fields);
     options.inputs = std::move(found.files);
     options.folders = std::move(found.folders);
+    options.lists = parsed.inputs.lists;
     options.is_copy = is_copy(options);
     check_copy(app, parsed, options);
     if (!is_given(app, "target") && is_given(app, "target-miss")) {

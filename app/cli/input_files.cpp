@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <string_view>
+#include <utility>
 
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
@@ -15,7 +17,16 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_lines(const std::string& list, std::istream& from, std::vector<std::string>& names) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  bool is_first = true;
   for (std::string line; std::getline(from, line);) {
+    if (std::exchange(is_first, false)) {
+      if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF")) {
+        throw InputError(input_name(list) +
+                         ": is UTF-16; a list has names in UTF-8, or as they are");
+      }
+      if (line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    }
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) names.push_back(line);
   }

@@ -41,6 +41,7 @@ struct BoundFile {
 struct CompressOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> folders;  ///< that inputs were found in
+  std::vector<std::string> lists;    ///< that inputs were named in
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
@@ -59,6 +60,7 @@ struct CompressOptions {
 struct DecompressOptions {
   std::vector<std::string> archives;
   std::vector<std::string> folders;  ///< that archives were found in
+  std::vector<std::string> lists;    ///< that archives were named in
   std::optional<std::string> output;
   std::optional<std::uint64_t> frame;
   std::uint64_t stride = 1;
@@ -91,11 +93,13 @@ struct InspectOptions {
 
 struct TestOptions {
   std::vector<std::string> archives;
+  std::vector<std::string> lists;  ///< that archives were named in
   RunOptions run;
 };
 
 struct ListOptions {
   std::vector<std::string> archives;
+  std::vector<std::string> lists;  ///< that archives were named in
   RunOptions run;
 };
 

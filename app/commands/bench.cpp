@@ -269,6 +269,7 @@ BenchOptions options_for(const std::string& input, const BenchOptions& asked) {
 ExitCode execute(const BenchOptions& options) {
   std::vector<std::string> files(options.inputs.size());
   std::ranges::transform(options.inputs, files.begin(), file_of);
+  if (options.bound_field.path) files.push_back(file_of(*options.bound_field.path));
   refuse_among(identities_of(files), "-");
   Backends backends(options.run.device);
   const FileReports reports{options.run, "input"};

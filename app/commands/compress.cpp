@@ -265,7 +265,9 @@ ExitCode execute(const CompressOptions& options) {
   Backends backends(options.run.device);
   std::vector<std::string> files;
   for (const std::string& input : options.inputs) files.push_back(file_of(input));
-  OutputPlan outputs(files, options.folders, options.output);
+  std::vector<std::string> others = options.lists;
+  if (options.bound_field.path) others.push_back(file_of(*options.bound_field.path));
+  OutputPlan outputs(files, options.folders, options.output, others);
   if (options.output) refuse_foreign_name(*options.output, "an archive", "name it .cuszi");
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {

@@ -202,9 +202,9 @@ ExitCode execute(const DecompressOptions& options) {
     throw UsageError("--box and --frame exclude each other; a box can be a frame's indices");
   }
   Backends backends(options.run.device);
-  std::vector<std::string> originals;
-  if (options.original) originals.push_back(file_of(*options.original));
-  OutputPlan outputs(options.archives, options.folders, options.output, originals);
+  std::vector<std::string> others = options.lists;
+  if (options.original) others.push_back(file_of(*options.original));
+  OutputPlan outputs(options.archives, options.folders, options.output, others);
   if (options.output) require_writable_format(*options.output);
   Totals totals(options.archives.size());
   const FileReports reports{options.run, "archive", outputs.is_stream()};

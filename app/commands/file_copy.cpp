@@ -284,7 +284,7 @@ ExitCode copy_file(const CompressOptions& options) {
         "variables; give another name for an archive",
         name, *options.output));
   }
-  OutputPlan outputs({input.file}, {}, options.output);
+  OutputPlan outputs({input.file}, {}, options.output, options.lists);
   const FileReports reports{options.run, "input"};
   return for_each_file(options.inputs, reports, [&](const std::string& /*input*/, Json& /*known*/) {
     FileCopy(options, input, outputs.claim(input.file, *options.output)).run();

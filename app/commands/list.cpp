@@ -59,6 +59,7 @@ std::string line_on(const Report& report) {
 
 ExitCode execute(const ListOptions& options) {
   refuse_among(identities_of(options.archives), "-");
+  refuse_among(identities_of(options.lists), "-");
   Totals totals(options.archives.size());
   if (!options.run.json) print_out(heading());
   const auto list = [&](const std::string& archive, Json& /*known*/) {

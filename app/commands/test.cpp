@@ -45,6 +45,7 @@ std::string line_on(const Report& report) {
 
 ExitCode execute(const TestOptions& options) {
   refuse_among(identities_of(options.archives), "-");
+  refuse_among(identities_of(options.lists), "-");
   Backends backends(options.run.device);
   Totals totals(options.archives.size());
   const auto test = [&](const std::string& archive, Json& /*known*/) {

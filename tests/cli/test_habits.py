@@ -149,6 +149,13 @@ class ManyInputs(CliTest):
         self.path("list").write_text("\n".join(self.names[:2]) + "\r\n\n")
         made = self.report("compress", self.names[2], "--filelist", "list", "-e", "1e-3")
         self.assertEqual([report["input"] for report in made], [self.names[2], *self.names[:2]])
+        for end in ("\n", "\r\n"):
+            self.path("marked").write_bytes(("\ufeff" + end.join(self.names[:2])).encode())
+            made = self.report("compress", "--filelist", "marked", "-e", "1e-3", "-f")
+            self.assertEqual([report["input"] for report in made], self.names[:2])
+        self.path("marked").write_text(self.names[0], encoding="utf-16")
+        run = self.cuszi("compress", "--filelist", "marked", "-e", "1e-3", "-f", code=INPUT)
+        self.assertIn(b"marked: is UTF-16", run.stderr)
         names = "".join(f"{name}.cuszi\n" for name in self.names)
         listed = self.cuszi("list", "--json", "--filelist", "-", stdin=names.encode())
         self.assertEqual(len(listed.stdout.splitlines()), 3)

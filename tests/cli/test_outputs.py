@@ -5,6 +5,7 @@ CUSZI and MAKE_FIELD in the environment say where the executables are, NO_TMPFIL
 that, preloaded, takes unnamed files away.
 """
 
+import array
 import os
 import resource
 import signal
@@ -148,6 +149,32 @@ class SameFiles(OutputTest):
         for names in [["u_20x30x40.f32", "v_20x30x40.f32"], ["v_20x30x40.f32", "u_20x30x40.f32"]]:
             self.unchanged("compress", *names, "-e", "1e-3", "--force")
         self.assertNotIn("v_20x30x40.f32.cuszi", self.files())  # nothing was begun
+
+    def test_files_that_say_more(self):
+        self.path("bounds.f32").write_bytes(array.array("f", [1e-4] * 24000).tobytes())
+        self.path("list").write_text("u_20x30x40.f32")
+        self.path("archives").write_text("a.cuszi")
+        names = ["bounds.f32", "list", "archives"]
+        kept = {name: self.path(name).read_bytes() for name in names}
+        compress = ["compress", "-e", "1e-1"]
+        for name in names:
+            self.path(f"to_{name}").symlink_to(name)
+        for arguments in [[*compress, "u_20x30x40.f32", "--bound-field", "bounds.f32", "-o", "bounds.f32"],
+                          [*compress, "u_20x30x40.f32", "--bound-field", "to_bounds.f32", "-o", "bounds.f32"],
+                          [*compress, "u_20x30x40.f32", "--bound-field", "bounds.f32", "-o", "to_bounds.f32"],
+                          [*compress, "--filelist", "list", "-o", "list"],
+                          [*compress, "--filelist", "list", "-o", "to_list"],
+                          ["decompress", "--filelist", "archives", "-o", "archives"]]:
+            with self.subTest(arguments=arguments):
+                self.unchanged(*arguments, "--force")
+                self.assertEqual({name: self.path(name).read_bytes() for name in names}, kept)
+        for command in ["compress u_20x30x40.f32 -e 1e-1 --bound-field bounds.f32 -o - >> bounds.f32",
+                        "bench u_20x30x40.f32 -e 1e-1 --bound-field bounds.f32 >> bounds.f32",
+                        "compress --filelist list -e 1e-1 -o b.cuszi >> list",
+                        "test --filelist archives >> archives", "list --filelist archives >> archives"]:
+            with self.subTest(command=command):
+                self.shell(f"$CUSZI {command}", code=USAGE)
+                self.assertEqual({name: self.path(name).read_bytes() for name in names}, kept)
 
     def test_names_given_by_default(self):
         self.path("a.restored.f32").symlink_to("u_20x30x40.f32")
