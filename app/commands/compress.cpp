@@ -47,7 +47,9 @@ class Compression {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
       plan_reading();
       if (options_.target) {
-        compress_to_target(file, progress);
+        compress_to_target(progress);
+      } else if (file.is_stream() && (options_.verify || options_.strict)) {
+        compress_to_memory(progress);
       } else if (options_.verify) {
         compress_and_verify(file, progress);
       } else {
@@ -68,7 +70,7 @@ class Compression {
   ByteCount archive_bytes() const { return result_.archive_bytes; }
 
  private:
-  void finish(OutputFile& file) const {
+  void finish(OutputFile& file) {
     if (options_.strict) refuse(spoiling(result_.warnings, fill_option));
     if (meter_) {
       require_within_bound(*meter_, field_.layout().dims,
@@ -81,6 +83,7 @@ class Compression {
                       "the nearest that was found",
                       to_string(*options_.target)));
     }
+    if (!held_.empty()) file.write(held_);
     file.commit();
     if (removable_) remove_input(file);
   }
@@ -122,10 +125,10 @@ class Compression {
     if (!again && drops_values) field_.use_once();
   }
 
-  void compress_to_target(OutputFile& file, Progress& progress) {
+  void compress_to_target(Progress& progress) {
     const Target& target = *options_.target;
     progress.start("trials on samples", 0);
-    const TargetArchive best = cuszi::compress_to_target(
+    TargetArchive best = cuszi::compress_to_target(
         target, settings_, backends_.for_config(settings_.frame), field_,
         [&](const FieldSettings& settings, int pass) {
           progress.start(fmt::format("pass {} of at most {}", pass, most_target_passes),
@@ -135,9 +138,7 @@ class Compression {
     result_ = best.result;
     meter_ = best.meter;
     target_met_ = is_met(target, best.reached);
-    const bool is_good = (!meter_ || meter_->quality().is_kept()) &&
-                         (*target_met_ || options_.accepts_missed_target);
-    if (is_good) file.write(best.archive);
+    held_ = std::move(best.archive);
   }
 
   TargetArchive compress_once(const FieldSettings& settings, Progress& progress) {
@@ -168,18 +169,20 @@ class Compression {
     compress_times_.steps().watch({});
   }
 
+  /// What cannot be taken back is written when nothing is left to refuse.
+  void compress_to_memory(Progress& progress) {
+    MemorySink archive;
+    compress_to(archive, settings_, progress);
+    held_ = archive.take();
+    if (!options_.verify) return;
+    MemorySource written(held_);
+    meter_ = measure(written, progress);
+  }
+
   void compress_and_verify(OutputFile& file, Progress& progress) {
-    if (file.is_stream()) {
-      MemorySink archive;
-      compress_to(archive, settings_, progress);
-      MemorySource written(archive.bytes());
-      meter_ = measure(written, progress);
-      if (meter_->quality().is_kept()) file.write(archive.bytes());
-    } else {
-      compress_to(file, settings_, progress);
-      FileSource written(file.duplicate(), output_);
-      meter_ = measure(written, progress);
-    }
+    compress_to(file, settings_, progress);
+    FileSource written(file.duplicate(), output_);
+    meter_ = measure(written, progress);
   }
 
   QualityMeter measure(ByteSource& archive, Progress& progress) {
@@ -249,6 +252,7 @@ class Compression {
   InputField opened_;
   FieldSource& field_ = opened_.source;
   CompressedField result_;
+  std::vector<std::byte> held_;  ///< the archive, until nothing is left to refuse; or it is written
   CallTimes compress_times_;
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;

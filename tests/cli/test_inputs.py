@@ -243,6 +243,17 @@ class FillValues(CliTest):
         result = self.cuszi(*compress, "--fill-value", "1e20", "--fill-value", "-999")
         self.assertIn("-999 matches no point", result.stderr.decode())
 
+    def test_strict_writes_nothing_to_a_pipe(self):
+        values = array.array("f", self.field("u_20x30x40.f32"))
+        values[5] = 1e20
+        self.path("u_20x30x40.f32").write_bytes(values.tobytes())
+        for options in (["-e", "1e-3"], ["-e", "1e-3", "--verify"], ["--target", "psnr:60"], ["--target", "ratio:10"]):
+            with self.subTest(options=options):
+                run = self.cuszi("compress", "u_20x30x40.f32", *options, "--strict", "-q", "-o", "-", code=INPUT)
+                self.assertEqual(run.stdout, b"")
+                run = self.cuszi("compress", "u_20x30x40.f32", *options, "--strict", "--fill-value", "1e20", "-o", "-")
+                self.cuszi("test", "-", stdin=run.stdout)
+
     def test_what_strict_refuses_is_told_once(self):
         values = [1e20 if i % 7 == 3 else math.sin(i / 99) for i in range(5000)]
         self.path("f_50x100.f64").write_bytes(array.array("d", values).tobytes())
