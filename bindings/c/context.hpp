@@ -13,6 +13,7 @@
 
 #include "codec/frames/backend_choice.hpp"
 #include "core/base/error.hpp"
+#include "core/base/floating_point.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::api {
@@ -38,8 +39,8 @@ struct cuszi_context {
   /// Waits for pending calls.
   ~cuszi_context();
 
-  /// Does `work`, after pending calls. Its exceptions become a status and a text that stay until
-  /// the next call.
+  /// Does `work`, after pending calls, in IEEE's arithmetic. Its exceptions become a status and a
+  /// text that stay until the next call.
   template <class Work>
   cuszi_status call(const Work& work) noexcept {
     return call_beside_pending([&] {
@@ -51,6 +52,7 @@ struct cuszi_context {
   /// The call() that does not wait for pending ones.
   template <class Work>
   cuszi_status call_beside_pending(const Work& work) noexcept {
+    const cuszi::IeeeArithmetic arithmetic;
     try {
       error_.clear();
       warning_.clear();

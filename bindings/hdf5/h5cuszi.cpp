@@ -14,6 +14,7 @@
 
 #include "bindings/hdf5/chunk_settings.hpp"
 #include "bindings/hdf5/hdf5_caller.hpp"
+#include "core/base/floating_point.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::hdf5 {
@@ -270,6 +271,7 @@ static htri_t can_apply(hid_t /*properties*/, hid_t type, hid_t /*space*/) {
 }
 
 static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) {
+  const cuszi::IeeeArithmetic arithmetic;  // a fill value may be a signalling NaN
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
   try {

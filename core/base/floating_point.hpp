@@ -8,41 +8,47 @@
 
 namespace cuszi {
 
-/// While it lives, its thread's arithmetic is IEEE's: rounded to nearest, with subnormal numbers.
-/// Other libraries in the process may have set their threads to flush those to zero, which would
-/// change bytes. Restores what was set before.
+/// While it lives, its thread's arithmetic is IEEE's: rounded to nearest, with subnormal numbers,
+/// and without traps. Callers and other libraries in the process may have set their threads to
+/// flush those to zero, which would change bytes, or to trap exceptions, which values that are
+/// infinite or signalling raise. Restores what was set before, and which exceptions had been seen.
 class IeeeArithmetic {
  public:
   IeeeArithmetic() : before_(get()) {
-    if (before_ != standard()) set(standard());
+    if (!is_standard(before_)) set(standard);
   }
   IeeeArithmetic(const IeeeArithmetic&) = delete;
   IeeeArithmetic& operator=(const IeeeArithmetic&) = delete;
-  ~IeeeArithmetic() {
-    if (before_ != standard()) set(before_);
-  }
+  ~IeeeArithmetic() { set(before_); }
 
  private:
 #if defined(__SSE2__)
   using Control = std::uint32_t;
-  static Control get() { return _mm_getcsr() & ~exceptions_seen; }
+  static Control get() { return _mm_getcsr(); }
   static void set(Control control) { _mm_setcsr(control); }
-  static Control standard() { return 0x1F80; }  // no exception traps
-  static constexpr Control exceptions_seen = 0x3F;
+  static constexpr Control standard = 0x1F80;
+  static bool is_standard(Control control) { return (control & ~0x3FU) == standard; }
 #elif defined(__aarch64__)
-  using Control = std::uint64_t;
+  struct Control {
+    std::uint64_t modes = 0;
+    std::uint64_t seen = 0;
+  };
   static Control get() {
-    Control control = 0;
-    asm volatile("mrs %0, fpcr" : "=r"(control));
+    Control control;
+    asm volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(control.modes), "=r"(control.seen));
     return control;
   }
-  static void set(Control control) { asm volatile("msr fpcr, %0" : : "r"(control)); }
-  static Control standard() { return 0; }
+  static void set(const Control& control) {
+    asm volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(control.modes), "r"(control.seen));
+  }
+  static constexpr Control standard{};
+  static bool is_standard(const Control& control) { return control.modes == 0; }
 #else
   using Control = int;
   static Control get() { return 0; }
   static void set(Control) {}
-  static Control standard() { return 0; }
+  static constexpr Control standard = 0;
+  static bool is_standard(Control) { return true; }
 #endif
 
   Control before_;

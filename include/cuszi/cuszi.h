@@ -7,8 +7,9 @@
  * complete on return, but for those whose names end in _async.
  *
  * Every function may be called from any thread, with one context used by one thread at a time.
- * None throws, prints or ends the process. A forked child may go on with its parent's contexts, but
- * without the GPU that the parent has used, if any: those cannot be forked.
+ * None throws, prints or ends the process; floating-point traps and rounding modes of the thread
+ * have no effect, and stay. A forked child may go on with its parent's contexts, but without the
+ * GPU that the parent has used, if any: those cannot be forked.
  */
 #ifndef CUSZI_CUSZI_H
 #define CUSZI_CUSZI_H
