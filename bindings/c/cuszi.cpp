@@ -146,7 +146,12 @@ ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
   const FieldSettings settings = checked_settings(read_options(caller_options));
   ArchiveHeader header;
   header.dtype = layout.dtype;
+  header.mode = settings.mode;
   header.fills = settings.fills;
+  if (caller_options == nullptr) {  // the longest header
+    header.mode = ErrorMode::absolute_or_pointwise;
+    header.fills.count = FillValues::max_count;
+  }
   header.plan = plan_frames(layout.dims, layout.dtype, settings.frame_bytes);
   return most_archive_bytes(header);
 }

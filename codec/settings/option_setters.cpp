@@ -193,6 +193,9 @@ void add_region(std::string_view label, std::string_view text, cuszi_options& op
     refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
   }
   const Box box = parse_box(label, text.substr(0, at));
+  for (std::size_t axis = 0; axis < box.end.size(); ++axis) {  // where 0 would leave it open
+    if (box.end[axis] <= box.first[axis]) refuse(label, text, "ranges that have indices");
+  }
   cuszi_region& region = options.regions[count];
   std::copy(box.first.begin(), box.first.end(), std::begin(region.first));
   std::copy(box.end.begin(), box.end.end(), std::begin(region.end));

@@ -89,6 +89,7 @@ ErrorMode parse_error_mode(std::string_view label, std::string_view text) {
 Box parse_box(std::string_view label, std::string_view text) {
   constexpr std::string_view accepted =
       "ranges of up to 4 axes, slowest first, like 0:8,100:200,: (FIRST:END, the end not included)";
+  constexpr std::uint64_t most_index = std::uint64_t{1} << 60;  // that a field can have
   Box box;
   std::string_view rest = text;
   for (std::size_t axis = 0; axis == 0 || !rest.empty(); ++axis) {
@@ -99,7 +100,11 @@ Box parse_box(std::string_view label, std::string_view text) {
     const auto high = single && low ? *low + 1
                       : end.empty() ? Box::no_end
                                     : number_in<std::uint64_t>(end);
-    if (axis >= Dims::max_rank || !low || !high) refuse(label, text, accepted);
+    const bool is_beyond = low && *low >= most_index;
+    if (axis >= Dims::max_rank || !low || !high || is_beyond ||
+        (!end.empty() && *high > most_index)) {
+      refuse(label, text, accepted);
+    }
     box.first.at(axis) = *low;
     box.end.at(axis) = *high;
   }

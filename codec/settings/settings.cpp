@@ -87,7 +87,8 @@ BoundsByPlace places_in(const cuszi_options& options) {
   for (const cuszi_region& region : std::span(options.regions).first(count)) {
     BoundRegion& part = places.regions.emplace_back();
     std::copy_n(std::begin(region.first), part.box.first.size(), part.box.first.begin());
-    std::copy_n(std::begin(region.end), part.box.end.size(), part.box.end.begin());
+    std::replace_copy(std::begin(region.end), std::end(region.end), part.box.end.begin(),
+                      std::uint64_t{0}, Box::no_end);
     part.bound = region.bound;
     if (part.bound >= 0 && std::isfinite(part.bound)) continue;
     refuse_value("regions", fmt::format("{}", part.bound), "bounds of at least 0");

@@ -330,7 +330,7 @@ CUSZI_API const char* cuszi_last_warning(const cuszi_context* context);
 CUSZI_API size_t cuszi_field_bytes(const cuszi_field* field);
 
 /* The most bytes that an archive of this field can have, whatever its values; 0 if the field or
- * the options (NULL: any) cannot be. */
+ * the options (NULL: any that leave frame_bytes open) cannot be. */
 CUSZI_API size_t cuszi_bound(const cuszi_field* field, const cuszi_options* options);
 
 /* Compresses `values`, cuszi_field_bytes() of them, to `archive`, which has room for `capacity`

@@ -1,9 +1,12 @@
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iomanip>
 #include <limits>
 #include <new>
+#include <random>
 #include <sstream>
 
 #include "tests/library/fields.hpp"
@@ -218,7 +221,7 @@ TEST_CASE("the default's text is the default", "[library]") {
       INFO(name);
       CHECK(cuszi_set_option(&options, row->name, row->initial) == CUSZI_OK);
     }
-    CHECK(archive_of(values, options) == expected);
+    CHECK((archive_of(values, options) == expected));
   }
 }
 
@@ -342,6 +345,57 @@ TEST_CASE("a device that is not there is told", "[library]") {
   const auto [status, text] = failure_of(options);
   CHECK(status == CUSZI_NO_DEVICE);
   CHECK(!text.empty());
+}
+
+TEST_CASE("cuszi_bound() is enough for noise, whatever the mode and the fill values", "[library]") {
+  std::mt19937_64 random(3);
+  std::vector<double> values(20000);
+  for (double& value : values) value = std::bit_cast<double>(random());
+  const cuszi_field field = field_of<double>({values.size()});
+  const std::size_t of_any = cuszi_bound(&field, nullptr);
+  cuszi_context* const context = cuszi_context_create();
+  for (const int mode :
+       {CUSZI_ABS, CUSZI_REL, CUSZI_PWREL, CUSZI_ABS_OR_PWREL, CUSZI_ABS_AND_PWREL}) {
+    for (const std::uint32_t fills : {0U, 16U}) {
+      cuszi_options options = absolute(5e-324);
+      options.mode = mode;
+      if (mode == CUSZI_REL || mode == CUSZI_PWREL) options.bound = 0;
+      if (mode >= CUSZI_ABS_OR_PWREL) options.pw = 1e-15;
+      options.more_fill_count = fills;
+      for (std::uint32_t i = 0; i < fills; ++i) options.more_fills[i] = i;
+      const std::size_t room = cuszi_bound(&field, &options);
+      CHECK(room <= of_any);
+      Archive archive(room);
+      std::size_t size = 0;
+      CHECK(cuszi_compress(context, &options, &field, values.data(), archive.data(), room, &size) ==
+            CUSZI_OK);
+    }
+  }
+  cuszi_context_destroy(context);
+}
+
+TEST_CASE("ends of regions that are 0 or the largest number are open", "[library]") {
+  const std::vector<float> values = make_values<float>(points);
+  constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  cuszi_options options = absolute(0.1);
+  options.region_count = 1;
+  options.regions[0] = {{4, 0, 0, 0}, {8, 30, 40, 1}, 0.001};
+  const Archive expected = archive_of(values, options);
+  for (const std::uint64_t open : {std::uint64_t{0}, largest}) {
+    std::fill(options.regions[0].end + 1, options.regions[0].end + 4, open);
+    CHECK((archive_of(values, options) == expected));
+  }
+  options.regions[0] = {{}, {12, 30, 40, 1}, 0.001};
+  const Archive whole = archive_of(values, options);
+  options.regions[0] = {{}, {}, 0.001};
+  CHECK((archive_of(values, options) == whole));
+  for (const char* const text :
+       {"0:18446744073709551615=0.1", "18446744073709551615=0.1", "18446744073709551614=0.1",
+        "3:18446744073709551614=0.1", "0:0=0.1", "4:4=0.1", "4:2=0.1"}) {
+    INFO(text);
+    CHECK(cuszi_set_option(&options, "region", text) == CUSZI_BAD_USAGE);
+  }
+  CHECK(cuszi_set_option(&options, "region", "3:,:,2:=0.1") == CUSZI_OK);
 }
 
 }  // namespace cuszi::test
