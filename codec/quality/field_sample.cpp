@@ -10,13 +10,31 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t small_field = std::uint64_t{1} << 21;  ///< points
-constexpr std::uint64_t box_points = std::uint64_t{1} << 18;
+// Points of a sample: a quarter of the field's, between these; and of a box of it.
+constexpr std::uint64_t least_points = std::uint64_t{1} << 16;
+constexpr std::uint64_t most_points = std::uint64_t{1} << 21;
+constexpr std::uint64_t least_box = std::uint64_t{1} << 15;
 constexpr std::uint64_t most_boxes = 8;
 
-/// A box of a frame, the `part`-th of `parts`.
-SampleBox crop(const FrameShape& frame, Bytes values, std::uint64_t part, std::uint64_t parts) {
-  const Selection box = box_of(frame.dims, box_points, part, parts);
+/// Boxes of frames, none of which lies in another.
+struct SamplePlan {
+  std::uint64_t box_points;
+  std::uint64_t boxes_per_frame;
+  std::uint64_t frames_per_box;
+
+  static SamplePlan of(const FieldCuts& plan) {
+    const std::uint64_t points = std::clamp(plan.dims.count() / 4, least_points, most_points);
+    const std::uint64_t box_points = std::max(points / most_boxes, least_box);
+    const std::uint64_t boxes = points / box_points;
+    const std::uint64_t in_frame = ceil_div(plan.frame_dims(0).count(), box_points);
+    return {box_points, std::clamp<std::uint64_t>(boxes / plan.frames(), 1, in_frame),
+            plan.dims.count() <= points ? 1 : ceil_div(plan.frames(), boxes)};
+  }
+};
+
+/// A box of a frame, the `part`-th of those that the plan has there.
+SampleBox crop(const FrameShape& frame, Bytes values, const SamplePlan& plan, std::uint64_t part) {
+  const Selection box = box_of(frame.dims, plan.box_points, part, plan.boxes_per_frame);
   SampleBox result{{frame.dtype, box.dims()}, {}};
   result.values.resize(result.shape.bytes());
   pick(box, frame.dtype, values, result.values);
@@ -29,9 +47,8 @@ FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSo
   FieldSample sample;
   const FieldCuts& plan = field.plan();
   const DType dtype = field.layout().dtype;
-  sample.whole = plan.frames() == 1 && plan.dims.count() <= small_field;
-  const std::uint64_t boxes_per_frame = std::max<std::uint64_t>(most_boxes / plan.frames(), 1);
-  const std::uint64_t frames_per_box = ceil_div(plan.frames(), most_boxes);
+  const SamplePlan boxes = SamplePlan::of(plan);
+  sample.whole = plan.frames() == 1 && plan.dims.count() <= least_points;
   for (std::uint64_t i = 0; i < plan.frames(); ++i) {
     const FrameShape shape{dtype, plan.frame_dims(i)};
     const Bytes values = field.frame(i);
@@ -41,9 +58,9 @@ FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSo
     if (scan.missing < shape.points()) sample.range.add(scan.min, scan.max);
     if (sample.whole) {
       sample.boxes.push_back({shape, {values.begin(), values.end()}});
-    } else if (i % frames_per_box == 0) {
-      for (std::uint64_t part = 0; part < boxes_per_frame; ++part) {
-        sample.boxes.push_back(crop(shape, values, part, boxes_per_frame));
+    } else if (i % boxes.frames_per_box == 0) {
+      for (std::uint64_t part = 0; part < boxes.boxes_per_frame; ++part) {
+        sample.boxes.push_back(crop(shape, values, boxes, part));
       }
     }
   }

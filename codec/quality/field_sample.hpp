@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "codec/archive/field_codec.hpp"
@@ -13,11 +14,17 @@ struct SampleBox {
   std::vector<std::byte> values;
 };
 
-/// Parts of a field: all of it if it is small, else boxes around the middles of some frames.
+/// Parts of a field: all of it if it is small, else boxes in some frames.
 struct FieldSample {
   ValueRange range;  ///< of the whole field
   bool whole = false;
   std::vector<SampleBox> boxes;
+
+  bool has_one_shape() const {
+    return std::all_of(boxes.begin(), boxes.end(), [&](const SampleBox& box) {
+      return box.shape.dims == boxes.front().shape.dims;
+    });
+  }
 };
 
 /// Takes a sample of a field; reads every frame for the range.

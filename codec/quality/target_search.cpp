@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
-#include <vector>
 
+#include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
+#include "codec/io/byte_source.hpp"
 #include "codec/quality/bound_search.hpp"
 #include "codec/quality/field_sample.hpp"
 
@@ -18,6 +23,8 @@ namespace {
 
 constexpr double psnr_window = 0.1;    ///< dB over the target that are as good as it
 constexpr double ratio_window = 0.12;  ///< 2.8 %
+constexpr double sample_window =
+    0.4;  ///< dB around the target that a part of the field need not miss
 constexpr int most_steps = 6;
 constexpr double first_ratio_bound = 1e-3;  ///< as a share of the range
 
@@ -31,8 +38,7 @@ struct Tuning {
 /// The first is what a bound would use.
 constexpr std::array<Tuning, 5> tunings{
     {{1.25, 2, 1}, {1.25, 2, 1.6}, {1.75, 3.98, 1.6}, {1.5, 3, 1.6}, {2, 3.98, 2}}};
-constexpr int tuning_steps = 3;
-constexpr double tuning_window = 0.3;  ///< dB
+constexpr double usual_slope = 0.08;  ///< logarithm of the bytes per dB
 
 double psnr_of(const Quality& quality) {
   return quality.psnr().value_or(std::numeric_limits<double>::infinity());
@@ -49,6 +55,30 @@ Goal goal_of(const Target& target) {
   return {least, least + (psnr ? psnr_window : ratio_window), !psnr};
 }
 
+/// Settings that leave nothing to choose of method, axes and reach.
+FieldSettings with_choices(const Method& method, FieldSettings settings) {
+  PredictorConfig& config = settings.frame.predictor;
+  config.id = id_of(method.predictor);
+  config.automatic = false;
+  settings.frame.coder = method.coder;
+  settings.frame.automatic_coder = false;
+  const auto* const params = std::get_if<MultilevelParams>(&method.predictor);
+  if (params == nullptr) return settings;
+  config.multilevel.roles = AxisRoles{params->lattice.merged, params->lattice.roles};
+  config.multilevel.reach = params->reach;
+  return settings;
+}
+
+/// How the first frame of an archive is coded; nothing if it is not.
+std::optional<Method> method_in(Bytes archive) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  const auto first =
+      reader.next_frame([](const ArchiveFrame& /*table*/) { return std::size_t{0}; });
+  if (first.header.kind != FrameKind::coded) return std::nullopt;
+  return Method{*first.header.predictor, id_of(*first.header.coder)};
+}
+
 /// Trials on one sample for one target.
 class TargetSearch {
  public:
@@ -61,14 +91,15 @@ class TargetSearch {
       return settings;
     }
     settings.bound = first_bound();
-    const FieldSettings chosen = with_choices(result_for(settings), settings);
-    AtTarget best = reach_target(with_best_tuning(chosen));
+    const FieldSettings chosen = with_choices(settings);
+    AtTarget best = best_at_target(chosen);
     if (is_open(settings) && !is_multilevel(chosen)) {
       settings.frame.predictor.automatic = false;
-      const AtTarget other = reach_target(with_best_tuning(settings));
-      if (other.bytes < best.bytes) best = other;
+      const AtTarget other = best_at_target(settings);
+      if (other.bytes < best.bytes) return other.settings;
+      settings.frame.predictor.automatic = true;
     }
-    return best.settings;
+    return sample_.whole ? best.settings : without_choices(best.settings, settings);
   }
 
  private:
@@ -91,18 +122,22 @@ class TargetSearch {
     return score_of(target_, psnr ? psnr_of(result.quality) : result.ratio());
   }
 
-  /// Where the sample is the field, later trials need not choose method, axes and reach again.
-  FieldSettings with_choices(const SampleResult& result, FieldSettings settings) const {
-    PredictorConfig& config = settings.frame.predictor;
-    if (!sample_.whole || !result.method) return settings;
-    config.id = id_of(result.method->predictor);
-    config.automatic = false;
-    settings.frame.coder = result.method->coder;
-    settings.frame.automatic_coder = false;
-    const auto* const params = std::get_if<MultilevelParams>(&result.method->predictor);
-    if (params == nullptr) return settings;
-    config.multilevel.roles = AxisRoles{params->lattice.merged, params->lattice.roles};
-    config.multilevel.reach = params->reach;
+  /// What one box chooses: later trials need not choose again.
+  FieldSettings with_choices(const FieldSettings& settings) const {
+    const FieldSample one{sample_.range, sample_.whole, {sample_.boxes[sample_.boxes.size() / 2]}};
+    const SampleResult result = code_sample(one, backend_, settings, false);
+    return sample_.has_one_shape() && result.method ? cuszi::with_choices(*result.method, settings)
+                                                    : settings;
+  }
+
+  /// What was found with choices for the sample, where those are to be made again for the field.
+  static FieldSettings without_choices(const FieldSettings& found, FieldSettings settings) {
+    settings.bound = found.bound;
+    const MultilevelConfig& tuned = found.frame.predictor.multilevel;
+    MultilevelConfig& config = settings.frame.predictor.multilevel;
+    config.alpha = tuned.alpha;
+    config.beta = tuned.beta;
+    config.bound_over_half_step = tuned.bound_over_half_step;
     return settings;
   }
 
@@ -117,86 +152,103 @@ class TargetSearch {
            settings.frame.predictor.multilevel.effort != Effort::fast;
   }
 
-  /// Settings with the bound that the target needs, and what the sample takes with them.
-  struct AtTarget {
-    FieldSettings settings;
-    std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+  /// A trial on the sample.
+  struct Trial {
+    double psnr = 0;
+    double log_bytes = 0;
   };
 
+  /// Settings with the bound that the target needs, and what the sample takes with them there.
+  struct AtTarget {
+    FieldSettings settings;
+    double bytes = std::numeric_limits<double>::infinity();
+    double slope = usual_slope;  ///< between the trials
+  };
+
+  /// What a trial would take at the target.
+  double bytes_at_target(const Trial& trial, double slope) const {
+    const double rest = std::isfinite(trial.psnr) ? slope * (target_.value - trial.psnr) : 0;
+    return std::exp(trial.log_bytes + rest);
+  }
+
+  /// By which a trial's bound becomes that of the target.
+  double bound_factor(const Trial& trial) const {
+    return std::pow(10, (trial.psnr - target_.value - psnr_window / 2) / 20);
+  }
+
+  Trial trial_of(const SampleResult& result) const {
+    return {psnr_of(result.quality), std::log(static_cast<double>(result.archive_bytes))};
+  }
+
+  /// Where the sample is a part of the field, passes over all of it follow that are exact.
+  Goal sample_goal() const {
+    Goal goal = goal_of(target_);
+    if (sample_.whole) return goal;
+    goal.least -= sample_window / 2;
+    goal.most += sample_window / 2;
+    return goal;
+  }
+
   AtTarget reach_target(FieldSettings settings) const {
-    BoundSearch search(goal_of(target_), settings.bound, most_steps);
-    std::map<double, std::uint64_t> bytes_at;  // by the bounds tried
+    BoundSearch search(sample_goal(), settings.bound, most_steps);
+    std::map<double, Trial> trials;  // by their bounds
     while (!search.done()) {
       settings.bound = limited(search.bound());
       const SampleResult result = result_for(settings);
-      bytes_at[settings.bound] = result.archive_bytes;
+      trials[settings.bound] = trial_of(result);
       search.add(score(result));
     }
     const std::optional<double> best = search.best();
     settings.bound = limited(best.value_or(search.bound()));
-    return best ? AtTarget{settings, bytes_at[settings.bound]} : AtTarget{settings};
+    if (!best) return {settings};
+    const auto here = trials.find(settings.bound);
+    const auto there = here != trials.begin() ? std::prev(here) : std::next(here);
+    const double slope =
+        there != trials.end() ? slope_of(here->second, there->second) : usual_slope;
+    const double bytes = bytes_at_target(here->second, slope);
+    if (!sample_.whole && target_.kind == Target::Kind::psnr && std::isfinite(here->second.psnr)) {
+      settings.bound = limited(settings.bound * bound_factor(here->second));
+    }
+    return {settings, bytes, slope};
   }
 
-  FieldSettings with_best_tuning(const FieldSettings& settings) const {
-    const MultilevelConfig& asked = settings.frame.predictor.multilevel;
-    const bool tunes = target_.kind == Target::Kind::psnr && is_multilevel(settings);
-    if (!tunes || asked.effort == Effort::fast) return settings;
-    FieldSettings best = settings;
-    double fewest = std::numeric_limits<double>::infinity();
-    for (const Tuning& tuning : tunings) {
-      FieldSettings tuned = settings;
-      MultilevelConfig& config = tuned.frame.predictor.multilevel;
-      config.alpha = asked.alpha.value_or(tuning.alpha);
-      config.beta = asked.beta.value_or(tuning.beta);
-      config.bound_over_half_step = tuning.bound_over_half_step;
-      tuned.bound = limited(settings.bound * tuning.bound_over_half_step);
-      const double bytes = bytes_at_target(tuned);
-      if (!(bytes < fewest)) continue;
-      fewest = bytes;
-      best = tuned;
-    }
-    return best;
+  static double slope_of(const Trial& a, const Trial& b) {
+    const double step = a.psnr - b.psnr;
+    if (!(std::abs(step) > 0.1) || !std::isfinite(step)) return usual_slope;
+    return std::clamp((a.log_bytes - b.log_bytes) / step, usual_slope / 4, 4 * usual_slope);
   }
 
-  /// A trial that loses something.
-  struct LossyTrial {
-    double bound;
-    double psnr;
-    double log_bytes;
-  };
+  FieldSettings tuned(FieldSettings settings, const Tuning& tuning) const {
+    const MultilevelConfig asked = settings.frame.predictor.multilevel;
+    MultilevelConfig& config = settings.frame.predictor.multilevel;
+    config.alpha = asked.alpha.value_or(tuning.alpha);
+    config.beta = asked.beta.value_or(tuning.beta);
+    config.bound_over_half_step = tuning.bound_over_half_step;
+    settings.bound = limited(settings.bound * tuning.bound_over_half_step);
+    return settings;
+  }
 
-  /// What the sample takes at the target, interpolated between two trials. Leaves the bound there,
-  /// or, where some bounds lose nothing, at one that does.
-  double bytes_at_target(FieldSettings& settings) const {
-    BoundSearch search({target_.value - tuning_window, target_.value + tuning_window, false},
-                       settings.bound, tuning_steps);
-    std::vector<LossyTrial> lossy;
-    bool always_loses = true;
-    while (!search.done()) {
-      settings.bound = limited(search.bound());
-      const SampleResult result = result_for(settings);
-      search.add(score(result));
-      const double psnr = psnr_of(result.quality);
-      if (std::isfinite(psnr)) {
-        const auto bytes = static_cast<double>(result.archive_bytes);
-        lossy.push_back({settings.bound, psnr, std::log(bytes)});
-      } else {
-        always_loses = false;
-      }
+  /// A PSNR is reached by the tuning that takes the fewest bytes there: one trial of each tells,
+  /// near the bound that the first one needs.
+  AtTarget best_at_target(const FieldSettings& settings) const {
+    const bool tunes = target_.kind == Target::Kind::psnr && is_multilevel(settings) &&
+                       settings.frame.predictor.multilevel.effort != Effort::fast;
+    if (!tunes) return reach_target(settings);
+    const AtTarget first = reach_target(tuned(settings, tunings.front()));
+    FieldSettings at_first = settings;
+    at_first.bound = first.settings.bound;
+    std::optional<AtTarget> best;
+    for (const Tuning& tuning : std::span(tunings).subspan(1)) {
+      FieldSettings other = tuned(at_first, tuning);
+      const Trial trial = trial_of(result_for(other));
+      const double bytes = bytes_at_target(trial, first.slope);
+      if (!std::isfinite(trial.psnr) || !(bytes < (best ? *best : first).bytes)) continue;
+      other.bound = limited(other.bound * bound_factor(trial));
+      best = AtTarget{other, bytes, first.slope};
     }
-    settings.bound = limited(search.bound());
-    if (lossy.empty()) return std::numeric_limits<double>::infinity();
-    const LossyTrial& last = lossy.back();
-    if (!always_loses) settings.bound = last.bound;
-    constexpr double usual_slope = 0.08;  // logarithm of the bytes per dB
-    double slope = usual_slope;
-    if (lossy.size() > 1) {
-      const LossyTrial& before = lossy[lossy.size() - 2];
-      if (std::abs(before.psnr - last.psnr) > 0.1) {
-        slope = (before.log_bytes - last.log_bytes) / (before.psnr - last.psnr);
-      }
-    }
-    return std::exp(last.log_bytes + slope * (target_.value - last.psnr));
+    if (!best) return first;
+    const AtTarget reached = reach_target(best->settings);
+    return reached.bytes < first.bytes ? reached : first;
   }
 
   const Target& target_;
@@ -244,6 +296,9 @@ TargetArchive compress_to_target(const Target& target, const FieldSettings& sett
     TargetArchive attempt = make(tried, pass);
     attempt.reached = reached_by(attempt, target, field);
     search.add(score_of(target, attempt.reached));
+    // What is chosen anew moves a PSNR by more than the bound does.
+    const auto method = pass == 1 && !search.done() ? method_in(attempt.archive) : std::nullopt;
+    if (method) tried = with_choices(*method, tried);
     if (!best || is_better(target, attempt.reached, best->reached)) best = std::move(attempt);
   }
   return std::move(*best);

@@ -10,7 +10,7 @@
 
 namespace cuszi {
 
-inline constexpr int most_target_passes = 4;  ///< over a field, after the trials on samples
+inline constexpr int most_target_passes = 6;  ///< over a field, after the trials on samples
 
 /// An archive that was made for a target, and what it reaches of it.
 struct TargetArchive {

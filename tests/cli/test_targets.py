@@ -3,9 +3,11 @@
 import array
 import json
 import math
+import os
+import subprocess
 import unittest
 
-from cli_test import BOUND, CliTest, OK, USAGE, also_sanitized
+from cli_test import BOUND, CUSZI, CliTest, OK, USAGE, also_sanitized
 
 
 class Targets(CliTest):
@@ -22,6 +24,28 @@ class Targets(CliTest):
         self.assert_close(self.original, self.path("u.out").read_bytes(),
                           report["error_bound_abs"])
         return report
+
+    def seconds(self, *options):
+        """Of processors, the least of three times: others may be at work."""
+        times = []
+        for _ in range(3):
+            command = [CUSZI, "compress", *options, "-o", "t.cuszi", "-f", "-q", "--threads", "1"]
+            process = subprocess.Popen(command, cwd=self.folder)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, OK)
+            times.append(used.ru_utime)
+        return min(times)
+
+    def test_a_psnr_takes_few_trials(self):
+        self.field("u_96x96x85.f32", dims="96x96x85")
+        self.field("s_40x25x25.f32", dims="40x25x25")
+        for field, options, most in [("u_96x96x85.f32", [], 12),
+                                     ("s_40x25x25.f32", ["--frame-size", "64K"], 40)]:
+            with self.subTest(field=field):
+                bound = self.seconds(field, "-e", "1e-4", *options)
+                target = self.seconds(field, "--target", "psnr:80", *options)
+                self.assertLess(target, most * max(bound, 0.01))
 
     def test_psnr(self):
         for options in [[], ["--effort", "fast"], ["--alpha", "1.5", "--beta", "2"],
