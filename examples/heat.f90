@@ -1,6 +1,7 @@
 ! A plate that cools down, written as a series of archives whose values are at most 0.01 degrees off.
 !
-!   gfortran heat.f90 $(pkg-config --cflags --libs cuszi-fortran) -o heat && ./heat
+!   gfortran heat.f90 $(pkg-config --cflags --libs cuszi-fortran) -Wl,-rpath,$(pkg-config --variable=libdir cuszi) \
+!     -o heat && ./heat
 !   cuszi inspect heat_0100.cuszi
 program heat
   use, intrinsic :: iso_fortran_env, only: int8, real32, real64

@@ -1,4 +1,8 @@
-/* Compresses a field and restores it, with the installed library alone. */
+/* Compresses a field and restores it, with the installed library alone.
+ *
+ *   cc round_trip.c $(pkg-config --cflags --libs cuszi) -lm -Wl,-rpath,$(pkg-config --variable=libdir cuszi) \
+ *     -o round_trip && ./round_trip
+ */
 #include <cuszi/cuszi.h>
 #include <math.h>
 #include <stdio.h>

@@ -75,8 +75,7 @@ def make_files(page):
 
 def environment():
     libraries, = {path.parent for path in PREFIX.rglob("libcuszi.so")}
-    return {**os.environ, "PATH": f"{PREFIX}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(libraries),
-            "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
+    return {**os.environ, "PATH": f"{PREFIX}/bin:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
 
 
 def run(*command):
@@ -99,10 +98,15 @@ def program_of(texts, language):
     return "\n".join([*includes, "int main(void) {", values, *body, "return 0;", "}", ""])
 
 
+def flags_for(package):
+    libraries = run("pkg-config", "--variable=libdir", "cuszi").strip()
+    return [*shlex.split(run("pkg-config", "--cflags", "--libs", package)), f"-Wl,-rpath,{libraries}"]
+
+
 def compile_and_run(texts, language):
     compiler, standard, name = {"c": ("cc", "-std=c11", "block.c"), "cpp": ("c++", "-std=c++17", "block.cpp")}[language]
     Path(name).write_text(program_of(texts, language))
-    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "cuszi"))
+    flags = flags_for("cuszi")
     run(compiler, standard, "-Wall", "-Wextra", "-Werror", name, "-o", "block", *flags)
     said = run("./block")
     if said:
@@ -111,7 +115,7 @@ def compile_and_run(texts, language):
 
 def compile_and_run_fortran(text):
     Path("block.f90").write_text(text)
-    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "cuszi-fortran"))
+    flags = flags_for("cuszi-fortran")
     run("gfortran", "-std=f2018", "-fopenacc", "-foffload=disable", "-Wall", "-Wextra", "-Werror", "block.f90", "-o", "block", *flags)
     run("./block")
 

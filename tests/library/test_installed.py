@@ -102,6 +102,14 @@ class InstalledTest(Prefix):
             "-o", self.folder / "by_hand", *self.flags(), "-lm")
         self.check(self.folder / "by_hand")
 
+    def test_as_the_example_says(self):
+        shutil.copy(EXAMPLES / "round_trip.c", self.folder)
+        said, = re.findall(r"^ \*   (cc .*?)^ \*/", (EXAMPLES / "round_trip.c").read_text(), re.M | re.S)
+        command = said.replace("\\\n *", "")
+        self.assertRegex(run("bash", "-c", command, folder=self.folder, LD_LIBRARY_PATH="",
+                             PKG_CONFIG_PATH=str(self.libraries / "pkgconfig")),
+                         r"^128000 bytes became \d{3,4}\n$")
+
     def parallel(self, name, *flags):
         """An example for ranks, built, and the environment in which it runs."""
         plugins = self.libraries / "hdf5" / "plugins"
