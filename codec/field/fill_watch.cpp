@@ -92,7 +92,7 @@ Suspicion suspicion_of(double value) {
 std::string FillWarning::text(std::string_view option) const {
   switch (kind) {
     case Kind::suspect:
-      return fmt::format("{} repeats far outside the other values; if it means missing, give {} {}",
+      return fmt::format("{} lies far outside the other values; if it means missing, give {} {}",
                          value, option, value);
     case Kind::misnamed:
       return fmt::format(

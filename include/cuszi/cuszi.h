@@ -321,7 +321,7 @@ CUSZI_API cuszi_status cuszi_last_status(const cuszi_context* context);
 CUSZI_API const char* cuszi_last_error(const cuszi_context* context);
 
 /* What makes the result of the last call with this context useless, though it succeeded, in one
- * line; "" if nothing does. cuszi_compress() warns of values that repeat far outside the others but
+ * line; "" if nothing does. cuszi_compress() warns of values that lie far outside the others, but
  * are no fill values, of fill values that differ from the field's by a rounding to f32, and of a
  * target that was not met. Valid until the next call. */
 CUSZI_API const char* cuszi_last_warning(const cuszi_context* context);

@@ -228,7 +228,7 @@ class FillValues(CliTest):
             self.path(name).write_bytes(array.array("d", [v + error for v in values]).tobytes())
         compare = ["compare", "a_5000.f64", "b_5000.f64", "-e", "1e-3"]
         error = self.cuszi(*compare).stderr.decode()
-        self.assertRegex(error, r"^cuszi: warning: a_5000.f64: 1e\+20 repeats .*--fill-value 1e\+20\n$")
+        self.assertRegex(error, r"^cuszi: warning: a_5000.f64: 1e\+20 lies .*--fill-value 1e\+20\n$")
         self.cuszi(*compare, "--strict", code=INPUT)
         self.cuszi("compare", "a_5000.f64", "a_5000.f64", "--fill-value", "1e20", "--strict")
 
@@ -237,7 +237,7 @@ class FillValues(CliTest):
         self.path("f_5000.f64").write_bytes(array.array("d", values).tobytes())
         compress = ["compress", "f_5000.f64", "-e", "1e-3", "--strict"]
         result = self.cuszi(*compress, "--quiet", code=INPUT)
-        self.assertRegex(result.stderr.decode(), r"^cuszi: f_5000\.f64: 1e\+20 repeats far outside")
+        self.assertRegex(result.stderr.decode(), r"^cuszi: f_5000\.f64: 1e\+20 lies far outside")
         self.cuszi(*compress, "--fill-value", "1.0000000200408773e20", code=INPUT)
         self.assertEqual(self.files(), ["f_5000.f64"])
         result = self.cuszi(*compress, "--fill-value", "1e20", "--fill-value", "-999")
@@ -263,7 +263,7 @@ class FillValues(CliTest):
                         ["compare", "f_50x100.f64", "f_50x100.f64", "--strict"]]:
             with self.subTest(command=command):
                 error = self.cuszi(*command, code=INPUT).stderr.decode()
-                self.assertRegex(error, r"^cuszi: f_50x100\.f64: 1e\+20 repeats .*\n$")
+                self.assertRegex(error, r"^cuszi: f_50x100\.f64: 1e\+20 lies .*\n$")
         error = self.cuszi(*compress, "-e", "1e-3", "--fill-value", "-999", code=INPUT).stderr.decode()
         self.assertRegex(error, r"^cuszi: warning: .*-999 matches no point\ncuszi: f_50x100\.f64: 1e\+20 .*\n$")
 

@@ -24,7 +24,7 @@ std::string warning_for(cuszi::Context& context, double there, double named,
 
 TEST_CASE("what spoils a range is told, or an error where that is asked", "[library]") {
   cuszi::Context context;
-  CHECK(warning_for<float>(context, 1e20, unnamed).find("1e+20 repeats far outside") == 0);
+  CHECK(warning_for<float>(context, 1e20, unnamed).find("1e+20 lies far outside") == 0);
   CHECK(warning_for<float>(context, 0.5, unnamed).empty());
   CHECK(warning_for<float>(context, 1e20, 1e20).empty());
   CHECK(warning_for<float>(context, 0.5, 1e20).empty());  // a chunk where nothing is missing
@@ -33,7 +33,7 @@ TEST_CASE("what spoils a range is told, or an error where that is asked", "[libr
     const std::string text = warning_for<double>(context, there, named);
     INFO(text);
     CHECK(text.find("rounded otherwise") != std::string::npos);
-    CHECK(text.find("repeats") == std::string::npos);
+    CHECK(text.find("lies far") == std::string::npos);
   }
   cuszi_options options = cuszi::relative(1e-3);
   options.strict = 1;
@@ -53,15 +53,15 @@ TEST_CASE("fill values at both ends, or in some frames alone, are suspected", "[
   for (std::size_t i = 3; i < values.size(); i += 7) values[i] = i % 2 == 0 ? 9e33F : -9e33F;
   cuszi::Context context;
   context.compress(values, dims, cuszi::relative(1e-3));
-  CHECK(context.warning().find("-9e+33 repeats") == 0);
-  CHECK(context.warning().find("; 9e+33 repeats") != std::string::npos);
+  CHECK(context.warning().find("-9e+33 lies") == 0);
+  CHECK(context.warning().find("; 9e+33 lies") != std::string::npos);
 
   values = make_values<float>(points);
   std::fill(values.begin(), values.begin() + points / 2, 1e20F);
   cuszi_options options = cuszi::relative(1e-3);
   options.frame_bytes = points;  // a quarter
   context.compress(values, dims, options);
-  CHECK(context.warning().find("1e+20 repeats") == 0);
+  CHECK(context.warning().find("1e+20 lies") == 0);
 }
 
 TEST_CASE("few values that mean missing are told where the bound or target refers to the range",
@@ -76,7 +76,7 @@ TEST_CASE("few values that mean missing are told where the bound or target refer
       options.preset = preset;
       context.compress(values, dims, options);
       INFO(context.warning());
-      const bool is_told = std::string(context.warning()).find("-999 repeats") == 0;
+      const bool is_told = std::string(context.warning()).find("-999 lies") == 0;
       CHECK(is_told == (asked.mode != CUSZI_ABS));
     }
   }
@@ -89,7 +89,7 @@ TEST_CASE("a value that pads is not suspected", "[library]") {
   cuszi::Context context;
   cuszi_options options = cuszi::absolute(1e-3);
   context.compress(values, dims, options);
-  CHECK(std::string(context.warning()).find("0 repeats") == 0);
+  CHECK(std::string(context.warning()).find("0 lies") == 0);
   options.has_padding = options.strict = 1;
   CHECK_NOTHROW(context.compress(values, dims, options));
   CHECK(std::string(context.warning()).empty());

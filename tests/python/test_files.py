@@ -382,7 +382,7 @@ class Hdf5Copies(FilesTest):
                     told = self.cuszi(*copy, warns=True)
                     self.assertRegex(told, "T: the fill value 1.0000000200408773e[+]20 .* 1e[+]20")
                     if name == "t.h5":
-                        self.assertRegex(told, "t.h5:U: 1e[+]20 repeats far outside")
+                        self.assertRegex(told, "t.h5:U: 1e[+]20 lies far outside")
                     self.assertEqual(self.cuszi(*copy, "--fill-value", "1e20", warns=True), "")
                     (self.folder / "c.nc").unlink()
                     self.cuszi(*copy, "--strict", code=INPUT)

@@ -18,12 +18,12 @@ class Warnings(unittest.TestCase):
         self.spoiled[:, 4:8] = 1e20
 
     def test_ranges_with_missing_values(self):
-        with self.assertWarnsRegex(cuszi.FillWarning, r"1e\+20 repeats far outside.*give fill=1e\+20$") as caught:
+        with self.assertWarnsRegex(cuszi.FillWarning, r"1e\+20 lies far outside.*give fill=1e\+20$") as caught:
             cuszi.compress(self.spoiled, rel=1e-3)
         self.assertEqual(caught.filename, __file__)
         with self.assertRaises(cuszi.InputError) as refused:
             cuszi.compress(self.spoiled, rel=1e-3, strict=True)
-        self.assertRegex(str(refused.exception), r"1e\+20 repeats far outside.*give fill=1e\+20$")
+        self.assertRegex(str(refused.exception), r"1e\+20 lies far outside.*give fill=1e\+20$")
         out = np.empty(cuszi.room(self.spoiled), "u1")
         with self.assertWarns(cuszi.FillWarning):
             cuszi.compress(self.spoiled, rel=1e-3, out=out)

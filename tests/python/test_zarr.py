@@ -189,7 +189,7 @@ class ZarrTest(unittest.TestCase):
                 with self.subTest(strict=strict, fill=fill), warnings.catch_warnings(record=True) as told:
                     warnings.simplefilter("always")
                     if strict and fill == 0:
-                        with self.assertRaisesRegex(cuszi.InputError, "repeats far outside"):
+                        with self.assertRaisesRegex(cuszi.InputError, "lies far outside"):
                             self.create(a, (20, 30, 40), codec, fill_value=fill)
                     else:
                         stored = self.create(a, (20, 30, 40), codec, fill_value=fill)
