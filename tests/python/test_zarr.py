@@ -99,6 +99,17 @@ class ZarrTest(unittest.TestCase):
             np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
             self.assertLessEqual(np.nanmax(np.abs(b - a)), 1e-2)
 
+    def test_what_pads_chunks_is_not_suspected(self):
+        a = (1013 + 0.05 * waves((30, 50, 60))).astype("f4")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", cuszi.Warning)
+            for strict in (False, True):
+                b = self.create(a, (20, 30, 40), cuszi.Zarr(abs=1e-3, strict=strict))[...]
+                self.assertLessEqual(np.abs(b - a).max(), 1e-3)
+        a[:, :25] = 1e20
+        with self.assertRaisesRegex(cuszi.InputError, "1e[+]20 lies far outside"):
+            self.create(a, (20, 30, 40), cuszi.Zarr(abs=1e-3, strict=True))
+
     def test_what_stands_in_the_store_is_json(self):
         def refuse(token):
             raise ValueError(token)
