@@ -247,9 +247,9 @@ std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameS
                                                   const FrameHeader& header, Bytes payload) {
   if (!header.bounds) return std::nullopt;
   FrameBoundsByPlace bounds{header.bounds->largest};
-  const LevelEntry& first = header.levels.front();
   const Sections sections =
-      read_passes(first, first.passes(), cut_levels(header, 1, payload).front()).front();
+      read_sections(header, level_of_pass(*header.predictor), cut_levels(header, 1, payload))
+          .front();
   if (sections.has(SectionId::bounds)) {
     bounds.local = LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape);
   }

@@ -71,6 +71,21 @@ TEST_CASE("bounds that are alike cost nothing") {
   CHECK(compress(*backend, task, field.values).frame.bytes == usual.bytes);
 }
 
+TEST_CASE("the bounds of a frame are found where its first level holds nothing") {
+  const auto backend = cpu::make_backend();
+  const Dims dims{100, 120};
+  FrameTask task{{DType::f32, dims}, {}, {}, ErrorMode::absolute, 1000};
+  task.config.predictor.id = PredictorId::multilevel;
+  task.config.coder = CoderId::ans;
+  task.places.regions = {{{{}, {100, 120, 1, 1}}, 100}};
+  const auto values = make_field(FieldKind::smooth, dims, DType::f32, 3);
+  const CompressedFrame frame = compress(*backend, task, values).frame;
+  REQUIRE(frame.header.levels.front().sections.empty());
+  const auto bounds = bounds_of_frame(*backend, task.shape, frame.header, {});
+  REQUIRE(bounds.has_value());
+  CHECK(bounds->of_points({dims}).of(0) == 100);
+}
+
 TEST_CASE("of several regions of a point the last one's bound holds") {
   const Dims dims{32, 32, 32};
   const auto absolute = [](double bound) { return bound; };

@@ -70,14 +70,19 @@ void check_last_frame(Bytes archive, const ArchiveHeader& header,
   Preview preview(header.plan.only(last), 1);
   Backends backends({DeviceChoice::Kind::cpu, 0});
   ByteCount frame_bytes = 0;
-  const auto check_values = [&](std::uint64_t, Bytes values) {
-    require(values.size() == header.plan.frame_dims(last).count() * size,
-            "a frame has not its dims' size");
+  const Dims dims = header.plan.frame_dims(last);
+  FrameUsers users;
+  users.look = [&](const RestoredFrame& frame) {
+    require(frame.bounds == nullptr || frame.bounds->of_points({dims}).of(dims.count() - 1) > 0,
+            "a point has no bound");
+  };
+  users.use = [&](std::uint64_t, Bytes values) {
+    require(values.size() == dims.count() * size, "a frame has not its dims' size");
     require(!whole || same(values, Bytes(*whole).subspan(header.plan.first_value(last) * size,
                                                          values.size())),
             "a frame alone is another than in its field");
   };
-  restore_frame(backends, reader, last, preview, times, {check_values}, frame_bytes);
+  restore_frame(backends, reader, last, preview, times, users, frame_bytes);
 }
 
 /// Whether reading succeeds; it may fail in no other way than these.

@@ -377,6 +377,13 @@ const std::vector<SampleArchive>& small_archives() {
                s = ratio_settings();
                add_regions(s);
              }),
+      sample("regions with nothing to code", FieldKind::smooth, {100, 120}, DType::f32,
+             [](S& s) {
+               s = ratio_settings();
+               s.mode = ErrorMode::absolute;
+               s.bound = 1000;
+               s.places.regions = {{{{0, 0, 0, 0}, {100, 120, 1, 1}}, 100}};
+             }),
       sample("zfp", FieldKind::smooth, {8, 9, 10}, DType::f32,
              [](S& s) { s.frame.predictor.id = PredictorId::zfp; }),
       sample("zfp of a fixed rate", FieldKind::sparse, {8, 9, 10}, DType::f32,
