@@ -297,7 +297,8 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
                                  out.size, sizeof(cuszi_info)));
   }
   const std::unique_ptr<ByteSource> source = archive_source(archive, size);
-  const ArchiveHeader header = ArchiveReader(*source).header();
+  ByteCount header_bytes = 0;
+  const ArchiveHeader header = read_header(*source, header_bytes);
   cuszi_info info = cuszi_empty_info();
   info.size = out.size;
   info.format_version = format_version;

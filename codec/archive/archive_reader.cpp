@@ -26,14 +26,30 @@ Bytes payload_in(Bytes archive, const ArchiveFrame& frame) {
 
 }  // namespace
 
-ArchiveReader::ArchiveReader(ByteSource& source) : source_(source) {
+ArchiveHeader read_header(ByteSource& source, ByteCount& size) {
   std::array<std::byte, archive_prefix_bytes> prefix{};
-  const std::size_t got = source_.read(prefix);
-  const ByteCount body = read_archive_prefix(Bytes(prefix).first(got));
-  bytes_read_ = got;
-  position_ = got;
-  header_ = read_archive_header(take(body, "the header"));
-  header_bytes_ = bytes_read_;
+  const std::size_t got = source.read(prefix);
+  std::vector<std::byte> rest(read_archive_prefix(Bytes(prefix).first(got)));
+  if (source.read(rest) < rest.size()) throw truncated("the header");
+  size = got + rest.size();
+  return read_archive_header(rest);
+}
+
+ArchiveReader::ArchiveReader(ByteSource& source)
+    : source_(source), header_(read_header(source, header_bytes_)) {
+  bytes_read_ = header_bytes_;
+  position_ = header_bytes_;
+  if (const auto size = source_.size()) expect_frames_in(*size - header_bytes_);
+}
+
+/// Throws ArchiveError if `bytes` behind the header cannot be what it claims.
+void ArchiveReader::expect_frames_in(ByteCount bytes) const {
+  const ByteCount value_bytes = header_.plan.dims.count() * size_of(header_.dtype);
+  if (can_be_frames(bytes, frames(), value_bytes)) return;
+  throw ArchiveError(fmt::format(
+      "the header claims {} frames with {} bytes of values, more than the {} bytes behind it hold "
+      "(is it truncated?)",
+      frames(), value_bytes, bytes));
 }
 
 ArchiveFrame ArchiveReader::next_frame(const LevelsWanted& wanted) {
@@ -80,33 +96,37 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
     while (next_ < i) next_frame(none);
     return next_frame(wanted);
   }
-  const std::vector<ByteCount>& sizes = footer();
-  ByteCount offset = header_bytes_;
-  for (std::uint64_t before = 0; before < i; ++before) offset += sizes[before];
-  move_to(offset);
+  const std::vector<ByteCount>& starts = frame_starts();
+  move_to(starts[i]);
   next_ = i;
   ArchiveFrame frame = next_frame(wanted);
-  if (frame.size() != sizes[i]) throw ArchiveError("the footer does not agree with the frames");
+  if (frame.size() != starts[i + 1] - starts[i]) {
+    throw ArchiveError("the footer does not agree with the frames");
+  }
   return frame;
 }
 
-const std::vector<ByteCount>& ArchiveReader::footer() {
-  if (!footer_.empty()) return footer_;
+/// Where the frames begin, and the last one ends, as the footer has it.
+const std::vector<ByteCount>& ArchiveReader::frame_starts() {
+  if (!frame_starts_.empty()) return frame_starts_;
   const ByteCount end = source_.size().value();
   if (end < header_bytes_ + archive_trailer_bytes) throw ArchiveError("the archive is truncated");
   move_to(end - archive_trailer_bytes);
   const ByteCount footer = read_archive_trailer(take(archive_trailer_bytes, "the footer"));
   if (footer > end - header_bytes_) throw ArchiveError("the footer claims more than the archive");
   move_to(end - footer);
-  std::vector<ByteCount> sizes = read_archive_footer(take(footer, "the footer"), frames());
-  ByteCount left = end - footer - header_bytes_;
-  for (const ByteCount size : sizes) {
-    if (size > left) throw ArchiveError("the footer's frames are larger than the archive");
-    left -= size;
+  std::vector<ByteCount> starts{header_bytes_};
+  for (const ByteCount size : read_archive_footer(take(footer, "the footer"), frames())) {
+    if (size > end - footer - starts.back()) {
+      throw ArchiveError("the footer's frames are larger than the archive");
+    }
+    starts.push_back(starts.back() + size);
   }
-  if (left != 0) throw ArchiveError("the footer's frames are smaller than the archive");
-  footer_ = std::move(sizes);
-  return footer_;
+  if (starts.back() != end - footer) {
+    throw ArchiveError("the footer's frames are smaller than the archive");
+  }
+  frame_starts_ = std::move(starts);
+  return frame_starts_;
 }
 
 void ArchiveReader::skip(ByteCount size) {

@@ -33,7 +33,9 @@ inline std::size_t all_levels(const ArchiveFrame& frame) { return frame.header.l
 /// function throws ArchiveError, and none allocates more than the bytes that are there justify.
 class ArchiveReader {
  public:
-  /// Reads the header. `source` must outlive the reader.
+  /// Reads the header. Where the size of `source` is known, the frames and values that the header
+  /// claims are checked against it, so that work and memory for each of them are justified.
+  /// `source` must outlive the reader.
   explicit ArchiveReader(ByteSource& source);
 
   const ArchiveHeader& header() const { return header_; }
@@ -74,22 +76,27 @@ class ArchiveReader {
   ByteCount bytes_skipped() const { return bytes_skipped_; }
 
  private:
+  void expect_frames_in(ByteCount bytes) const;
   std::vector<std::byte> take(ByteCount size, const char* what);
   ByteCount leave(ByteCount wanted, ByteCount size, const char* what);
   void move_to(ByteCount position);
   void skip(ByteCount size);
-  const std::vector<ByteCount>& footer();
+  const std::vector<ByteCount>& frame_starts();
 
   ByteSource& source_;
-  ArchiveHeader header_;
   ByteCount header_bytes_ = 0;
+  ArchiveHeader header_;
   ByteCount bytes_read_ = 0;
   ByteCount position_ = 0;
   bool leaves_payloads_ = false;
   ByteCount bytes_skipped_ = 0;
   std::uint64_t next_ = 0;
-  std::vector<ByteCount> frame_bytes_;  ///< of the frames read in order
-  std::vector<ByteCount> footer_;       ///< the frames' sizes there, once it has been read
+  std::vector<ByteCount> frame_bytes_;   ///< of the frames read in order
+  std::vector<ByteCount> frame_starts_;  ///< and the last one's end, once the footer has been read
 };
+
+/// Reads the header of an archive, of which nothing else has to be there. Sets `size` to the bytes
+/// that it takes. Throws ArchiveError.
+ArchiveHeader read_header(ByteSource& source, ByteCount& size);
 
 }  // namespace cuszi

@@ -15,8 +15,11 @@ FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& 
     : source_(std::move(source)), layout_(layout), plan_(plan) {
   const std::optional<ByteCount> size = source_->size();
   const ByteCount expected = layout.skip_bytes + layout.field_bytes();
-  if (size) hashes_.resize(plan.frames());
-  if (!size || *size == expected || (layout.may_go_on && *size > expected)) return;
+  if (!size) return;
+  if (*size == expected || (layout.may_go_on && *size > expected)) {
+    hashes_.resize(plan.frames());
+    return;
+  }
   const std::string skipped =
       layout.skip_bytes == 0 ? "" : fmt::format(" after {} skipped", layout.skip_bytes);
   throw InputError(fmt::format(

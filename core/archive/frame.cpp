@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
+constexpr ByteCount free_bytes = 64;  ///< of a payload that a frame may have saved
 
 /// By their ids; there is no section of an id without a name.
 constexpr std::array<std::string_view, 14> section_names{
@@ -224,8 +225,14 @@ bool FrameHeader::is_packed() const {
 }
 
 ByteCount least_payload_bytes(ByteCount value_bytes) {
-  constexpr ByteCount free_bytes = 64;
   return std::max(value_bytes / max_expansion, free_bytes) - free_bytes;
+}
+
+bool can_be_frames(ByteCount bytes, std::uint64_t frames, ByteCount value_bytes) {
+  constexpr ByteCount size_in_footer = 1;  // at least
+  if (frames > bytes / (least_table_bytes + size_in_footer)) return false;
+  // Each frame rounds its share down.
+  return value_bytes / max_expansion <= bytes + frames * (free_bytes + 1);
 }
 
 std::vector<std::byte> write_frame_header(const FrameHeader& header) {

@@ -139,6 +139,13 @@ struct FrameHeader {
 /// bytes. A frame that claims to expand further is refused as damaged.
 ByteCount least_payload_bytes(ByteCount value_bytes);
 
+/// The least bytes in front of a payload: the table of one level without sections.
+inline constexpr ByteCount least_table_bytes = 45;
+
+/// Whether `bytes` bytes can be so many frames, whose values take `value_bytes` bytes, and the
+/// footer behind them.
+bool can_be_frames(ByteCount bytes, std::uint64_t frames, ByteCount value_bytes);
+
 /// Bytes in front of a frame header that say how long it is.
 inline constexpr ByteCount frame_prefix_bytes = 8;
 

@@ -344,7 +344,8 @@ CUSZI_API cuszi_status cuszi_compress(cuszi_context* context, const cuszi_option
  * the archive is the nearest that was found. */
 CUSZI_API double cuszi_reached(const cuszi_context* context);
 
-/* Reads the header of an archive, of which the first 512 bytes are enough. */
+/* Reads the header of an archive, of which the first 512 bytes are enough. What it claims is
+ * checked against the archive's size by the other functions. */
 CUSZI_API cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
                                        cuszi_info* info);
 
@@ -377,7 +378,9 @@ static inline cuszi_part cuszi_whole_field(void) {
 CUSZI_API cuszi_status cuszi_frame_part(cuszi_context* context, const void* archive, size_t size,
                                         uint64_t frame, cuszi_part* part);
 
-/* What the values of a part are: the archive's type and the part's dims. */
+/* What the values of a part are: the archive's type and the part's dims. An archive that is too
+ * small for what its header claims is CUSZI_BAD_ARCHIVE: memory for the values of one that is not is
+ * within what SECURITY.md states. */
 CUSZI_API cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,
                                         const cuszi_part* part, cuszi_field* field);
 

@@ -116,12 +116,14 @@ class Context {
   /// Restores all values of an archive of fields of T.
   template <class T>
   std::vector<T> decompress(const std::vector<std::byte>& archive) {
-    const cuszi_info found = info(archive.data(), archive.size());
+    const cuszi_part whole = cuszi_whole_field();
+    cuszi_field field = {};
+    require(cuszi_part_field(context_.get(), archive.data(), archive.size(), &whole, &field));
     const cuszi_dtype wanted = std::is_same_v<T, float> ? CUSZI_F32 : CUSZI_F64;
-    if (found.field.dtype != wanted) {
+    if (field.dtype != wanted) {
       throw Error(CUSZI_BAD_USAGE, "the archive's values are of the other type");
     }
-    std::vector<T> values(cuszi_field_bytes(&found.field) / sizeof(T));
+    std::vector<T> values(cuszi_field_bytes(&field) / sizeof(T));
     decompress(nullptr, archive.data(), archive.size(), values.data(), values.size() * sizeof(T));
     return values;
   }

@@ -5,6 +5,7 @@
 #include "codec/archive/archive_reader.hpp"
 #include "codec/archive/field_codec.hpp"
 #include "codec/field/field_source.hpp"
+#include "core/base/error.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/catch.hpp"
 
@@ -102,6 +103,15 @@ TEST_CASE("a program without the command line compresses and restores a field in
       }
     }
   }
+}
+
+TEST_CASE("a field of another size is refused before its frames take memory") {
+  FieldLayout layout;
+  layout.dims = Dims{std::uint64_t{1} << 50, 4};
+  const std::vector<std::byte> values(4000);
+  CHECK_THROWS_AS(
+      FieldSource(std::make_unique<MemorySource>(values), layout, FieldCuts{layout.dims, 0, 1}),
+      InputError);
 }
 
 TEST_CASE("a frame that is used once takes no memory when it has been dropped") {

@@ -11,6 +11,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/checksums.hpp"
 #include "tests/support/hostile_archive.hpp"
+#include "tests/support/open_archive.hpp"
 #include "tests/support/sample_archives.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -97,6 +98,26 @@ TEST_CASE("a frame is not read from a damaged archive") {
     for (std::size_t size = 0; size < s.archive.size(); ++size) {
       REQUIRE_THROWS_AS(last_frame(Bytes(s.archive).first(size)), ArchiveError);
     }
+  }
+}
+
+TEST_CASE("an archive that claims more than its bytes can hold is refused before it is read") {
+  constexpr std::uint64_t many = 1'000'000'000'000;
+  const std::array claims{FieldCuts{Dims{many, 4}, 0, 1}, FieldCuts{Dims{many, 4}, 0, many}};
+  for (const FieldCuts& claimed : claims) {
+    OpenArchive open(small_archives().front().archive);
+    open.header.plan = claimed;
+    const std::vector<std::byte> archive = open.close();
+    MemorySource source(archive);
+    REQUIRE_THROWS_AS(ArchiveReader(source), ArchiveError);
+    CHECK(read_hostile(archive) == Outcome::refused);
+    const Box last{{many - 1}, {many, 4, 1, 1}};
+    PipeSource pipe(archive);
+    REQUIRE_THROWS_AS(restore_preview(pipe, 1, last), ArchiveError);
+    MemorySource beginning(Bytes(archive).first(100));
+    ByteCount size = 0;
+    CHECK(read_header(beginning, size).plan.dims == claimed.dims);
+    CHECK(size < 100);
   }
 }
 

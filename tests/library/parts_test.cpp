@@ -88,4 +88,21 @@ TEST_CASE("frames are parts", "[library]") {
         CUSZI_BAD_USAGE);
 }
 
+TEST_CASE("what a header claims has to be there for parts, not for its report", "[library]") {
+  const std::vector<std::uint64_t> many{4096, 64};
+  cuszi_options options = cuszi::absolute(1e-2);
+  options.frame_bytes = 1;  // frames are as small as they can be
+  cuszi::Context context;
+  Archive archive = context.compress(std::vector<float>(4096 * 64, 1), many, options);
+  archive.resize(512);
+  REQUIRE(context.info(archive.data(), archive.size()).frames == 16);
+  cuszi_part part = cuszi_whole_field();
+  cuszi_field field{};
+  CHECK(cuszi_part_field(context.get(), archive.data(), archive.size(), &part, &field) ==
+        CUSZI_BAD_ARCHIVE);
+  CHECK(cuszi_frame_part(context.get(), archive.data(), archive.size(), 0, &part) ==
+        CUSZI_BAD_ARCHIVE);
+  CHECK_THROWS_AS(context.decompress<float>(archive), cuszi::Error);
+}
+
 }  // namespace cuszi::test

@@ -161,6 +161,19 @@ TEST_CASE("the fewest bytes of a payload grow with the values") {
   CHECK(least_payload_bytes(ByteCount{1} << 28) == 4032);
 }
 
+TEST_CASE("bytes hold so many frames and values and no more") {
+  FrameHeader smallest;
+  smallest.levels.resize(1);
+  CHECK(write_frame_header(smallest).size() == least_table_bytes);
+  CHECK(can_be_frames(460, 10, 1'000));
+  CHECK_FALSE(can_be_frames(459, 10, 1'000));
+  CHECK(can_be_frames(100, 1, 165 << 16));
+  CHECK_FALSE(can_be_frames(100, 1, 166 << 16));
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  CHECK_FALSE(can_be_frames(200, most, most));
+  CHECK_FALSE(can_be_frames(200, 1, most));
+}
+
 TEST_CASE("a frame's prefix is checked") {
   auto bytes = write_frame_header(kept_header());
   const auto prefix = [&] { return read_frame_prefix(Bytes(bytes).first(frame_prefix_bytes)); };

@@ -461,7 +461,7 @@ def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: 
     As ``decompress``, of the first archive that fails, whose number it tells.
     """
     memories = [_memory.of_bytes(archive) for archive in archives]
-    fields = [_library.read_info(memory.address, memory.nbytes).field for memory in memories]
+    fields = [_library.part_field(memory.address, memory.nbytes, Part()) for memory in memories]
     restored = [np.empty(field.shape, _dtype(field)) for field in fields] if out is None else list(out)
     if len(restored) != len(fields):
         raise UsageError(f"out has {len(restored)} arrays for {len(fields)} archives")
@@ -514,6 +514,4 @@ def _part_of(archive: _memory.Memory, whole_field: _library.Field, box: Any, fra
     elif frame is not None:
         part = _library.frame_part(archive.address, archive.nbytes, frame)
     part.stride = whole("stride", stride, 1, 2**64 - 1)
-    if box is None and frame is None and stride == 1:
-        return whole_field, part, single
     return _library.part_field(archive.address, archive.nbytes, part), part, single
