@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -20,6 +21,14 @@ constexpr std::size_t most_exact = 32;  ///< different bounds that are kept as t
 bool can_be_coded(const LocalBound& local, DType dtype) {
   return is_usable_half_step(local.half_step, dtype) &&
          is_usable_half_step(local.half_step / 4, dtype);
+}
+
+/// The largest bound that can be coded. A quantiser's step, twice this, and its inverse are numbers
+/// of the type.
+double largest_bound(DType dtype) {
+  return with_type_of(dtype, [](auto zero) {
+    return static_cast<double>(std::numeric_limits<decltype(zero)>::max() / 8);
+  });
 }
 
 /// `largest` and the fourths of octaves below it, the last one at most `least`, if those are not
@@ -165,9 +174,10 @@ PointBounds::PointBounds(double largest, const LocalBounds* local, const Selecti
 BoundPlan plan_bounds(const AskedBounds& asked, double bound, const FieldScan& scan,
                       const FrameShape& shape) {
   BoundPlan plan{bound, bound, std::nullopt, asked.lossless};
+  const double most = std::min(bound, largest_bound(shape.dtype));
   std::vector<double> of_blocks;
   of_blocks.reserve(asked.of_blocks.size());
-  for (const double least : asked.of_blocks) of_blocks.push_back(std::min(least, bound));
+  for (const double least : asked.of_blocks) of_blocks.push_back(std::min(least, most));
   const auto local_bound = [&](double b) {
     return LocalBound{b, half_step_for(b, scan.min, scan.max, shape.dtype)};
   };

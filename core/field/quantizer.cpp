@@ -14,9 +14,11 @@ double half_step_in(double bound, double min, double max) {
   const double smallest = std::min(std::fabs(min), std::fabs(max));
   const int exponent = std::max(std::ilogb(largest), std::numeric_limits<T>::min_exponent - 1);
   const double spacing = std::ldexp(1.0, exponent - (std::numeric_limits<T>::digits - 1));
+  const double spacings = bound / spacing;
   const bool one_binade =
       (min > 0) == (max > 0) && smallest > 0 && std::ilogb(smallest) == std::ilogb(largest);
-  if (one_binade) return (std::floor(bound / spacing) + 0.5) * spacing;
+  const bool has_halves = spacings < 0x1p53;  // above, a half is rounded away
+  if (one_binade && has_halves) return (std::floor(spacings) + 0.5) * spacing;
   return std::max(bound - spacing / 2, bound / 2);
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
@@ -84,6 +85,25 @@ TEST_CASE("the bounds of a frame are found where its first level holds nothing")
   const auto bounds = bounds_of_frame(*backend, task.shape, frame.header, {});
   REQUIRE(bounds.has_value());
   CHECK(bounds->of_points({dims}).of(0) == 100);
+}
+
+TEMPLATE_TEST_CASE("regions are kept to where the field's bound is near the largest number", "",
+                   float, double) {
+  const auto backend = cpu::make_backend();
+  const double most = std::numeric_limits<TestType>::max();
+  for (const double bound : {most / 16, most / 8, most / 4, most, no_bound}) {
+    for (const TestType offset : {0, 1000}) {  // the latter: of one power of two
+      INFO("bound " << bound << ", offset " << offset);
+      BoundedField field{1, {dtype_of<TestType>, Dims{22, 11, 11}}, {}, bound, {}, {}};
+      field.regions = {{{{1, 0, 6, 0}, {9, 11, 7, 1}}, 1e-3}};
+      auto values = make_values<TestType>(FieldKind::smooth, field.shape.dims, 5);
+      for (TestType& value : values) value += offset;
+      field.values = to_vector(bytes_of(values));
+      const CompressedFrame frame = compress(*backend, field.task(), field.values).frame;
+      CHECK(frame.header.kind == FrameKind::coded);
+      CHECK_FALSE(field.first_over_its_bound(restore(*backend, field.shape, frame.bytes)));
+    }
+  }
 }
 
 TEST_CASE("of several regions of a point the last one's bound holds") {
