@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -50,6 +51,63 @@ std::uint64_t restored_stride(const MultilevelParams& params, const PerAxis& lat
   }
   const bool merged = merges_axes(params, wanted.from) && lattice[1];
   return merged ? std::gcd(stride, wanted.from[1]) : stride;
+}
+
+/// What quant-codes take: those of all levels as they are decoded and what contexts follow from,
+/// and those of the pass in work.
+ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
+                     const FramePreview& preview) {
+  constexpr ByteCount code = sizeof(QuantCode);
+  constexpr ByteCount context = 1;
+  constexpr ByteCount magnitude = 1;
+  if (has_own_coder(id_of(*header.predictor))) return 0;
+  const std::uint64_t points = preview.restored.points();
+  if (multilevel_of(header) == nullptr) return points * (code + code);
+  const std::vector<PassShape> shapes = pass_shapes(*header.predictor, shape.points());
+  std::uint64_t in_pass = 0;
+  for (const PassShape& pass : std::span(shapes).first(preview.passes)) {
+    in_pass = std::max(in_pass, pass.points);
+  }
+  const ByteCount mask = header.masked() != 0 ? 1 : 0;
+  return points * (code + magnitude) + in_pass * (code + code + context + mask);  // in two orders
+}
+
+/// What goes with the points beside their codes: signs as they are read and as words, and bounds.
+ByteCount side_bytes(const FrameShape& shape, const FrameHeader& header,
+                     const FramePreview& preview) {
+  ByteCount bytes = header.transform ? ceil_div(shape.points(), 4) : 0;
+  if (header.bounds) bytes += preview.restored.points() + BlockGrid::of(shape.dims).count();
+  return bytes;
+}
+
+const SectionEntry* find_section(const LevelEntry& level, SectionId id) {
+  const auto at = std::find_if(level.sections.begin(), level.sections.end(),
+                               [&](const SectionEntry& section) { return section.id == id; });
+  return at == level.sections.end() ? nullptr : &*at;
+}
+
+/// What the mask of a frame takes: words as they are read and point by point, and values.
+ByteCount mask_bytes(const FrameShape& shape, const FrameHeader& header) {
+  const ByteCount value_bytes = size_of(shape.dtype);
+  const SectionEntry* const values = find_section(header.levels.front(), SectionId::mask_values);
+  const bool has_one_value = values != nullptr && values->size <= 1 + value_bytes;
+  const ByteCount of_values = has_one_value ? value_bytes : 2 * value_bytes + 1;
+  return ceil_div(shape.points(), 4) + header.masked() * of_values;
+}
+
+/// What is read of a payload, and what it is unpacked to.
+ByteCount payload_in_work(const FrameHeader& header, std::size_t levels) {
+  constexpr ByteCount bytes_per_listed_byte = 8;  // an entry in memory has 16, stored at least 3
+  constexpr ByteCount bytes_per_byte = 2;         // as it is read, and unpacked or in words
+  ByteCount bytes = 0;
+  for (std::size_t level = 0; level < std::min(levels, header.levels.size()); ++level) {
+    for (const SectionEntry& section : header.levels[level].sections) {
+      const bool is_list = section.id == SectionId::outliers || section.id == SectionId::patches;
+      const ByteCount size = section.unpacked ? section.unpacked->size : section.size;
+      bytes += size * (is_list ? bytes_per_listed_byte : bytes_per_byte);
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -134,26 +192,15 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
 
 ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
                           const FramePreview& preview) {
-  constexpr ByteCount bytes_per_coded_point = 4;   // its quant-code, symbol and context
-  constexpr ByteCount bytes_per_listed_byte = 8;   // an entry in memory has 16, stored at least 3
-  constexpr ByteCount bytes_per_payload_byte = 2;  // as it is read, and unpacked or in words
   const ByteCount value_bytes = size_of(shape.dtype);
   ByteCount bytes = preview.restored.points() * value_bytes;
   if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
   if (header.kind == FrameKind::lossless) bytes *= 3;  // once more packed, once as planes of bytes
-  if (header.kind == FrameKind::coded) bytes += preview.restored.points() * bytes_per_coded_point;
-  if (header.masked() != 0) {
-    bytes += ceil_div(shape.points(), 4) + header.masked() * (2 * value_bytes + 1);
+  if (header.kind == FrameKind::coded) {
+    bytes += code_bytes(shape, header, preview) + side_bytes(shape, header, preview);
   }
-  if (header.bounds) bytes += preview.restored.points() + BlockGrid::of(shape.dims).count();
-  for (std::size_t level = 0; level < std::min(preview.levels, header.levels.size()); ++level) {
-    for (const SectionEntry& section : header.levels[level].sections) {
-      const bool is_list = section.id == SectionId::outliers || section.id == SectionId::patches;
-      const ByteCount size = section.unpacked ? section.unpacked->size : section.size;
-      bytes += size * (is_list ? bytes_per_listed_byte : bytes_per_payload_byte);
-    }
-  }
-  return bytes;
+  if (header.masked() != 0) bytes += mask_bytes(shape, header);
+  return bytes + payload_in_work(header, preview.levels);
 }
 
 }  // namespace cuszi

@@ -1,8 +1,11 @@
 """What restoring takes: archives that are much smaller than their values, limits, and their ends."""
 
+import array
+import math
 import os
 import re
 import resource
+import struct
 import subprocess
 import unittest
 
@@ -11,6 +14,7 @@ from cli_test import ARCHIVE, CUSZI, CliTest, DEVICE, OK
 NAME = "u_64x256x256.f32"
 BYTES = 4 * 64 * 256 * 256
 START = 12 << 20  # more than the program takes by itself, and less than the values
+OWN = 3 << 19  # what it takes beside frames
 
 WAYS = {"ratio": [], "lorenzo": ["--predictor", "lorenzo"], "interp": ["--preset", "cuszi"],
         "multilevel": ["--predictor", "multilevel"], "huffman": ["--preset", "cusz"],
@@ -56,12 +60,35 @@ class Memory(CliTest):
                 size = self.archive(values, *options)
                 need = self.need()
                 self.assertGreater(need, BYTES)
-                self.within(need + START, "test", "u.cuszi", "--memory-limit", need)
+                self.within(need + OWN, "test", "u.cuszi", "--memory-limit", need)
                 self.assertLessEqual(need, 3 * BYTES + 16 * size)
                 self.within(START, "test", "u.cuszi", "--memory-limit", need - 1, code=ARCHIVE)
                 self.within(START, "decompress", "u.cuszi", "-o", "u.out", "-f", "--memory-limit",
                             need - 1, code=ARCHIVE)
                 self.assertNotIn("u.out", self.files())
+
+    def test_what_goes_with_points_is_counted(self):
+        """Masks, bounds by place and signs, in multiples of the values as SECURITY.md has them."""
+        values = array.array("f", self.field(NAME, "rough", "64x256x256"))
+        nan = struct.unpack("f", b"\1\2\xc0\x7f")[0]
+        missing = values[:]
+        missing[::2] = array.array("f", [math.nan]) * (len(values) // 2)
+        several = missing[:]
+        several[::4] = array.array("f", [nan]) * (len(values) // 4)
+        bounds = array.array("f", (10 ** (-1 - i % 97 / 97) for i in range(8 * 32 * 32)))
+        self.path("bounds.f32").write_bytes(bounds)
+        by_place = ["--bound-field", "bounds.f32", "--bound-blocks", "8x8x8"]
+        for case, field, most, options in [
+                ("no more", values, 2.4, ["-m", "abs"]), ("signs", values, 2.5, ["-m", "pwrel"]),
+                ("one missing value", missing, 3.1, ["-m", "abs"]),
+                ("two missing values", several, 3.8, ["-m", "abs"]),
+                ("bounds", values, 2.6, ["-m", "abs", *by_place]),
+                ("missing values and bounds", missing, 3.4, ["-m", "abs", *by_place])]:
+            with self.subTest(case=case):
+                size = self.archive(field.tobytes(), "-e", "0.1", *options)
+                need = self.need()
+                self.within(need + OWN, "test", "u.cuszi", "--memory-limit", need)
+                self.assertLessEqual(need, most * BYTES + 2 * size)
 
     def test_a_part_takes_what_it_shows(self):
         cases = [("constant", b"", ["--box", "0:1,0:1,0:1"]), ("constant", b"", ["--stride", "64"]),
