@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -20,16 +22,12 @@ class ByteWriter {
  public:
   template <class T>
   requires std::is_trivially_copyable_v<T>
-  void put(T value) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + sizeof(T));
-    std::memcpy(bytes_.data() + at, &value, sizeof(T));
-  }
+  void put(T value) { append(std::as_bytes(std::span(&value, 1))); }
 
   void varint(std::uint64_t value) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + varint_bytes(value));
-    write_varint(value, bytes_.data() + at);
+    std::array<std::byte, most_varint_bytes> coded{};
+    write_varint(value, coded.data());
+    append(Bytes(coded).first(varint_bytes(value)));
   }
 
   void append(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }

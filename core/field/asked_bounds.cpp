@@ -32,12 +32,12 @@ std::vector<RegionInFrame> regions_in(std::span<const BoundRegion> regions, cons
     bool any = true;
     for (int a = 0; a < frame.rank(); ++a) {
       const auto axis = static_cast<std::size_t>(a);
-      const std::uint64_t begin = origin[axis];
+      const std::uint64_t begin = origin.at(axis);
       const std::uint64_t end = begin + frame[a];
-      const std::uint64_t first = std::clamp(region.box.first[axis], begin, end);
-      const std::uint64_t last = std::clamp(region.box.end[axis], begin, end);
-      part.first[axis] = first - begin;
-      part.end[axis] = last - begin;
+      const std::uint64_t first = std::clamp(region.box.first.at(axis), begin, end);
+      const std::uint64_t last = std::clamp(region.box.end.at(axis), begin, end);
+      part.first.at(axis) = first - begin;
+      part.end.at(axis) = last - begin;
       any = any && first < last;
     }
     if (any) inside.push_back(part);
@@ -88,11 +88,12 @@ class RowBounds {
   void take_field(const Index& at) {
     std::uint64_t first = 0;
     for (std::size_t axis = 0; axis <= fastest_; ++axis) {
-      first *= ceil_div(dims_[static_cast<int>(axis)], field_.block[axis]);
-      if (axis < fastest_) first += (origin_[axis] + at[axis]) / field_.block[axis];
+      const std::uint64_t block = field_.block.at(axis);
+      first *= ceil_div(dims_[static_cast<int>(axis)], block);
+      if (axis < fastest_) first += (origin_.at(axis) + at.at(axis)) / block;
     }
     for (std::uint64_t x = 0; x < row_.size(); ++x) {
-      row_[x] = field_.bounds[first + (origin_[fastest_] + x) / field_.block[fastest_]];
+      row_[x] = field_.bounds[first + (origin_.at(fastest_) + x) / field_.block.at(fastest_)];
     }
   }
 

@@ -29,10 +29,10 @@ struct OwnedSection {
 class SectionStore {
  public:
   /// Adds a section unless it is empty.
-  void keep(OwnedSection section, Sections& out) {
-    if (section.bytes.empty()) return;
-    kept_.push_back(std::move(section.bytes));
-    out.add(section.id, kept_.back());
+  void keep(SectionId id, std::vector<std::byte>&& bytes, Sections& out) {
+    if (bytes.empty()) return;
+    kept_.push_back(std::move(bytes));
+    out.add(id, kept_.back());
   }
 
  private:

@@ -74,8 +74,8 @@ class CpuPassEncoder : public PassEncoder {
   Workspace& workspace() { return memory_.workspace; }
   const FrameCoding& coding() const { return coding_; }
 
-  void keep(SectionId id, std::vector<std::byte> bytes, PassInWork& pass) {
-    memory_.store.keep({id, std::move(bytes)}, pass.result.sections);
+  void keep(SectionId id, std::vector<std::byte>&& bytes, PassInWork& pass) {
+    memory_.store.keep(id, std::move(bytes), pass.result.sections);
   }
 
   /// Keeps what the codes of a pass cannot say, and leaves missing points out of them.
@@ -201,7 +201,8 @@ class MultilevelEncoder final : public CpuPassEncoder {
 
 CodedPass keep(OwnCoded coded, SectionStore& store) {
   CodedPass result{{}, coded.counts, std::move(coded.final_params)};
-  for (OwnedSection& section : coded.sections) store.keep(std::move(section), result.sections);
+  for (OwnedSection& section : coded.sections)
+    store.keep(section.id, std::move(section.bytes), result.sections);
   return result;
 }
 
