@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "app/cli/parameters.hpp"
 #include "app/cli/standard_streams.hpp"
@@ -63,6 +65,18 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   return json;
 }
 
+/// What amends an archive, one box at most; null if nothing does.
+Json describe(const std::optional<Amendment>& amendment) {
+  if (!amendment) return nullptr;
+  constexpr std::array grids{"none", "even", "binary"};
+  const auto rank = static_cast<std::size_t>(amendment->dims.rank());
+  return {{"first", std::span(amendment->box.first).first(rank)},
+          {"dims", amendment->dims.extents()},
+          {"grid", grids.at(static_cast<std::size_t>(amendment->grid.kind))},
+          {"exact_bytes", amendment->exact_bytes},
+          {"inner_bytes", amendment->inner_bytes}};
+}
+
 /// What all of an archive says, and the sizes of its parts.
 struct Inspection {
   Report report;
@@ -71,15 +85,14 @@ struct Inspection {
   Json frames = Json::array();
 };
 
-Json describe_layout(const ArchiveHeader& header) {
+Json describe_layout(const ArchiveHeader& header, const std::optional<Amendment>& amendment) {
   Json fills = Json::array();
   for (std::size_t i = 0; i < header.fills.count; ++i) {
     fills.push_back(header.fills.values.at(i));
   }
-  return {{"format_version", format_version},
-          {"fill_values", fills},
-          {"frame_axis", header.plan.axis},
-          {"frame_height", header.plan.height}};
+  return {{"format_version", format_version}, {"fill_values", fills},
+          {"frame_axis", header.plan.axis},   {"frame_height", header.plan.height},
+          {"amendments", amendment ? 1 : 0},  {"amended", describe(amendment)}};
 }
 
 Inspection look_into(const std::string& archive) {
@@ -100,7 +113,11 @@ Inspection look_into(const std::string& archive) {
   result.parts["header"] = reader.header_bytes();
   result.parts["frame-tables"] = table_bytes;
   result.parts["footer"] = footer_bytes;
-  result.layout = describe_layout(reader.header());
+  if (const auto& amendment = reader.amendment()) {
+    reader.read_amendment();
+    result.parts["amendment"] = amendment->exact_bytes + amendment->inner_bytes;
+  }
+  result.layout = describe_layout(reader.header(), reader.amendment());
   result.report = report_on(reader.header(), summary, reader.bytes_read());
   result.report.archive = archive;
   return result;

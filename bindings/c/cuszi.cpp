@@ -297,8 +297,7 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
                                  out.size, sizeof(cuszi_info)));
   }
   const std::unique_ptr<ByteSource> source = archive_source(archive, size);
-  ByteCount header_bytes = 0;
-  const ArchiveHeader header = read_header(*source, header_bytes);
+  const ArchiveHeader header = ArchiveReader::header_of(*source);
   cuszi_info info = cuszi_empty_info();
   info.size = out.size;
   info.format_version = format_version;

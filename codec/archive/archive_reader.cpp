@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/error.hpp"
+#include "core/base/hash.hpp"
 
 namespace cuszi {
 
@@ -18,6 +19,25 @@ ArchiveError truncated(const char* what) {
   return ArchiveError(fmt::format("{} is truncated", what));
 }
 
+/// The next `size` bytes of a source. Memory grows with what has been read, so that a false claim
+/// costs nothing.
+std::vector<std::byte> taken(ByteSource& source, ByteCount size, const char* what) {
+  std::vector<std::byte> bytes;
+  if (const auto total = source.size()) bytes.reserve(std::min(size, *total));
+  while (bytes.size() < size) {
+    const std::size_t before = bytes.size();
+    const ByteCount step = std::min(size - before, std::max<ByteCount>(first_step, before));
+    bytes.resize(before + step);
+    if (source.read(MutableBytes(bytes).subspan(before)) < step) throw truncated(what);
+  }
+  return bytes;
+}
+
+void expect_nothing(ByteSource& source) {
+  std::array<std::byte, 1> more{};
+  if (source.read(more) != 0) throw ArchiveError("unknown bytes follow the archive");
+}
+
 /// A frame's payload in the bytes of all the archive, if those are there.
 Bytes payload_in(Bytes archive, const ArchiveFrame& frame) {
   if (archive.empty()) return {};
@@ -26,20 +46,17 @@ Bytes payload_in(Bytes archive, const ArchiveFrame& frame) {
 
 }  // namespace
 
-ArchiveHeader read_header(ByteSource& source, ByteCount& size) {
-  std::array<std::byte, archive_prefix_bytes> prefix{};
-  const std::size_t got = source.read(prefix);
-  std::vector<std::byte> rest(read_archive_prefix(Bytes(prefix).first(got)));
-  if (source.read(rest) < rest.size()) throw truncated("the header");
-  size = got + rest.size();
-  return read_archive_header(rest);
-}
-
-ArchiveReader::ArchiveReader(ByteSource& source)
-    : source_(source), header_(read_header(source, header_bytes_)) {
-  bytes_read_ = header_bytes_;
-  position_ = header_bytes_;
-  if (const auto size = source_.size()) expect_frames_in(*size - header_bytes_);
+ArchiveReader::ArchiveReader(ByteSource& source, Claims claims) : source_(begin(source)) {
+  if (amendment_) {
+    const std::vector<std::byte> prefix = take(archive_prefix_bytes, "the header");
+    begin_ = take(read_archive_prefix(prefix), "the header");
+  }
+  header_ = read_archive_header(begin_);
+  if (amendment_) check_amendment(*amendment_, header_);
+  header_bytes_ = bytes_read_;
+  if (claims == Claims::checked && source_.size()) {
+    expect_frames_in(std::max(end(), header_bytes_) - header_bytes_);
+  }
 }
 
 /// Throws ArchiveError if `bytes` behind the header cannot be what it claims.
@@ -50,6 +67,43 @@ void ArchiveReader::expect_frames_in(ByteCount bytes) const {
       "the header claims {} frames with {} bytes of values, more than the {} bytes behind it hold "
       "(is it truncated?)",
       frames(), value_bytes, bytes));
+}
+
+/// Reads the first header. Returns where the rest is read: an amended archive from a pipe is read
+/// to memory, since its values need its end.
+ByteSource& ArchiveReader::begin(ByteSource& source) {
+  std::array<std::byte, archive_prefix_bytes> prefix{};
+  const std::size_t got = source.read(prefix);
+  begin_ = taken(source, read_archive_prefix(Bytes(prefix).first(got)), "the header");
+  bytes_read_ = position_ = got + begin_.size();
+  amendment_ = read_amended_header(begin_);
+  if (!amendment_) return source;
+  base_end_ = position_ + amendment_->base_bytes;
+  if (source.size()) return source;
+  piped_.assign(prefix.begin(), prefix.end());
+  piped_.insert(piped_.end(), begin_.begin(), begin_.end());
+  const std::vector<std::byte> rest = taken(source, amendment_->bytes(), "the amended archive");
+  piped_.insert(piped_.end(), rest.begin(), rest.end());
+  expect_nothing(source);
+  whole_ = std::make_unique<MemorySource>(piped_);
+  whole_->seek(position_);
+  return *whole_;
+}
+
+AmendmentParts ArchiveReader::read_amendment() {
+  const Amendment& amendment = amendment_.value();
+  const ByteCount before = position_;
+  move_to(base_end_);
+  AmendmentParts parts;
+  parts.exact = take(amendment.exact_bytes, "the amended archive");
+  parts.inner = take(amendment.inner_bytes, "the amended archive");
+  expect_nothing(source_);
+  if (block_hash(parts.exact) != amendment.exact_hash) {
+    throw ArchiveError("the amendment's exact values are damaged (their checksum does not match)");
+  }
+  is_amendment_read_ = true;
+  move_to(before);
+  return parts;
 }
 
 ArchiveFrame ArchiveReader::next_frame(const LevelsWanted& wanted) {
@@ -81,8 +135,14 @@ ByteCount ArchiveReader::finish() {
   if (take(expected.size(), "the footer") != expected) {
     throw ArchiveError("the footer does not agree with the frames");
   }
-  std::array<std::byte, 1> more{};
-  if (source_.read(more) != 0) throw ArchiveError("unknown bytes follow the archive's footer");
+  if (!amendment_) {
+    expect_nothing(source_);
+  } else if (position_ != base_end_) {
+    throw ArchiveError("the amended archive's base has another size than its header says");
+  } else if (!is_amendment_read_) {
+    skip(amendment_->exact_bytes + amendment_->inner_bytes);
+    expect_nothing(source_);
+  }
   return expected.size();
 }
 
@@ -109,7 +169,11 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
 /// Where the frames begin, and the last one ends, as the footer has it.
 const std::vector<ByteCount>& ArchiveReader::frame_starts() {
   if (!frame_starts_.empty()) return frame_starts_;
-  const ByteCount end = source_.size().value();
+  if (amendment_ &&
+      *source_.size() != base_end_ + amendment_->exact_bytes + amendment_->inner_bytes) {
+    throw ArchiveError("the amended archive has another size than its header says");
+  }
+  const ByteCount end = this->end();
   if (end < header_bytes_ + archive_trailer_bytes) throw ArchiveError("the archive is truncated");
   move_to(end - archive_trailer_bytes);
   const ByteCount footer = read_archive_trailer(take(archive_trailer_bytes, "the footer"));
@@ -135,29 +199,24 @@ void ArchiveReader::skip(ByteCount size) {
   position_ += size;
 }
 
-/// The next `size` bytes. Memory grows with what has been read, so that a false claim costs
-/// nothing.
 std::vector<std::byte> ArchiveReader::take(ByteCount size, const char* what) {
-  std::vector<std::byte> bytes;
-  const auto total = source_.size();
-  if (total) bytes.reserve(std::min(size, *total));
-  while (bytes.size() < size) {
-    const std::size_t before = bytes.size();
-    const ByteCount step = std::min(size - before, std::max<ByteCount>(first_step, before));
-    bytes.resize(before + step);
-    const std::size_t got = source_.read(MutableBytes(bytes).subspan(before));
-    bytes_read_ += got;
-    position_ += got;
-    if (got < step) throw truncated(what);
-  }
+  std::vector<std::byte> bytes = taken(source_, size, what);
+  bytes_read_ += size;
+  position_ += size;
   return bytes;
+}
+
+/// Where what is read of a source of known size ends.
+ByteCount ArchiveReader::end() const {
+  const ByteCount all = source_.size().value();
+  return amendment_ ? std::min(base_end_, all) : all;
 }
 
 /// Passes over the next `size` bytes, of which the first `wanted` will be read from where they
 /// start.
 ByteCount ArchiveReader::leave(ByteCount wanted, ByteCount size, const char* what) {
   const ByteCount start = position_;
-  if (size > *source_.size() - start) throw truncated(what);
+  if (end() < start || size > end() - start) throw truncated(what);
   bytes_read_ += wanted;
   bytes_skipped_ += size - wanted;
   move_to(start + size);

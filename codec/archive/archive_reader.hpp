@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "codec/io/byte_source.hpp"
+#include "core/archive/amendment.hpp"
 #include "core/archive/archive.hpp"
 #include "core/archive/frame.hpp"
 #include "core/backend/backend.hpp"
@@ -29,16 +31,34 @@ using LevelsWanted = std::function<std::size_t(const ArchiveFrame&)>;
 
 inline std::size_t all_levels(const ArchiveFrame& frame) { return frame.header.levels.size(); }
 
-/// Reads an archive from a file or a pipe. Everything is checked before it is believed: every
+/// What an amended archive has besides its base, see Amendment.
+struct AmendmentParts {
+  std::vector<std::byte> exact;
+  std::vector<std::byte> inner;
+};
+
+/// Reads an archive from a file or a pipe; of an amended one, the base, whose frames are those of
+/// the archive, and what amends it. Everything is checked before it is believed: every
 /// function throws ArchiveError, and none allocates more than the bytes that are there justify.
 class ArchiveReader {
  public:
   /// Reads the header. Where the size of `source` is known, the frames and values that the header
   /// claims are checked against it, so that work and memory for each of them are justified.
   /// `source` must outlive the reader.
-  explicit ArchiveReader(ByteSource& source);
+  explicit ArchiveReader(ByteSource& source) : ArchiveReader(source, Claims::checked) {}
+
+  /// Reads the header of an archive, of which nothing else has to be there.
+  static ArchiveHeader header_of(ByteSource& source) {
+    return ArchiveReader(source, Claims::unchecked).header_;
+  }
 
   const ArchiveHeader& header() const { return header_; }
+
+  /// What amends the archive, if anything does.
+  const std::optional<Amendment>& amendment() const { return amendment_; }
+  /// Reads the parts of an amendment that is there.
+  AmendmentParts read_amendment();
+
   ByteCount header_bytes() const { return header_bytes_; }
   std::uint64_t frames() const { return header_.plan.frames(); }
 
@@ -76,27 +96,34 @@ class ArchiveReader {
   ByteCount bytes_skipped() const { return bytes_skipped_; }
 
  private:
+  enum class Claims { checked, unchecked };
+
+  ArchiveReader(ByteSource& source, Claims claims);
   void expect_frames_in(ByteCount bytes) const;
+  ByteSource& begin(ByteSource& source);
+  ByteCount end() const;
   std::vector<std::byte> take(ByteCount size, const char* what);
   ByteCount leave(ByteCount wanted, ByteCount size, const char* what);
   void move_to(ByteCount position);
   void skip(ByteCount size);
   const std::vector<ByteCount>& frame_starts();
 
+  std::optional<Amendment> amendment_;
+  ByteCount base_end_ = 0;             ///< of an amended archive
+  bool is_amendment_read_ = false;     ///< its parts were
+  std::vector<std::byte> piped_;       ///< an amended archive from a pipe
+  std::unique_ptr<ByteSource> whole_;  ///< that is read instead of the pipe
+  std::vector<std::byte> begin_;       ///< the first header, without its prefix
+  ByteCount bytes_read_ = 0;
+  ByteCount position_ = 0;
   ByteSource& source_;
   ByteCount header_bytes_ = 0;
   ArchiveHeader header_;
-  ByteCount bytes_read_ = 0;
-  ByteCount position_ = 0;
   bool leaves_payloads_ = false;
   ByteCount bytes_skipped_ = 0;
   std::uint64_t next_ = 0;
   std::vector<ByteCount> frame_bytes_;   ///< of the frames read in order
   std::vector<ByteCount> frame_starts_;  ///< and the last one's end, once the footer has been read
 };
-
-/// Reads the header of an archive, of which nothing else has to be there. Sets `size` to the bytes
-/// that it takes. Throws ArchiveError.
-ArchiveHeader read_header(ByteSource& source, ByteCount& size);
 
 }  // namespace cuszi

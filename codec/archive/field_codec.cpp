@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/archive/amended_points.hpp"
 #include "codec/archive/archive_output.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
@@ -223,6 +224,9 @@ class FrameRestorer {
     if (users_.may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
   }
 
+  /// Amends every frame; on the host, whatever has restored it.
+  void amend_with(const AmendedPoints& points) { amended_ = &points; }
+
   /// Reads the i-th frame of the plan from the archive; none if it is left out.
   using ReadFrame =
       std::function<std::optional<ArchiveFrame>(std::uint64_t i, const LevelsWanted& wanted)>;
@@ -315,7 +319,8 @@ class FrameRestorer {
     const Track& track = backends_[ticket.track()];
     Job job{head.frame, head.shown, track};
     if (!job.shown) return job;
-    if (job.is_whole() && users_.may_stay_there()) job.transfer = track.backend->transfer();
+    const bool may_stay_there = users_.may_stay_there() && amended_ == nullptr;
+    if (job.is_whole() && may_stay_there) job.transfer = track.backend->transfer();
     const std::uint64_t index = job.frame.header.index;
     const ByteCount size = job.shown->shown.points() * size_of(job.frame.shape.dtype);
     const FrameMemory& place = job.transfer != nullptr ? users_.device_place : users_.place;
@@ -349,6 +354,10 @@ class FrameRestorer {
         decompress_frame(job.backend(), frame.shape, frame.header, *job.shown, payload, job.values,
                          steps);
       });
+      if (amended_ != nullptr) {
+        amended_->put(archive_.header().plan.origin(frame.header.index),
+                      preview_.of_frame(ticket.frame()), job.values);
+      }
       if (users_.look) {
         job.bounds = bounds_of_frame(job.backend(), frame.shape, frame.header, payload);
       }
@@ -433,10 +442,20 @@ class FrameRestorer {
   std::vector<HostPlace> places_;  ///< of each track
   std::mutex mutex_;               ///< of the heads
   std::map<std::uint64_t, std::shared_ptr<const Head>> heads_;
-  bool axes_chosen_ = false;  ///< of the preview
+  bool axes_chosen_ = false;                ///< of the preview
+  const AmendedPoints* amended_ = nullptr;  ///< none: frames are as they are restored
   FieldSummary summary_;
   Background writing_;
 };
+
+/// What amends an archive, if anything does.
+std::optional<AmendedPoints> amended_points(Backends& backends, ArchiveReader& archive,
+                                            CallTimes& times, const FrameUsers& users) {
+  if (!archive.amendment()) return std::nullopt;
+  return AmendedPoints(archive, users.memory_limit, [&](ArchiveReader& inner, MutableBytes values) {
+    restore_values(backends, inner, times, users.memory_limit, values);
+  });
+}
 
 /// See compress_field().
 CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
@@ -513,9 +532,25 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes
   return restore_field(backends, archive, whole, times, users);
 }
 
+void restore_values(Backends& backends, ArchiveReader& archive, CallTimes& times,
+                    std::optional<ByteCount> limit, MutableBytes values) {
+  const ArchiveHeader& header = archive.header();
+  FrameUsers users;
+  users.place = [&](std::uint64_t i, ByteCount size) {
+    return values.subspan(header.plan.first_value(i) * size_of(header.dtype), size);
+  };
+  users.use = [&](std::uint64_t i, MutableBytes frame) {
+    std::ranges::copy(frame, users.place(i, frame.size()).begin());
+  };
+  users.memory_limit = limit;
+  restore_field(backends, archive, times, users);
+}
+
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& preview,
                            CallTimes& times, const FrameUsers& users) {
+  const auto amended = amended_points(backends, archive, times, users);
   FrameRestorer restorer(backends, archive, preview, times, users, archive.frames());
+  if (amended) restorer.amend_with(*amended);
   const bool leaves_out = preview.has_box() && archive.finds_frames();
   FieldSummary summary =
       restorer.run([&](std::uint64_t i, const LevelsWanted& wanted) -> std::optional<ArchiveFrame> {
@@ -531,7 +566,9 @@ FieldSummary restore_field(Backends& backends, ArchiveReader& archive, Preview& 
 FieldSummary restore_frame(Backends& backends, ArchiveReader& archive, std::uint64_t index,
                            Preview& preview, CallTimes& times, const FrameUsers& users,
                            ByteCount& frame_bytes) {
+  const auto amended = amended_points(backends, archive, times, users);
   FrameRestorer restorer(backends, archive, preview, times, users, 1);
+  if (amended) restorer.amend_with(*amended);
   return restorer.run([&](std::uint64_t /*i*/, const LevelsWanted& wanted) {
     std::optional<ArchiveFrame> frame = archive.frame(index, wanted);
     frame_bytes = frame->size();

@@ -105,6 +105,11 @@ struct FrameUsers {
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users);
 
+/// Restores an archive's field to the host's memory, which has room for it. Frames in work take at
+/// most `limit` bytes at a time, if there is a limit. Throws as restore_field() does.
+void restore_values(Backends& backends, ArchiveReader& archive, CallTimes& times,
+                    std::optional<ByteCount> limit, MutableBytes values);
+
 /// Restores what a preview shows of an archive's field. Reads and checks no more of each frame than
 /// the preview takes. In an archive that can be read in any order, only frames that meet the box
 /// are read, and for a stride the table of the first one. Frames of which nothing is shown are not

@@ -307,6 +307,9 @@ CompressedField import_zfp(Bytes stream, const ZfpImport& how, ByteSink& sink) {
 }
 
 ZfpExport export_zfp(ArchiveReader& archive, ByteSink& sink) {
+  if (archive.amendment()) {
+    throw UsageError("an amended archive holds more than a zfp stream; compress its values anew");
+  }
   const FieldCuts& plan = archive.header().plan;
   if (!cuts_between_blocks(plan)) {
     throw UsageError(

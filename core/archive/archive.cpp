@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "core/base/bytes.hpp"
 #include "core/base/hash.hpp"
@@ -29,22 +30,18 @@ Bytes checked_body(Bytes bytes, const char* what) {
   return body;
 }
 
-/// Refuses what a later version says that its readers must know; none is known yet.
-void check_features(ByteReader& in) {
-  const auto features = in.get<std::uint32_t>();
-  if (features == 0) return;
-  const Bytes name = in.take(in.get<std::uint8_t>());
-  std::string text;
-  for (const std::byte letter : name) text += std::to_integer<char>(letter);
+std::string read_feature_name(ByteReader& in) {
+  std::string name;
+  for (const std::byte letter : in.take(in.get<std::uint8_t>())) {
+    name += std::to_integer<char>(letter);
+  }
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   };
-  if (text.empty() || !std::all_of(text.begin(), text.end(), is_plain)) {
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_plain)) {
     throw ArchiveError("the header needs a feature without a name");
   }
-  throw ArchiveError("the archive needs feature " + std::to_string(std::countr_zero(features)) +
-                     " (" + text +
-                     "), which this cuszi does not know; a later version may read it");
+  return name;
 }
 
 FieldCuts read_plan(ByteReader& in) {
@@ -61,14 +58,44 @@ FieldCuts read_plan(ByteReader& in) {
 
 }  // namespace
 
+void write_amended_feature(ByteWriter& out) {
+  constexpr std::string_view name = "amended";
+  out.put(feature_amended);
+  out.put(static_cast<std::uint8_t>(name.size()));
+  out.append(std::as_bytes(std::span(name)));
+}
+
+std::uint32_t read_features(ByteReader& in) {
+  const auto features = in.get<std::uint32_t>();
+  for (std::uint32_t left = features; left != 0; left &= left - 1) {
+    const std::string name = read_feature_name(in);
+    const int bit = std::countr_zero(left);
+    if (std::uint32_t{1} << bit == feature_amended) continue;
+    throw ArchiveError("the archive needs feature " + std::to_string(bit) + " (" + name +
+                       "), which this cuszi does not know; a later version may read it");
+  }
+  return features;
+}
+
+std::vector<std::byte> write_header(Bytes body) {
+  ByteWriter out;
+  out.append(std::as_bytes(std::span(magic)));
+  out.put(format_version);
+  out.put(static_cast<std::uint16_t>(body.size() + hash_bytes));
+  out.append(body);
+  out.put(block_hash(body));
+  return out.take();
+}
+
+Bytes read_header_body(Bytes bytes) { return checked_body(bytes, "the header"); }
+
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   ByteWriter body;
   body.put(std::uint32_t{0});  // features
   body.put(header.dtype);
   body.put(header.mode);
-  body.put(header.bound_asked);
-  body.put(header.bound_absolute);
-  if (has_two_bounds(header.mode)) body.put(header.share_asked);
+  const std::array bounds{header.bound_asked, header.bound_absolute, header.share_asked};
+  body.append(std::as_bytes(std::span(bounds).first(has_two_bounds(header.mode) ? 3 : 2)));
   body.put(static_cast<std::uint8_t>(header.fills.count));
   for (std::size_t i = 0; i < header.fills.count; ++i) {
     body.put(header.fills.values.at(i));
@@ -77,14 +104,7 @@ std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   for (const std::uint64_t extent : header.plan.dims.extents()) body.varint(extent);
   body.put(static_cast<std::uint8_t>(header.plan.axis));
   body.varint(header.plan.height);
-
-  ByteWriter out;
-  out.append(std::as_bytes(std::span(magic)));
-  out.put(format_version);
-  out.put(static_cast<std::uint16_t>(body.size() + hash_bytes));
-  out.append(body.view());
-  out.put(block_hash(body.view()));
-  return out.take();
+  return write_header(body.view());
 }
 
 bool begins_archive(Bytes bytes) {
@@ -107,8 +127,8 @@ ByteCount read_archive_prefix(Bytes prefix) {
 }
 
 ArchiveHeader read_archive_header(Bytes bytes) {
-  ByteReader in(checked_body(bytes, "the header"), "the header");
-  check_features(in);
+  ByteReader in(read_header_body(bytes), "the header");
+  if (read_features(in) != 0) throw ArchiveError("an amended archive stands in another");
   ArchiveHeader header;
   header.dtype = in.get<DType>();
   header.mode = in.get<ErrorMode>();

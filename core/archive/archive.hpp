@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/archive/frame_plan.hpp"
+#include "core/base/bytes.hpp"
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
@@ -40,6 +41,22 @@ inline constexpr ByteCount archive_prefix_bytes = 12;
 
 /// Writes an archive's header, with its prefix in front and its hash behind.
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header);
+
+/// What an archive can need its readers to know, as bits; each has a name in the header.
+inline constexpr std::uint32_t feature_amended = 1;
+
+/// Writes what the header of an amended archive begins with: the feature and its name.
+void write_amended_feature(ByteWriter& out);
+
+/// Reads what a header begins with: its features. Throws ArchiveError for those that are not known.
+std::uint32_t read_features(ByteReader& in);
+
+/// Writes a header: its prefix, the body and its hash.
+std::vector<std::byte> write_header(Bytes body);
+
+/// The body of a header, from the bytes behind the prefix. Throws ArchiveError if the hash that
+/// ends them does not match.
+Bytes read_header_body(Bytes bytes);
 
 /// Whether a file whose first bytes these are says that it is an archive.
 bool begins_archive(Bytes bytes);

@@ -13,25 +13,6 @@ namespace cuszi {
 
 namespace {
 
-/// Calls visit(point) for the selected points in raster order.
-template <class Visit>
-void for_each_point(const Selection& selection, const Visit& visit) {
-  const int rank = selection.from.rank();
-  const auto along = [&](const auto& self, int axis, std::uint64_t base) -> void {
-    if (axis == rank) {
-      visit(base);
-      return;
-    }
-    const auto a = static_cast<std::size_t>(axis);
-    const std::uint64_t count = selection.count(axis);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t at = selection.first[a] + i * selection.step[a];
-      self(self, axis + 1, base * selection.from[axis] + at);
-    }
-  };
-  along(along, 0, 0);
-}
-
 /// Calls visit(point) for the points of each selection in turn.
 template <class Visit>
 void for_each_point(std::span<const Selection> selections, const Visit& visit) {

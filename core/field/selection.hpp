@@ -28,6 +28,25 @@ struct Selection {
   Dims dims() const;
 };
 
+/// Calls visit(point) for the selected points in raster order, numbered by the array's.
+template <class Visit>
+void for_each_point(const Selection& selection, const Visit& visit) {
+  const int rank = selection.from.rank();
+  const auto along = [&](const auto& self, int axis, std::uint64_t base) -> void {
+    if (axis == rank) {
+      visit(base);
+      return;
+    }
+    const auto a = static_cast<std::size_t>(axis);
+    const std::uint64_t count = selection.count(axis);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t at = selection.first[a] + i * selection.step[a];
+      self(self, axis + 1, base * selection.from[axis] + at);
+    }
+  };
+  along(along, 0, 0);
+}
+
 /// A part of a field: along each axis, slowest first, the indices from `first` on and before `end`.
 struct Box {
   static constexpr std::uint64_t no_end = Selection::no_end;

@@ -154,6 +154,9 @@ std::set<std::string> features_of(Bytes archive) {
   };
   if (open.header.fills.count != 0) features.insert("fills");
   if (open.frames.size() > 1) features.insert("frames");
+  if (open.amendment) {
+    features.insert(feature("amended", static_cast<int>(open.amendment->grid.kind)));
+  }
   for (const OpenFrame& frame : open.frames) add_frame(frame, features);
   return features;
 }
@@ -167,6 +170,7 @@ std::set<std::string> all_features() {
     features.insert(feature("mode", cuszi::name_of(mode)));
   }
   features.insert("lossless:bitcomp");
+  for (int grid = 0; grid < 3; ++grid) features.insert(feature("amended", grid));
   add_all<FrameKind>("frame", 4, features);
   add_all<PredictorId>("predictor", std::variant_size_v<PredictorParams>, features);
   add_all<CoderId>("coder", std::variant_size_v<CoderParams>, features);

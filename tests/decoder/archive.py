@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import ans, huffman, interp, lorenzo, multilevel, tiles, zfp
+from . import amended, ans, huffman, interp, lorenzo, multilevel, tiles, zfp
 from .numbers import Reader, hash_of
 from .parts import LOG, bits_of_points, extents_of, mask_values, unpacked, untransformed
 
@@ -22,7 +22,10 @@ def decode(archive):
     reader = Reader(archive)
     assert reader.take(8) == b"\x89CUSZI\r\n"
     assert reader.u16() == 1
-    header = _read_header(Reader(_hashed(reader, reader.u16())))
+    body = Reader(_hashed(reader, reader.u16()))
+    if _features(body) == ["amended"]:
+        return amended.read(body, reader, decode, _header_of)
+    header = _read_header(body)
     values, sizes = [], []
     for number in range(header.frames):
         start = reader.at
@@ -39,17 +42,30 @@ def _hashed(reader, size):
     return body
 
 
+def _header_of(archive):
+    reader = Reader(archive)
+    reader.take(10)
+    body = Reader(_hashed(reader, reader.u16()))
+    assert _features(body) == []
+    return _read_header(body)
+
+
+def _features(body):
+    """The names of those that a header needs."""
+    names = [body.take(body.u8()).decode() for _ in range(bin(body.u32()).count("1"))]
+    assert names in ([], ["amended"]), names
+    return names
+
+
 def _read_header(body):
-    """1.1"""
+    """1.1, behind the features"""
     header = SimpleNamespace()
-    assert body.u32() == 0, "features"
     header.dtype = (np.float32, np.float64)[body.u8()]
     mode = body.u8()
     body.f64(), body.f64()  # bounds
     if mode >= 3:
         body.f64()  # share
-    for _ in range(body.u8()):
-        body.f64()  # fills
+    header.fills = [body.f64() for _ in range(body.u8())]
     header.dims = [body.varint() for _ in range(body.u8())]
     header.axis, header.height = body.u8(), body.varint()
     body.end()

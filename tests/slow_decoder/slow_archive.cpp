@@ -4,10 +4,12 @@
 #include <cstring>
 #include <limits>
 
+#include "core/archive/amendment.hpp"
 #include "core/archive/archive.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/lossless.hpp"
 #include "core/field/constant.hpp"
+#include "core/field/sparse_list.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {
@@ -163,13 +165,80 @@ std::vector<T> restore_frame(const Dims& dims, const FrameHeader& header, Bytes 
   return frame.values;
 }
 
+ArchiveHeader header_of(Bytes archive) {
+  ByteReader in(archive, "the archive");
+  const ByteCount body = read_archive_prefix(in.take(archive_prefix_bytes));
+  return read_archive_header(in.take(body));
+}
+
+/// Section 7: where a point of the box stands in the field.
+std::uint64_t place_in_field(const Amendment& amendment, const Dims& dims, std::uint64_t point) {
+  std::uint64_t place = 0;
+  std::uint64_t slice = 1;
+  for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+    const std::uint64_t at = point % amendment.dims[axis];
+    place += (amendment.box.first.at(static_cast<std::size_t>(axis)) + at) * slice;
+    point /= amendment.dims[axis];
+    slice *= dims[axis];
+  }
+  return place;
+}
+
+/// Section 7: the bits of the box's points.
+template <class T>
+std::vector<BitsOf<T>> amended_bits(const Amendment& amendment, Bytes exact, Bytes inner) {
+  std::vector<BitsOf<T>> bits(amendment.dims.count(), static_cast<BitsOf<T>>(amendment.hole));
+  if (!inner.empty()) {
+    const ArchiveHeader header = header_of(inner);
+    if (header.plan.dims != amendment.dims || header.dtype != dtype_of<T>) {
+      throw ArchiveError("the inner archive is not of the box");
+    }
+    const MissingTest<T> is_missing(header.fills);
+    const std::vector<std::byte> values = decode(inner);
+    for (std::uint64_t i = 0; i < bits.size(); ++i) {
+      T value;
+      std::memcpy(&value, values.data() + i * sizeof(T), sizeof(T));
+      if (!is_missing(value)) value = amendment.grid.nearest(value);
+      std::memcpy(&bits[i], &value, sizeof(T));
+    }
+  }
+  if (exact.empty()) return bits;
+  const SparseList list = SparseList::decode(exact, bits.size());
+  for (const SparseEntry& entry : list.entries()) {
+    bits[entry.point] = static_cast<BitsOf<T>>(entry.value);
+  }
+  return bits;
+}
+
+std::vector<std::byte> decode_amended(const Amendment& amendment, ByteReader& in) {
+  const Bytes base = in.take(amendment.base_bytes);
+  const Bytes exact = in.take(amendment.exact_bytes);
+  const Bytes inner = in.take(amendment.inner_bytes);
+  in.expect_end();
+  const ArchiveHeader header = header_of(base);
+  check_amendment(amendment, header);
+  if (block_hash(exact) != amendment.exact_hash)
+    throw ArchiveError("the exact values' hash is wrong");
+  std::vector<std::byte> values = decode(base);
+  with_type_of(header.dtype, [&]<class T>(T /*type*/) {
+    const auto bits = amended_bits<T>(amendment, exact, inner);
+    for (std::uint64_t i = 0; i < bits.size(); ++i) {
+      if (bits[i] == static_cast<BitsOf<T>>(amendment.hole)) continue;
+      const std::uint64_t place = place_in_field(amendment, header.plan.dims, i);
+      std::memcpy(values.data() + place * sizeof(T), &bits[i], sizeof(T));
+    }
+  });
+  return values;
+}
+
 }  // namespace
 
 std::vector<std::byte> decode(Bytes archive) {
   std::vector<std::byte> all;
   ByteReader in(archive, "the archive");
-  const ByteCount body = read_archive_prefix(in.take(archive_prefix_bytes));
-  const ArchiveHeader header = read_archive_header(in.take(body));
+  const Bytes body = in.take(read_archive_prefix(in.take(archive_prefix_bytes)));
+  if (const auto amendment = read_amended_header(body)) return decode_amended(*amendment, in);
+  const ArchiveHeader header = read_archive_header(body);
   std::vector<ByteCount> frame_bytes;
   for (std::uint64_t i = 0; i < header.plan.frames(); ++i) {
     const ByteCount before = in.remaining();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/archive/amendment.hpp"
 #include "core/archive/archive.hpp"
 #include "core/backend/backend.hpp"
 #include "core/base/bytes.hpp"
@@ -33,12 +34,35 @@ ByteCount repair_table(MutableBytes table, const FrameShape& shape, MutableBytes
   return header.payload_bytes();
 }
 
+void repair(MutableBytes rest);
+
+/// Repairs an amended archive, whose parts follow its header.
+void repair_amended(MutableBytes header, Amendment amendment, MutableBytes rest) {
+  const MutableBytes base = take(rest, amendment.base_bytes);
+  const MutableBytes exact = take(rest, amendment.exact_bytes);
+  amendment.exact_hash = block_hash(exact);
+  const std::vector<std::byte> repaired = write_amended_header(amendment);
+  if (repaired.size() == archive_prefix_bytes + header.size()) {
+    std::copy(repaired.begin() + archive_prefix_bytes, repaired.end(), header.begin());
+  }
+  for (const MutableBytes part : {base, take(rest, amendment.inner_bytes)}) {
+    try {
+      repair(part);
+    } catch (const ArchiveError&) {
+      // The other part may still be what readers get to.
+    }
+  }
+}
+
 void repair(MutableBytes rest) {
   const MutableBytes body = [&] {
     const ByteCount size = read_archive_prefix(take(rest, archive_prefix_bytes));
     return take(rest, size);
   }();
   rehash(body);
+  if (const auto amendment = read_amended_header(body)) {
+    return repair_amended(body, *amendment, rest);
+  }
   const ArchiveHeader header = read_archive_header(body);
   for (std::uint64_t i = 0; i < header.plan.frames(); ++i) {
     const ByteCount size = read_frame_prefix(take(rest, frame_prefix_bytes));

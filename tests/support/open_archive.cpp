@@ -85,6 +85,8 @@ OpenArchive::OpenArchive(Bytes archive) {
     frames.push_back(open_frame(reader.next_frame()));
   }
   reader.finish();
+  amendment = reader.amendment();
+  if (amendment) amended = reader.read_amendment();
 }
 
 std::vector<std::byte> OpenArchive::close(const ChangeBody& change) const {
@@ -103,7 +105,14 @@ std::vector<std::byte> OpenArchive::close(const ChangeBody& change) const {
     sizes.push_back(out.size() - start);
   }
   out.append(footer_of(sizes, change));
-  return out.take();
+  if (!amendment) return out.take();
+  Amendment around = *amendment;
+  around.base_bytes = out.size();
+  ByteWriter all;
+  all.append(write_amended_header(around));
+  for (const Bytes part : {out.view(), Bytes(amended.exact), Bytes(amended.inner)})
+    all.append(part);
+  return all.take();
 }
 
 }  // namespace cuszi::test

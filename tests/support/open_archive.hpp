@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "codec/archive/archive_reader.hpp"
 #include "core/archive/archive.hpp"
 #include "core/archive/frame.hpp"
 
@@ -35,6 +36,8 @@ using ChangeBody = std::function<void(Body, std::vector<std::byte>&)>;
 struct OpenArchive {
   ArchiveHeader header;
   std::vector<OpenFrame> frames;
+  std::optional<Amendment> amendment;  ///< of an amended archive, whose base the rest is
+  AmendmentParts amended;
 
   /// Reads header, tables and footer, but not what the sections hold. Throws ArchiveError.
   explicit OpenArchive(Bytes archive);

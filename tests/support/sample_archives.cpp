@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "codec/archive/amend.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
@@ -113,6 +114,26 @@ SampleArchive levels_sample() {
     s.frame.predictor.id = PredictorId::multilevel;
     s.frame.coder = CoderId::ans;
   });
+}
+
+/// An archive of which a box was written anew, with values of another field.
+SampleArchive amended_sample(const std::string& name, const Dims& dims, DType dtype, const Box& box,
+                             const Choose& choose) {
+  FieldSettings settings;
+  settings.mode = ErrorMode::absolute;
+  settings.bound = 1e-2;
+  choose(settings);
+  const auto archive =
+      make_archive(dims, dtype, make_field(FieldKind::smooth, dims, dtype, 3), settings);
+  std::vector<std::byte> values = restore_archive(archive);
+  const std::vector<std::byte> others = make_field(FieldKind::missing, dims, dtype, 4);
+  for_each_point(Selection{dims, box.first, {1, 1, 1, 1}, box.end}, [&](std::uint64_t i) {
+    std::copy_n(others.begin() + static_cast<std::ptrdiff_t>(i * size_of(dtype)), size_of(dtype),
+                values.begin() + static_cast<std::ptrdiff_t>(i * size_of(dtype)));
+  });
+  Backends backends(on_cpu);
+  const Bytes archives[] = {archive};
+  return {name, amend_field(backends, settings, {dtype, dims}, values, archives).value().archive};
 }
 
 SampleArchive constant_sample() {
@@ -402,6 +423,16 @@ const std::vector<SampleArchive>& small_archives() {
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
       constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
+      amended_sample("amended", {9, 10, 11}, DType::f32, {{2, 0, 3, 0}, {5, 10, 9, 1}},
+                     [](S& s) { s.frame.predictor.id = PredictorId::lorenzo; }),
+      amended_sample("amended under a share of each value", {20, 20}, DType::f64,
+                     {{3, 4, 0, 0}, {9, 20, 1, 1}},
+                     [](S& s) {
+                       make_pointwise(s);
+                       s.frame.predictor.id = PredictorId::tiles;
+                     }),
+      amended_sample("amended by exact values", {300}, DType::f32, {{7, 0, 0, 0}, {27, 1, 1, 1}},
+                     [](S& s) { s.frame.predictor.id = PredictorId::tiles; }),
       sample("the larger of two bounds", FieldKind::rough, {8, 8, 9}, DType::f32,
              [](S& s) {
                s = ratio_settings();

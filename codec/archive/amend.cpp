@@ -1,0 +1,381 @@
+#include "codec/archive/amend.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "codec/archive/amended_points.hpp"
+#include "codec/archive/archive_reader.hpp"
+#include "codec/archive/archive_writer.hpp"
+#include "codec/field/field_source.hpp"
+#include "core/base/hash.hpp"
+#include "core/field/sparse_list.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// What a point's value is, and where it stands.
+enum class Point : std::uint8_t {
+  of_base,  ///< as before, in the base
+  as_was,   ///< as before, in the amendment
+  fresh     ///< another than before
+};
+
+bool is_whole(Point point) { return point != Point::of_base; }
+
+template <class T>
+std::vector<T> restored_values(Backends& backends, ArchiveReader& archive) {
+  std::vector<T> values(archive.header().plan.dims.count());
+  CallTimes times;
+  restore_values(backends, archive, times, std::nullopt, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+std::vector<std::byte> compressed(Backends& backends, const FieldSettings& settings,
+                                  const FieldLayout& layout, Bytes values,
+                                  std::vector<FillWarning>* warnings = nullptr) {
+  FieldSource source(std::make_unique<MemorySource>(values), layout,
+                     plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
+  MemorySink archive;
+  CallTimes times;
+  CompressedField made = compress_field(backends, settings, source, archive, times);
+  if (warnings != nullptr) *warnings = std::move(made.warnings);
+  return archive.take();
+}
+
+/// The settings without what only a whole field has.
+FieldSettings of_part(FieldSettings settings) {
+  settings.expected_fills = 0;
+  settings.frame.isovalues = {};
+  settings.frame.predictor.multilevel.axes.reset();
+  settings.places = {};
+  return settings;
+}
+
+FieldSettings lossless(FieldSettings settings) {
+  settings = of_part(std::move(settings));
+  settings.mode = ErrorMode::absolute;
+  settings.bound = settings.share = 0;
+  settings.frame.predictor.zfp.mode = {};
+  return settings;
+}
+
+/// The grid of values that are coded under these settings; none where a bound does not go with one
+/// for all points.
+ValueGrid grid_for(const FieldSettings& settings) {
+  const bool has_grid = !settings.places.any() && settings.bound > 0 && settings.bound < no_bound &&
+                        settings.frame.predictor.zfp.mode.kind == ZfpMode::Kind::accuracy;
+  return has_grid ? ValueGrid::of(value_bound(settings.asked(), {})) : ValueGrid{};
+}
+
+/// Settings whose bound keeps the nearest value of the grid what it is.
+FieldSettings on_grid(const FieldSettings& settings) {
+  constexpr double margin = 1 - 0x1p-8;  // for roundings
+  FieldSettings kept = of_part(settings);
+  switch (settings.mode) {
+    case ErrorMode::pointwise: kept.bound *= margin / 4; break;
+    case ErrorMode::absolute_or_pointwise:
+    case ErrorMode::absolute_and_pointwise:
+      kept.bound *= margin / 2;
+      kept.share *= margin / 4;
+      break;
+    default: kept.bound *= margin;
+  }
+  return kept;
+}
+
+std::vector<std::byte> assembled(Amendment amendment, Bytes base, Bytes exact, Bytes inner) {
+  amendment.base_bytes = base.size();
+  amendment.exact_bytes = exact.size();
+  amendment.exact_hash = block_hash(exact);
+  amendment.inner_bytes = inner.size();
+  std::vector<std::byte> archive = write_amended_header(amendment);
+  for (const Bytes part : {base, exact, inner}) {
+    archive.insert(archive.end(), part.begin(), part.end());
+  }
+  MemorySource source(archive);
+  ArchiveReader(source).read_amendment();  // what cannot be read is not written
+  return archive;
+}
+
+/// Makes amended archives of one field.
+template <class T>
+class Amender {
+ public:
+  using Bits = BitsOf<T>;
+
+  Amender(Backends& backends, const FieldSettings& settings, const FieldLayout& layout,
+          Bytes values)
+      : backends_(backends),
+        settings_(settings),
+        layout_(layout),
+        bytes_(values),
+        bound_(value_bound(settings.asked(), {})),
+        values_(layout.dims.count()),
+        is_missing_(settings.fills) {
+    std::memcpy(values_.data(), values.data(), values.size());
+  }
+
+  std::optional<AmendedField> amend(std::span<const Bytes> archives) {
+    const Bytes archive = nearest(archives);
+    const Bytes base = read(archive);
+    if (fresh() == 0) return AmendedField{{archive.begin(), archive.end()}};
+    for (const Bytes other : archives) {
+      if (other.data() != archive.data()) keep_values_of(other);
+    }
+    std::uint64_t kept = 0;
+    for (std::uint64_t i = 0; i < values_.size(); ++i) {
+      if (points_[i] != Point::fresh && !is_missing_(values_[i])) ++kept;
+    }
+    if (kept == 0) return std::nullopt;
+    AmendedField made{};
+    made.archive =
+        kept < values_.size() / few_kept ? anew(made.warnings) : on_base(base, made.warnings);
+    if (made.archive.size() <= bytes_.size() / 2) return made;
+    // Values that do not compress: without a base, nothing is there twice.
+    points_.assign(values_.size(), Point::as_was);
+    std::vector<std::byte> whole = with_inner(of_hull(), nothing(), lossless(settings_));
+    if (whole.size() < made.archive.size()) made.archive = std::move(whole);
+    return made;
+  }
+
+ private:
+  /// Where fewer than one in so many points are kept, all are compressed anew.
+  static constexpr std::uint64_t few_kept = 64;
+  /// As many points are listed rather than compressed.
+  static constexpr std::uint64_t few_points = 32;
+
+  Bytes nearest(std::span<const Bytes> archives) {
+    if (archives.size() == 1) return archives.front();
+    std::uint64_t fewest = values_.size() + 1;
+    Bytes best;
+    for (const Bytes archive : archives) {
+      read(archive);
+      if (fresh() >= fewest) continue;
+      fewest = fresh();
+      best = archive;
+    }
+    return best;
+  }
+
+  /// Keeps what is as another archive restores it: the field may be a part of that one's history.
+  void keep_values_of(Bytes archive) {
+    MemorySource source(archive);
+    ArchiveReader reader(source);
+    const std::vector<T> others = restored_values<T>(backends_, reader);
+    for (std::uint64_t i = 0; i < values_.size(); ++i) {
+      if (points_[i] == Point::fresh && bits(values_[i]) == bits(others[i])) {
+        points_[i] = Point::as_was;
+      }
+    }
+  }
+
+  std::uint64_t fresh() const {
+    return static_cast<std::uint64_t>(std::ranges::count(points_, Point::fresh));
+  }
+
+  /// Restores the archive and finds what has changed. Returns its base.
+  Bytes read(Bytes archive) {
+    MemorySource source(archive);
+    ArchiveReader reader(source);
+    const Bytes base = reader.amendment()
+                           ? archive.subspan(archive.size() - reader.amendment()->bytes())
+                                 .first(reader.amendment()->base_bytes)
+                           : archive;
+    MemorySource base_source(base);
+    ArchiveReader base_reader(base_source);
+    restored_ = restored_values<T>(backends_, base_reader);
+    points_.assign(values_.size(), Point::of_base);
+    if (reader.amendment()) take_amended(reader);
+    for (std::uint64_t i = 0; i < values_.size(); ++i) {
+      if (bits(values_[i]) != bits(restored_[i])) points_[i] = Point::fresh;
+    }
+    return base;
+  }
+
+  AmendedPoints amended_points(ArchiveReader& reader) {
+    CallTimes times;
+    return {reader, std::nullopt, [&](ArchiveReader& inner, MutableBytes values) {
+              restore_values(backends_, inner, times, std::nullopt, values);
+            }};
+  }
+
+  /// All values that an amendment has, in their places; holes elsewhere.
+  std::vector<T> spread(ArchiveReader& reader) {
+    const auto hole = std::bit_cast<T>(static_cast<Bits>(reader.amendment()->hole));
+    std::vector<T> values(values_.size());
+    std::fill(values.begin(), values.end(), hole);
+    amended_points(reader).put({}, {layout_.dims}, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  void take_amended(ArchiveReader& reader) {
+    const auto hole = static_cast<Bits>(reader.amendment()->hole);
+    const std::vector<T> amended = spread(reader);
+    for (std::uint64_t i = 0; i < values_.size(); ++i) {
+      if (bits(amended[i]) == hole) continue;
+      restored_[i] = amended[i];
+      points_[i] = Point::as_was;
+    }
+  }
+
+  static Bits bits(T value) { return std::bit_cast<Bits>(value); }
+
+  /// A new archive, and a list of what it does not give back.
+  std::vector<std::byte> anew(std::vector<FillWarning>& warnings) {
+    const std::vector<std::byte> base =
+        compressed(backends_, settings_, layout_, bytes_, &warnings);
+    MemorySource source(base);
+    ArchiveReader reader(source);
+    const std::vector<T> back = restored_values<T>(backends_, reader);
+    for (std::uint64_t i = 0; i < values_.size(); ++i) {
+      const bool as_was = points_[i] != Point::fresh && bits(back[i]) != bits(values_[i]);
+      points_[i] = as_was ? Point::as_was : Point::of_base;
+    }
+    if (std::ranges::none_of(points_, is_whole)) return base;
+    Amendment amendment = of_hull();
+    return assembled(amendment, base, listed(amendment), {});
+  }
+
+  std::vector<std::byte> on_base(Bytes base, std::vector<FillWarning>& warnings) {
+    std::vector<std::byte> blank;
+    if (std::ranges::all_of(points_, is_whole)) base = blank = nothing();
+    return with_amendment(base, warnings);
+  }
+
+  /// A small archive in the place of a base of which no point is left.
+  std::vector<std::byte> nothing() const {
+    const std::vector<T> zeros(values_.size());
+    return compressed(backends_, of_part(settings_), layout_, std::as_bytes(std::span(zeros)));
+  }
+
+  std::vector<std::byte> with_amendment(Bytes base, std::vector<FillWarning>& warnings) {
+    Amendment amendment = of_hull();
+    const auto points = static_cast<std::uint64_t>(std::ranges::count_if(points_, is_whole));
+    if (points <= few_points) return assembled(amendment, base, listed(amendment), {});
+    amendment.grid = grid_for(settings_);
+    if (amendment.grid.kind == ValueGrid::Kind::none) {
+      return with_inner(amendment, base, lossless(settings_), &warnings);
+    }
+    std::vector<std::byte> made = with_inner(amendment, base, on_grid(settings_), &warnings);
+    // Where the grid was another before, or the bound is about as small as roundings.
+    if (exact_ <= points / 8) return made;
+    amendment.grid = {};
+    const std::vector<std::byte> whole = with_inner(amendment, base, lossless(settings_));
+    return whole.size() < made.size() ? whole : made;
+  }
+
+  /// An amendment with an inner archive, and a list of what that does not give back.
+  std::vector<std::byte> with_inner(Amendment amendment, Bytes base, const FieldSettings& settings,
+                                    std::vector<FillWarning>* warnings = nullptr) {
+    const std::vector<T> box = in_box(amendment);
+    const FieldLayout layout{layout_.dtype, amendment.dims};
+    const std::vector<std::byte> inner =
+        compressed(backends_, settings, layout, std::as_bytes(std::span(box)), warnings);
+    const std::vector<std::byte> unlisted = assembled(amendment, base, {}, inner);
+    MemorySource source(unlisted);
+    ArchiveReader reader(source);
+    const std::vector<T> back = spread(reader);
+    const std::vector<std::byte> list = listed(amendment, &back);
+    return list.empty() ? unlisted : assembled(amendment, base, list, inner);
+  }
+
+  bool is_good(std::uint64_t i, T back) const {
+    const T value = values_[i];
+    if (points_[i] == Point::as_was || is_missing_(value)) return bits(back) == bits(value);
+    return bound_.holds(value, back) && !is_missing_(back) &&
+           on_same_sides(settings_.frame.isovalues, value, back);
+  }
+
+  /// The box's values for the inner archive.
+  std::vector<T> in_box(const Amendment& amendment) const {
+    const auto hole = std::bit_cast<T>(static_cast<Bits>(amendment.hole));
+    std::vector<T> box(amendment.dims.count());
+    for_each_in_box(amendment, [&](std::uint64_t of_box, std::uint64_t i) {
+      const bool stays = points_[i] != Point::fresh || is_missing_(values_[i]);
+      const T value = stays ? values_[i] : amendment.grid.nearest(values_[i]);
+      box[of_box] = is_whole(points_[i]) ? value : hole;
+    });
+    return box;
+  }
+
+  /// The exact values of the amendment's points, or of those that do not come back right.
+  std::vector<std::byte> listed(const Amendment& amendment, const std::vector<T>* back = nullptr) {
+    std::vector<SparseEntry> entries;
+    for_each_in_box(amendment, [&](std::uint64_t of_box, std::uint64_t i) {
+      if (!is_whole(points_[i]) || (back != nullptr && is_good(i, (*back)[i]))) return;
+      entries.push_back({of_box, bits(values_[i])});
+    });
+    exact_ = entries.size();
+    return SparseList::encode(entries, amendment.dims.count());
+  }
+
+  template <class F>
+  void for_each_in_box(const Amendment& amendment, const F& f) const {
+    Selection selection{layout_.dims};
+    selection.first = amendment.box.first;
+    selection.end = amendment.box.end;
+    std::uint64_t of_box = 0;
+    for_each_point(selection, [&](std::uint64_t i) { f(of_box++, i); });
+  }
+
+  /// An amendment of the box around all of its points.
+  Amendment of_hull() const {
+    const auto rank = static_cast<std::size_t>(layout_.dims.rank());
+    Amendment amendment;
+    amendment.box.first.fill(Box::no_end);
+    amendment.box.end.fill(0);
+    std::array<std::uint64_t, Dims::max_rank> at{};
+    for (const Point point : points_) {
+      for (std::size_t axis = 0; axis < rank && is_whole(point); ++axis) {
+        amendment.box.first.at(axis) = std::min(amendment.box.first.at(axis), at.at(axis));
+        amendment.box.end.at(axis) = std::max(amendment.box.end.at(axis), at.at(axis) + 1);
+      }
+      for (std::size_t axis = rank; axis-- > 0;) {
+        if (++at.at(axis) < layout_.dims[static_cast<int>(axis)]) break;
+        at.at(axis) = 0;
+      }
+    }
+    std::array<std::uint64_t, Dims::max_rank> extents{};
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      extents.at(axis) = amendment.box.end.at(axis) - amendment.box.first.at(axis);
+    }
+    amendment.dims = Dims::make(std::span(extents).first(rank)).value();
+    amendment.hole = unused_bits();
+    return amendment;
+  }
+
+  /// The bits of a NaN that the field does not have.
+  std::uint64_t unused_bits() const {
+    Bits hole = bits(std::numeric_limits<T>::quiet_NaN()) + 0xC521;
+    const auto is_hole = [&](T value) { return bits(value) == hole; };
+    while (std::ranges::any_of(values_, is_hole)) ++hole;
+    return hole;
+  }
+
+  Backends& backends_;
+  const FieldSettings& settings_;
+  FieldLayout layout_;
+  Bytes bytes_;
+  ValueBound bound_;
+  std::vector<T> values_;
+  MissingTest<T> is_missing_;
+  std::vector<T> restored_;    ///< of the archive that is amended
+  std::vector<Point> points_;  ///< of the field
+  std::uint64_t exact_ = 0;    ///< entries of the last list
+};
+
+}  // namespace
+
+std::optional<AmendedField> amend_field(Backends& backends, const FieldSettings& settings,
+                                        const FieldLayout& layout, Bytes values,
+                                        std::span<const Bytes> archives) {
+  return with_type_of(layout.dtype, [&]<class T>(T /*type*/) {
+    return Amender<T>(backends, settings, layout, values).amend(archives);
+  });
+}
+
+}  // namespace cuszi

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "core/field/value_bound.hpp"
+
+namespace cuszi {
+
+/// Values that all restored ones are moved to: multiples of a step. A value on the grid stays as it
+/// is, however often it is coded again with an error below half a step.
+struct ValueGrid {
+  enum class Kind : std::uint8_t {
+    none = 0,    ///< values stay as they are
+    even = 1,    ///< one step for all values
+    binary = 2,  ///< a power of two for all values of one exponent
+  };
+
+  Kind kind = Kind::none;
+  double step = 0;       ///< of `even`
+  ValueBound bound = 0;  ///< of `binary`: what half a step does not exceed
+
+  /// The widest grid whose nearest value is within the bound of any value, but for roundings.
+  static ValueGrid of(const ValueBound& bound) {
+    if (bound.goes_with_values()) return {Kind::binary, 0, bound};
+    const double step = 2 * bound.bound;
+    const bool is_usable = step > 0 && step <= std::numeric_limits<double>::max();
+    return is_usable ? ValueGrid{Kind::even, step, 0} : ValueGrid{};
+  }
+
+  /// The value of the grid that is nearest to a finite one; other values stay as they are, and so
+  /// do those that are too large for the grid.
+  template <class T>
+  T nearest(T value) const {
+    const double exact = value;
+    const double width = step_at(magnitude_of(exact));
+    const double steps = exact * (1 / width);
+    constexpr double rounding = 0x1.8p52;  // sums with it are integers
+    const auto moved = static_cast<T>(((steps + rounding) - rounding) * width);
+    return magnitude_of(steps) < 0x1p51 ? moved : value;
+  }
+
+ private:
+  /// 0 where values stay as they are.
+  double step_at(double magnitude) const {
+    if (kind == Kind::even) return step;
+    if (kind == Kind::none) return 0;
+    const double of_share = bound.share * power_below(magnitude);
+    switch (bound.kind) {
+      case ValueBound::Kind::share: return power_below(2 * of_share);
+      case ValueBound::Kind::either:
+        return power_below(2 * (bound.bound > of_share ? bound.bound : of_share));
+      default: return power_below(2 * (bound.bound < of_share ? bound.bound : of_share));
+    }
+  }
+
+  /// The power of two at or below a number; 0 for those without one among the normal doubles.
+  static double power_below(double magnitude) {
+    const auto exponent = std::bit_cast<std::uint64_t>(magnitude) & 0x7FF0000000000000U;
+    return exponent == 0x7FF0000000000000U ? 0 : std::bit_cast<double>(exponent);
+  }
+};
+
+}  // namespace cuszi
