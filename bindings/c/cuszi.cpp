@@ -13,6 +13,7 @@
 #include "bindings/c/device_batch.hpp"
 #include "bindings/c/field_buffer.hpp"
 #include "bindings/c/options.hpp"
+#include "bindings/c/remembering.hpp"
 #include "bindings/c/single_call.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/archive/archive_writer.hpp"
@@ -100,11 +101,17 @@ std::string joined(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() ? one + other : one + "; " + other;
 }
 
-/// What makes an archive useless. Throws that instead if `strict`.
+/// What makes an archive useless of values that were looked at. Throws that instead if `strict`.
+std::string warning_of(const std::vector<FillWarning>& warnings, bool strict) {
+  std::string warning = spoiling(warnings, "fills");
+  if (strict && !warning.empty()) throw InputError(warning);
+  return warning;
+}
+
+/// The same, of an archive for a target, too.
 std::string warning_of(const TargetArchive& made, const std::optional<Target>& target,
                        bool strict) {
-  std::string warning = spoiling(made.result.warnings, "fills");
-  if (strict && !warning.empty()) throw InputError(warning);
+  const std::string warning = warning_of(made.result.warnings, strict);
   if (!target || is_met(*target, made.reached)) return warning;
   const std::string unmet = fmt::format("the target {} was not met; the archive reaches {:.4g}",
                                         to_string(*target), made.reached);
@@ -143,7 +150,8 @@ std::optional<int> device_with(std::initializer_list<const void*> memory) {
 
 ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
   const FieldLayout layout = field_layout(field);
-  const FieldSettings settings = checked_settings(read_options(caller_options));
+  const cuszi_options options = read_options(caller_options);
+  const FieldSettings settings = checked_settings(options);
   ArchiveHeader header;
   header.dtype = layout.dtype;
   header.mode = settings.mode;
@@ -153,7 +161,7 @@ ByteCount bound(const cuszi_field* field, const cuszi_options* caller_options) {
     header.fills.count = FillValues::max_count;
   }
   header.plan = plan_frames(layout.dims, layout.dtype, settings.frame_bytes);
-  return most_archive_bytes(header);
+  return most_archive_bytes(header) + (options.remember != 0 ? most_amendment_bytes : 0);
 }
 
 void compress(cuszi_context& context, const cuszi_options* caller_options, const cuszi_field* field,
@@ -170,6 +178,12 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
                      plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
   Backends& backends = context.backends(run.choice());
   context.set_reached(std::numeric_limits<double>::quiet_NaN());
+  if (const auto amended = amend_remembered(backends, options, settings, layout, input)) {
+    sink.write(amended->archive);
+    size = amended->archive.size();
+    const std::string warning = warning_of(amended->warnings, options.strict != 0);
+    return context.set_warning(joined(warning, context.new_losses()));
+  }
   const std::optional<Target> target = target_of(options);
   CallTimes times;
   const TargetArchive made =
@@ -202,6 +216,10 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   users.memory_limit = run.memory_limit();
   CallTimes times;
   restore_field(context.backends(run.choice()), reader, preview, times, users);
+  if (preview.stride() == 1 && !preview.has_box()) {
+    const FieldLayout layout{reader.header().dtype, reader.header().plan.dims};
+    remember(options, layout, bytes, room.first(layout.field_bytes()));
+  }
   context.set_warning(context.new_losses());
 }
 

@@ -8,6 +8,8 @@
 
 #include "bindings/c/batch.hpp"
 #include "bindings/c/options.hpp"
+#include "bindings/c/remembering.hpp"
+#include "codec/archive/archive_reader.hpp"
 #include "codec/archive/field_batch.hpp"
 #include "codec/frames/device_memory.hpp"
 #include "core/base/thread_count.hpp"
@@ -138,6 +140,16 @@ struct Joined {
   }
 };
 
+/// See remember(), of the options as a caller gives them.
+void remember_restored(const cuszi_options& options, const ArchiveOfBatch& done) {
+  const cuszi_options known = read_options(&options);
+  if (known.remember == 0) return;
+  const std::unique_ptr<ByteSource> source = make_memory_source(done.archive);
+  const ArchiveHeader header = ArchiveReader(*source).header();
+  const FieldLayout layout{header.dtype, header.plan.dims};
+  remember(known, layout, done.archive, Bytes(done.room).first(layout.field_bytes()));
+}
+
 /// Fewer have nothing to share.
 constexpr std::size_t fewest_together = 2;
 
@@ -146,6 +158,7 @@ std::optional<FieldOfBatch> joint(Gathering& gathering, const cuszi_compression&
   if (asked.goes_alone() || !asked.settings) return std::nullopt;
   const FieldLayout layout = field_layout(&member.field);
   if (!is_small_in_batch(layout.field_bytes())) return std::nullopt;
+  if (may_be_amended(read_options(asked.options), layout)) return std::nullopt;
   const std::optional<int> device = gathering.device_of(member.values);
   if (gathering.device_of(member.archive) != device || !gathering.takes(asked, device)) {
     return std::nullopt;
@@ -233,8 +246,10 @@ std::vector<std::size_t> decompress_together(cuszi_context& context, const cuszi
       [](Backend& backend, std::span<ArchiveOfBatch> archives) {
         restore_batch(backend, archives);
       },
-      [](cuszi_decompression& member, const ArchiveOfBatch& archive) {
+      [&](cuszi_decompression& member, const ArchiveOfBatch& archive) {
         member.status = CUSZI_OK;
+        if (archive.is_done)
+          remember_restored(*gathering.asked_by(member.options).options, archive);
         return archive.is_done;
       });
 }

@@ -94,7 +94,7 @@ module cuszi_c_api
 
     type(cuszi_region) :: regions(cuszi_max_regions)
     integer(c_int32_t) :: region_count = 0
-    integer(c_int32_t) :: reserved = 0
+    integer(c_int32_t) :: remember = 0
     type(c_ptr) :: bound_field = c_null_ptr
     integer(c_int64_t) :: bound_count = 0
     integer(c_int64_t) :: bound_blocks(cuszi_max_rank) = 0

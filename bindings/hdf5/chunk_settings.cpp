@@ -179,6 +179,7 @@ cuszi_options ChunkSettings::options() const {
   options.strict = strict ? 1 : 0;
   options.has_padding =
       1;  // with 0, of chunks beyond the dataset's edge and of what was never written
+  options.remember = 1;
   return options;
 }
 

@@ -116,7 +116,7 @@ std::size_t decode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
   if (cuszi_field_bytes(&info.field) != size || info.field.dtype != chunk.field.dtype) {
     throw std::runtime_error("the archive is not of this chunk's size and type");
   }
-  cuszi_options options = cuszi_default_options();
+  cuszi_options options = chunk.options();
   options.memory_limit = memory_limit(size);
   Buffer values(hdf5, size);
   if (values.bytes == nullptr) return 0;

@@ -17,6 +17,7 @@ namespace {
 /// A byte that is not ASCII, the name, and line ends that a transfer as text would change.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'C', 'U', 'S', 'Z', 'I', '\r', '\n'};
 constexpr std::uint32_t footer_magic = 0x5A535543;  // "CUSZ"
+constexpr std::string_view amended_name = "amended";
 constexpr ByteCount hash_bytes = sizeof(std::uint64_t);
 
 /// The part of `bytes` in front of the hash that ends them. Throws ArchiveError if it does not
@@ -59,10 +60,9 @@ FieldCuts read_plan(ByteReader& in) {
 }  // namespace
 
 void write_amended_feature(ByteWriter& out) {
-  constexpr std::string_view name = "amended";
   out.put(feature_amended);
-  out.put(static_cast<std::uint8_t>(name.size()));
-  out.append(std::as_bytes(std::span(name)));
+  out.put(static_cast<std::uint8_t>(amended_name.size()));
+  out.append(std::as_bytes(std::span(amended_name)));
 }
 
 std::uint32_t read_features(ByteReader& in) {
@@ -70,7 +70,7 @@ std::uint32_t read_features(ByteReader& in) {
   for (std::uint32_t left = features; left != 0; left &= left - 1) {
     const std::string name = read_feature_name(in);
     const int bit = std::countr_zero(left);
-    if (std::uint32_t{1} << bit == feature_amended) continue;
+    if (std::uint32_t{1} << bit == feature_amended && name == amended_name) continue;
     throw ArchiveError("the archive needs feature " + std::to_string(bit) + " (" + name +
                        "), which this cuszi does not know; a later version may read it");
   }

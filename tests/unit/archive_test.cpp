@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/archive/amendment.hpp"
 #include "core/base/bytes.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
@@ -128,10 +129,60 @@ TEST_CASE("features that a later version needs are refused by number and name") 
   CHECK_THROWS_WITH(read(6, "\x1p\x1q"),
                     "the archive needs feature 1 (p), which this cuszi does not know; a later "
                     "version may read it");
+  CHECK_THROWS_WITH(read(3,
+                         "\x7"
+                         "amended\x1q"),
+                    "the archive needs feature 1 (q), which this cuszi does not know; a later "
+                    "version may read it");
+  CHECK_THROWS_WITH(read(1,
+                         "\x7"
+                         "amended"),
+                    "an amended archive stands in another");
   const char* const none = "the header needs a feature without a name";
   CHECK_THROWS_WITH(read(1, std::string_view("\0", 1)), none);
   CHECK_THROWS_WITH(read(1, "\x2\n "), none);
   CHECK_THROWS_WITH(read(1, "\xfftoo long"), "the header is truncated");
+}
+
+TEST_CASE("headers of amended archives come back, and impossible ones are refused") {
+  Amendment good;
+  good.base_bytes = 1000;
+  good.dims = Dims{7, 8, 9};
+  good.box = {{1, 2, 3, 0}, {8, 10, 12, Box::no_end}};
+  good.grid = ValueGrid::of(ValueBound{ValueBound::Kind::either, 1e-3, 0.25});
+  good.hole = 0x7FC0C521;
+  good.exact_bytes = 50;
+  good.inner_bytes = 2000;
+  const auto read = [&](const auto& change) {
+    Amendment changed = good;
+    change(changed);
+    const std::vector<std::byte> bytes = write_amended_header(changed);
+    REQUIRE(read_archive_prefix(Bytes(bytes).first(archive_prefix_bytes)) ==
+            bytes.size() - archive_prefix_bytes);
+    return read_amended_header(Bytes(bytes).subspan(archive_prefix_bytes)).value();
+  };
+  const Amendment back = read([](Amendment&) {});
+  CHECK(back.dims == good.dims);
+  CHECK(back.box == good.box);
+  CHECK(back.grid.bound.share == 0.25);
+  CHECK(back.bytes() == 3050);
+  CHECK(read([](Amendment& a) { a.grid = ValueGrid::of(0.5); }).grid.step == 1);
+  CHECK_THROWS_AS(read([](Amendment& a) { a.grid = {ValueGrid::Kind::even, 0, 0}; }), ArchiveError);
+  CHECK_THROWS_AS(read([](Amendment& a) { a.grid.bound.share = 1; }), ArchiveError);
+  CHECK_THROWS_AS(read([](Amendment& a) { a.grid.bound.bound = -1; }), ArchiveError);
+  CHECK_THROWS_AS(read([](Amendment& a) { a.inner_bytes = ~ByteCount{0}; }), ArchiveError);
+
+  ArchiveHeader base = some_header();
+  base.plan = {Dims{8, 10, 12}, 0, 8};
+  CHECK_NOTHROW(check_amendment(good, base));
+  base.plan.dims = Dims{8, 10, 11};
+  CHECK_THROWS_AS(check_amendment(good, base), ArchiveError);
+  base.plan.dims = Dims{80, 12};
+  CHECK_THROWS_AS(check_amendment(good, base), ArchiveError);
+  good.dims = Dims{std::uint64_t{1} << 40};
+  good.box = {};
+  base.plan.dims = good.dims;
+  CHECK_THROWS_AS(check_amendment(good, base), ArchiveError);
 }
 
 TEST_CASE("header bodies that no writer makes are refused") {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import itertools
 import math
 import sys
+import threading
 import warnings
 from dataclasses import dataclass
-from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, SupportsIndex, TypeVar,
+from typing import (TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, SupportsIndex, TypeVar,
                     overload)
 
 import numpy as np
@@ -98,6 +100,7 @@ def _asked(quality: Mapping[str, Any], preset: Preset, value_range: ValueRange, 
            strict: bool, method: Mapping[str, Any]) -> Options:
     """Keywords as options, but for fill values and the device."""
     options = Options()
+    options.remember = 1 if _restoring() is not None else 0
     _options.set_method(options, method)
     _options.set_quality(options, quality, value_range)
     _options.set_option(options, "preset", preset)
@@ -106,6 +109,36 @@ def _asked(quality: Mapping[str, Any], preset: Preset, value_range: ValueRange, 
     if strict:
         options.strict = 1
     return options
+
+
+_threads = threading.local()
+
+
+def _restoring() -> Options | None:
+    """What this thread restores with, if ``remembering``."""
+    return getattr(_threads, "restoring", None)
+
+
+@contextlib.contextmanager
+def remembering(asked: Mapping[str, Any], preset: Preset, fill: Iterable[float]) -> Iterator[None]:
+    """While it is open, this thread's archives are remembered as chunks that are compressed in this way, and
+    its fields are compared with them: ``remember`` in cuszi.h. ``asked`` is a bound as of ``compress``.
+    """
+    quality = dict(asked)
+    method = {"pw": quality.pop("pw")} if "pw" in quality else {}
+    options = _asked(quality, preset, None, False, False, method)
+    _options.set_fills(options, tuple(fill))
+    options.remember = 1
+    _threads.restoring = options
+    try:
+        yield
+    finally:
+        _threads.restoring = None
+
+
+def _restoring_options() -> Options:
+    options = _restoring()
+    return Options() if options is None else Options.from_buffer_copy(options)
 
 
 @overload
@@ -297,6 +330,7 @@ def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 
     UsageError
     """
     options = Options()
+    options.remember = 1 if _restoring() is not None else 0
     _options.set_option(options, "frame_bytes", frame_bytes)
     values, fills = _values(a, fill)
     _options.set_fills(options, fills)
@@ -430,7 +464,7 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
     shape = tuple(extent for axis, extent in enumerate(field.shape) if axis not in single)
     values = np.empty(shape, _dtype(field)) if out is None else out
     target = _memory.of_field_output(values, shape, _dtype(field), stream)
-    options = Options()
+    options = _restoring_options()
     _options.set_device(options, device, threads, stream, (memory, target))
     if memory_limit is not None:
         options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
@@ -497,7 +531,7 @@ def restore_chunks(archives: Iterable[Any], shapes: list[tuple[int, ...]], value
         if field.shape != shape or _dtype(field) != target.dtype:
             raise ArchiveError(f"a chunk of the shape {shape} and the type {target.dtype} is stored as "
                                f"{field.shape} of {_dtype(field)}")
-    options = Options()
+    options = _restoring_options()
     _options.set_device(options, "auto", None, None, [*memories, target])
     _restore(memories, target.cut(shapes), options)
 

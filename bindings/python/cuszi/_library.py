@@ -78,7 +78,7 @@ class Options(_Checked):
         ("strict", c_int32), ("more_fill_count", c_uint32), ("memory_limit", c_uint64),
         ("more_fills", c_double * MAX_FILLS), ("isovalues", c_double * MAX_ISOVALUES),
         ("isovalue_count", c_uint32), ("keep_sign", c_int32),
-        ("regions", Region * MAX_REGIONS), ("region_count", c_uint32), ("reserved", c_uint32),
+        ("regions", Region * MAX_REGIONS), ("region_count", c_uint32), ("remember", c_int32),
         ("bound_field", c_void_p), ("bound_count", c_uint64), ("bound_blocks", c_uint64 * MAX_RANK),
         ("pw", c_double), ("devices", c_uint64), ("padding", c_double), ("has_padding", c_int32),
         ("reserved_too", c_uint32)]

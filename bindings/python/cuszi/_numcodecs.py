@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, ContextManager
 
 import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray
 
 from ._arguments import QUALITY, Real, names_keywords, quality, quality_of
-from ._codec import compress, decompress, merged_shape
+from ._codec import compress, decompress, merged_shape, remembering
 from ._errors import ArchiveError, UsageError
 from ._library import MAX_RANK
 from ._options import Fill, Preset, fills_of_chunks, preset_number
@@ -99,10 +99,11 @@ class Numcodec(Codec):
             array = array.copy(order="C")
         asked: dict[str, Any] = {**quality_of(self), "preset": self.preset, "fill": self.fill,
                                  "strict": self.strict}
-        if _is_field(array):
-            return compress(array, **asked)
-        in_memory = array if array.flags.c_contiguous else array.T
-        return _head(array) + compress(in_memory.reshape(merged_shape(in_memory.shape)), **asked)
+        with self._remembering():
+            if _is_field(array):
+                return compress(array, **asked)
+            in_memory = array if array.flags.c_contiguous else array.T
+            return _head(array) + compress(in_memory.reshape(merged_shape(in_memory.shape)), **asked)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Restore an array.
@@ -117,8 +118,13 @@ class Numcodec(Codec):
         ------
         ArchiveError, UsageError
         """
-        values = _decoded(ensure_contiguous_ndarray(buf).view("u1"))
+        with self._remembering():
+            values = _decoded(ensure_contiguous_ndarray(buf).view("u1"))
         return values if out is None else _copy(values, out)
+
+    def _remembering(self) -> ContextManager[None]:
+        """Zarr writes a part of a chunk by decoding and encoding all of it."""
+        return remembering(quality_of(self), self.preset, self.fill)
 
 
 def _decoded(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

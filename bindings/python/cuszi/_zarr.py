@@ -5,6 +5,7 @@ or in arrays of CuPy.
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import math
 import warnings
@@ -16,12 +17,21 @@ import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 
 from ._arguments import QUALITY, Real, names_keywords, quality, quality_of
-from ._codec import compress_batch, merged_shape, require_floats, restore_chunks, room
+from ._codec import compress_batch, merged_shape, remembering, require_floats, restore_chunks, room
 from ._errors import FillWarning, InputError, UsageError
 from ._memory import is_on_device
 from ._options import Fill, Preset, fills_of_chunks, preset_number
 
 _NAME = "cuszi"
+
+
+def _remembered(work: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """A codec's method, with which a part of a chunk is written by restoring and compressing all of it."""
+    @functools.wraps(work)
+    def remembered(codec: Any, *chunks: list[Any]) -> list[Any]:
+        with remembering(quality_of(codec), codec.preset, codec.fill or ()):
+            return work(codec, *chunks)
+    return remembered
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,7 @@ class Zarr(ArrayBytesCodec):
     def _decode_sync(self, chunk: Any, spec: Any) -> Any:
         return self._decode([chunk], [spec])[0]
 
+    @_remembered
     def _encode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
         prototype = specs[0].prototype
         fields = [_as_field(chunk.as_ndarray_like(), spec) for chunk, spec in zip(chunks, specs)]
@@ -138,6 +149,7 @@ class Zarr(ArrayBytesCodec):
             raise error
         warnings.warn(text, FillWarning, stacklevel=2)
 
+    @_remembered
     def _decode(self, chunks: list[Any], specs: list[Any]) -> list[Any]:
         nd_buffer, dtype = specs[0].prototype.nd_buffer, specs[0].dtype.to_native_dtype()
         points = [math.prod(spec.shape) for spec in specs]
