@@ -126,14 +126,21 @@ class Amender {
     for (const Bytes other : archives) {
       if (other.data() != archive.data()) keep_values_of(other);
     }
-    std::uint64_t kept = 0;
-    for (std::uint64_t i = 0; i < values_.size(); ++i) {
-      if (points_[i] != Point::fresh && !is_missing_(values_[i])) ++kept;
-    }
-    if (kept == 0) return std::nullopt;
+    const Kept kept = count_kept();
+    if (kept.count == 0) return std::nullopt;
     AmendedField made{};
-    made.archive =
-        kept < values_.size() / few_kept ? anew(made.warnings) : on_base(base, made.warnings);
+    if (kept.count < values_.size() / few_kept) {
+      made.archive = anew(made.warnings);
+    } else if (kept.is_constant) {
+      // A new chunk, which some other one is like where it is empty, too.
+      const std::vector<Point> points = points_;
+      made.archive = anew(made.warnings);
+      points_ = points;
+      std::vector<std::byte> other = on_base(base, made.warnings);
+      if (other.size() < made.archive.size()) made.archive = std::move(other);
+    } else {
+      made.archive = on_base(base, made.warnings);
+    }
     if (made.archive.size() <= bytes_.size() / 2) return made;
     // Values that do not compress: without a base, nothing is there twice.
     points_.assign(values_.size(), Point::as_was);
@@ -143,6 +150,23 @@ class Amender {
   }
 
  private:
+  /// The points that are not missing and stay as they are.
+  struct Kept {
+    std::uint64_t count = 0;
+    bool is_constant = true;
+  };
+
+  Kept count_kept() const {
+    Kept kept;
+    Bits first{};
+    for (std::uint64_t i = 0; i < values_.size(); ++i) {
+      if (points_[i] == Point::fresh || is_missing_(values_[i])) continue;
+      if (kept.count++ == 0) first = bits(values_[i]);
+      kept.is_constant = kept.is_constant && bits(values_[i]) == first;
+    }
+    return kept;
+  }
+
   /// Where fewer than one in so many points are kept, all are compressed anew.
   static constexpr std::uint64_t few_kept = 64;
   /// As many points are listed rather than compressed.
@@ -260,12 +284,30 @@ class Amender {
     if (amendment.grid.kind == ValueGrid::Kind::none) {
       return with_inner(amendment, base, lossless(settings_), &warnings);
     }
+    fill_holes(amendment);
     std::vector<std::byte> made = with_inner(amendment, base, on_grid(settings_), &warnings);
     // Where the grid was another before, or the bound is about as small as roundings.
     if (exact_ <= points / 8) return made;
     amendment.grid = {};
     const std::vector<std::byte> whole = with_inner(amendment, base, lossless(settings_));
     return whole.size() < made.size() ? whole : made;
+  }
+
+  /// Takes the few points of the base that lie between others to the amendment, if their values are
+  /// on its grid: a mask of them would take longer.
+  void fill_holes(const Amendment& amendment) {
+    std::uint64_t holes = 0;
+    bool are_on_grid = true;
+    for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
+      if (is_whole(points_[i])) return;
+      ++holes;
+      const bool is_on_grid = bits(amendment.grid.nearest(values_[i])) == bits(values_[i]);
+      are_on_grid = are_on_grid && is_on_grid && !is_missing_(values_[i]);
+    });
+    if (!are_on_grid || holes > amendment.dims.count() / 4) return;
+    for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
+      if (!is_whole(points_[i])) points_[i] = Point::as_was;
+    });
   }
 
   /// An amendment with an inner archive, and a list of what that does not give back.

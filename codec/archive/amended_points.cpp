@@ -23,13 +23,9 @@ std::span<T> values_of(MutableBytes bytes) {
 /// Moves values to a grid, but for those that are missing.
 template <class T>
 void move_to_grid(const ValueGrid& grid, const FillValues& fills, std::span<T> values) {
-  const MissingTest<T> is_missing(fills);
   if (grid.kind == ValueGrid::Kind::none) return;
-  if (grid.kind == ValueGrid::Kind::even && fills.count == 0) {
-    const ValueGrid even{ValueGrid::Kind::even, grid.step, 0};
-    for (T& value : values) value = even.nearest(value);
-    return;
-  }
+  if (fills.count == 0) return grid.move(values);
+  const MissingTest<T> is_missing(fills);
   for (T& value : values) {
     if (!is_missing(value)) value = grid.nearest(value);
   }

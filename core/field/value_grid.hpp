@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <span>
 
+#include "core/base/dtype.hpp"
 #include "core/field/value_bound.hpp"
 
 namespace cuszi {
@@ -35,13 +38,50 @@ struct ValueGrid {
   T nearest(T value) const {
     const double exact = value;
     const double width = step_at(magnitude_of(exact));
-    const double steps = exact * (1 / width);
-    constexpr double rounding = 0x1.8p52;  // sums with it are integers
-    const auto moved = static_cast<T>(((steps + rounding) - rounding) * width);
-    return magnitude_of(steps) < 0x1p51 ? moved : value;
+    const double per_width = 1 / width;
+    return magnitude_of(exact * per_width) < most_steps ? moved(value, width, per_width) : value;
+  }
+
+  /// Makes values of the grid of all of them, of which none is missing but by not being finite.
+  template <class T>
+  void move(std::span<T> values) const {
+    constexpr std::size_t block_values = 1024;
+    for (; !values.empty(); values = values.subspan(std::min(block_values, values.size()))) {
+      const std::span<T> block = values.first(std::min(block_values, values.size()));
+      if (kind == Kind::even && are_small(std::span<const T>(block))) {
+        // Without branches, in vectors.
+        const double per_step = 1 / step;
+        for (T& value : block) value = moved(value, step, per_step);
+      } else {
+        for (T& value : block) value = nearest(value);
+      }
+    }
   }
 
  private:
+  static constexpr double most_steps = 0x1p51;
+
+  template <class T>
+  static T moved(T value, double width, double per_width) {
+    constexpr double rounding = 0x1.8p52;  // sums with it are integers
+    const double steps = (static_cast<double>(value) * per_width + rounding) - rounding;
+    return static_cast<T>(steps * width);
+  }
+
+  /// Whether all values are far fewer steps from 0 than a grid can have.
+  template <class T>
+  bool are_small(std::span<const T> values) const {
+    using Bits = BitsOf<T>;
+    const auto most = static_cast<T>(step * (most_steps / 4));
+    if (!(most > 0 && most <= std::numeric_limits<T>::max())) return false;
+    const auto limit = std::bit_cast<Bits>(most);
+    Bits larger = 0;
+    for (const T& value : values) {
+      larger |= limit - (std::bit_cast<Bits>(value) << 1U >> 1U);  // whose highest bit tells
+    }
+    return larger >> (8 * sizeof(Bits) - 1) == 0;
+  }
+
   /// 0 where values stay as they are.
   double step_at(double magnitude) const {
     if (kind == Kind::even) return step;
