@@ -5,9 +5,13 @@ CUSZI_PARTIAL_WRITES in the environment is the number of random sequences (300),
 """
 
 import itertools
+import json
 import os
+import subprocess
+import tempfile
 import unittest
 from fractions import Fraction
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -297,6 +301,33 @@ class SameChunk(unittest.TestCase):
 
         run_in_threads(4, work)
         self.assertEqual(wrong, [])
+
+
+@unittest.skipUnless("CUSZI" in os.environ, "no tool")
+class Tool(unittest.TestCase):
+
+    def test_it_reads_amended_archives(self):
+        a = waves((40, 50))
+        chunk = by_rows(Numcodec, a, {"abs": 1e-3, "preset": "fast"})
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "chunk.cuszi"
+            path.write_bytes(chunk.archive())
+
+            def run(*arguments, **more):
+                return subprocess.run([os.environ["CUSZI"], *map(str, arguments)], capture_output=True,
+                                      timeout=60, check=True, **more).stdout
+
+            self.assertEqual(json.loads(run("inspect", path, "--json"))["amendments"], 1)
+            run("test", path)
+            self.assertIn(b"40x50", run("list", path))
+            values = chunk.read()
+            for part, expected in (((), values), (("--box", "3:9,5:40"), values[3:9, 5:40]),
+                                   (("--frame", "0"), values), (("--stride", "2"), values[::2, ::2])):
+                with self.subTest(part=part):
+                    restored = run("decompress", path, *part, "-o", "-", "--quiet")
+                    self.assertEqual(restored, np.ascontiguousarray(expected).tobytes())
+            piped = run("decompress", "-", "-o", "-", "--quiet", input=chunk.archive())
+            self.assertEqual(piped, values.tobytes())
 
 
 if __name__ == "__main__":
