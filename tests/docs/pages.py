@@ -26,7 +26,11 @@ def written_pages():
 
 
 def guide_pages():
-    return [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+    """README.md and the pages of the guide that people write, in the order of the site."""
+    named = re.findall(r"guide/[\w-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    pages = [page for page in (ROOT / "docs" / name for name in dict.fromkeys(named)) if page.exists()]
+    assert sorted(pages) == sorted((ROOT / "docs/guide").glob("*.md")), "mkdocs.yml has not all pages of the guide"
+    return [ROOT / "README.md", *pages]
 
 
 def blocks(page):

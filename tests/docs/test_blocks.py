@@ -1,6 +1,7 @@
-"""Runs the blocks of code of README.md and docs/guide, page by page, in their order.
+"""Runs the blocks of code of README.md and docs/guide, page by page, in the order of the site.
 
-Blocks of sh run in a folder with sample files, those of Python share their names, those of C and of C++ are
+Blocks of sh of the guide run in one folder, as a reader pastes them; README.md has one of its own, with its files.
+Those of Python share their names, those of C and of C++ are
 each one program, and each one of Fortran is. CUSZI_SOURCE in the environment is the project's folder, CUSZI the tool, installed with the
 library; the Python package is installed.
 """
@@ -36,37 +37,18 @@ def sample():
     return np.sin(z / 9) * np.cos(y / 11) + x / 128
 
 
-def write_netcdf(name, variable, values):
-    with netCDF4.Dataset(name, "w") as file:
-        for axis, extent in zip("zyx", values.shape):
-            file.createDimension(axis, extent)
-        file.createVariable(variable, "f4", ("z", "y", "x"))[...] = values
-
-
 def make_files(page):
-    """Makes what the blocks of a page find in their folder."""
-    a = sample()
+    """Makes what the blocks of a page find in their folder beside what earlier pages have made: the project's folders,
+    and a program of the reader's."""
     for folder in ("scripts", "examples", "bindings"):
-        os.symlink(ROOT / folder, folder)
-    if page.name != "compress.md":  # which makes it
-        a.tofile("U_64x96x128.f32")
-    write_netcdf("file.nc", "TEMPERATURE", a)
-    with h5py.File("file.h5", "w") as file:
-        file["group/dataset"] = a
-    if page.name == "compress.md":
-        np.save("x.npy", a)
-        ocean = a[:24, :17, :18].copy()
-        ocean[:, 3:9] = 1e20
-        ocean.tofile("tos_24x17x18.f32")
-        os.mkdir("run")
-        for step in "01":
-            a[:16].tofile(f"run/T{step}_16x96x128.f32")
-    elif page.name == "hdf5-netcdf.md":
-        with h5py.File("plain.h5", "w") as file:
-            file["T"] = a
-        write_netcdf("plain.nc", "T", a)
-    elif page.name == "zarr-dask.md":
-        zarr.create_array("in.zarr/T", data=a, chunks=(32, 96, 128))
+        if not os.path.exists(folder):
+            os.symlink(ROOT / folder, folder)
+    if page.name == "README.md":  # which is read alone
+        sample().tofile("U_64x96x128.f32")
+        with netCDF4.Dataset("file.nc", "w") as file:
+            for axis, extent in zip("zyx", SHAPE):
+                file.createDimension(axis, extent)
+            file.createVariable("TEMPERATURE", "f4", ("z", "y", "x"))[...] = sample()
     elif page.name == "library.md":
         Path("program.c").write_text("#include <cuszi/cuszi.h>\nint main(void) { return cuszi_version()[0] == 0; }\n")
     elif page.name == "fortran.md":
@@ -120,26 +102,29 @@ def compile_and_run_fortran(text):
     run("./block")
 
 
-def build_by_cmake(text):
-    program, = Path().glob("program.*")
-    language = {".c": "C", ".f90": "Fortran"}[program.suffix]
-    os.mkdir("by_cmake")
-    shutil.copy(program, "by_cmake")
-    Path("by_cmake/CMakeLists.txt").write_text(
+def build_by_cmake(text, page):
+    program, language = {"library": ("program.c", "C"), "fortran": ("program.f90", "Fortran")}[page.stem]
+    folder = f"{page.stem}_by_cmake"
+    os.mkdir(folder)
+    shutil.copy(program, folder)
+    Path(folder, "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.22)\nproject(program {language})\nadd_executable(program {program})\n{text}")
-    run("cmake", "-S", "by_cmake", "-B", "by_cmake/build", f"-DCMAKE_PREFIX_PATH={PREFIX}")
-    run("cmake", "--build", "by_cmake/build")
+    run("cmake", "-S", folder, "-B", f"{folder}/build", f"-DCMAKE_PREFIX_PATH={PREFIX}")
+    run("cmake", "--build", f"{folder}/build")
 
 
 class Blocks(unittest.TestCase):
 
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.addClassCleanup(os.chdir, os.getcwd())
 
     def check_page(self, page):
+        folder = Path(self.folder.name, "readme" if page.name == "README.md" else "guide")
+        folder.mkdir(exist_ok=True)
+        os.chdir(folder)
         make_files(page)
         names = {"a": sample()}
         programs = {}
@@ -153,7 +138,7 @@ class Blocks(unittest.TestCase):
                     with contextlib.redirect_stdout(io.StringIO()):
                         exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
                 elif block.language == "cmake":
-                    build_by_cmake(block.text)
+                    build_by_cmake(block.text, page)
                 elif block.language == "fortran":
                     compile_and_run_fortran(block.text)
                 else:
@@ -169,15 +154,15 @@ class Blocks(unittest.TestCase):
         self.assertGreater(len(found), 4 * len(not_run))
 
 
-def add_test(page):
+def add_test(number, page):
     @unittest.skipIf(page.name == "fortran.md" and not shutil.which("gfortran"), "no gfortran")
     def test(self):
         self.check_page(page)
-    setattr(Blocks, "test_" + page.stem.lower().replace("-", "_"), test)
+    setattr(Blocks, f"test_{number:02}_" + page.stem.lower().replace("-", "_"), test)
 
 
-for each in guide_pages():
-    add_test(each)
+for numbered in enumerate(guide_pages()):
+    add_test(*numbered)
 
 if __name__ == "__main__":
     unittest.main()
