@@ -99,17 +99,6 @@ class ZarrTest(unittest.TestCase):
             np.testing.assert_array_equal(np.isnan(b), np.isnan(a))
             self.assertLessEqual(np.nanmax(np.abs(b - a)), 1e-2)
 
-    def test_what_pads_chunks_is_not_suspected(self):
-        a = (1013 + 0.05 * waves((30, 50, 60))).astype("f4")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", cuszi.Warning)
-            for strict in (False, True):
-                b = self.create(a, (20, 30, 40), cuszi.Zarr(abs=1e-3, strict=strict))[...]
-                self.assertLessEqual(np.abs(b - a).max(), 1e-3)
-        a[:, :25] = 1e20
-        with self.assertRaisesRegex(cuszi.InputError, "1e[+]20 lies far outside"):
-            self.create(a, (20, 30, 40), cuszi.Zarr(abs=1e-3, strict=True))
-
     def test_what_stands_in_the_store_is_json(self):
         def refuse(token):
             raise ValueError(token)
@@ -237,6 +226,26 @@ class ZarrTest(unittest.TestCase):
         mask = (waves() > 0).astype("f4")
         for honest in (rain, mask, kelvin, land, np.zeros_like(land), np.sign(waves()) * kelvin):
             self.assertEqual(self.write_by_xarray(honest, cuszi.Zarr(abs=1e-2, strict=True)), [])
+
+    def test_what_pads_chunks_is_not_suspected(self):
+        a = (1013 + 0.05 * waves((30, 50, 60))).astype("f4")
+        for fill in (0, -999.5, np.nan):
+            for strict in (False, True):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", cuszi.Warning)
+                    codec = cuszi.Zarr(abs=1e-3, strict=strict)
+                    b = self.create(a, (20, 30, 40), codec, fill_value=fill)[...]
+                self.assertLessEqual(np.abs(b - a).max(), 1e-3)
+            stored = zarr.create_array(self.path, shape=(40, 60, 80), dtype="f4", chunks=(40, 60, 80), overwrite=True,
+                                       compressors=None, serializer=codec, fill_value=fill)
+            stored[10:40, :50, 20:] = a
+            self.assertLessEqual(np.abs(stored[10:40, :50, 20:] - a).max(), 1e-3)
+        old = zarr.create_array({}, data=a, chunks=(20, 30, 40), zarr_format=2,
+                                compressors=cuszi.Numcodec(abs=1e-3, strict=True))
+        self.assertLessEqual(np.abs(old[...] - a).max(), 1e-3)
+        a[:, :25] = 1e20
+        with self.assertRaisesRegex(cuszi.InputError, "1e[+]20 lies far outside"):
+            self.create(a, (20, 30, 40), cuszi.Zarr(abs=1e-3, strict=True))
 
     def test_damage(self):
         self.create(waves(), (20, 30, 40), cuszi.Zarr(abs=1e-2))

@@ -98,7 +98,8 @@ class Numcodec(Codec):
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
             array = array.copy(order="C")
         asked: dict[str, Any] = {**quality_of(self), "preset": self.preset, "fill": self.fill,
-                                 "strict": self.strict}
+                                 "strict": self.strict,
+                                 "padding": 0.0}  # of Zarr's chunks beyond the array's edge
         with self._remembering():
             if _is_field(array):
                 return compress(array, **asked)

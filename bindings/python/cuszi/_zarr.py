@@ -133,9 +133,10 @@ class Zarr(ArrayBytesCodec):
         places = prototype.nd_buffer.empty((sum(room(field, fill=fill) for field in fields),),
                                            np.dtype("u1")).as_ndarray_like()
         asked: dict[str, Any] = quality_of(self)
-        # Zarr pads chunks with 0, but for fill values that are in `fill`.
-        archives = compress_batch(fields, preset=self.preset, fill=fill, padding=0, strict=self.strict,
-                                  out=places, **asked)
+        if specs[0].fill_value == 0:
+            asked["padding"] = 0.0  # beyond the array's edge, and where nothing was written
+        archives = compress_batch(fields, preset=self.preset, fill=fill, strict=self.strict, out=places,
+                                  **asked)
         stays = is_on_device(places) and is_on_device(prototype.buffer.create_zero_length().as_array_like())
         if stays:
             return [prototype.buffer.from_array_like(archive.copy()) for archive in archives]
