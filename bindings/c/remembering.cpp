@@ -25,6 +25,8 @@ std::uint64_t settings_hash(const cuszi_options& options, const FillValues& fill
   bare.devices = bare.memory_limit = 0;
   bare.stream = nullptr;
   bare.verify = bare.strict = 0;
+  bare.has_padding = 0;
+  bare.padding = 0;
   std::array<std::uint64_t, 2> hashes{block_hash(std::as_bytes(std::span(&bare, 1))),
                                       block_hash(std::as_bytes(std::span(fills.values)))};
   return block_hash(std::as_bytes(std::span(hashes)));
