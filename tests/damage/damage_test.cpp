@@ -115,9 +115,7 @@ TEST_CASE("an archive that claims more than its bytes can hold is refused before
     PipeSource pipe(archive);
     REQUIRE_THROWS_AS(restore_preview(pipe, 1, last), ArchiveError);
     MemorySource beginning(Bytes(archive).first(100));
-    ByteCount size = 0;
-    CHECK(read_header(beginning, size).plan.dims == claimed.dims);
-    CHECK(size < 100);
+    CHECK(ArchiveReader::header_of(beginning).plan.dims == claimed.dims);
   }
 }
 
