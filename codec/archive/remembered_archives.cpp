@@ -78,7 +78,8 @@ void RememberedArchives::add(const FieldKind& kind, std::vector<std::byte> archi
   entry.archive = std::make_shared<const std::vector<std::byte>>(std::move(archive));
   entries_.push_front(std::move(entry));
   bytes_ += bytes;
-  for (; bytes_ > most_bytes; entries_.pop_back()) bytes_ -= entries_.back().bytes;
+  for (; bytes_ > most_bytes || entries_.size() > most_entries; entries_.pop_back())
+    bytes_ -= entries_.back().bytes;
 }
 
 bool RememberedArchives::has(const FieldKind& kind) const {

@@ -49,6 +49,7 @@ class RememberedArchives {
 
  private:
   static constexpr ByteCount most_bytes = ByteCount{64} << 20;
+  static constexpr std::size_t most_entries = 1024;  ///< more would take long to look through
   static constexpr std::size_t most_nearest = 4;
 
   struct Entry {

@@ -204,12 +204,12 @@ typedef struct cuszi_options {
                                               have the last one's holds. For multilevel */
   uint32_t region_count;
   int32_t remember; /* if not 0: an archive whose whole field is restored is remembered by this
-                       process, of all of them the last 64 MiB. A field that is compressed with the
-                       same options is compared with them: points that are as one of them restores
-                       them keep their values bit for bit, and a field that is so in all points
-                       becomes that archive. For what changes parts of chunks by restoring and
-                       compressing all of them, like a filter of HDF5. Not with CUSZI_REL, targets
-                       and bound_field, where it does nothing */
+                       process, of all of them the last 1024 and 64 MiB. A field that is compressed
+                       with the same options is compared with them: points that are as one of them
+                       restores them keep their values bit for bit, and a field that is so in all
+                       points becomes that archive. For what changes parts of chunks by restoring
+                       and compressing all of them, like a filter of HDF5. Not with CUSZI_REL,
+                       targets and bound_field, where it does nothing */
   const float* bound_field;              /* bounds where no region has one, in raster order, in the
                                             sense of `mode`: smaller ones than `bound` hold */
   uint64_t bound_count;                  /* of bound_field, as many as the field needs; 0 without */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import itertools
 import math
 import sys
@@ -119,17 +120,23 @@ def _restoring() -> Options | None:
     return getattr(_threads, "restoring", None)
 
 
+@functools.lru_cache
+def _chunk_options(asked: tuple[tuple[str, float], ...], preset: Preset, fills: tuple[float, ...]) -> Options:
+    """What chunks are compressed with, which no one changes."""
+    quality = dict(asked)
+    method = {"pw": quality.pop("pw")} if "pw" in quality else {}
+    options = _asked(quality, preset, None, False, False, method)
+    _options.set_fills(options, fills)
+    options.remember = 1
+    return options
+
+
 @contextlib.contextmanager
 def remembering(asked: Mapping[str, Any], preset: Preset, fill: Iterable[float]) -> Iterator[None]:
     """While it is open, this thread's archives are remembered as chunks that are compressed in this way, and
     its fields are compared with them: ``remember`` in cuszi.h. ``asked`` is a bound as of ``compress``.
     """
-    quality = dict(asked)
-    method = {"pw": quality.pop("pw")} if "pw" in quality else {}
-    options = _asked(quality, preset, None, False, False, method)
-    _options.set_fills(options, tuple(fill))
-    options.remember = 1
-    _threads.restoring = options
+    _threads.restoring = _chunk_options(tuple(asked.items()), preset, tuple(fill))
     try:
         yield
     finally:
