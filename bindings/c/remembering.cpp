@@ -87,8 +87,8 @@ std::optional<AmendedField> amend_remembered(Backends& backends, const cuszi_opt
   if (!kind || !all.has(*kind)) return std::nullopt;
   std::vector<std::byte> copy;
   const Bytes here = on_host(values, copy);
-  const auto nearest =
-      all.nearest(*kind, here, [&](Bytes archive) { return restored(backends, archive); });
+  const auto nearest = all.nearest(*kind, here, settings.fills,
+                                   [&](Bytes archive) { return restored(backends, archive); });
   if (nearest.empty()) return std::nullopt;
   std::vector<Bytes> archives;
   for (const auto& archive : nearest) archives.push_back(*archive);

@@ -54,6 +54,19 @@ std::vector<bool> agreement(Bytes one, Bytes other, ByteCount size) {
   return agree;
 }
 
+/// Which values of a sample are not missing.
+std::vector<bool> presence(const FieldKind& kind, const FillValues& fills, Bytes sample) {
+  std::vector<bool> is_there(sample.size() / size_of(kind.dtype));
+  with_type_of(kind.dtype, [&]<class T>(T value) {
+    const MissingTest<T> is_missing(fills);
+    for (std::size_t i = 0; i < is_there.size(); ++i) {
+      std::memcpy(&value, sample.data() + i * sizeof(T), sizeof(T));
+      is_there[i] = !is_missing(value);
+    }
+  });
+  return is_there;
+}
+
 }  // namespace
 
 RememberedArchives& RememberedArchives::of_process() {
@@ -110,6 +123,7 @@ void RememberedArchives::complete(const FieldKind& kind, const Restore& restore)
 
 std::vector<RememberedArchives::Archive> RememberedArchives::nearest(const FieldKind& kind,
                                                                      Bytes values,
+                                                                     const FillValues& fills,
                                                                      const Restore& restore) {
   complete(kind, restore);
   struct Candidate {
@@ -128,7 +142,7 @@ std::vector<RememberedArchives::Archive> RememberedArchives::nearest(const Field
     }
   }
   // Those that agree with most of what none of those before agrees with, and those that tie.
-  std::vector<bool> open(sample.size() / size_of(kind.dtype), true);
+  std::vector<bool> open = presence(kind, fills, sample);
   std::vector<Archive> found;
   while (found.size() < most_nearest) {
     const auto gain = [&](const Candidate& candidate) {
@@ -139,6 +153,9 @@ std::vector<RememberedArchives::Archive> RememberedArchives::nearest(const Field
     std::vector<std::size_t> gains;
     std::ranges::transform(candidates, std::back_inserter(gains), gain);
     const std::size_t most = gains.empty() ? 0 : *std::ranges::max_element(gains);
+    if (most == 0 && found.empty() && !candidates.empty()) {
+      found.push_back(candidates.front().archive);  // which agrees in missing values
+    }
     if (most == 0) break;
     for (std::size_t i = 0; i < gains.size() && found.size() < most_nearest; ++i) {
       if (gains[i] != most) continue;

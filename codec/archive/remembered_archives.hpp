@@ -10,6 +10,7 @@
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "core/field/mask.hpp"
 
 namespace cuszi {
 
@@ -44,8 +45,9 @@ class RememberedArchives {
 
   /// Archives of this kind that together agree with all values of a field that any agrees with, as
   /// far as a few values tell: a few archives, that with most of them first; none if no value
-  /// agrees.
-  std::vector<Archive> nearest(const FieldKind& kind, Bytes values, const Restore& restore);
+  /// agrees. Values that are missing count less than all others: they come back exactly anyway.
+  std::vector<Archive> nearest(const FieldKind& kind, Bytes values, const FillValues& fills,
+                               const Restore& restore);
 
  private:
   static constexpr ByteCount most_bytes = ByteCount{64} << 20;
