@@ -385,8 +385,8 @@ CUSZI_API cuszi_status cuszi_frame_part(cuszi_context* context, const void* arch
                                         uint64_t frame, cuszi_part* part);
 
 /* What the values of a part are: the archive's type and the part's dims. An archive that is too
- * small for what its header claims is CUSZI_BAD_ARCHIVE: memory for the values of one that is not is
- * within what SECURITY.md states. */
+ * small for what its header claims is CUSZI_BAD_ARCHIVE: memory for the values of one that is not
+ * is within what SECURITY.md states. */
 CUSZI_API cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,
                                         const cuszi_part* part, cuszi_field* field);
 

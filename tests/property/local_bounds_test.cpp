@@ -92,7 +92,8 @@ TEMPLATE_TEST_CASE("regions are kept to where the field's bound is near the larg
   const auto backend = cpu::make_backend();
   const double most = std::numeric_limits<TestType>::max();
   for (const double bound : {most / 16, most / 8, most / 4, most, no_bound}) {
-    for (const TestType offset : {TestType(0), TestType(1000)}) {  // the latter: of one power of two
+    for (const TestType offset :
+         {TestType(0), TestType(1000)}) {  // the latter: of one power of two
       INFO("bound " << bound << ", offset " << offset);
       BoundedField field{1, {dtype_of<TestType>, Dims{22, 11, 11}}, {}, bound, {}, {}};
       field.regions = {{{{1, 0, 6, 0}, {9, 11, 7, 1}}, 1e-3}};
