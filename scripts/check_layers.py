@@ -23,10 +23,10 @@ ROOMS = {
 
 # The folders of a room, lowest first.
 FOLDERS = {
-    "core": "base field transform lorenzo interp tiles zfp multilevel coders tuning archive backend "
+    "core": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells archive backend "
             "choices pipeline",
-    "cpu_ref": "base field transform lorenzo interp tiles zfp multilevel coders tuning session",
-    "gpu": "runtime field transform lorenzo interp tiles zfp multilevel coders tuning session",
+    "cpu_ref": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells session",
+    "gpu": "runtime field transform lorenzo interp tiles zfp multilevel coders tuning cells session",
     "codec": "io field settings frames archive quality files",
     "app": "cli report output picture commands",
 }

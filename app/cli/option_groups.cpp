@@ -76,8 +76,8 @@ bool is_given(const CLI::App& app, std::string_view name) {
 void check_use(const CLI::App& app, const FieldSettings& settings) {
   const FrameConfig& frame = settings.frame;
   const PredictorId id = frame.predictor.id;
-  const bool tiles = id == PredictorId::tiles;
-  constexpr const char* without_index = "tiles are decoded in parallel without an index";
+  const bool has_no_index = id == PredictorId::tiles || id == PredictorId::cells;
+  constexpr const char* without_index = "tiles and cells are decoded in parallel without an index";
   struct Lack {
     OptionUse use;
     bool is_there;
@@ -89,10 +89,9 @@ void check_use(const CLI::App& app, const FieldSettings& settings) {
       {OptionUse::multilevel, id != PredictorId::multilevel,
        "it needs --predictor multilevel or auto"},
       {OptionUse::zfp, id != PredictorId::zfp, "it needs --preset zfp"},
-      {OptionUse::coder, tiles || id == PredictorId::zfp,
-       "tiles and zfp write their codes themselves"},
-      {OptionUse::index, tiles, without_index},
-      {OptionUse::hybrid, tiles, without_index},
+      {OptionUse::coder, has_own_coder(id), "tiles, zfp and cells write their codes themselves"},
+      {OptionUse::index, has_no_index, without_index},
+      {OptionUse::hybrid, has_no_index, without_index},
       {OptionUse::hybrid, frame.index.kind != IndexKind::hybrid, "it needs --index hybrid"},
       {OptionUse::huffman, frame.coder != CoderId::huffman && !frame.automatic_coder,
        "it needs --coder huffman or auto"},

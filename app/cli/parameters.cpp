@@ -5,6 +5,7 @@
 #include "app/cli/names.hpp"
 #include "codec/settings/limits.hpp"
 #include "core/base/error.hpp"
+#include "core/cells/quantiser.hpp"
 #include "core/coders/ans_chain.hpp"
 #include "core/multilevel/schedule.hpp"
 
@@ -58,6 +59,11 @@ Json describe_params(const MultilevelParams& params) {
 
 Json describe_params(const TilesParams& params) {
   return {{"name", params.name}, {"half_step", params.half_step}};
+}
+
+Json describe_params(const CellsParams& params) {
+  return {
+      {"name", params.name}, {"half_step", params.half_step}, {"background", params.background}};
 }
 
 Json describe_params(const ZfpCoding& params) {
@@ -142,6 +148,33 @@ std::vector<Sections> sections_of_passes(const FrameHeader& header,
   return all;
 }
 
+/// The passes of `cells`: anchors with coarse levels, then a level each.
+Json describe_passes(const CellsParams& params, const FrameHeader& header, const Dims& dims,
+                     Bytes payload) {
+  Json passes = Json::array();
+  const auto sections = sections_of_passes(header, params.level_of_pass(), payload);
+  std::uint64_t points_before = 0;
+  for (std::size_t pass = 0; pass < sections.size(); ++pass) {
+    auto spacing = std::uint64_t{1} << (sections.size() - 1 - pass);
+    std::uint64_t points = 1;
+    for (const std::uint64_t extent : dims.as_3d()) points *= ceil_div(extent, spacing);
+    const int level = level_of_spacing(static_cast<int>(spacing));
+    passes.push_back({{"level", level + 1},
+                      {"spacing", spacing},
+                      {"classes", pass == 0 ? "and all coarser ones" : "all"},
+                      {"points", points - points_before},
+                      {"coefficients", 0},
+                      {"half_step", half_step_of_level(params.half_step, level)},
+                      {"bytes", sections[pass].size()},
+                      {"coded_points", points - points_before},
+                      {"slots", 0},
+                      {"lanes", 0},
+                      {"steps", 0}});
+    points_before = points;
+  }
+  return passes;
+}
+
 std::uint64_t points_of_level(const Schedule& schedule, std::span<const int> level_of_pass,
                               std::size_t first) {
   std::uint64_t points = 0;
@@ -181,8 +214,11 @@ Json describe(const FrameBounds& bounds) {
   return {{"largest", bounds.largest}, {"least", bounds.least}, {"kept", bounds.kept}};
 }
 
-Json describe_schedule(const FrameHeader& header, Bytes payload) {
+Json describe_schedule(const FrameHeader& header, const Dims& dims, Bytes payload) {
   Json passes = Json::array();
+  const auto* const cells =
+      header.predictor ? std::get_if<CellsParams>(&*header.predictor) : nullptr;
+  if (cells != nullptr) return describe_passes(*cells, header, dims, payload);
   const auto* const params =
       header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
   if (params == nullptr) return passes;

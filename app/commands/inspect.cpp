@@ -61,7 +61,7 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   json["table_bytes"] = frame.table_bytes;
   json["sections"] = sections;
   json["unpacked"] = unpacked_sizes(header);
-  json["schedule"] = describe_schedule(header, frame.payload);
+  json["schedule"] = describe_schedule(header, frame.shape.dims, frame.payload);
   return json;
 }
 

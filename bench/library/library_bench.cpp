@@ -27,7 +27,7 @@ namespace {
 
 /// In the order of cuszi_preset.
 constexpr std::array<std::string_view, presets.size()> preset_names{"ratio", "cuszi", "cusz",
-                                                                    "fast", "zfp"};
+                                                                    "fast",  "zfp",   "balanced"};
 
 /// The least time of several runs, by the clock and of the processors.
 class Least {

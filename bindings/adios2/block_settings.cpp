@@ -89,7 +89,7 @@ constexpr Setter setters[] = {
     {"fill", [](BlockSettings& to, const Parameter& it) { to.fills = it.several(); }},
     {"preset",
      [](BlockSettings& to, const Parameter& it) {
-       to.choices.preset = it.choice({"ratio", "cuszi", "cusz", "fast", "zfp"});
+       to.choices.preset = it.choice({"ratio", "cuszi", "cusz", "fast", "zfp", "balanced"});
      }},
     {"effort",
      [](BlockSettings& to, const Parameter& it) {

@@ -60,7 +60,7 @@ module cuszi
   !>               the larger or the smaller
   !>   psnr, ratio instead of a bound a target: at least so many dB, or at least so many times smaller
   !> Optional are
-  !>   preset      'ratio', 'cuszi', 'cusz', 'fast' or 'zfp'
+  !>   preset      'ratio', 'balanced', 'fast', 'cuszi', 'cusz' or 'zfp'
   !>   effort      'fast', 'normal' or 'best'
   !>   fill        values that mean "missing" besides NaN and the infinities: they come back bit for bit
   !>   options     all else that cuszi.h can be told; the arguments above take precedence
@@ -345,8 +345,9 @@ contains
     case ('cusz'); settings%preset = 2
     case ('fast'); settings%preset = 3
     case ('zfp'); settings%preset = 4
+    case ('balanced'); settings%preset = 5
     case default
-      call fail(ended, cuszi_bad_usage, 'preset "'//preset//'" is not one of ratio, cuszi, cusz, fast, zfp')
+      call fail(ended, cuszi_bad_usage, 'preset "'//preset//'" is not one of ratio, cuszi, cusz, fast, zfp, balanced')
     end select
   end subroutine set_preset
 

@@ -56,9 +56,9 @@ constexpr std::array table{
   Option{{group::main, "target", "mode", kind::text, "psnr:DB|ratio:R", 0, 0, "",
     "Instead of a bound: a PSNR (up to 400) or ratio (1 to 1e9) to reach, like psnr:80; trials find the bound"},
     by(set_target)},
-  Option{{group::main, "preset", "preset", kind::word, "ratio|cuszi|cusz|fast|zfp", 0, 0, "ratio",
-    "ratio, for storage: auto + auto; fast, where a simulation waits for every step: tiles; between them, as "
-    "published, cuszi, for smooth fields: interp + huffman, and cusz: lorenzo + huffman; zfp, for readers of its "
+  Option{{group::main, "preset", "preset", kind::word, "ratio|cuszi|cusz|fast|zfp|balanced", 0, 0, "ratio",
+    "ratio, for storage: auto + auto; fast, where a simulation waits for every step: tiles; balanced, between them: "
+    "cells; as published, cuszi, for smooth fields: interp + huffman, and cusz: lorenzo + huffman; zfp, for readers of its "
     "streams: zfp"}, at<&O::preset>},
   Option{{group::main, "effort", "effort", kind::word, "normal|fast|best", 0, 0, "normal",
     "multilevel: time spent on trials: those that usually matter, none, or more"}, at<&O::effort>, Use::multilevel},
@@ -74,7 +74,7 @@ constexpr std::array table{
     "multilevel: the values of --bound-field are the bounds of blocks of so many points, like 16x16x16"},
     by(set_bound_blocks), Use::multilevel},
 
-  Option{{group::predictor, "predictor", "predictor", kind::word, "auto|lorenzo|interp|multilevel|tiles|zfp", 1, 0, "",
+  Option{{group::predictor, "predictor", "predictor", kind::word, "auto|lorenzo|interp|multilevel|tiles|zfp|cells", 1, 0, "",
     "Instead of the preset's; auto tries lorenzo against multilevel"}, at<&O::predictor>},
   Option{{group::predictor, "axes", "axes", kind::text, "auto|lattice|layered:AXIS|independent:AXIS", 0, 0, "auto",
     "multilevel: whether an axis, 0 the slowest, is space, layers or fields of their own"},

@@ -33,10 +33,11 @@ inline constexpr Preset cuszi_preset{{PredictorId::interp}, {CoderId::huffman}};
 inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, {CoderId::huffman}};
 inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
 inline constexpr Preset zfp_preset{{PredictorId::zfp}, {CoderId::none}};
+inline constexpr Preset balanced_preset{{PredictorId::cells}, {CoderId::none}};
 
 /// All presets, in the order of cuszi_preset.
-inline constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset, fast_preset,
-                                    zfp_preset};
+inline constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset,
+                                    fast_preset,  zfp_preset,   balanced_preset};
 
 inline void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
   predictor.id = choice.id;

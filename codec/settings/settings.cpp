@@ -31,12 +31,13 @@ static_assert(CUSZI_CUBIC_NATURAL == static_cast<int>(Cubic::natural) + 1);
 static_assert(CUSZI_INDEX_LENGTH == static_cast<int>(IndexKind::length) + 1);
 static_assert(CUSZI_INDEX_HYBRID == static_cast<int>(IndexKind::hybrid) + 1);
 
-constexpr std::array<PredictorChoice, 6> predictors{{automatic_predictor,
+constexpr std::array<PredictorChoice, 7> predictors{{automatic_predictor,
                                                      {PredictorId::lorenzo},
                                                      {PredictorId::interp},
                                                      {PredictorId::multilevel},
                                                      {PredictorId::tiles},
-                                                     {PredictorId::zfp}}};
+                                                     {PredictorId::zfp},
+                                                     {PredictorId::cells}}};
 constexpr std::array<CoderChoice, 3> coders{{automatic_coder, {CoderId::huffman}, {CoderId::ans}}};
 constexpr std::array efforts{Effort::normal, Effort::fast, Effort::best};
 constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};

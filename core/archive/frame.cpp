@@ -20,7 +20,7 @@ constexpr ByteCount free_bytes = 64;  ///< of a payload that a frame may have sa
 /// By their ids; there is no section of an id without a name.
 constexpr std::array<std::string_view, 14> section_names{
     "raw",   "mask-bits", "mask-values", "anchors",      "outliers", "patches", "codebook",
-    "index", "codes",     "weights",     "lattice-hash", "signs",    "bounds",  "optional"};
+    "index", "codes",     "contexts",    "lattice-hash", "signs",    "bounds",  "optional"};
 
 /// A section's id has the low bits of a byte; the others say how many passes further it is than the
 /// section before, as far as they can: more passes without sections take a filler. What a packed

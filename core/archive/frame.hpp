@@ -27,7 +27,7 @@ enum class SectionId : std::uint8_t {
   codebook = 6,       ///< Huffman code lengths
   index = 7,          ///< where the chunks start
   codes = 8,          ///< the quant-codes, entropy-coded
-  weights = 9,        ///< of the context estimates of a pass
+  contexts = 9,       ///< what those of a pass follow from: weights, or in cells classes of blocks
   lattice_hash = 10,  ///< of what multilevel's coarse lattice was restored to
   signs = 11,         ///< which points are negative, where a transform has taken magnitudes
   bounds = 12,        ///< of blocks of points, smaller than the frame's

@@ -102,7 +102,9 @@ PassShape shape_of(const Pass& pass, const MultilevelParams& params) {
 
 std::vector<PassShape> pass_shapes(const PredictorParams& params, std::uint64_t points) {
   const auto* const multilevel = std::get_if<MultilevelParams>(&params);
-  if (multilevel == nullptr) return {{points, 1}};
+  if (multilevel == nullptr) {
+    return std::vector<PassShape>(level_of_pass(params).size(), PassShape{points, 1});
+  }
   std::vector<PassShape> shapes;
   for (const Pass& pass : make_schedule(multilevel->lattice).passes) {
     shapes.push_back(shape_of(pass, *multilevel));

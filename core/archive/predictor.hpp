@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/cells/params.hpp"
 #include "core/coders/pass_shape.hpp"
 #include "core/interp/interp.hpp"
 #include "core/lorenzo/lorenzo.hpp"
@@ -36,21 +37,24 @@ namespace cuszi {
 /// predict_quantise() and reconstruct() for it (frame_work.hpp says of what), and any coder codes
 /// what it makes.
 ///
-/// A predictor with `has_own_coder` makes whole sections of values, and values of sections, at
-/// once: one level, one pass, no quant-codes, no contexts, and CoderId::none for a coder. Each
-/// backend has encode_values() and decode_values() for it:
+/// A predictor with `has_own_coder` makes the sections of all passes of values, and values of the
+/// sections of the first passes, at once: no quant-codes, no contexts, and CoderId::none for a
+/// coder. Each backend has encode_values() and decode_values() for it:
 ///
 ///     template <class T>
-///     OwnCoded encode_values(const Params&, double bound, const FrameInput<T>&);
+///     std::vector<OwnCoded> encode_values(const Params&, double bound, const FrameInput<T>&);
 ///     template <class T>
-///     void decode_values(const Params&, const Sections&, const FrameOutput<T>&);
+///     void decode_values(const Params&, std::span<const Sections>, const FrameOutput<T>&);
 ///
 /// (on a device with a Work& in front). What the parameters leave open until the sections are known
-/// is in `final_params` of its result. It keeps the laws of the bound by itself: what it cannot
+/// is in `final_params` of the first pass. It keeps the laws of the bound by itself: what it cannot
 /// express stands in its sections as exact bits. Missing points are the caller's: the mask
-/// is coded before and put back after, and what decode_values() leaves there does not matter.
-using PredictorParams =
-    std::variant<LorenzoParams, InterpParams, MultilevelParams, TilesParams, ZfpCoding>;
+/// is coded before and put back after, and what decode_values() leaves there does not matter. Where
+/// a predictor has several passes, the first of them restore the points at a stride, and
+/// FrameOutput tells which. A predictor of one pass has OwnCoded and Sections instead of lists of
+/// them.
+using PredictorParams = std::variant<LorenzoParams, InterpParams, MultilevelParams, TilesParams,
+                                     ZfpCoding, CellsParams>;
 
 inline PredictorId id_of(const PredictorParams& params) {
   return std::visit([](const auto& p) { return p.id; }, params);

@@ -18,40 +18,56 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 
 using PerAxis = std::array<bool, Dims::max_rank>;
 
-const MultilevelParams* multilevel_of(const FrameHeader& header) {
-  return header.predictor ? std::get_if<MultilevelParams>(&*header.predictor) : nullptr;
-}
-
-bool merges_axes(const MultilevelParams& params, const Dims& dims) {
-  return params.lattice.merged && dims.squeezed().rank() == Dims::max_rank;
-}
-
-/// Which of a frame's axes, those of extent 1 aside, are lattice axes. Of two that are merged it
-/// can be the faster one.
-PerAxis lattice_axes(const MultilevelParams& params, const Dims& dims) {
-  PerAxis lattice{};
-  auto padded = max_axes - static_cast<unsigned>(dims.squeezed().rank());
-  for (int axis = 0; axis < dims.rank(); ++axis) {
-    if (dims[axis] == 1) continue;
-    lattice.at(static_cast<std::size_t>(axis)) =
-        params.lattice.roles.at(padded++) == AxisRole::lattice;
+/// How the passes of a frame refine a lattice of its points, if they do.
+class PassLattice {
+ public:
+  PassLattice(const FrameHeader& header, const Dims& dims) {
+    if (!header.predictor) return;
+    multilevel_ = std::get_if<MultilevelParams>(&*header.predictor);
+    cells_ = std::get_if<CellsParams>(&*header.predictor);
+    if (!exists()) return;
+    merged_ = (cells_ != nullptr || multilevel_->lattice.merged) &&
+              dims.squeezed().rank() == Dims::max_rank;
+    auto padded = max_axes - static_cast<unsigned>(dims.squeezed().rank());
+    for (int axis = 0; axis < dims.rank(); ++axis) {
+      if (dims[axis] == 1) continue;
+      axes_.at(static_cast<std::size_t>(axis)) =
+          cells_ != nullptr || multilevel_->lattice.roles.at(padded++) == AxisRole::lattice;
+    }
+    if (merged_) axes_[0] = false;
   }
-  if (merges_axes(params, dims)) lattice[0] = false;
-  return lattice;
-}
 
-/// The largest stride up to that of the anchors whose lattice has all the wanted points.
-std::uint64_t restored_stride(const MultilevelParams& params, const PerAxis& lattice,
-                              const Selection& wanted) {
-  std::uint64_t stride = std::uint64_t{1} << params.lattice.levels;
-  for (std::size_t axis = 0; axis < lattice.size(); ++axis) {
-    if (!lattice[axis]) continue;
-    stride = std::gcd(stride, wanted.step[axis]);
-    stride = std::gcd(stride, wanted.first[axis]);
+  bool exists() const { return multilevel_ != nullptr || cells_ != nullptr; }
+  /// Which of the frame's axes, those of extent 1 aside, are lattice axes. Of two that are merged
+  /// it can be the faster one.
+  const PerAxis& axes() const { return axes_; }
+
+  /// The largest stride up to that of the anchors whose lattice has all the wanted points.
+  std::uint64_t restored_stride(const Selection& wanted) const {
+    std::uint64_t stride = cells_ != nullptr ? static_cast<std::uint64_t>(cells_->tile())
+                                             : std::uint64_t{1} << multilevel_->lattice.levels;
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (!axes_[axis]) continue;
+      stride = std::gcd(stride, wanted.step[axis]);
+      stride = std::gcd(stride, wanted.first[axis]);
+    }
+    return merged_ && axes_[1] ? std::gcd(stride, wanted.from[1]) : stride;
   }
-  const bool merged = merges_axes(params, wanted.from) && lattice[1];
-  return merged ? std::gcd(stride, wanted.from[1]) : stride;
-}
+  /// How many passes restore the points at a stride.
+  std::size_t passes(std::uint64_t stride) const {
+    if (cells_ != nullptr) return cells_->passes_of_stride(stride);
+    return make_schedule(multilevel_->lattice.at_stride(stride)).passes.size();
+  }
+  std::vector<int> level_of_pass() const {
+    return cells_ != nullptr ? cells_->level_of_pass() : multilevel_->level_of_pass();
+  }
+
+ private:
+  const MultilevelParams* multilevel_ = nullptr;
+  const CellsParams* cells_ = nullptr;
+  bool merged_ = false;  ///< the two slowest of four axes count as one
+  PerAxis axes_{};
+};
 
 /// What quant-codes take: those of all levels as they are decoded and what contexts follow from,
 /// and those of the pass in work.
@@ -118,9 +134,9 @@ Preview::Preview(const FieldCuts& plan, std::uint64_t stride, const Box& box)
 }
 
 void Preview::choose_axes(const Dims& first_dims, const FrameHeader& first) {
-  const MultilevelParams* const params = multilevel_of(first);
+  const PassLattice lattice(first, first_dims);
   thinned_.fill(true);
-  if (params != nullptr) thinned_ = lattice_axes(*params, first_dims);
+  if (lattice.exists()) thinned_ = lattice.axes();
   for (int axis = 0; axis < plan_.dims.rank(); ++axis) {
     if (first_dims[axis] == 1) thinned_.at(static_cast<std::size_t>(axis)) = false;
   }
@@ -172,12 +188,11 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
     return {wanted, {wanted.dims(), {}, {1, 1, 1, 1}}};
   }
   FramePreview preview{{dims, {}, {1, 1, 1, 1}}, wanted};
-  const MultilevelParams* const params = multilevel_of(header);
-  if (params == nullptr) return preview;
-  const PerAxis lattice = lattice_axes(*params, dims);
-  preview.stride = restored_stride(*params, lattice, wanted);
-  for (std::size_t axis = 0; axis < lattice.size(); ++axis) {
-    if (!lattice[axis]) continue;
+  const PassLattice lattice(header, dims);
+  if (!lattice.exists()) return preview;
+  preview.stride = lattice.restored_stride(wanted);
+  for (std::size_t axis = 0; axis < lattice.axes().size(); ++axis) {
+    if (!lattice.axes()[axis]) continue;
     preview.restored.step[axis] = preview.stride;
     preview.shown.first[axis] /= preview.stride;
     preview.shown.step[axis] /= preview.stride;
@@ -185,8 +200,8 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
     if (end != Selection::no_end) end = ceil_div(end, preview.stride);
   }
   preview.shown.from = preview.restored.dims();
-  preview.passes = make_schedule(params->lattice.at_stride(preview.stride)).passes.size();
-  preview.levels = static_cast<std::size_t>(params->level_of_pass()[preview.passes - 1]) + 1;
+  preview.passes = lattice.passes(preview.stride);
+  preview.levels = static_cast<std::size_t>(lattice.level_of_pass()[preview.passes - 1]) + 1;
   return preview;
 }
 

@@ -15,10 +15,10 @@ class Preview {
   /// field. Throws UsageError if the box does not lie in the field.
   Preview(const FieldCuts& plan, std::uint64_t stride, const Box& box = {});
 
-  /// Thins the field along the lattice axes of its first frame, all if that is not of `multilevel`,
-  /// but for axes of which every frame has one index. Where other frames' axes have other roles,
-  /// more of them has to be restored than is shown. Throws UsageError if the box has none of the
-  /// points that are left.
+  /// Thins the field along the lattice axes of its first frame, all if its passes do not refine a
+  /// lattice, but for axes of which every frame has one index. Where other frames' axes have other
+  /// roles, more of them has to be restored than is shown. Throws UsageError if the box has none of
+  /// the points that are left.
   void choose_axes(const Dims& first_dims, const FrameHeader& first);
 
   /// The points of frame `i` that are shown.

@@ -25,7 +25,8 @@ struct FrameTarget {
   MutableBytes out;                            ///< in the backend's memory or the host's
   const TransformTarget* transform = nullptr;  ///< how they become values, if they are none
   const LocalBounds* local = nullptr;          ///< of the frame, smaller than its own
-  Selection points = {};                       ///< of the frame, which these are; for `local`
+  Selection points = {};                       ///< of the frame, which these are
+  std::uint64_t stride = 1;                    ///< of them along lattice axes
 };
 
 /// The passes of one level of the payload, whose codes are written together.
@@ -91,10 +92,10 @@ class DecodeSession {
   virtual std::unique_ptr<PassDecoder> passes(const FrameTarget& target,
                                               const PredictorParams& predictor,
                                               const CoderParams& coder) = 0;
-  /// Restores the values of a frame that EncodeSession::encode_values() has coded, and puts missing
-  /// values back. Throws ArchiveError.
+  /// Restores the values of a frame that EncodeSession::encode_values() has coded, from the sections
+  /// of the passes that its points need, and puts missing values back. Throws ArchiveError.
   virtual void decode_values(const FrameTarget& target, const PredictorParams& predictor,
-                             const Sections& sections) = 0;
+                             std::span<const Sections> passes) = 0;
   /// Sets all points that are not missing to one value, whose bits are the lowest of `bits`.
   virtual void fill(const FrameTarget& target, std::uint64_t bits) = 0;
 

@@ -191,8 +191,9 @@ class EncodeSession {
 
   /// Starts to code the frame by a predictor that makes quant-codes. Not longer than the session.
   virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;
-  /// Codes the frame by a predictor that codes itself. Sections stay valid as long as the session.
-  virtual CodedPass encode_values(const PredictorParams& params, double bound) = 0;
+  /// Codes the passes of the frame by a predictor that codes itself. Sections stay valid as long as
+  /// the session.
+  virtual std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) = 0;
 
   /// The largest magnitude in a sample of the values (FieldScan::sampled), if encode_unscanned()
   /// can be tried: for `tiles`, without fill values, as long as there is no scan. Nothing

@@ -481,6 +481,8 @@ bool blocks_pay(Effort effort, const Lattice& lattice) {
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
+  if (auto* const cells = std::get_if<CellsParams>(&method.predictor))
+    cells->background = common_value(session.sampled_values());
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return {std::move(method), {}};
   const Dims& dims = shape.dims;

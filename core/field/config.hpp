@@ -28,7 +28,8 @@ enum class PredictorId : std::uint8_t {
   interp = 1,
   multilevel = 2,
   tiles = 3,
-  zfp = 4
+  zfp = 4,
+  cells = 5
 };
 
 /// The cubic splines of cuSZ-i (SC'24, V-B); the numbers stand in archives.

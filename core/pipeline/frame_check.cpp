@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cells/head.hpp"
 #include "core/coders/ans_chain.hpp"
 #include "core/coders/huffman.hpp"
 #include "core/field/sparse_list.hpp"
@@ -114,6 +115,9 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
           check_codes(coder, passes[first], heads.of(first), of_level);
         },
         *header.coder);
+  }
+  if (const auto* const cells = std::get_if<CellsParams>(&*header.predictor)) {
+    CellsHead::read(heads.of(0).at(SectionId::codebook), cells->rank);
   }
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     check_list(SectionId::outliers, passes[pass], heads.of(pass), shapes[pass].points);

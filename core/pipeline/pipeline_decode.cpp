@@ -125,7 +125,10 @@ std::optional<LocalBounds> read_bounds(Backend& backend, const FrameShape& shape
 /// Where the restored points of a frame go.
 FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, const FrameMask& mask, MutableBytes out) {
-  return {{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
+  FrameTarget target{{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
+  target.points = preview.restored;
+  target.stride = preview.stride;
+  return target;
 }
 
 /// The one value of a constant frame at some of its points.
@@ -196,13 +199,12 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
     target.transform = &*transform;
   }
   const auto local = read_bounds(backend, shape, header, passes.front(), times);
-  if (local) {
-    target.local = &*local;
-    target.points = preview.restored;
-  }
+  if (local) target.local = &*local;
   if (has_own_coder(id_of(*header.predictor))) {
-    times.measure("decode",
-                  [&] { session.decode_values(target, *header.predictor, passes.front()); });
+    times.measure("decode", [&] {
+      session.decode_values(target, *header.predictor,
+                            std::span(passes).first(std::min(preview.passes, passes.size())));
+    });
   } else {
     const PredictorParams predictor = predictor_of(header, preview);
     const auto shapes = pass_shapes(*header.predictor, shape.points());

@@ -204,9 +204,8 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
 /// The way of a predictor that codes itself.
 std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
                                    StepTimes& times) {
-  return times.measure("encode", [&] {
-    return std::vector<CodedPass>{session.encode_values(coding.predictor, coding.room.bound)};
-  });
+  return times.measure("encode",
+                       [&] { return session.encode_values(coding.predictor, coding.room.bound); });
 }
 
 /// The sections of all passes, packed if that is wanted.

@@ -35,6 +35,8 @@ struct FrameOutput {
   double max;
   Dims dims{};  ///< as the frame has them
   const TransformTarget* transform = nullptr;
+  Extents3 whole{};          ///< extents of the frame, of which these are the points at a stride
+  std::uint64_t stride = 1;  ///< along axes longer than 1
 };
 
 /// What a predictor makes of a pass: a quant-code per point, and what the codes cannot say.
@@ -46,7 +48,7 @@ struct Predicted {
   std::vector<SparseEntry> patches;
 };
 
-/// What a predictor that codes itself makes of a frame.
+/// What a predictor that codes itself makes of a pass.
 struct OwnCoded {
   std::vector<OwnedSection> sections;
   PassCounts counts;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/multilevel/energy.hpp"
+#include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/field/frame_work.hpp"
 #include "cpu_ref/field/gaps.hpp"
@@ -28,8 +29,15 @@ class Restoration {
 
   template <class T>
   FrameOutput<T> output() const {
-    return {target_.shape.extents(), as_values<T>(target_.out), mask_, target_.min, target_.max,
-            target_.shape.dims,      target_.transform};
+    return {target_.shape.extents(),
+            as_values<T>(target_.out),
+            mask_,
+            target_.min,
+            target_.max,
+            target_.shape.dims,
+            target_.transform,
+            target_.points.from.as_3d(),
+            target_.stride};
   }
 
   /// Undoes the transform and puts the missing values back.
@@ -115,7 +123,7 @@ class MultilevelDecoder final : public PassDecoder {
 
   void contexts(int pass, const Sections& sections) override {
     contexts_ = workspace_.contexts.first(engine_->pass(pass).points);
-    engine_->contexts(pass, sections.find(SectionId::weights), contexts_);
+    engine_->contexts(pass, sections.find(SectionId::contexts), contexts_);
     contexts_ = Gaps(engine_->missing(pass)).close(contexts_);
   }
 
@@ -179,12 +187,17 @@ class CpuDecodeSession final : public DecodeSession {
   }
 
   void decode_values(const FrameTarget& target, const PredictorParams& predictor,
-                     const Sections& sections) override {
+                     std::span<const Sections> passes) override {
     const Restoration restoration(target);
     with_type_of(target.shape.dtype, [&](auto zero) {
       const auto output = restoration.output<decltype(zero)>();
-      visit_own_coder(predictor,
-                      [&](const auto& params) { cpu::decode_values(params, sections, output); });
+      visit_own_coder(predictor, [&]<class Params>(const Params& params) {
+        if constexpr (std::is_same_v<Params, CellsParams>) {
+          cpu::decode_values(params, passes, output);
+        } else {
+          cpu::decode_values(params, passes.front(), output);
+        }
+      });
     });
     restoration.finish();
   }

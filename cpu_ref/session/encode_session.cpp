@@ -3,6 +3,7 @@
 #include "core/base/radix_sort.hpp"
 #include "core/multilevel/energy.hpp"
 #include "core/tuning/fit_sample.hpp"
+#include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/field/frame_work.hpp"
 #include "cpu_ref/field/gaps.hpp"
@@ -171,7 +172,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
       PassInWork& pass = this->pass(number);
       pass.contexts = contexts.subspan(fitted_, pass.codes.size());
       fitted_ += pass.contexts.size();
-      keep(SectionId::weights, engine_->fit_contexts(number, pass.contexts), pass);
+      keep(SectionId::contexts, engine_->fit_contexts(number, pass.contexts), pass);
       pass.contexts = pass.gaps.close(pass.contexts);
     }
   }
@@ -204,6 +205,14 @@ CodedPass keep(OwnCoded coded, SectionStore& store) {
   for (OwnedSection& section : coded.sections)
     store.keep(section.id, std::move(section.bytes), result.sections);
   return result;
+}
+std::vector<CodedPass> keep_passes(OwnCoded coded, SectionStore& store) {
+  return {keep(std::move(coded), store)};
+}
+std::vector<CodedPass> keep_passes(std::vector<OwnCoded> coded, SectionStore& store) {
+  std::vector<CodedPass> passes;
+  for (OwnCoded& pass : coded) passes.push_back(keep(std::move(pass), store));
+  return passes;
 }
 
 template <class T>
@@ -312,10 +321,10 @@ class CpuEncodeSession final : public EncodeSession {
     return std::make_unique<OnePassEncoder<T>>(coding, input(), memory);
   }
 
-  CodedPass encode_values(const PredictorParams& params, double bound) override {
-    return keep(visit_own_coder(
-                    params, [&](const auto& p) { return cpu::encode_values(p, bound, input()); }),
-                store_);
+  std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) override {
+    return visit_own_coder(params, [&](const auto& p) {
+      return keep_passes(cpu::encode_values(p, bound, input()), store_);
+    });
   }
 
   std::optional<double> sampled_magnitude() override {

@@ -70,7 +70,8 @@ typedef enum cuszi_preset {
   CUSZI_PRESET_CUSZI = 1,
   CUSZI_PRESET_CUSZ = 2,
   CUSZI_PRESET_FAST = 3,
-  CUSZI_PRESET_ZFP = 4
+  CUSZI_PRESET_ZFP = 4,
+  CUSZI_PRESET_BALANCED = 5
 } cuszi_preset;
 
 typedef enum cuszi_device {
@@ -87,7 +88,8 @@ typedef enum cuszi_predictor {
   CUSZI_PREDICTOR_INTERP = 3,
   CUSZI_PREDICTOR_MULTILEVEL = 4,
   CUSZI_PREDICTOR_TILES = 5,
-  CUSZI_PREDICTOR_ZFP = 6
+  CUSZI_PREDICTOR_ZFP = 6,
+  CUSZI_PREDICTOR_CELLS = 7
 } cuszi_predictor;
 
 typedef enum cuszi_coder {

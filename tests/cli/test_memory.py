@@ -18,7 +18,7 @@ OWN = 3 << 19  # what it takes beside frames
 
 WAYS = {"ratio": [], "lorenzo": ["--predictor", "lorenzo"], "interp": ["--preset", "cuszi"],
         "multilevel": ["--predictor", "multilevel"], "huffman": ["--preset", "cusz"],
-        "fast": ["--preset", "fast"], "zfp": ["--preset", "zfp"],
+        "fast": ["--preset", "fast"], "balanced": ["--preset", "balanced"], "zfp": ["--preset", "zfp"],
         "reversible": ["--preset", "zfp", "--zfp-mode", "reversible"]}
 
 

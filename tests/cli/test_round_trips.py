@@ -25,7 +25,7 @@ class RoundTrips(CliTest):
     def test_every_method(self):
         original = self.field("u_9x10x11x12.f64", dims="9x10x11x12", dtype="f64")
         for options in [["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
-                        ["--preset", "fast"], ["--preset", "zfp"],
+                        ["--preset", "fast"], ["--preset", "balanced"], ["--preset", "zfp"],
                         ["--predictor", "lorenzo", "--coder", "huffman"],
                         ["--predictor", "lorenzo", "--coder", "ans"],
                         ["--predictor", "multilevel", "--coder", "huffman"],
@@ -82,7 +82,7 @@ class RoundTrips(CliTest):
                           if i % 97 == 0 else value if i // 900 % 2 else -value)
         self.path("wide_20x30x40.f64").write_bytes(values.tobytes())
         share = Fraction(1e-3)
-        for preset in ("ratio", "fast", "cusz", "cuszi"):
+        for preset in ("ratio", "balanced", "fast", "cusz", "cuszi"):
             with self.subTest(preset=preset):
                 run = self.cuszi("compress", "wide_20x30x40.f64", "-m", "pwrel", "-e", "1e-3",
                                  "--preset", preset, "--verify", "--json", "-o", "w.cuszi", "--force")
@@ -112,7 +112,7 @@ class RoundTrips(CliTest):
         absolute, share = Fraction(1e-2), Fraction(1e-3)
         two = ["-e", "1e-2", "--pw", "1e-3"]
         for mode, either in (("abs-or-pwrel", max), ("ABS_AND_PW_REL", min)):
-            for preset in ("ratio", "fast", "cusz", "cuszi"):
+            for preset in ("ratio", "balanced", "fast", "cusz", "cuszi"):
                 with self.subTest(mode=mode, preset=preset):
                     run = self.cuszi("compress", "wide_20x30x40.f64", "-m", mode, *two,
                                      "--preset", preset, "--verify", "--json", "-o", "w.cuszi", "--force")
@@ -244,7 +244,7 @@ class RoundTrips(CliTest):
 
         kept = [f"--keep-isovalue={c!r}" for c in isovalues[1:]] + ["--keep-sign"]
         for options in (["--preset", "ratio"], ["--preset", "cuszi"], ["--preset", "cusz"],
-                        ["--preset", "fast"], ["--preset", "zfp"], ["--effort", "best"]):
+                        ["--preset", "fast"], ["--preset", "balanced"], ["--preset", "zfp"], ["--effort", "best"]):
             with self.subTest(options=options):
                 def restored(*more):
                     self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", "-o", "u.cuszi", "--force",
@@ -307,7 +307,7 @@ class RoundTrips(CliTest):
 
     def test_threads_do_not_show(self):
         self.field("u_60x70x80.f32", dims="60x70x80")
-        for predictor in ["lorenzo", "interp", "multilevel", "tiles", "zfp"]:
+        for predictor in ["lorenzo", "interp", "multilevel", "tiles", "zfp", "cells"]:
             archives = set()
             for threads in [1, 2, 3]:
                 self.cuszi("compress", "u_60x70x80.f32", "-e", "1e-3", "--predictor", predictor,

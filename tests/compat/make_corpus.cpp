@@ -38,8 +38,8 @@ struct Case {
 using Cases = std::vector<Case>;
 
 constexpr std::array dtypes{DType::f32, DType::f64};
-constexpr std::array presets{"ratio", "cuszi", "cusz", "fast", "zfp"};
-constexpr std::array transformed_presets{"ratio", "cuszi", "cusz", "fast"};
+constexpr std::array presets{"ratio", "cuszi", "cusz", "fast", "zfp", "balanced"};
+constexpr std::array transformed_presets{"ratio", "cuszi", "cusz", "fast", "balanced"};
 const std::array<Dims, 4> shapes{Dims{900}, Dims{24, 41}, Dims{9, 12, 17}, Dims{3, 5, 8, 11}};
 
 /// Every preset for every type and rank.

@@ -71,10 +71,10 @@ class FaultySession final : public EncodeSession {
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
     return std::make_unique<FaultyEncoder>(sound_->passes(coding), fault_);
   }
-  CodedPass encode_values(const PredictorParams& params, double bound) override {
-    std::vector<CodedPass> only{sound_->encode_values(params, bound)};
-    fault_.in_sections(only);
-    return only.front();
+  std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) override {
+    std::vector<CodedPass> passes = sound_->encode_values(params, bound);
+    fault_.in_sections(passes);
+    return passes;
   }
   void pack(Sections& sections) override { sound_->pack(sections); }
 

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import amended, ans, huffman, interp, lorenzo, multilevel, tiles, zfp
+from . import amended, ans, cells, huffman, interp, lorenzo, multilevel, tiles, zfp
 from .numbers import Reader, hash_of
 from .parts import LOG, bits_of_points, extents_of, mask_values, unpacked, untransformed
 
-_SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "weights",
+_SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "contexts",
              "lattice hash", "signs", "bounds")
 _OPTIONAL, _PACKED = 13, 14
 _STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED = range(6)
-_PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp)
+_PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp, cells)
 _CODERS = (huffman, ans)
 
 

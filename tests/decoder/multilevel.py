@@ -339,7 +339,7 @@ class _Decoder:
         coded = [(c, at) for c, at in points if not self.mask[at]]
         contexts = None
         if frame.coder.needs_contexts:
-            weights = self.weights(sections.get("weights"), its_pass.groups)
+            weights = self.weights(sections.get("contexts"), its_pass.groups)
             others = 16 * len(its_pass.groups)
             contexts = [context + (others if params.split and self.which[at] else 0)
                         for context, (c, at) in zip(self.contexts(points, weights, half_step), points)

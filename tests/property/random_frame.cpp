@@ -87,7 +87,7 @@ PredictorConfig random_predictor(Random& random, const Dims& dims) {
   const Extents3 extents = dims.as_3d();
   PredictorConfig predictor;
   predictor.id = random.pick({PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel,
-                              PredictorId::tiles, PredictorId::zfp});
+                              PredictorId::tiles, PredictorId::zfp, PredictorId::cells});
   predictor.automatic = random.one_in(2);
   predictor.multilevel = random_multilevel(random, dims);
   predictor.zfp = random_zfp(random);

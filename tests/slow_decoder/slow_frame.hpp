@@ -66,5 +66,7 @@ template <class T>
 void restore(const TilesParams& params, SlowFrame<T>& frame);
 template <class T>
 void restore(const ZfpCoding& params, SlowFrame<T>& frame);
+template <class T>
+void restore(const CellsParams& params, SlowFrame<T>& frame);
 
 }  // namespace cuszi::slow

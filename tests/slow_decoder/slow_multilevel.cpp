@@ -59,7 +59,7 @@ class MultilevelDecoder {
     const Pass& pass = plan_.passes[number];
     const std::vector<ContextWeights> weights =
         uses_contexts(*frame_.header.coder)
-            ? read_weights(sections.find(SectionId::weights), plan_, pass, remembered_)
+            ? read_weights(sections.find(SectionId::contexts), plan_, pass, remembered_)
             : std::vector<ContextWeights>{};
     std::vector<std::uint64_t> code_positions;  // of the points that have codes
     std::vector<std::uint8_t> contexts;

@@ -309,6 +309,13 @@ void add_others(std::vector<SampleArchive>& archives) {
                                 add_regions(s);
                               }));
   }
+  for (const Dims& dims : {Dims{17, 20, 33}, Dims{70, 66}, Dims{5000}}) {
+    archives.push_back(sample(fmt::format("cells of rank {}", dims.rank()), FieldKind::missing,
+                              dims, DType::f32, [](S& s) {
+                                s.frame.predictor.id = PredictorId::cells;
+                                s.bound = 1e-4;
+                              }));
+  }
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
     s.fills.add(filled_value);

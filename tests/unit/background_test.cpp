@@ -86,7 +86,8 @@ class ScriptedSession final : public EncodeSession {
   void keep_points(std::span<const std::uint64_t> /*points*/) override {}
   PointBits signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
-  CodedPass encode_values(const PredictorParams& /*params*/, double /*bound*/) override {
+  std::vector<CodedPass> encode_values(const PredictorParams& /*params*/,
+                                       double /*bound*/) override {
     return {};
   }
   void pack(Sections& /*sections*/) override {}

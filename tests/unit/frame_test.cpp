@@ -377,7 +377,7 @@ TEST_CASE("a pass has one section of a kind") {
   CHECK_NOTHROW(read(write_frame_header(header)));
   header.levels[0].sections.push_back({SectionId::codes, 0, 1});
   CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
-  header.levels[0].sections.assign(1'000'000, {SectionId::weights, 0, 0});
+  header.levels[0].sections.assign(1'000'000, {SectionId::contexts, 0, 0});
   CHECK_THROWS_AS(read(write_frame_header(header)), ArchiveError);
 }
 

@@ -196,7 +196,7 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         Instead of a bound a target: at least so many dB in few bits, or at least so many times
         smaller with little error. Trials find the bound, which ``info`` tells. Where a target
         cannot be met the nearest archive is made, with a TargetWarning.
-    preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
+    preset : "ratio", "balanced", "fast", "cuszi", "cusz" or "zfp"
     fill : number, "netcdf", or several
         Values that mean "missing" besides NaN and the infinities: they come back bit for bit.
     value_range : (min, max)

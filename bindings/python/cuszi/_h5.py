@@ -98,7 +98,7 @@ class H5(Mapping[str, Any]):
         A bound in the field's unit, of which and of the share ``pw`` of each value the larger or the
         smaller holds.
     pw : float
-    preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
+    preset : "ratio", "balanced", "fast", "cuszi", "cusz" or "zfp"
     fill : float
         A value that means missing in datasets that define no fill value of their own, as nccopy
         makes them.

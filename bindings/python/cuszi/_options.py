@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
 
 # Names for type checkers: those of the table, which a test compares.
-Preset = Literal["ratio", "cuszi", "cusz", "fast", "zfp"]
-Predictor = Literal["auto", "lorenzo", "interp", "multilevel", "tiles", "zfp"]
+Preset = Literal["ratio", "cuszi", "cusz", "fast", "zfp", "balanced"]
+Predictor = Literal["auto", "lorenzo", "interp", "multilevel", "tiles", "zfp", "cells"]
 Coder = Literal["auto", "huffman", "ans"]
 Effort = Literal["normal", "fast", "best"]
 Lossless = Literal["none", "bitcomp"]

@@ -52,7 +52,7 @@ class Zarr(ArrayBytesCodec):
         A bound in the array's unit, of which and of the share ``pw`` of each value the larger or the
         smaller holds.
     pw : float
-    preset : "ratio", "cuszi", "cusz", "fast" or "zfp"
+    preset : "ratio", "balanced", "fast", "cuszi", "cusz" or "zfp"
     fill : number, or several
         Values that mean "missing" besides NaN, the infinities and the array's fill value unless that
         is 0: they come back bit for bit.

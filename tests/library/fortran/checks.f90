@@ -126,7 +126,7 @@ contains
     type(cuszi_info) :: info
     type(cuszi_options) :: options
     integer :: i
-    character(5), parameter :: presets(5) = [character(5) :: 'ratio', 'cuszi', 'cusz', 'fast', 'zfp']
+    character(8), parameter :: presets(6) = [character(8) :: 'ratio', 'cuszi', 'cusz', 'fast', 'zfp', 'balanced']
     character(6), parameter :: efforts(3) = [character(6) :: 'fast', 'normal', 'best']
 
     a = field()

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/bit_width.hpp"
+#include "core/base/hd.hpp"
+#include "core/cells/grid.hpp"
+
+namespace cuszi {
+
+// A block of 64 codes has a class, which says how large its codes are and chooses their frequency
+// table. Classes are coded before codes, each under a context that follows from classes before it.
+
+inline constexpr int class_count = 24;
+
+/// The class of a block whose codes have magnitudes of this sum; 0: all are 0, and none is coded.
+CUSZI_HD inline std::uint8_t class_of_sum(std::uint32_t sum) {
+  if (sum < 4) return static_cast<std::uint8_t>(sum);
+  const std::uint32_t exponent = bit_width_of(sum) - 1;  // two classes an octave up to 512
+  if (exponent >= 9) return static_cast<std::uint8_t>(exponent < 14 ? exponent + 9 : 23);
+  return static_cast<std::uint8_t>(2 * exponent + (sum >> (exponent - 1) & 1));
+}
+
+/// A block's predecessors in the chain of classes of its tile.
+struct BlockParents {
+  std::uint32_t before;  ///< the block of the class before in the same sub-box, else the parent
+  std::uint32_t parent;  ///< the coarser block that covers it
+};
+
+/// The blocks whose classes are the context of a block's, which is not block 0.
+CUSZI_HD inline BlockParents parents_of_block(int rank, std::uint32_t block) {
+  const auto classes = static_cast<std::uint32_t>(classes_of_level(rank));
+  const auto axes = static_cast<std::uint32_t>(rank);
+  const std::uint32_t depth = (bit_width_of(block) - 1) / axes;  // sub-boxes an axis: 2^depth
+  const std::uint32_t number = block - (1U << (axes * depth));
+  const std::uint32_t box = number / classes;
+  const std::uint32_t odd = number - box * classes;
+  std::uint32_t parent = 0;
+  if (depth > 0) {
+    std::uint32_t coarse = 0;
+    for (std::uint32_t axis = 0; axis < axes; ++axis) {  // the fastest first
+      const std::uint32_t along = box >> (axis * depth) & ((1U << depth) - 1);
+      coarse |= along >> 1 << (axis * (depth - 1));
+    }
+    parent = (1U << (axes * (depth - 1))) + coarse * classes + odd;
+  }
+  return {odd > 0 ? block - 1 : parent, parent};
+}
+
+/// The context of the class of a block, given the classes of its tile, behind those of the tile
+/// before unless the tile is the first of its run.
+CUSZI_HD inline std::uint32_t context_of_block(int rank, const std::uint8_t* tile,
+                                               std::uint32_t block, bool is_first_tile) {
+  if (block == 0) return is_first_tile ? 0U : *(tile - tile_blocks);
+  const BlockParents parents = parents_of_block(rank, block);
+  return (std::uint32_t{tile[parents.before]} + tile[parents.parent] + 1) / 2;
+}
+
+// Tokens of codes: those up to magnitude 15 have one each; larger ones share one by half octaves of
+// their magnitude, and raw bits tell the rest and the sign.
+
+inline constexpr std::uint32_t small_tokens = 31;
+inline constexpr std::uint32_t cell_tokens = 53;
+inline constexpr std::uint32_t token_places = 64;  ///< in tables
+inline constexpr std::uint32_t class_places = 32;
+
+struct CellToken {
+  std::uint32_t token;
+  std::uint32_t raw_bits;
+  std::uint32_t raw;
+};
+
+/// The token of a code of magnitude 15 at most.
+CUSZI_HD constexpr std::uint32_t small_token_of(int code) {
+  return code > 0 ? static_cast<std::uint32_t>(2 * code - 1)
+                  : static_cast<std::uint32_t>(-2 * code);
+}
+CUSZI_HD constexpr int code_of_small_token(std::uint32_t token) {
+  const int half = static_cast<int>(token + 1) / 2;
+  return (token & 1) != 0 ? half : -half;
+}
+
+CUSZI_HD inline CellToken token_of_code(int code) {
+  const auto magnitude = static_cast<std::uint32_t>(code < 0 ? -code : code);
+  if (magnitude < 16) return {small_token_of(code), 0, 0};
+  const std::uint32_t open = bit_width_of(magnitude) - 2;  // bits below the first two
+  const std::uint32_t token = small_tokens + 2 * (open - 3) + (magnitude >> open & 1);
+  return {token, open + 1, (magnitude & ((1U << open) - 1)) << 1 | (code < 0 ? 1U : 0U)};
+}
+/// How many raw bits a token that is not small has.
+CUSZI_HD constexpr std::uint32_t raw_bits_of_code_token(std::uint32_t token) {
+  return (token - small_tokens) / 2 + 4;
+}
+/// The code of a token that is not small, below cell_tokens.
+CUSZI_HD constexpr int code_of_token(std::uint32_t token, std::uint32_t raw) {
+  const std::uint32_t open = raw_bits_of_code_token(token) - 1;
+  const auto magnitude = static_cast<int>((2 + ((token - small_tokens) & 1)) << open | raw >> 1);
+  return (raw & 1) != 0 ? -magnitude : magnitude;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/cells/blocks.hpp"
+#include "core/cells/grid.hpp"
+#include "core/coders/ans_slots.hpp"
+
+namespace cuszi {
+
+// Chains: interleaved rANS of up to 32 lanes a segment, as in core/coders/ans_slots, with smaller
+// frequencies, so that tables of all classes fit the fast memory of a processor. A segment is the
+// first states of its lanes, then 16-bit words in the order in which a decoder takes them, padded
+// by zeros to 4 bytes. In a step every lane that has symbols left takes one, then lanes of states
+// below 2^16 take a word each; then lanes whose token has raw bits take those, and again words.
+// Every lane ends in state 2^16.
+
+inline constexpr int cells_probability_bits = 11;
+inline constexpr std::uint32_t cells_probability_one = 1U << cells_probability_bits;
+
+/// What an encoder needs to know of a symbol.
+struct CellShare {
+  std::uint32_t frequency;
+  std::uint32_t first;  ///< the sum of the frequencies of symbols before
+
+  CUSZI_HD bool spills(std::uint32_t state) const {
+    return state >= std::uint64_t{frequency} << (32 - cells_probability_bits);
+  }
+  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
+    return ((state / frequency) << cells_probability_bits) + state % frequency + first;
+  }
+};
+
+/// The state after its lowest bits, which stand for a symbol with this share, were taken.
+CUSZI_HD inline std::uint32_t without_symbol(std::uint32_t state, const CellShare& share) {
+  return share.frequency * (state >> cells_probability_bits) +
+         (state & (cells_probability_one - 1)) - share.first;
+}
+
+/// How the tiles of a frame are divided among the lanes that code the classes of a pass: each has a
+/// run of successive tiles, and codes their blocks one after the other. Runs of small frames are
+/// longer, where what lanes waste counts more than the time of a chain.
+inline constexpr std::uint32_t most_run_classes = 1024;
+CUSZI_HD constexpr std::uint32_t run_of_classes(int rank, int pass, std::uint64_t tiles) {
+  constexpr std::uint64_t few_tiles = 4096;
+  const std::uint32_t classes = tiles < few_tiles ? most_run_classes : most_run_classes / 4;
+  std::uint32_t run = classes;
+  while (run > 1 && run * blocks_of_pass(rank, pass) > classes) run /= 2;
+  return run;
+}
+CUSZI_HD constexpr std::uint64_t class_segments(int rank, int pass, std::uint64_t tiles) {
+  return ceil_div(tiles, std::uint64_t{most_lanes} * run_of_classes(rank, pass, tiles));
+}
+/// The runs, which are lanes, of a segment.
+CUSZI_HD constexpr std::uint32_t class_lanes(int rank, int pass, std::uint64_t tiles,
+                                             std::uint64_t segment) {
+  const std::uint64_t runs = ceil_div(tiles, run_of_classes(rank, pass, tiles));
+  const std::uint64_t left = runs - segment * most_lanes;
+  return left < most_lanes ? static_cast<std::uint32_t>(left) : most_lanes;
+}
+
+/// How the blocks of a pass that have codes are divided, in the order of tiles: of the blocks of a
+/// segment, 32 for each of the lane's blocks, lane i has i, i + 32, ...
+inline constexpr std::uint32_t fewest_blocks_of_lane = 16;
+inline constexpr int lane_code_bits = 2;  ///< of log2(blocks_of_lane / 16) in a head
+inline constexpr std::uint32_t most_blocks_of_lane = fewest_blocks_of_lane << 3;
+CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
+                                               std::uint32_t blocks_of_lane) {
+  return ceil_div(live_blocks, std::uint64_t{most_lanes} * blocks_of_lane);
+}
+/// Longer lanes where blocks are cheap, given what all codes cost in bits: a lane's state wastes
+/// some 24. Large frames have shorter ones, whose time counts more.
+CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t live_blocks,
+                                                       std::uint64_t bits) {
+  constexpr std::uint64_t wanted_bits = 2048;
+  constexpr std::uint64_t few_blocks = 1 << 14;
+  const std::uint32_t most = live_blocks < few_blocks ? 64 : 32;
+  std::uint32_t blocks = fewest_blocks_of_lane;
+  while (blocks < most && blocks * bits < wanted_bits * live_blocks) blocks *= 2;
+  return blocks;
+}
+
+}  // namespace cuszi

@@ -1,0 +1,209 @@
+#include "core/cells/head.hpp"
+
+#include <bit>
+#include <cstdlib>
+
+#include "core/base/bits.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Bits of a weight in a head.
+constexpr int weight_bits = 14;
+static_assert(2 * most_weight < 1 << weight_bits);
+
+/// Calls f(weights, odd) for all classes that have weights, the coarsest level first.
+template <class Weights, class F>
+void for_each_weights(int rank, Weights& weights, const F& f) {
+  with_cell_rank(rank, [&]<class Shape>(Shape) {
+    for (int level = Shape::levels; level-- > 0;)
+      for (int number = 0; number < Shape::classes; ++number)
+        if (order_of(Shape::odd_of(number)) > 1)
+          f(weights.of[level][number], Shape::odd_of(number));
+  });
+}
+
+template <class Tables, class F>
+void for_each_table(Tables& tables, const F& f) {
+  for (int i = 1; i < class_count; ++i) f(tables.codes[i], default_tables().codes[i], true);
+  for (int i = 0; i < class_count; ++i) f(tables.classes[i], default_tables().classes[i], false);
+}
+
+void write_table(const CellTable& table, bool is_of_codes, BitWriter& out) {
+  out.put(table.is_default ? 1 : 0, 1);
+  if (table.is_default) return;
+  std::uint32_t last = 0;
+  for_each_written(table.frequencies, table.rest, is_of_codes,
+                   [&](std::uint32_t symbol, unsigned, unsigned) { last = symbol; });
+  if (!is_of_codes) out.put(table.rest, table_symbol_bits);
+  out.put(last, table_symbol_bits);
+  for_each_written(
+      table.frequencies, table.rest, is_of_codes,
+      [&](std::uint32_t symbol, unsigned before, unsigned width) {
+        const int ones = ones_of_width(before, width);
+        out.put((1U << ones) - 1, ones);
+        out.put(ones < most_width_ones ? 0 : width, ones < most_width_ones ? 1 : table_width_bits);
+        const int bits = mantissa_bits_of(width);
+        if (bits == 0) return;
+        const unsigned mantissa = table.frequencies[symbol] >> (static_cast<int>(width) - 1 - bits);
+        out.put(mantissa & ((1U << bits) - 1), bits);
+      });
+}
+
+unsigned read_width(BitReader& in, unsigned before) {
+  int ones = 0;
+  while (ones < most_width_ones && in.get(1) != 0) ++ones;
+  const unsigned width = ones < most_width_ones ? width_of_ones(before, ones)
+                                                : static_cast<unsigned>(in.get(table_width_bits));
+  if (width > cells_probability_bits)
+    throw ArchiveError("a frequency of a table of `cells` is too large");
+  return width;
+}
+
+CellTable read_table(BitReader& in, const CellTable& defaults, bool is_of_codes) {
+  if (in.get(1) != 0) return defaults;
+  CellTable table{};
+  if (!is_of_codes) table.rest = static_cast<std::uint8_t>(in.get(table_symbol_bits));
+  const auto last = static_cast<std::uint32_t>(in.get(table_symbol_bits));
+  const std::uint32_t symbols = is_of_codes ? cell_tokens : std::uint32_t{class_count};
+  if (table.rest >= symbols || last >= symbols)
+    throw ArchiveError("a table of `cells` has an unknown symbol");
+  unsigned width = first_width;
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i <= last; ++i) {
+    if (i == table.rest || (is_of_codes && is_mirrored(i))) continue;
+    width = read_width(in, width);
+    if (width == 0) continue;
+    const int bits = mantissa_bits_of(width);
+    const auto mantissa = static_cast<std::uint32_t>((1U << bits) | in.get(bits));
+    const std::uint32_t frequency = mantissa << (static_cast<int>(width) - 1 - bits);
+    const std::uint32_t alike = is_of_codes && is_mirrored(i + 1) ? 2 : 1;
+    for (std::uint32_t k = 0; k < alike; ++k)
+      table.frequencies[i + k] = static_cast<std::uint16_t>(frequency);
+    sum += alike * frequency;
+  }
+  if (sum >= cells_probability_one)
+    throw ArchiveError("the frequencies of a table of `cells` are too large");
+  table.frequencies[table.rest] = static_cast<std::uint16_t>(cells_probability_one - sum);
+  return table;
+}
+
+std::uint64_t integer_root(std::uint64_t square) {
+  std::uint64_t root = 0;
+  for (std::uint64_t bit = std::uint64_t{1} << 31; bit != 0; bit >>= 1)
+    if ((root | bit) * (root | bit) <= square) root |= bit;
+  return root;
+}
+
+/// A share of 2^16 to a power.
+std::uint64_t power_of_share(std::uint64_t share, std::uint32_t exponent) {
+  std::uint64_t power = 1U << 16;
+  for (; exponent != 0; exponent >>= 1, share = share * share >> 16)
+    if ((exponent & 1) != 0) power = power * share >> 16;
+  return power;
+}
+
+/// The least and the largest sum of the magnitudes of a block of a class.
+struct ClassSums {
+  std::uint32_t least;
+  std::uint32_t largest;
+
+  explicit ClassSums(int number) : least(0), largest(0) {
+    while (class_of_sum(least) < number) ++least;
+    largest = least;
+    while (number < class_count - 1 && class_of_sum(largest + 1) == number) ++largest;
+    if (number == class_count - 1) largest = most_cell_code;
+  }
+};
+
+/// Codes fall off by a constant share from one magnitude to the next, such that their mean is the
+/// middle of the class's. A magnitude is no larger than the sum.
+CellTable default_codes(int number) {
+  const ClassSums sums(number);
+  const std::uint64_t sum = sums.least + sums.largest;
+  constexpr std::uint64_t codes = 2 * cell_block_codes;
+  const std::uint64_t share =
+      (integer_root((codes * codes + sum * sum) << 32) - (codes << 16)) / sum;
+  std::uint64_t weights[token_places] = {};
+  for (std::uint32_t token = 0; token < cell_tokens; ++token) {
+    std::uint32_t magnitude = (token + 1) / 2;
+    std::uint64_t count = 1;
+    if (token >= small_tokens) {
+      magnitude = static_cast<std::uint32_t>(code_of_token(token, 0));
+      count = std::uint64_t{1} << raw_bits_of_code_token(token);
+    }
+    if (magnitude > sums.largest) continue;
+    const auto middle = static_cast<std::uint32_t>(magnitude + count / 4);
+    weights[token] = power_of_share(share, middle) * count + 1;
+  }
+  CellTable table{{}, 0, true};
+  fit_frequencies(weights, true, table.frequencies);
+  return table;
+}
+
+/// Classes near the context are likely.
+CellTable default_classes(int context) {
+  std::uint64_t weights[token_places] = {};
+  for (int number = 0; number < class_count; ++number) {
+    const int distance = std::abs(number - context);
+    std::uint64_t weight = 1U << 20;
+    for (int i = 0; i < distance; ++i) weight = weight * 3 / 8;
+    weights[number] = weight + 1;
+  }
+  CellTable table{{}, 0, true};
+  fit_frequencies(weights, false, table.frequencies);
+  return table;
+}
+
+}  // namespace
+
+const CellsTables& default_tables() {
+  static const CellsTables tables = [] {
+    CellsTables made{};
+    for (int i = 0; i < class_count; ++i) {
+      if (i > 0) made.codes[i] = default_codes(i);
+      made.classes[i] = default_classes(i);
+    }
+    made.codes[0].is_default = true;
+    return made;
+  }();
+  return tables;
+}
+
+std::vector<std::byte> CellsHead::write(int rank) const {
+  BitWriter out;
+  out.put(static_cast<std::uint64_t>(std::countr_zero(blocks_of_lane / fewest_blocks_of_lane)),
+          lane_code_bits);
+  for_each_weights(rank, weights, [&](const CoarseWeights& own, int odd) {
+    const bool is_default = own == equal_weights(odd);
+    out.put(is_default ? 1 : 0, 1);
+    if (is_default) return;
+    out.put(static_cast<std::uint64_t>(own.second + most_weight), weight_bits);
+    out.put(static_cast<std::uint64_t>(own.third + most_weight), weight_bits);
+  });
+  for_each_table(tables, [&](const CellTable& table, const CellTable&, bool is_of_codes) {
+    write_table(table, is_of_codes, out);
+  });
+  return out.take();
+}
+
+CellsHead CellsHead::read(Bytes bytes, int rank) {
+  BitReader in(bytes, "the tables of `cells`");
+  CellsHead head{};
+  head.blocks_of_lane = fewest_blocks_of_lane << in.get(lane_code_bits);
+  for_each_weights(rank, head.weights, [&](CoarseWeights& own, int odd) {
+    own = equal_weights(odd);
+    if (in.get(1) != 0) return;
+    own.second = static_cast<std::int16_t>(static_cast<int>(in.get(weight_bits)) - most_weight);
+    own.third = static_cast<std::int16_t>(static_cast<int>(in.get(weight_bits)) - most_weight);
+    if (!own.is_valid()) throw ArchiveError("the weights of `cells` are out of range");
+  });
+  for_each_table(head.tables, [&](CellTable& table, const CellTable& defaults, bool is_of_codes) {
+    table = read_table(in, defaults, is_of_codes);
+  });
+  in.expect_end();
+  return head;
+}
+
+}  // namespace cuszi

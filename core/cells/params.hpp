@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/base/dims.hpp"
+#include "core/base/dtype.hpp"
+#include "core/field/config.hpp"
+#include "core/field/quantizer.hpp"
+#include "core/field/sample.hpp"
+
+namespace cuszi {
+
+/// Interpolation within tiles, whose codes are coded under the class of their block: the ratio of
+/// good compressors for CPUs in steps that a GPU does at the speed of its memory. README.md has the
+/// idea, docs/reference/format.md the layout.
+struct CellsParams {
+  static constexpr PredictorId id = PredictorId::cells;
+  static constexpr std::string_view name = "cells";
+  static constexpr bool has_own_coder = true;
+
+  int rank = 3;           ///< of the frame; not written
+  double half_step = 0;   ///< of the finest level; 0 if the frame cannot be coded so
+  double background = 0;  ///< values are coded less this
+
+  static CellsParams draft(const PredictorConfig& /*config*/, const Extents3& extents) {
+    return {rank_of(extents), 0, 0};
+  }
+  void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
+  bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
+
+  /// Every pass is a level of the payload.
+  std::vector<int> level_of_pass() const;
+  /// The distance of anchors.
+  int tile() const { return rank == 3 ? 16 : rank == 2 ? 64 : 4096; }
+  /// How many passes restore the points at a stride, a power of two up to tile().
+  std::size_t passes_of_stride(std::uint64_t stride) const;
+
+  void write(ByteWriter& out) const;
+  static CellsParams read(ByteReader& in, const Extents3& extents, DType dtype);
+
+  friend bool operator==(const CellsParams&, const CellsParams&) = default;
+};
+
+/// The background of a frame: the commonest of these sampled values, in ascending order, the lowest
+/// of several; 0 unless a sixteenth of them is that.
+double common_value(const std::vector<double>& sorted);
+
+}  // namespace cuszi

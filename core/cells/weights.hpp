@@ -1,0 +1,240 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/base/lane_sums.hpp"
+#include "core/cells/grid.hpp"
+#include "core/cells/prediction.hpp"
+#include "core/cells/quantiser.hpp"
+#include "core/field/sample.hpp"
+#include "core/tuning/fit_sample.hpp"
+
+namespace cuszi {
+
+// Which weights the classes with two or three odd axes get: reweighted least squares on a sample of
+// original values, whose neighbours are originals, too, as in core/tuning/stencil_fit. The unknowns
+// are the weights but the first, since their sum is 1. Noise in the equations stands for what
+// restored neighbours differ from originals by.
+
+inline constexpr int weight_one = 1024;
+inline constexpr int most_weight = 4096;
+
+/// The weights of a class but the first, in 1024ths.
+struct CoarseWeights {
+  std::int16_t second;
+  std::int16_t third;
+
+  CUSZI_HD int first() const { return weight_one - second - third; }
+  template <class T>
+  CUSZI_HD ClassWeights<T> values() const {
+    constexpr T unit = T(1) / T(weight_one);
+    return {{static_cast<T>(first()) * unit, static_cast<T>(second) * unit,
+             static_cast<T>(third) * unit}};
+  }
+  CUSZI_HD bool is_valid() const {
+    const auto in_range = [](int w) { return w >= -most_weight && w <= most_weight; };
+    return in_range(first()) && in_range(second) && in_range(third);
+  }
+  friend bool operator==(const CoarseWeights&, const CoarseWeights&) = default;
+};
+
+CUSZI_HD constexpr int order_of(int odd) { return (odd & 1) + (odd >> 1 & 1) + (odd >> 2 & 1); }
+
+/// What a class has without a fit: equal shares of its splines.
+CUSZI_HD constexpr CoarseWeights equal_weights(int odd) {
+  if (order_of(odd) == 3) return {weight_one / 3, weight_one / 3};
+  return {weight_one / 2, 0};
+}
+
+/// By level and number of class; those of classes with one odd axis mean nothing.
+struct CellsWeights {
+  static constexpr int most_classes = 7;
+  CoarseWeights of[most_cell_levels][most_classes];
+};
+
+inline constexpr std::uint64_t cell_fit_points = 2048;
+inline constexpr std::uint32_t fewest_cell_fit_points = 40;
+inline constexpr int cell_fit_rounds = 4;
+
+/// The points of a class in a level, and which of them a fit looks at.
+struct CellFitSample {
+  Extents3 points;  ///< along each axis
+  std::uint64_t count;
+  int spacing;
+  int odd;
+
+  CUSZI_HD CellFitSample(const Extents3& extents, int level_spacing, int of_class)
+      : points{}, count(0), spacing(level_spacing), odd(of_class) {
+    const auto step = static_cast<std::uint64_t>(2 * spacing);
+    for (int axis = 0; axis < axis_count; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const std::uint64_t shift = (odd >> axis & 1) != 0 ? step / 2 : 0;
+      points[a] = extents[a] > shift ? (extents[a] - shift + step - 1) / step : 0;
+    }
+    const std::uint64_t all = count_of(points);
+    count = all < cell_fit_points ? all : cell_fit_points;
+  }
+  /// The coordinates of the k-th sampled point.
+  CUSZI_HD Extents3 at(std::uint64_t k) const {
+    const std::uint64_t all = count_of(points);
+    Extents3 at = coordinates_of(sampled_point(k, count, all), points);
+    const auto step = static_cast<std::uint64_t>(2 * spacing);
+    for (int axis = 0; axis < axis_count; ++axis)
+      at[static_cast<std::size_t>(axis)] =
+          at[static_cast<std::size_t>(axis)] * step + ((odd >> axis & 1) != 0 ? step / 2 : 0);
+    return at;
+  }
+};
+
+/// A sampled point: what its value, and the parts of its prediction but the first, have more than
+/// the first. Not used where neighbours are missing or do not exist.
+struct CellObservation {
+  double target = 0;
+  double second = 0;
+  double third = 0;
+  bool is_used = false;
+};
+
+/// Observes a point of a class of two or three odd axes. `value_at(z, y, x)` is a value as a
+/// double, not a number if it is missing.
+template <class Shape, class ValueAt>
+CUSZI_HD inline CellObservation observe_cell_point(const Extents3& extents, int spacing, int odd,
+                                                   const Extents3& point, const ValueAt& value_at) {
+  const auto read = [&](int axis_a, int by_a, int axis_b, int by_b) {
+    Extents3 at = point;
+    const auto move = [&](int axis, int by) {
+      at[static_cast<std::size_t>(axis)] += static_cast<std::uint64_t>(std::int64_t{by} * spacing);
+    };
+    move(axis_a, by_a);
+    move(axis_b, by_b);
+    return static_cast<double>(value_at(at[0], at[1], at[2]));
+  };
+  double parts[3] = {};
+  int axes[3] = {};
+  int order = 0;
+  for (int axis = 0; axis < axis_count; ++axis) {
+    if ((odd >> axis & 1) == 0) continue;
+    const auto a = static_cast<std::size_t>(axis);
+    const std::uint64_t first = point[a] / Shape::tile * Shape::tile;
+    const std::uint64_t behind = extents[a] - 1 - first;
+    const int last = behind < Shape::tile ? static_cast<int>(behind) : Shape::tile;
+    const int k = static_cast<int>(point[a] - first) / (2 * spacing);
+    const auto known = LineNeighbours::of(k, last / (2 * spacing));
+    if (!known.right) return {};
+    const double left = read(axis, -1, axis, 0);
+    parts[order] =
+        spline_value(known, known.far_left ? read(axis, -3, axis, 0) : left, left,
+                     read(axis, 1, axis, 0), known.far_right ? read(axis, 3, axis, 0) : left);
+    axes[order++] = axis;
+  }
+  if (order == 2) {
+    const int a = axes[0];
+    const int b = axes[1];
+    parts[2] = diagonal_mean<double>(read(a, -1, b, -1), read(a, 1, b, -1), read(a, -1, b, 1),
+                                     read(a, 1, b, 1));
+  }
+  const double target = read(0, 0, 0, 0) - parts[0];
+  const CellObservation observed{target, parts[1] - parts[0], parts[2] - parts[0], true};
+  const double sum = observed.target + observed.second + observed.third;
+  return sum - sum == 0 ? observed : CellObservation{};  // some value is not finite
+}
+
+/// The normal equations, as sums over observations.
+struct CellFitSums {
+  double second_second = 0;
+  double second_third = 0;
+  double third_third = 0;
+  double second_target = 0;
+  double third_target = 0;
+};
+/// Calls f(sum) for all sums.
+template <class Sums, class F>
+CUSZI_HD inline void for_each_fit_sum(Sums& sums, const F& f) {
+  f(sums.second_second);
+  f(sums.second_third);
+  f(sums.third_third);
+  f(sums.second_target);
+  f(sums.third_target);
+}
+
+/// The shares of a class but the first, between rounds.
+struct CellShares {
+  double second;
+  double third;
+
+  CUSZI_HD static CellShares initial(int odd) {
+    if (order_of(odd) == 3) return {1.0 / 3, 1.0 / 3};
+    return {0.5, 0};
+  }
+
+  CUSZI_HD CoarseWeights rounded(int odd) const {
+    const double limit = most_weight;
+    const double w1 = second * weight_one;
+    const double w2 = third * weight_one;
+    if (!(magnitude_of(w1) <= limit && magnitude_of(w2) <= limit)) return equal_weights(odd);
+    const CoarseWeights weights{static_cast<std::int16_t>(nearest_integer(w1)),
+                                static_cast<std::int16_t>(nearest_integer(w2))};
+    return weights.is_valid() ? weights : equal_weights(odd);
+  }
+};
+
+/// Adds an observation, given the shares of the round before and the half step of the level.
+CUSZI_HD inline void add_observation(const CellObservation& seen, const CellShares& shares,
+                                     double half_step, int odd, CellFitSums& sums) {
+  if (!seen.is_used) return;
+  const double residual = (seen.target - shares.second * seen.second) - shares.third * seen.third;
+  const double bound = half_step * half_step;
+  const double squared = residual * residual;
+  const double weight = 1 / (squared + 2 * bound);
+  const double most_noise = bound * 0.1;
+  const double noise = squared * 16 < most_noise ? squared * 16 : most_noise;
+  const double of_spline = noise / 1.56;  // what is left of it in a mean of neighbours
+  const double of_third = order_of(odd) == 2 ? noise * 0.25 : of_spline;
+  sums.second_second += weight * (seen.second * seen.second + (of_spline + of_spline));
+  sums.second_third += weight * (seen.second * seen.third + of_spline);
+  sums.third_third += weight * (seen.third * seen.third + (of_spline + of_third));
+  sums.second_target += weight * (seen.second * seen.target + of_spline);
+  sums.third_target += weight * (seen.third * seen.target + of_spline);
+}
+
+/// Solves the equations; false, and nothing changed, where they do not tell.
+CUSZI_HD inline bool solve_shares(const CellFitSums& a, CellShares& shares) {
+  const double determinant = a.second_second * a.third_third - a.second_third * a.second_third;
+  if (!(determinant > 1e-12 * (a.second_second * a.third_third))) return false;
+  const CellShares found{
+      (a.second_target * a.third_third - a.third_target * a.second_third) / determinant,
+      (a.third_target * a.second_second - a.second_target * a.second_third) / determinant};
+  const double sum = found.second + found.third;
+  if (!(sum - sum == 0)) return false;
+  shares = found;
+  return true;
+}
+
+/// The weights of a class by its observations, of which observation k belongs to partial sum
+/// k % sum_lanes: what one warp of a device computes.
+template <class Observations>
+inline CoarseWeights fit_weights(const Observations& observations, double half_step, int odd) {
+  std::uint32_t used = 0;
+  for (const CellObservation& seen : observations) used += seen.is_used ? 1U : 0U;
+  if (used < fewest_cell_fit_points) return equal_weights(odd);
+  CellShares shares = CellShares::initial(odd);
+  for (int round = 0; round < cell_fit_rounds; ++round) {
+    std::array<CellFitSums, sum_lanes> lanes{};
+    for (std::size_t k = 0; k < observations.size(); ++k)
+      add_observation(observations[k], shares, half_step, odd, lanes[k % sum_lanes]);
+    for (std::size_t half = sum_lanes / 2; half != 0; half /= 2) {  // as tree_sum()
+      for (std::size_t i = 0; i < half; ++i) {
+        lanes[i].second_second += lanes[i + half].second_second;
+        lanes[i].second_third += lanes[i + half].second_third;
+        lanes[i].third_third += lanes[i + half].third_third;
+        lanes[i].second_target += lanes[i + half].second_target;
+        lanes[i].third_target += lanes[i + half].third_target;
+      }
+    }
+    if (!solve_shares(lanes[0], shares)) break;
+  }
+  return shares.rounded(odd);
+}
+
+}  // namespace cuszi

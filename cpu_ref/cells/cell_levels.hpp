@@ -1,0 +1,369 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/wide_vectors.hpp"
+#include "core/cells/grid.hpp"
+#include "core/cells/prediction.hpp"
+#include "core/cells/quantiser.hpp"
+#include "core/cells/weights.hpp"
+
+namespace cuszi::cpu {
+
+// A cell on a CPU. The points of each level lie by classes, so that what a row of points is
+// predicted from are rows, too. The points of even class are those of the coarser level, and get
+// their values from there. Tiles of a row are taken from the last to the first: the far face along
+// x of a tile is the near face of the one before, which lies where it has been restored to.
+
+/// The arrays of a level: all classes alike.
+template <class Shape, int level_>
+struct CellLevel {
+  static constexpr int level = level_;
+  static constexpr int spacing = 1 << level;
+  static constexpr int n = Shape::half >> level;  ///< cells along an axis, and points of a row
+  static constexpr int pitch = n + 1;             ///< values of a row, with the far face
+  static constexpr int side(int axis) { return Shape::has(axis) ? n + 1 : 1; }
+  /// Zeros before and behind each class: rows are read beyond their ends, for neighbours of weight
+  /// 0, and values of other classes may not be numbers yet.
+  static constexpr int padding = 8;
+  static constexpr int class_size = side(0) * side(1) * pitch + padding;
+  static constexpr int size = padding + 8 * class_size;
+
+  /// Where the first value of a row is, or the code of a row.
+  static constexpr int value_at(int odd, int z, int y) {
+    return padding + odd * class_size + (z * side(1) + y) * pitch;
+  }
+  static constexpr int codes_before =
+      level == 0 ? 0 : CellLevel<Shape, (level > 0 ? level - 1 : 0)>::codes_end;
+  static constexpr int codes_end = codes_before + Shape::classes * side(0) * side(1) * n;
+  static constexpr int code_at(int odd, int z, int y) {
+    return codes_before + ((Shape::number_of(odd) * side(0) + z) * side(1) + y) * n;
+  }
+};
+
+/// Calls work() with loops compiled for wide vectors, in the levels that have nearly all points.
+template <class Level, class Work>
+void with_vectors_of_level(const Work& work) {
+  if constexpr (Level::level < 2) {
+    with_wide_vectors(work);
+  } else {
+    work();
+  }
+}
+
+template <class Shape>
+using TopLevel = CellLevel<Shape, Shape::levels - 1>;
+
+/// The codes of a cell, row by row; those of far faces along y and z included.
+template <class Shape>
+using CellCodes = std::array<std::int16_t, TopLevel<Shape>::codes_end>;
+
+/// Calls f(CellLevel) for the levels from `level` down to 0 or up.
+template <class Shape, int level = Shape::levels - 1, class F>
+void for_each_level_down(int last, const F& f) {
+  if (level < last) return;
+  f(CellLevel<Shape, level>{});
+  if constexpr (level > 0) for_each_level_down<Shape, level - 1>(last, f);
+}
+template <class Shape, int level = 0, class F>
+void for_each_level_up(const F& f) {
+  f(CellLevel<Shape, level>{});
+  if constexpr (level + 1 < Shape::levels) for_each_level_up<Shape, level + 1>(f);
+}
+
+/// Calls f(std::integral_constant<int, odd>) for the classes of a level in their order.
+template <class Shape, class F>
+void for_each_class(const F& f) {
+  [&]<int... number>(std::integer_sequence<int, number...>) {
+    (f(std::integral_constant<int, Shape::odd_of(number)>{}), ...);
+  }
+  (std::make_integer_sequence<int, Shape::classes>{});
+}
+
+/// What the points of a row have by their places along x, where a tile may end early.
+template <class T, class Shape, int level>
+struct RowTables {
+  static constexpr int n = Shape::half >> level;
+  T spline[4][n];                      ///< weights along x
+  T weights[Shape::classes][4][3][n];  ///< by which of the other odd axes have a neighbour above
+
+  void fill(int last_x, const CellsWeights& fitted) {
+    const int inner = last_x / (2 << level);
+    for (int k = 0; k < n; ++k) {
+      const auto known = LineNeighbours::of(k, inner);
+      const SplineWeights<T> c = spline_weights<T>(known);
+      const T of[4] = {c.far_left, c.left, c.right, c.far_right};
+      for (int i = 0; i < 4; ++i) spline[i][k] = of[i];
+      for (int number = 0; number < Shape::classes; ++number)
+        for (int others = 0; others < 4; ++others)
+          fill_weights(number, others, k, known.right, fitted.of[level][number]);
+    }
+  }
+
+ private:
+  /// `others`: bit 0 for the axis z, 1 for y.
+  void fill_weights(int number, int others, int k, bool on_line, const CoarseWeights& fitted) {
+    const int odd = Shape::odd_of(number);
+    if (order_of(odd) < 2) return;
+    const bool z = (others & 1) != 0;
+    const bool y = (others & 2) != 0;
+    const ClassWeights<T> own = fitted.values<T>();
+    const ClassWeights<T> w = odd == 7   ? effective_weights(own, z, y, on_line)
+                              : odd == 6 ? effective_weights(own, y, on_line)
+                              : odd == 5 ? effective_weights(own, z, on_line)
+                                         : effective_weights(own, z, y);
+    for (int i = 0; i < 3; ++i) weights[number][others][i][k] = w.of[i];
+  }
+};
+
+template <class T, class Shape, class Levels = std::make_integer_sequence<int, Shape::levels>>
+struct CellMemory;
+/// Arrays of all levels, and their tables.
+template <class T, class Shape, int... level>
+struct CellMemory<T, Shape, std::integer_sequence<int, level...>> {
+  template <int own>
+  struct Arrays {
+    std::array<T, static_cast<std::size_t>(CellLevel<Shape, own>::size)> values{};
+    RowTables<T, Shape, own> tables{};
+  };
+  std::tuple<Arrays<level>...> levels;
+
+  template <class Level>
+  T* values() {
+    return std::get<Level::level>(levels).values.data();
+  }
+  template <class Level>
+  auto& tables() {
+    return std::get<Level::level>(levels).tables;
+  }
+};
+
+/// The rows that a row of points is predicted from.
+template <class T, class Level, class Shape, int odd>
+class RowPrediction {
+ public:
+  static constexpr int order = order_of(odd);
+  static constexpr int n = Level::n;
+  static constexpr bool has(int axis) { return (odd >> axis & 1) != 0; }
+
+  RowPrediction(const T* values, const RowTables<T, Shape, Level::level>& tables, const int* last,
+                int z, int y)
+      : spline_(tables.spline) {
+    const bool above_z = has(0) && z < last[0] / (2 * Level::spacing);
+    const bool above_y = has(1) && y < last[1] / (2 * Level::spacing);
+    if constexpr (has(0)) along_z_ = Across(values, last, z, y, std::integral_constant<int, 0>{});
+    if constexpr (has(1)) along_y_ = Across(values, last, z, y, std::integral_constant<int, 1>{});
+    if constexpr (has(2)) along_x_ = values + Level::value_at(odd ^ 4, z, y);
+    if constexpr (order == 1) return;
+    weights_ = tables.weights[Shape::number_of(odd)][(above_z ? 1 : 0) + (above_y ? 2 : 0)];
+    if constexpr (order == 2) {
+      constexpr int even = 0;
+      const int up_z = above_z ? 1 : 0;
+      const int up_y = above_y ? 1 : 0;
+      low_low_ = values + Level::value_at(even, z, y);
+      if constexpr (odd == 3) {
+        high_low_ = values + Level::value_at(even, z + up_z, y);
+        low_high_ = values + Level::value_at(even, z, y + up_y);
+        high_high_ = values + Level::value_at(even, z + up_z, y + up_y);
+      } else {
+        high_low_ = values + Level::value_at(even, z + up_z, y + up_y);
+      }
+    }
+  }
+
+  [[gnu::always_inline]] T operator()(int k) const {
+    if constexpr (order == 1) {
+      return has(0) ? along_z_(k) : has(1) ? along_y_(k) : along_x(k);
+    } else {
+      const T a = has(0) ? along_z_(k) : along_y_(k);
+      const T b = has(0) && has(1) ? along_y_(k) : along_x(k);
+      const T c = order == 3 ? along_x(k) : diagonals(k);
+      return (weights_[0][k] * a + weights_[1][k] * b) + weights_[2][k] * c;
+    }
+  }
+
+ private:
+  /// The spline along another axis than that of the row.
+  struct Across {
+    const T* rows[4] = {};
+    SplineWeights<T> weights{};
+
+    Across() = default;
+    template <int axis>
+    Across(const T* values, const int* last, int z, int y, std::integral_constant<int, axis>) {
+      const int k = axis == 0 ? z : y;
+      const auto known = LineNeighbours::of(k, last[axis] / (2 * Level::spacing));
+      weights = spline_weights<T>(known);
+      const auto row = [&](int by) {
+        return values +
+               Level::value_at(odd ^ (1 << axis), axis == 0 ? z + by : z, axis == 1 ? y + by : y);
+      };
+      rows[1] = row(0);
+      rows[0] = known.far_left ? row(-1) : rows[1];
+      rows[2] = known.right ? row(1) : rows[1];
+      rows[3] = known.far_right ? row(2) : rows[1];
+    }
+    [[gnu::always_inline]] T operator()(int k) const {
+      return spline_value(weights, rows[0][k], rows[1][k], rows[2][k], rows[3][k]);
+    }
+  };
+
+  [[gnu::always_inline]] T along_x(int k) const {
+    return (spline_[1][k] * along_x_[k] + spline_[2][k] * along_x_[k + 1]) +
+           (spline_[0][k] * along_x_[k - 1] + spline_[3][k] * along_x_[k + 2]);
+  }
+  [[gnu::always_inline]] T diagonals(int k) const {
+    if constexpr (odd == 3)
+      return diagonal_mean<T>(low_low_[k], high_low_[k], low_high_[k], high_high_[k]);
+    return diagonal_mean<T>(low_low_[k], high_low_[k], low_low_[k + 1], high_low_[k + 1]);
+  }
+
+  const T (&spline_)[4][n];
+  const T (*weights_)[n] = nullptr;
+  Across along_z_;
+  Across along_y_;
+  const T* along_x_ = nullptr;
+  const T* low_low_ = nullptr;
+  const T* high_low_ = nullptr;
+  const T* low_high_ = nullptr;
+  const T* high_high_ = nullptr;
+};
+
+/// How many points of a class lie in the field, along an axis of the cell.
+template <class Level>
+constexpr int points_along(bool is_odd, int last, bool with_far_face) {
+  const int count = is_odd ? (last / Level::spacing + 1) / 2 : last / (2 * Level::spacing) + 1;
+  const int most = Level::n + (with_far_face && !is_odd ? 1 : 0);
+  return count < most ? count : most;
+}
+
+/// Calls f(z, y) for the rows of a class that lie in the field.
+template <class Level, int odd, class F>
+void for_each_row(const int* last, const F& f) {
+  const int rows_z = points_along<Level>((odd & 1) != 0, last[0], true);
+  const int rows_y = points_along<Level>((odd & 2) != 0, last[1], true);
+  for (int z = 0; z < rows_z; ++z)
+    for (int y = 0; y < rows_y; ++y) f(z, y);
+}
+
+/// Puts the restored values of a level to where the next finer one has its even class.
+template <class Fine, class Coarse, class T>
+void hand_down(const T* coarse, T* fine) {
+  for (int z = 0; z < Fine::side(0); ++z) {
+    for (int y = 0; y < Fine::side(1); ++y) {
+      const int odd = (z & 1) | (y & 1) << 1;
+      const T* const even_row = coarse + Coarse::value_at(odd, z / 2, y / 2);
+      const T* const odd_row = coarse + Coarse::value_at(odd | 4, z / 2, y / 2);
+      T* const row = fine + Fine::value_at(0, z, y);
+      for (int k = 0; k < Coarse::n; ++k) {
+        row[2 * k] = even_row[k];
+        row[2 * k + 1] = odd_row[k];
+      }
+      row[Fine::n] = even_row[Coarse::n];
+    }
+  }
+}
+
+/// Before a tile is begun: what was the near face along x of the tile after it is its far one.
+template <class Shape, class Level, class T>
+void turn_face(T* values) {
+  for (int odd = 1; odd < 4; ++odd) {
+    for (int z = 0; z < Level::side(0); ++z) {
+      for (int y = 0; y < Level::side(1); ++y) {
+        T* const row = values + Level::value_at(odd, z, y);
+        row[Level::n] = row[0];
+      }
+    }
+  }
+}
+
+/// The corners of a cell from the anchors, 0 outside the field.
+template <class Shape, class T>
+void place_anchors(const CellGrid& grid, const CellTile& tile, const CellsQuantizer<T>& quantizer,
+                   const std::int32_t* anchors, T* values) {
+  using Top = TopLevel<Shape>;
+  for (int corner = 0; corner < 8; ++corner) {
+    std::uint64_t number = tile.number;
+    bool exists = true;
+    for (int axis = 0; axis < axis_count; ++axis) {
+      if ((corner >> axis & 1) == 0) continue;
+      exists = exists && Shape::has(axis) && tile.last[axis] == Shape::tile;
+      number += grid.step(axis);
+    }
+    if (!Shape::has(0) && (corner & 1) != 0) continue;
+    if (!Shape::has(1) && (corner & 2) != 0) continue;
+    values[Top::value_at(0, corner & 1, corner >> 1 & 1) + (corner >> 2)] =
+        exists ? quantizer.anchor(anchors[number]) : T(0);
+  }
+}
+
+/// Where codes stand in a tile, and in CellCodes.
+template <class Shape>
+struct CodeOrder {
+  struct FaceCode {
+    std::uint16_t position;  ///< in its own tile
+    std::uint16_t to;        ///< in the codes of the cell
+  };
+  std::array<std::uint16_t, cell_codes> places{};  ///< by position; the anchor's, 0, means nothing
+  std::array<std::vector<FaceCode>, 4> faces;      ///< by whether the tile is next along z and y
+
+  static const CodeOrder& get() {
+    static const CodeOrder order;
+    return order;
+  }
+
+ private:
+  CodeOrder() {
+    for_each_level_up<Shape>([&](auto level) {
+      using Level = decltype(level);
+      for_each_class<Shape>([&](auto odd) { add<Level, odd()>(); });
+    });
+  }
+  template <class Level, int odd>
+  void add() {
+    constexpr int n = Level::n;
+    for (int z = 0; z < (Shape::has(0) ? n : 1); ++z)
+      for (int y = 0; y < (Shape::has(1) ? n : 1); ++y)
+        for (int x = 0; x < n; ++x) {
+          const auto position = static_cast<std::uint16_t>(Shape::position(n, odd, z, y, x));
+          places[position] = static_cast<std::uint16_t>(Level::code_at(odd, z, y) + x);
+          for (unsigned next = 1; next < 4; ++next) {
+            const bool by_z = (next & 1) != 0;
+            const bool by_y = (next & 2) != 0;
+            if ((by_z && ((odd & 1) != 0 || z != 0)) || (by_y && ((odd & 2) != 0 || y != 0)))
+              continue;
+            if ((by_z && !Shape::has(0)) || (by_y && !Shape::has(1))) continue;
+            const int to = Level::code_at(odd, by_z ? n : z, by_y ? n : y) + x;
+            faces[next].push_back({position, static_cast<std::uint16_t>(to)});
+          }
+        }
+  }
+};
+
+/// Tiles that a thread takes in a row, from the last to the first.
+struct TileRun {
+  std::uint64_t first;
+  std::uint64_t end;
+  bool has_next;  ///< along x, whose near face is needed
+};
+
+inline constexpr std::uint64_t tiles_of_run = 64;
+
+inline std::uint64_t run_count(const CellGrid& grid) {
+  return std::uint64_t{grid.tiles[0]} * grid.tiles[1] *
+         ceil_div(std::uint64_t{grid.tiles[2]}, tiles_of_run);
+}
+inline TileRun run_of(const CellGrid& grid, std::uint64_t number) {
+  const std::uint64_t across = grid.tiles[2];
+  const std::uint64_t runs = ceil_div(across, tiles_of_run);
+  const std::uint64_t row = number / runs * across;
+  const std::uint64_t begin = number % runs * tiles_of_run;
+  const std::uint64_t end = begin + tiles_of_run < across ? begin + tiles_of_run : across;
+  return {row + begin, row + end, end < across};
+}
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/cells/anchors.hpp"
+#include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/cells/cell_levels.hpp"
+#include "cpu_ref/cells/cells.hpp"
+#include "cpu_ref/cells/chains.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+/// A frame on its way from codes to values, as all threads see it.
+template <class T, class Shape>
+struct RestoreTask {
+  CellGrid grid;
+  CellsQuantizer<T> quantizer;
+  int first_level;   ///< the finest one that is restored: of the output's stride
+  Extents3 extents;  ///< of the output
+  T* values;
+  std::vector<std::int32_t> anchors;
+  CellsWeights weights{};
+  CellBlocks blocks{};
+};
+
+/// Restores tiles, one after the other.
+template <class T, class Shape>
+class CellsDecoder {
+ public:
+  explicit CellsDecoder(const RestoreTask<T, Shape>& task) : task_(task) {}
+
+  void restore_run(const TileRun& run) {
+    if (run.has_next) restore_tile(run.end);
+    for (std::uint64_t number = run.end; number-- > run.first;) {
+      restore_tile(number);
+      store();
+    }
+  }
+
+ private:
+  void restore_tile(std::uint64_t number) {
+    tile_ = task_.grid.template tile<Shape>(number);
+    fill_tables();
+    collect_codes();
+    place_anchors<Shape>(task_.grid, tile_, task_.quantizer, task_.anchors.data(),
+                         memory_.template values<TopLevel<Shape>>());
+    for_each_level_down<Shape>(task_.first_level, [&](auto level) {
+      using Level = decltype(level);
+      turn_face<Shape, Level>(memory_.template values<Level>());
+      with_vectors_of_level<Level>(
+          [&] { for_each_class<Shape>([&](auto odd) { restore_class<Level, odd()>(); }); });
+      if constexpr (Level::level > 0) {
+        using Fine = CellLevel<Shape, Level::level - 1>;
+        hand_down<Fine, Level>(memory_.template values<Level>(), memory_.template values<Fine>());
+      }
+    });
+  }
+
+  void fill_tables() {
+    if (last_x_ == tile_.last[2]) return;
+    last_x_ = tile_.last[2];
+    for_each_level_up<Shape>([&](auto level) {
+      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights);
+    });
+  }
+
+  /// Brings the codes of the cell into rows: those of the tile, and of the near faces of the next
+  /// tiles along z and y.
+  void collect_codes() {
+    const auto& order = CodeOrder<Shape>::get();
+    codes_.fill(0);
+    const std::uint8_t* classes = task_.blocks.classes + tile_.number * tile_blocks;
+    const std::int16_t* codes = task_.blocks.codes + tile_.number * cell_codes;
+    for (std::size_t block = 0; block < tile_blocks; ++block) {
+      if (classes[block] == 0) continue;
+      const std::size_t first = block * cell_block_codes;
+      for (std::size_t i = first == 0 ? 1 : first; i < first + cell_block_codes; ++i)
+        codes_[order.places[i]] = codes[i];
+    }
+    for (unsigned next = 1; next < 4; ++next) {
+      const bool by_z = (next & 1) != 0;
+      const bool by_y = (next & 2) != 0;
+      if ((by_z && !has_next(0)) || (by_y && !has_next(1))) continue;
+      const std::uint64_t number =
+          tile_.number + (by_z ? task_.grid.step(0) : 0) + (by_y ? task_.grid.step(1) : 0);
+      classes = task_.blocks.classes + number * tile_blocks;
+      codes = task_.blocks.codes + number * cell_codes;
+      for (const auto& face : order.faces[next])
+        if (classes[face.position / cell_block_codes] != 0) codes_[face.to] = codes[face.position];
+    }
+  }
+  bool has_next(int axis) const { return Shape::has(axis) && tile_.last[axis] == Shape::tile; }
+
+  template <class Level, int odd>
+  void restore_class() {
+    constexpr int n = Level::n;
+    T* const values = memory_.template values<Level>();
+    const CellsQuantizer<T>& q = task_.quantizer;
+    const T step = q.step[Level::level];
+    const int inside = points_along<Level>((odd & 4) != 0, tile_.last[2], false);
+    for_each_row<Level, odd>(tile_.last, [&](int z, int y) {
+      const RowPrediction<T, Level, Shape, odd> predict(values, memory_.template tables<Level>(),
+                                                        tile_.last, z, y);
+      T* const row = values + Level::value_at(odd, z, y);
+      const std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
+      T restored[n];
+#pragma GCC ivdep
+      for (int k = 0; k < n; ++k) {
+        const T r = clamp_restored<T>(predict(k) + static_cast<T>(codes[k]) * step, q.low, q.high);
+        restored[k] = k < inside ? r : T(0);
+      }
+      std::copy_n(restored, n, row);
+    });
+  }
+
+  /// Hands out the tile's own points at the stride.
+  void store() {
+    if (task_.first_level == Shape::levels) {
+      *out_row(0, 0) = task_.quantizer.handed_out(
+          memory_.template values<TopLevel<Shape>>()[TopLevel<Shape>::value_at(0, 0, 0)]);
+      return;
+    }
+    for_each_level_up<Shape>([&](auto level) {
+      using Level = decltype(level);
+      if (Level::level == task_.first_level) store_level<Level>();
+    });
+  }
+  template <class Level>
+  void store_level() {
+    const T* const values = memory_.template values<Level>();
+    const auto count = [&](int axis) {
+      return Shape::has(axis) ? std::min(tile_.last[axis] / Level::spacing + 1, 2 * Level::n) : 1;
+    };
+    const int points = count(2);
+    for (int z = 0; z < count(0); ++z) {
+      for (int y = 0; y < count(1); ++y) {
+        const int odd = (z & 1) | (y & 1) << 1;
+        const T* const even_row = values + Level::value_at(odd, z / 2, y / 2);
+        const T* const odd_row = values + Level::value_at(odd | 4, z / 2, y / 2);
+        T row[2 * Level::n];
+        for (int k = 0; k < Level::n; ++k) {
+          row[2 * k] = task_.quantizer.handed_out(even_row[k]);
+          row[2 * k + 1] = task_.quantizer.handed_out(odd_row[k]);
+        }
+        std::copy_n(row, points, out_row(z, y));
+      }
+    }
+  }
+  /// Where a row of the tile begins in the output, by its numbers at the stride.
+  T* out_row(int z, int y) const {
+    const int level = task_.first_level;
+    const std::uint64_t at_z =
+        (tile_.first[0] >> (Shape::has(0) ? level : 0)) + static_cast<unsigned>(z);
+    const std::uint64_t at_y =
+        (tile_.first[1] >> (Shape::has(1) ? level : 0)) + static_cast<unsigned>(y);
+    return task_.values + (at_z * task_.extents[1] + at_y) * task_.extents[2] +
+           (tile_.first[2] >> level);
+  }
+
+  const RestoreTask<T, Shape>& task_;
+  CellTile tile_{};
+  int last_x_ = -1;
+  CellMemory<T, Shape> memory_;
+  CellCodes<Shape> codes_{};
+};
+
+/// Puts the exact values of a pass to their points that are restored.
+template <class T>
+void put_patches(const Sections& sections, const FrameOutput<T>& frame) {
+  const SparseList patches =
+      SparseList::decode(sections.find(SectionId::patches), count_of(frame.whole));
+  for (const SparseEntry& patch : patches.entries()) {
+    Extents3 at = coordinates_of(patch.point, frame.whole);
+    bool is_restored = true;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      if (frame.whole[axis] == 1) continue;
+      is_restored &= at[axis] % frame.stride == 0;
+      at[axis] /= frame.stride;
+    }
+    if (is_restored) frame.values[point_at(at, frame.extents)] = value_of<T>(patch.value);
+  }
+}
+
+template <class T, class Shape>
+void restore_cells(const CellsParams& params, std::span<const Sections> passes,
+                   const FrameOutput<T>& frame) {
+  const CellsHead head = CellsHead::read(passes.front().at(SectionId::codebook), Shape::rank);
+  const CellGrid grid = CellGrid::of<Shape>(frame.whole);
+  const int level = level_of_spacing(static_cast<int>(frame.stride));
+  RestoreTask<T, Shape> task{
+      grid,
+      CellsQuantizer<T>(params.half_step, params.background, Shape::levels, frame.min, frame.max),
+      level,
+      frame.extents,
+      frame.values.data(),
+      decode_anchors(grid, passes.front().at(SectionId::anchors)),
+      head.weights};
+  const std::uint64_t tiles = grid.count();
+  std::vector<std::uint8_t> classes(tiles * tile_blocks);
+  const auto codes = std::make_unique_for_overwrite<std::int16_t[]>(tiles * cell_codes);
+  task.blocks = {Shape::rank, tiles, classes.data(), codes.get()};
+  for (std::size_t pass = 0; pass < passes.size(); ++pass)
+    decode_chains(task.blocks, static_cast<int>(pass), head, passes[pass]);
+  parallel_for(
+      run_count(grid), [&] { return std::make_unique<CellsDecoder<T, Shape>>(task); },
+      [&](auto& decoder, std::uint64_t i) { decoder->restore_run(run_of(grid, i)); },
+      [](const auto&) {});
+  for (const Sections& sections : passes) put_patches(sections, frame);
+}
+
+}  // namespace
+
+template <class T>
+void decode_values(const CellsParams& params, std::span<const Sections> passes,
+                   const FrameOutput<T>& frame) {
+  with_cell_shape(frame.whole,
+                  [&]<class Shape>(Shape) { restore_cells<T, Shape>(params, passes, frame); });
+}
+
+template void decode_values(const CellsParams&, std::span<const Sections>,
+                            const FrameOutput<float>&);
+template void decode_values(const CellsParams&, std::span<const Sections>,
+                            const FrameOutput<double>&);
+
+}  // namespace cuszi::cpu

@@ -1,0 +1,464 @@
+#include "cpu_ref/cells/chains.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "cpu_ref/base/parallel.hpp"
+
+namespace cuszi::cpu {
+
+namespace {
+
+constexpr const char* damaged = "a chain of `cells` does not end as it should";
+
+/// A symbol as the encoder puts it: the division by its frequency is a multiplication. The state is
+/// below 2^21 frequencies then, so the quotient is exact.
+struct FastShare {
+  static constexpr unsigned shift = 43;
+  std::uint64_t reciprocal = 0;
+  std::uint32_t frequency = 0;
+  std::uint32_t first = 0;
+
+  void set(std::uint32_t its_frequency, std::uint32_t its_first) {
+    frequency = its_frequency;
+    first = its_first;
+    if (frequency != 0) reciprocal = ceil_div(std::uint64_t{1} << shift, frequency);
+  }
+  std::uint32_t put(std::uint32_t state) const {
+    const auto quotient = static_cast<std::uint32_t>(state * reciprocal >> shift);
+    return (quotient << cells_probability_bits) + (state - quotient * frequency) + first;
+  }
+};
+
+using EncoderTable = std::array<FastShare, token_places>;
+
+EncoderTable encoder_table(const CellTable& table) {
+  EncoderTable shares;
+  std::uint32_t first = 0;
+  for (std::size_t i = 0; i < token_places; ++i) {
+    shares[i].set(table.frequencies[i], first);
+    first += table.frequencies[i];
+  }
+  return shares;
+}
+
+/// By the lowest bits of a state: symbol, frequency, and the place within it.
+using DecoderTable = std::array<std::uint32_t, cells_probability_one>;
+
+DecoderTable decoder_table(const CellTable& table) {
+  DecoderTable entries;
+  std::size_t at = 0;
+  for (std::uint32_t symbol = 0; symbol < token_places; ++symbol) {
+    const std::uint32_t frequency = table.frequencies[symbol];
+    for (std::uint32_t place = 0; place < frequency; ++place)
+      entries[at++] = symbol | frequency << 6 | place << 18;
+  }
+  return entries;
+}
+std::uint32_t take(std::uint32_t state, std::uint32_t entry) {
+  return (entry >> 6 & 0xFFFU) * (state >> cells_probability_bits) + (entry >> 18);
+}
+
+/// The words of a segment, from the last to the first.
+class WordsBackwards {
+ public:
+  explicit WordsBackwards(std::size_t most) : words_(most), at_(most) {}
+
+  /// Puts the low half of a state if it spills.
+  void spill(bool spills, std::uint32_t& state) {
+    words_[at_ - 1] = static_cast<std::uint16_t>(state);
+    at_ -= spills ? 1 : 0;
+    state = spills ? state >> 16 : state;
+  }
+
+  std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
+    const Bytes words = std::as_bytes(std::span(words_).subspan(at_));
+    const Bytes first = std::as_bytes(states);
+    std::vector<std::byte> bytes(first.begin(), first.end());
+    bytes.insert(bytes.end(), words.begin(), words.end());
+    bytes.resize(ceil_div(bytes.size(), 4) * 4);
+    return bytes;
+  }
+
+ private:
+  std::vector<std::uint16_t> words_;
+  std::size_t at_;
+};
+
+/// The states of a segment's lanes and the words behind them, padded by those of a step.
+class SegmentWords {
+ public:
+  SegmentWords(Bytes segment, std::uint32_t lanes) {
+    if (segment.size() % 4 != 0 || segment.size() < 4 * lanes) throw ArchiveError(damaged);
+    std::fill(std::begin(states), std::end(states), lane_start);
+    std::memcpy(states, segment.data(), 4 * lanes);
+    const Bytes rest = segment.subspan(4 * lanes);
+    count_ = rest.size() / 2;
+    words_.resize(count_ + 2 * most_lanes + 1);
+    std::memcpy(words_.data(), rest.data(), rest.size());
+  }
+
+  void refill(std::uint32_t& state) {
+    const bool is_low = needs_refill(state);
+    state = is_low ? refilled(state, words_[at_]) : state;
+    at_ += is_low ? 1 : 0;
+  }
+  /// After each step.
+  void check() const {
+    if (at_ > count_) throw ArchiveError(damaged);
+  }
+  void check_end() const {
+    const bool is_padded = at_ + 1 == count_ && words_[at_] == 0 && at_ % 2 != 0;
+    bool ends = at_ == count_ || is_padded;
+    for (const std::uint32_t state : states) ends &= state == lane_start;
+    if (!ends) throw ArchiveError(damaged);
+  }
+
+  std::uint32_t states[most_lanes];
+
+ private:
+  std::vector<std::uint16_t> words_;
+  std::size_t count_ = 0;
+  std::size_t at_ = 0;
+};
+
+/// The runs of tiles that a segment of classes has: every lane as many steps as it has blocks.
+struct ClassSegment {
+  std::uint64_t first_tile;
+  std::uint32_t lanes;
+  std::uint32_t run;         ///< tiles of a lane; the last lane may have fewer
+  std::uint32_t last_tiles;  ///< of the last lane
+  std::uint32_t blocks;      ///< of a tile
+  std::uint32_t first_block;
+
+  ClassSegment(const CellBlocks& all, int pass, std::uint64_t segment)
+      : lanes(class_lanes(all.rank, pass, all.tiles, segment)),
+        run(run_of_classes(all.rank, pass, all.tiles)),
+        blocks(blocks_of_pass(all.rank, pass)),
+        first_block(first_block_of_pass(all.rank, pass)) {
+    first_tile = segment * most_lanes * run;
+    const std::uint64_t before_last = first_tile + std::uint64_t{lanes - 1} * run;
+    last_tiles = static_cast<std::uint32_t>(std::min<std::uint64_t>(run, all.tiles - before_last));
+  }
+  std::uint32_t steps() const { return run * blocks; }
+  /// The lanes that have a symbol in a step.
+  std::uint32_t lanes_of_step(std::uint32_t step) const {
+    return step < last_tiles * blocks ? lanes : lanes - 1;
+  }
+  std::uint8_t* tile(const CellBlocks& all, std::uint32_t lane, std::uint32_t step) const {
+    return all.classes + (first_tile + std::uint64_t{lane} * run + step / blocks) * tile_blocks;
+  }
+};
+
+/// Contexts of the blocks of a tile, without divisions.
+class Contexts {
+ public:
+  explicit Contexts(int rank) {
+    for (std::uint32_t block = 1; block < tile_blocks; ++block)
+      parents_[block] = parents_of_block(rank, block);
+  }
+  std::uint32_t of(const std::uint8_t* tile, std::uint32_t block, bool is_first_tile) const {
+    if (block == 0) return is_first_tile ? 0U : *(tile - tile_blocks);
+    const BlockParents& parents = parents_[block];
+    return (std::uint32_t{tile[parents.before]} + tile[parents.parent] + 1) / 2;
+  }
+
+ private:
+  std::array<BlockParents, tile_blocks> parents_{};
+};
+
+std::vector<std::byte> encode_class_segment(const CellBlocks& all, const ClassSegment& segment,
+                                            const Contexts& contexts,
+                                            const std::vector<EncoderTable>& tables) {
+  std::uint32_t states[most_lanes];
+  std::fill(std::begin(states), std::end(states), lane_start);
+  WordsBackwards words(std::size_t{segment.steps()} * most_lanes + 1);
+  for (std::uint32_t step = segment.steps(); step-- > 0;) {
+    const std::uint32_t block = segment.first_block + step % segment.blocks;
+    for (std::uint32_t lane = segment.lanes_of_step(step); lane-- > 0;) {
+      const std::uint8_t* const tile = segment.tile(all, lane, step);
+      const FastShare& share = tables[contexts.of(tile, block, step < segment.blocks)][tile[block]];
+      words.spill(CellShare{share.frequency, share.first}.spills(states[lane]), states[lane]);
+      states[lane] = share.put(states[lane]);
+    }
+  }
+  return words.segment(std::span(states).first(segment.lanes));
+}
+
+void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
+                          const Contexts& contexts, const std::vector<DecoderTable>& tables,
+                          Bytes bytes) {
+  SegmentWords words(bytes, segment.lanes);
+  for (std::uint32_t step = 0; step < segment.steps(); ++step) {
+    const std::uint32_t block = segment.first_block + step % segment.blocks;
+    const std::uint32_t lanes = segment.lanes_of_step(step);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      std::uint8_t* const tile = segment.tile(all, lane, step);
+      std::uint32_t& state = words.states[lane];
+      const std::uint32_t entry =
+          tables[contexts.of(tile, block, step < segment.blocks)][state % cells_probability_one];
+      tile[block] = static_cast<std::uint8_t>(entry % token_places);
+      state = take(state, entry);
+      words.refill(state);
+    }
+    words.check();
+  }
+  words.check_end();
+}
+
+/// The blocks of a segment of codes; in each round, every lane has one.
+struct CodeSegment {
+  std::span<const std::uint64_t> blocks;
+
+  CodeSegment(std::span<const std::uint64_t> live, std::uint32_t blocks_of_lane,
+              std::uint64_t segment) {
+    const std::uint64_t size = std::uint64_t{most_lanes} * blocks_of_lane;
+    blocks = live.subspan(segment * size, std::min(size, live.size() - segment * size));
+  }
+  std::uint32_t lanes() const {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(blocks.size(), most_lanes));
+  }
+  std::size_t rounds() const { return ceil_div(blocks.size(), most_lanes); }
+  std::span<const std::uint64_t> round(std::size_t number) const {
+    const std::size_t first = number * most_lanes;
+    return blocks.subspan(first, std::min<std::size_t>(most_lanes, blocks.size() - first));
+  }
+};
+
+/// The least class of blocks that can have codes with raw bits.
+constexpr int least_raw_class = 8;
+
+bool has_raw_bits(const CellBlocks& all, std::span<const std::uint64_t> blocks) {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](std::uint64_t block) { return all.classes[block] >= least_raw_class; });
+}
+
+template <bool has_raw>
+void put_round(const CellBlocks& all, std::span<const std::uint64_t> blocks,
+               const std::vector<EncoderTable>& tables, std::uint32_t* states,
+               WordsBackwards& words) {
+  const std::int16_t* codes[most_lanes];
+  const FastShare* shares[most_lanes];
+  for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+    codes[lane] = all.codes + blocks[lane] * cell_block_codes;
+    shares[lane] = tables[all.classes[blocks[lane]]].data();
+  }
+  for (int i = cell_block_codes; i-- > 0;) {
+    std::uint32_t tokens[most_lanes];
+    for (std::size_t lane = blocks.size(); lane-- > 0;) {
+      const int code = codes[lane][i];
+      if constexpr (!has_raw) {
+        tokens[lane] = small_token_of(code);
+      } else {
+        const CellToken token = token_of_code(code);
+        tokens[lane] = token.token;
+        if (token.raw_bits == 0) continue;
+        words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
+        states[lane] = states[lane] << token.raw_bits | token.raw;
+      }
+    }
+    for (std::size_t lane = blocks.size(); lane-- > 0;) {
+      const FastShare& share = shares[lane][tokens[lane]];
+      words.spill(CellShare{share.frequency, share.first}.spills(states[lane]), states[lane]);
+      states[lane] = share.put(states[lane]);
+    }
+  }
+}
+
+std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegment& segment,
+                                           const std::vector<EncoderTable>& tables) {
+  std::uint32_t states[most_lanes];
+  std::fill(std::begin(states), std::end(states), lane_start);
+  WordsBackwards words(segment.blocks.size() * cell_block_codes * 2 + 1);
+  for (std::size_t round = segment.rounds(); round-- > 0;) {
+    const auto blocks = segment.round(round);
+    if (has_raw_bits(all, blocks)) {
+      put_round<true>(all, blocks, tables, states, words);
+    } else {
+      put_round<false>(all, blocks, tables, states, words);
+    }
+  }
+  return words.segment(std::span(states).first(segment.lanes()));
+}
+
+void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
+                         const std::vector<DecoderTable>& tables, Bytes bytes) {
+  SegmentWords words(bytes, segment.lanes());
+  for (std::size_t round = 0; round < segment.rounds(); ++round) {
+    const auto blocks = segment.round(round);
+    std::int16_t* codes[most_lanes];
+    const std::uint32_t* entries[most_lanes];
+    for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+      codes[lane] = all.codes + blocks[lane] * cell_block_codes;
+      entries[lane] = tables[all.classes[blocks[lane]]].data();
+    }
+    for (int i = 0; i < cell_block_codes; ++i) {
+      std::uint32_t largest = 0;
+      std::uint32_t tokens[most_lanes];
+      for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+        std::uint32_t& state = words.states[lane];
+        const std::uint32_t entry = entries[lane][state % cells_probability_one];
+        const std::uint32_t token = entry % token_places;
+        state = take(state, entry);
+        words.refill(state);
+        tokens[lane] = token;
+        largest = std::max(largest, token);
+        codes[lane][i] = static_cast<std::int16_t>(code_of_small_token(token));
+      }
+      if (largest >= small_tokens) {
+        for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+          if (tokens[lane] < small_tokens) continue;
+          std::uint32_t& state = words.states[lane];
+          const std::uint32_t bits = raw_bits_of_code_token(tokens[lane]);
+          const std::uint32_t raw = state & ((1U << bits) - 1);
+          codes[lane][i] = static_cast<std::int16_t>(code_of_token(tokens[lane], raw));
+          state >>= bits;
+          words.refill(state);
+        }
+      }
+      words.check();
+    }
+  }
+  words.check_end();
+}
+
+template <class Table, class Make>
+std::vector<Table> all_tables(const CellTable (&tables)[class_count], const Make& make) {
+  std::vector<Table> made(class_count);
+  for (std::size_t i = 0; i < class_count; ++i) made[i] = make(tables[i]);
+  return made;
+}
+
+void append(const std::vector<std::vector<std::byte>>& segments, std::vector<std::byte>& index,
+            std::vector<std::byte>& out) {
+  for (const std::vector<std::byte>& segment : segments) {
+    const auto size = static_cast<std::uint32_t>(segment.size());
+    const Bytes bytes = std::as_bytes(std::span(&size, 1));
+    index.insert(index.end(), bytes.begin(), bytes.end());
+    out.insert(out.end(), segment.begin(), segment.end());
+  }
+}
+
+/// Cuts a section into segments of the sizes that the index has from entry `first` on.
+std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::uint64_t count,
+                                Bytes section) {
+  std::vector<Bytes> segments;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint32_t size;
+    std::memcpy(&size, index.data() + 4 * (first + i), 4);
+    if (size > section.size()) throw ArchiveError(damaged);
+    segments.push_back(section.first(size));
+    section = section.subspan(size);
+  }
+  if (!section.empty()) throw ArchiveError(damaged);
+  return segments;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> CellBlocks::live(int pass) const {
+  std::vector<std::uint64_t> numbers;
+  const std::uint32_t first = first_block_of_pass(rank, pass);
+  const std::uint32_t count = blocks_of_pass(rank, pass);
+  for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+    const std::uint64_t begin = tile * tile_blocks + first;
+    for (std::uint64_t block = begin; block < begin + count; ++block)
+      if (classes[block] != 0) numbers.push_back(block);
+  }
+  return numbers;
+}
+
+void CellCounts::add_block(int number, const std::int16_t* block) {
+  std::uint64_t* const counts = codes[number];
+  ++live_blocks;
+  if (number < least_raw_class) {
+    for (int i = 0; i < cell_block_codes; ++i) ++counts[small_token_of(block[i])];
+    return;
+  }
+  for (int i = 0; i < cell_block_codes; ++i) {
+    const CellToken token = token_of_code(block[i]);
+    ++counts[token.token];
+    raw_bits += token.raw_bits;
+  }
+}
+
+void CellCounts::add_contexts(const CellBlocks& blocks) {
+  const Contexts contexts(blocks.rank);
+  const std::uint32_t run = run_of_classes(blocks.rank, 0, blocks.tiles);
+  for (std::uint64_t tile = 0; tile < blocks.tiles; ++tile) {
+    const std::uint8_t* const row = blocks.classes + tile * tile_blocks;
+    for (std::uint32_t block = 0; block < tile_blocks; ++block)
+      ++classes[contexts.of(row, block, tile % run == 0)][row[block]];
+  }
+}
+
+void CellCounts::add(const CellCounts& others) {
+  for (int i = 0; i < class_count; ++i)
+    for (std::uint32_t k = 0; k < token_places; ++k) codes[i][k] += others.codes[i][k];
+  raw_bits += others.raw_bits;
+  live_blocks += others.live_blocks;
+}
+
+std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, const CellsHead& head) {
+  const std::vector<std::uint64_t> live = blocks.live(pass);
+  std::vector<OwnedSection> sections(3);
+  sections[0].id = SectionId::index;
+  sections[1].id = SectionId::contexts;
+  sections[2].id = SectionId::codes;
+  if (live.empty()) return sections;
+  const Contexts contexts(blocks.rank);
+  const auto class_tables = all_tables<EncoderTable>(head.tables.classes, encoder_table);
+  const auto code_tables = all_tables<EncoderTable>(head.tables.codes, encoder_table);
+  std::vector<std::vector<std::byte>> of_classes(class_segments(blocks.rank, pass, blocks.tiles));
+  std::vector<std::vector<std::byte>> of_codes(code_segments(live.size(), head.blocks_of_lane));
+  parallel_for(of_classes.size() + of_codes.size(), [&](std::uint64_t i) {
+    if (i < of_classes.size()) {
+      of_classes[i] =
+          encode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables);
+    } else {
+      i -= of_classes.size();
+      of_codes[i] =
+          encode_code_segment(blocks, CodeSegment(live, head.blocks_of_lane, i), code_tables);
+    }
+  });
+  append(of_classes, sections[0].bytes, sections[1].bytes);
+  append(of_codes, sections[0].bytes, sections[2].bytes);
+  return sections;
+}
+
+void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
+                   const Sections& sections) {
+  const Bytes index = sections.find(SectionId::index);
+  const std::uint64_t of_classes = class_segments(blocks.rank, pass, blocks.tiles);
+  if (index.empty()) {
+    if (sections.has(SectionId::contexts) || sections.has(SectionId::codes))
+      throw ArchiveError(damaged);
+    const std::uint32_t first = first_block_of_pass(blocks.rank, pass);
+    for (std::uint64_t tile = 0; tile < blocks.tiles; ++tile)
+      std::fill_n(blocks.classes + tile * tile_blocks + first, blocks_of_pass(blocks.rank, pass),
+                  std::uint8_t{0});
+    return;
+  }
+  if (index.size() < 4 * of_classes) throw ArchiveError(damaged);
+  const Contexts contexts(blocks.rank);
+  const auto class_bytes = cut_segments(index, 0, of_classes, sections.find(SectionId::contexts));
+  const auto class_tables = all_tables<DecoderTable>(head.tables.classes, decoder_table);
+  parallel_for(of_classes, [&](std::uint64_t i) {
+    decode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables,
+                         class_bytes[i]);
+  });
+  const std::vector<std::uint64_t> live = blocks.live(pass);
+  const std::uint64_t of_codes = code_segments(live.size(), head.blocks_of_lane);
+  if (index.size() != 4 * (of_classes + of_codes)) throw ArchiveError(damaged);
+  const auto code_bytes =
+      cut_segments(index, of_classes, of_codes, sections.find(SectionId::codes));
+  const auto code_tables = all_tables<DecoderTable>(head.tables.codes, decoder_table);
+  parallel_for(of_codes, [&](std::uint64_t i) {
+    decode_code_segment(blocks, CodeSegment(live, head.blocks_of_lane, i), code_tables,
+                        code_bytes[i]);
+  });
+}
+
+}  // namespace cuszi::cpu

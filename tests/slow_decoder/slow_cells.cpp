@@ -1,0 +1,255 @@
+#include <array>
+
+#include "core/base/bytes.hpp"
+#include "core/cells/anchors.hpp"
+#include "core/cells/head.hpp"
+#include "core/cells/prediction.hpp"
+#include "core/cells/quantiser.hpp"
+#include "core/field/sparse_list.hpp"
+#include "tests/slow_decoder/slow_frame.hpp"
+
+namespace cuszi::slow {
+
+namespace {
+
+/// The lanes of a segment, and the words that they take.
+class SlowSegment {
+ public:
+  SlowSegment(Bytes bytes, std::size_t lanes) : in_(bytes, "a segment"), states_(lanes) {
+    for (std::uint32_t& state : states_) state = in_.get<std::uint32_t>();
+  }
+  std::uint32_t take_symbol(std::size_t lane, const CellTable& table) {
+    const std::uint32_t slot = states_[lane] % cells_probability_one;
+    std::uint32_t symbol = 0;
+    std::uint32_t first = 0;
+    while (first + table.frequencies[symbol] <= slot) first += table.frequencies[symbol++];
+    states_[lane] = without_symbol(states_[lane], {table.frequencies[symbol], first});
+    refill(lane);
+    return symbol;
+  }
+  std::uint32_t take_raw(std::size_t lane, std::uint32_t bits) {
+    const std::uint32_t raw = states_[lane] % (1U << bits);
+    states_[lane] >>= bits;
+    refill(lane);
+    return raw;
+  }
+  void check_end() {
+    for (const std::uint32_t state : states_)
+      if (state != lane_start) throw ArchiveError("a lane does not end in its first state");
+    if (in_.position() % 4 != 0 && in_.get<std::uint16_t>() != 0)
+      throw ArchiveError("a segment is not padded by zeros");
+    in_.expect_end();
+  }
+
+ private:
+  void refill(std::size_t lane) {
+    if (states_[lane] < lane_start) states_[lane] = states_[lane] << 16 | in_.get<std::uint16_t>();
+  }
+
+  ByteReader in_;
+  std::vector<std::uint32_t> states_;
+};
+
+/// The classes and codes of all tiles.
+struct SlowBlocks {
+  std::vector<std::uint8_t> classes;
+  std::vector<int> codes;
+};
+
+void read_classes(int rank, int pass, std::uint64_t tiles, const CellsHead& head, SlowSegment& in,
+                  std::uint64_t first_tile, SlowBlocks& blocks) {
+  const std::uint32_t run = run_of_classes(rank, pass, tiles);
+  const std::uint32_t first = first_block_of_pass(rank, pass);
+  for (std::uint32_t step = 0; step < run * blocks_of_pass(rank, pass); ++step) {
+    const std::uint32_t of_run = step / blocks_of_pass(rank, pass);
+    const std::uint32_t block = first + step % blocks_of_pass(rank, pass);
+    for (std::uint64_t lane = 0; lane < most_lanes; ++lane) {
+      const std::uint64_t tile = first_tile + lane * run + of_run;
+      if (tile >= tiles) break;
+      std::uint8_t* const own = blocks.classes.data() + tile * tile_blocks;
+      const std::uint32_t context = context_of_block(rank, own, block, of_run == 0);
+      own[block] = static_cast<std::uint8_t>(in.take_symbol(lane, head.tables.classes[context]));
+    }
+  }
+}
+
+void read_codes(std::span<const std::uint64_t> live, const CellsHead& head, SlowSegment& in,
+                SlowBlocks& blocks) {
+  for (std::size_t first = 0; first < live.size(); first += most_lanes) {
+    const auto round = live.subspan(first, std::min<std::size_t>(most_lanes, live.size() - first));
+    for (std::uint64_t i = 0; i < cell_block_codes; ++i) {
+      std::vector<std::uint32_t> tokens;
+      for (std::size_t lane = 0; lane < round.size(); ++lane)
+        tokens.push_back(in.take_symbol(lane, head.tables.codes[blocks.classes[round[lane]]]));
+      for (std::size_t lane = 0; lane < round.size(); ++lane) {
+        const std::uint32_t token = tokens[lane];
+        blocks.codes[round[lane] * cell_block_codes + i] =
+            token < small_tokens
+                ? code_of_small_token(token)
+                : code_of_token(token, in.take_raw(lane, raw_bits_of_code_token(token)));
+      }
+    }
+  }
+}
+
+void read_pass(int rank, int pass, std::uint64_t tiles, const CellsHead& head,
+               const Sections& sections, SlowBlocks& blocks) {
+  if (!sections.has(SectionId::index)) return;
+  ByteReader index(sections.at(SectionId::index), "the index");
+  ByteReader classes(sections.at(SectionId::contexts), "the classes");
+  const std::uint64_t run_tiles = std::uint64_t{most_lanes} * run_of_classes(rank, pass, tiles);
+  for (std::uint64_t first = 0; first < tiles; first += run_tiles) {
+    SlowSegment in(classes.take(index.get<std::uint32_t>()),
+                   class_lanes(rank, pass, tiles, first / run_tiles));
+    read_classes(rank, pass, tiles, head, in, first, blocks);
+    in.check_end();
+  }
+  classes.expect_end();
+  std::vector<std::uint64_t> live;
+  for (std::uint64_t tile = 0; tile < tiles; ++tile)
+    for (std::uint32_t i = 0; i < blocks_of_pass(rank, pass); ++i) {
+      const std::uint64_t block = tile * tile_blocks + first_block_of_pass(rank, pass) + i;
+      if (blocks.classes[block] != 0) live.push_back(block);
+    }
+  ByteReader codes(sections.find(SectionId::codes), "the codes");
+  const std::size_t size = std::size_t{most_lanes} * head.blocks_of_lane;
+  for (std::size_t first = 0; first < live.size(); first += size) {
+    const auto segment = std::span(live).subspan(first, std::min(size, live.size() - first));
+    SlowSegment in(codes.take(index.get<std::uint32_t>()),
+                   std::min<std::size_t>(segment.size(), most_lanes));
+    read_codes(segment, head, in, blocks);
+    in.check_end();
+  }
+  codes.expect_end();
+  index.expect_end();
+}
+
+/// Restores the points of a frame, level by level: those of a level are all predicted from coarser
+/// ones and from earlier classes.
+template <class T, class Shape>
+class SlowCells {
+ public:
+  SlowCells(const CellsParams& params, SlowFrame<T>& frame)
+      : frame_(frame),
+        grid_(CellGrid::of<Shape>(frame.extents)),
+        quantizer_(params.half_step, params.background, Shape::levels, frame.header.min,
+                   frame.header.max),
+        head_(CellsHead::read(frame.passes.front().at(SectionId::codebook), Shape::rank)),
+        restored_(frame.values.size()) {}
+
+  void restore() {
+    blocks_.classes.resize(grid_.count() * tile_blocks);
+    blocks_.codes.resize(grid_.count() * cell_codes);
+    for (int pass = 0; pass < Shape::passes; ++pass)
+      read_pass(Shape::rank, pass, grid_.count(), head_,
+                frame_.passes[static_cast<std::size_t>(pass)], blocks_);
+    const auto anchors = decode_anchors(grid_, frame_.passes.front().at(SectionId::anchors));
+    for (std::uint64_t number = 0; number < anchors.size(); ++number) {
+      const CellTile tile = grid_.template tile<Shape>(number);
+      restored_[grid_.index(tile.first[0], tile.first[1], tile.first[2])] =
+          quantizer_.anchor(anchors[number]);
+    }
+    for (int level = Shape::levels; level-- > 0;)
+      for (int number = 0; number < Shape::classes; ++number)
+        restore_class(level, Shape::odd_of(number));
+    for (std::size_t i = 0; i < restored_.size(); ++i)
+      frame_.values[i] = quantizer_.handed_out(restored_[i]);
+    for (const Sections& sections : frame_.passes) {
+      const auto patches =
+          SparseList::decode(sections.find(SectionId::patches), frame_.values.size());
+      for (const SparseEntry& patch : patches.entries())
+        frame_.values.at(patch.point) = std::bit_cast<T>(static_cast<BitsOf<T>>(patch.value));
+    }
+  }
+
+ private:
+  void restore_class(int level, int odd) {
+    for (std::uint64_t point = 0; point < restored_.size(); ++point) {
+      const Extents3 at = coordinates_of(point, frame_.extents);
+      bool is_of_class = true;
+      for (int axis = 0; axis < axis_count; ++axis) {
+        if (!Shape::has(axis)) continue;
+        const auto unit = std::uint64_t{1} << level;
+        const std::uint64_t along = at[static_cast<std::size_t>(axis)];
+        is_of_class &= along % unit == 0 && (along / unit) % 2 == (odd >> axis & 1U);
+      }
+      if (is_of_class) restore_point(level, odd, point, at);
+    }
+  }
+
+  void restore_point(int level, int odd, std::uint64_t point, const Extents3& at) {
+    int cell[axis_count] = {};
+    std::uint64_t tile = 0;
+    for (int axis = 0; axis < axis_count; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const auto side = static_cast<std::uint64_t>(Shape::extent(axis));
+      tile = tile * grid_.tiles[axis] + at[a] / side;
+      cell[axis] = static_cast<int>(at[a] % side) >> (level + 1);
+    }
+    const int position = Shape::position(Shape::half >> level, odd, cell[0], cell[1], cell[2]);
+    const int code = blocks_.codes[tile * cell_codes + static_cast<unsigned>(position)];
+    restored_[point] =
+        quantizer_.restored(level, predicted(level, odd, point, at), static_cast<T>(code));
+  }
+
+  T predicted(int level, int odd, std::uint64_t point, const Extents3& at) const {
+    T parts[3] = {};
+    bool above[3] = {};
+    std::uint64_t steps[3] = {};
+    int order = 0;
+    for (int axis = 0; axis < axis_count; ++axis) {
+      if ((odd >> axis & 1) == 0) continue;
+      const auto a = static_cast<std::size_t>(axis);
+      const std::uint64_t step = (axis == 2   ? 1
+                                  : axis == 1 ? frame_.extents[2]
+                                              : frame_.extents[1] * frame_.extents[2])
+                                 << level;
+      const auto side = static_cast<std::uint64_t>(Shape::tile);
+      const std::uint64_t first = at[a] / side * side;
+      const std::uint64_t last = std::min(side, frame_.extents[a] - 1 - first);
+      const auto spacing = std::uint64_t{1} << level;
+      const std::uint64_t local = at[a] - first;
+      const LineNeighbours known{local >= 3 * spacing, local + spacing <= last,
+                                 local + 3 * spacing <= last};
+      const T left = restored_[point - step];
+      parts[order] = spline_value(known, known.far_left ? restored_[point - 3 * step] : left, left,
+                                  known.right ? restored_[point + step] : left,
+                                  known.far_right ? restored_[point + 3 * step] : left);
+      above[order] = known.right;
+      steps[order++] = step;
+    }
+    if (order == 1) return parts[0];
+    const ClassWeights<T> fitted =
+        head_.weights.of[level][Shape::number_of(odd)].template values<T>();
+    if (order == 3)
+      return weighted(effective_weights(fitted, above[0], above[1], above[2]), parts[0], parts[1],
+                      parts[2]);
+    if (above[0] && above[1]) {
+      const std::uint64_t low = point - steps[0] - steps[1];
+      parts[2] = diagonal_mean<T>(restored_[low], restored_[low + 2 * steps[0]],
+                                  restored_[low + 2 * steps[1]],
+                                  restored_[low + 2 * steps[0] + 2 * steps[1]]);
+    }
+    return weighted(effective_weights(fitted, above[0], above[1]), parts[0], parts[1], parts[2]);
+  }
+
+  SlowFrame<T>& frame_;
+  CellGrid grid_;
+  CellsQuantizer<T> quantizer_;
+  CellsHead head_;
+  SlowBlocks blocks_;
+  std::vector<T> restored_;  ///< less the background
+};
+
+}  // namespace
+
+template <class T>
+void restore(const CellsParams& params, SlowFrame<T>& frame) {
+  with_cell_shape(frame.extents,
+                  [&]<class Shape>(Shape) { SlowCells<T, Shape>(params, frame).restore(); });
+}
+
+template void restore(const CellsParams&, SlowFrame<float>&);
+template void restore(const CellsParams&, SlowFrame<double>&);
+
+}  // namespace cuszi::slow

@@ -1,0 +1,261 @@
+#include "cpu_ref/cells/cells.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "core/cells/anchors.hpp"
+#include "core/cells/head.hpp"
+#include "core/cells/params.hpp"
+#include "core/cells/prediction.hpp"
+#include "test_data/random.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// The codes of all points of a tile stand at places of their own, each pass's in its blocks.
+template <class Shape>
+void check_positions() {
+  std::set<int> seen{0};
+  for (int spacing = Shape::half; spacing > 0; spacing /= 2) {
+    const int n = Shape::half / spacing;
+    const auto cells = [&](int axis) { return Shape::has(axis) ? n : 1; };
+    for (int number = 0; number < Shape::classes; ++number) {
+      const int odd = Shape::odd_of(number);
+      CHECK(Shape::number_of(odd) == number);
+      for (int z = 0; z < cells(0); ++z)
+        for (int y = 0; y < cells(1); ++y)
+          for (int x = 0; x < cells(2); ++x) {
+            const int position = Shape::position(n, odd, z, y, x);
+            REQUIRE(seen.insert(position).second);
+            const auto block = static_cast<std::uint32_t>(position / cell_block_codes);
+            const int pass = pass_of_spacing<Shape>(spacing);
+            REQUIRE(block >= first_block_of_pass(Shape::rank, pass));
+            REQUIRE(block <
+                    first_block_of_pass(Shape::rank, pass) + blocks_of_pass(Shape::rank, pass));
+          }
+    }
+  }
+  CHECK(seen.size() == cell_codes);
+  CHECK(*seen.rbegin() == cell_codes - 1);
+  CHECK(cell_passes(Shape::rank) == Shape::passes);
+}
+
+template <class T>
+std::vector<T> waves(const Extents3& extents) {
+  std::vector<T> values(count_of(extents));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at = coordinates_of(i, extents);
+    values[i] = static_cast<T>(std::sin(static_cast<double>(at[2]) * 0.1) +
+                               std::cos(static_cast<double>(at[1]) * 0.13) *
+                                   std::sin(static_cast<double>(at[0]) * 0.2));
+  }
+  return values;
+}
+
+/// What a frame is coded to, as a decoder gets it.
+struct Coded {
+  std::vector<cpu::OwnCoded> passes;
+  std::vector<Sections> sections;
+
+  explicit Coded(std::vector<cpu::OwnCoded> coded) : passes(std::move(coded)) {
+    for (const cpu::OwnCoded& pass : passes) {
+      Sections& all = sections.emplace_back();
+      for (const cpu::OwnedSection& section : pass.sections)
+        if (!section.bytes.empty()) all.add(section.id, section.bytes);
+    }
+  }
+  ByteCount size() const {
+    ByteCount bytes = 0;
+    for (const Sections& pass : sections) bytes += pass.size();
+    return bytes;
+  }
+};
+
+/// Codes a frame and checks it at all strides. Returns the bytes.
+template <class T>
+ByteCount check_round_trip(const Extents3& extents, const std::vector<T>& values, double bound,
+                           double background = 0) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const Mask none;
+  const Dims dims{values.size()};
+  CellsParams params = CellsParams::draft({}, extents);
+  FieldScan scan;
+  scan.min = *low;
+  scan.max = *high;
+  params.choose({}, scan, bound, dtype_of<T>);
+  REQUIRE(params.is_usable(dtype_of<T>));
+  params.background = background;
+  const Coded coded(cpu::encode_values(
+      params, bound, cpu::FrameInput<T>{extents, values, none, *low, *high, dims}));
+  for (std::uint64_t stride = 1; stride <= static_cast<std::uint64_t>(params.tile()); stride *= 2) {
+    Extents3 restored_extents{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      restored_extents.at(axis) = extents.at(axis) == 1 ? 1 : ceil_div(extents.at(axis), stride);
+    std::vector<T> restored(count_of(restored_extents));
+    cpu::FrameOutput<T> out{restored_extents, restored, none, *low, *high, dims};
+    out.whole = extents;
+    out.stride = stride;
+    cpu::decode_values(params, std::span(coded.sections).first(params.passes_of_stride(stride)),
+                       out);
+    std::size_t beyond = 0;
+    for (std::size_t i = 0; i < restored.size(); ++i) {
+      Extents3 at = coordinates_of(i, restored_extents);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        if (extents.at(axis) != 1) at.at(axis) *= stride;
+      beyond += within_bound(values[point_at(at, extents)], restored[i], bound) ? 0U : 1U;
+    }
+    REQUIRE(beyond == 0);
+  }
+  return coded.size();
+}
+
+}  // namespace
+
+TEST_CASE("every code of a tile of cells has its position") {
+  check_positions<CellShape<1>>();
+  check_positions<CellShape<2>>();
+  check_positions<CellShape<3>>();
+}
+
+TEST_CASE("classes of blocks grow with the sums of their codes") {
+  CHECK(class_of_sum(0) == 0);
+  CHECK(class_of_sum(5) == 4);
+  CHECK(class_of_sum(511) == 17);
+  CHECK(class_of_sum(512) == 18);
+  CHECK(class_of_sum(64 * most_cell_code) == class_count - 1);
+  for (std::uint32_t sum = 1; sum < 40000; ++sum)
+    REQUIRE(class_of_sum(sum) - class_of_sum(sum - 1) <= 1);
+}
+
+TEST_CASE("blocks have their class after those that their context follows from") {
+  for (const int rank : {1, 2, 3}) {
+    for (std::uint32_t block = 1; block < tile_blocks; ++block) {
+      const BlockParents parents = parents_of_block(rank, block);
+      REQUIRE(parents.before < block);
+      REQUIRE(parents.parent < block);
+    }
+  }
+  CHECK(parents_of_block(3, 1).parent == 0);
+  CHECK(parents_of_block(3, 8 + 7 * 7 + 3).parent == 1 + 3);  // the last octant, its fourth class
+  CHECK(parents_of_block(2, 4 + 3 * 3 + 1).before == 4 + 3 * 3);
+}
+
+TEST_CASE("tokens tell all codes of cells") {
+  for (int code = -most_cell_code; code <= most_cell_code; ++code) {
+    const CellToken token = token_of_code(code);
+    REQUIRE(token.token < cell_tokens);
+    if (token.token < small_tokens) {
+      REQUIRE(token.raw_bits == 0);
+      REQUIRE(code_of_small_token(token.token) == code);
+    } else {
+      REQUIRE(raw_bits_of_code_token(token.token) == token.raw_bits);
+      REQUIRE(code_of_token(token.token, token.raw) == code);
+    }
+  }
+}
+
+TEST_CASE("tables of cells are written and read") {
+  test::Random random(5);
+  CellsHead head{};
+  head.tables = default_tables();
+  head.blocks_of_lane = most_blocks_of_lane;
+  for (int i = 1; i < class_count; ++i) {
+    std::uint64_t counts[token_places] = {};
+    for (std::uint32_t token = 0; token < cell_tokens; ++token)
+      if (random.one_in(2) && token_of_code(0).token <= token)
+        counts[token] = random.below(1 + (std::uint64_t{1} << random.below(30)));
+    for (std::uint32_t token = 0; token < token_places; ++token)
+      if (default_tables().codes[i].frequencies[token] == 0) counts[token] = 0;
+    choose_table(counts, default_tables().codes[i].frequencies, true, head.tables.codes[i]);
+    std::uint32_t sum = 0;
+    for (std::uint32_t token = 0; token < token_places; ++token) {
+      sum += head.tables.codes[i].frequencies[token];
+      if (counts[token] != 0) REQUIRE(head.tables.codes[i].frequencies[token] != 0);
+    }
+    REQUIRE(sum == cells_probability_one);
+  }
+  for (const int rank : {1, 2, 3}) {
+    for (auto& level : head.weights.of)
+      for (CoarseWeights& weights : level)
+        weights = {static_cast<std::int16_t>(random.below(3000)),
+                   static_cast<std::int16_t>(-static_cast<int>(random.below(1000)))};
+    const std::vector<std::byte> bytes = head.write(rank);
+    const CellsHead read = CellsHead::read(bytes, rank);
+    CHECK(read.blocks_of_lane == head.blocks_of_lane);
+    for (int i = 0; i < class_count; ++i) {
+      CHECK(std::ranges::equal(read.tables.codes[i].frequencies, head.tables.codes[i].frequencies));
+      CHECK(std::ranges::equal(read.tables.classes[i].frequencies,
+                               head.tables.classes[i].frequencies));
+    }
+    CHECK_THROWS_AS(CellsHead::read(Bytes(bytes).first(bytes.size() / 2), rank), ArchiveError);
+  }
+}
+
+TEST_CASE("anchors of cells are written and read") {
+  test::Random random(7);
+  for (const Extents3& extents :
+       {Extents3{1, 1, 300000}, Extents3{1, 700, 129}, Extents3{40, 33, 99}}) {
+    with_cell_shape(extents, [&]<class Shape>(Shape) {
+      const CellGrid grid = CellGrid::of<Shape>(extents);
+      std::vector<std::int32_t> anchors(grid.count());
+      for (std::int32_t& anchor : anchors)
+        anchor = static_cast<std::int32_t>(random.below(1U << 31)) - (1 << 30);
+      CHECK(decode_anchors(grid, encode_anchors(grid, anchors)) == anchors);
+      std::fill(anchors.begin(), anchors.end(), 12345);
+      const auto bytes = encode_anchors(grid, anchors);
+      CHECK(decode_anchors(grid, bytes) == anchors);
+      CHECK_THROWS_AS(decode_anchors(grid, Bytes(bytes).first(bytes.size() - 1)), ArchiveError);
+    });
+  }
+}
+
+TEST_CASE("points without a neighbour above take the splines that have one") {
+  const ClassWeights<float> fitted{{0.75F, 0.5F, -0.25F}};
+  const auto both = effective_weights(fitted, true, true);
+  CHECK(both.of[2] == -0.25F);
+  const auto one = effective_weights(fitted, true, false);
+  CHECK((one.of[0] == 1 && one.of[1] == 0 && one.of[2] == 0));
+  const auto none = effective_weights(fitted, false, false);
+  CHECK(none.of[0] == 0.75F / 1.25F);
+  const auto two = effective_weights(fitted, false, true, true);
+  CHECK((two.of[0] == 0 && two.of[2] == 0.0625F / 0.5625F));
+}
+
+TEST_CASE("weights of cells are those that a field was made with") {
+  // Values of one class are a fixed mixture of its parts.
+  std::vector<CellObservation> seen(2048);
+  test::Random random(3);
+  for (CellObservation& point : seen) {
+    point.second = random.uniform() - 0.5;
+    point.third = random.uniform() - 0.5;
+    point.target = 0.25 * point.second + 0.5 * point.third;
+    point.is_used = true;
+  }
+  CHECK(fit_weights(seen, 1e-3, 3) == CoarseWeights{256, 512});
+  for (CellObservation& point : seen) point = {};
+  CHECK(fit_weights(seen, 1e-3, 7) == equal_weights(7));
+}
+
+TEMPLATE_TEST_CASE("frames of cells come back within the bound at every stride", "", float,
+                   double) {
+  for (const Extents3& extents :
+       {Extents3{17, 17, 17}, Extents3{33, 34, 35}, Extents3{5, 70, 40}, Extents3{2, 2, 2},
+        Extents3{18, 16, 1100}, Extents3{1, 64, 65}, Extents3{1, 130, 100}, Extents3{1, 3, 500},
+        Extents3{1, 1, 1}, Extents3{1, 1, 4097}, Extents3{1, 1, 20000}}) {
+    for (const double bound : {1e-1, 1e-3, 1e-6}) {
+      const auto values = waves<TestType>(extents);
+      check_round_trip(extents, values, bound);
+      check_round_trip(extents, values, bound, 0.5);
+    }
+  }
+}
+
+TEST_CASE("a smooth field of cells takes few bytes") {
+  const Extents3 extents{49, 50, 65};
+  CHECK(check_round_trip(extents, waves<float>(extents), 1e-3) < count_of(extents) * 4 / 30);
+}
+
+}  // namespace cuszi
