@@ -33,6 +33,8 @@ struct FrameOutput {
   double max;
   Dims dims{};  ///< as the frame has them; for the host
   const TransformTarget* transform = nullptr;
+  Extents3 whole{};          ///< extents of the frame, of which these are the points at a stride
+  std::uint64_t stride = 1;  ///< along axes longer than 1
 };
 
 /// What a predictor makes of a pass beside the quant-codes: their histogram, on the device, its
@@ -57,7 +59,7 @@ struct ExceptionLists {
   SparseView patches;
 };
 
-/// The sections that a predictor with its own coder makes of a frame.
+/// The sections that a predictor with its own coder makes of a pass.
 using OwnCoded = CodedPass;
 
 /// Adds a section unless it is empty.

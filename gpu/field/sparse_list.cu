@@ -112,7 +112,7 @@ Bytes encode_entries(DeviceContext& gpu, const SparseEntries& entries, std::uint
   return {list, size};
 }
 
-PendingSparse::PendingSparse(DeviceContext& gpu, std::initializer_list<Bytes> lists,
+PendingSparse::PendingSparse(DeviceContext& gpu, std::span<const Bytes> lists,
                              std::uint64_t points)
     : gpu_(gpu), points_(points) {
   for (const Bytes list : lists) {

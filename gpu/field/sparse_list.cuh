@@ -61,7 +61,9 @@ struct SparseView {
 class PendingSparse {
  public:
   /// Starts to copy the heads of the lists to the host.
-  PendingSparse(DeviceContext& gpu, std::initializer_list<Bytes> lists, std::uint64_t points);
+  PendingSparse(DeviceContext& gpu, std::span<const Bytes> lists, std::uint64_t points);
+  PendingSparse(DeviceContext& gpu, std::initializer_list<Bytes> lists, std::uint64_t points)
+      : PendingSparse(gpu, std::span(lists.begin(), lists.size()), points) {}
 
   /// Whether there is any list.
   bool any() const;

@@ -21,6 +21,7 @@ enum Flaw : std::uint32_t {
   bad_ans_segment = 32,
   wrong_code_counts = 64,
   bad_places = 128,
+  bad_anchors = 256,
 };
 
 /// Where the steps of a frame run and take their memory from: a device, its streams, an arena of

@@ -1,3 +1,4 @@
+#include "gpu/cells/cells.cuh"
 #include "gpu/coders/bitcomp.hpp"
 #include "gpu/coders/coder.cuh"
 #include "gpu/interp/interp.cuh"
@@ -119,11 +120,15 @@ class GpuDecodeSession final : public DecodeSession {
   }
 
   void decode_values(const FrameTarget& target, const PredictorParams& predictor,
-                     const Sections& sections) override {
+                     std::span<const Sections> passes) override {
     with_type_of(target.shape.dtype, [&](auto zero) {
       Restoration<decltype(zero)> restoration(gpu_, target);
-      visit_own_coder(predictor, [&](const auto& params) {
-        gpu::decode_values(gpu_, params, sections, restoration.output());
+      visit_own_coder(predictor, [&]<class Params>(const Params& params) {
+        if constexpr (std::is_same_v<Params, CellsParams>) {
+          gpu::decode_values(gpu_, params, passes, restoration.output());
+        } else {
+          gpu::decode_values(gpu_, params, passes.front(), restoration.output());
+        }
       });
       restoration.finish();
     });

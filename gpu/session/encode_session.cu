@@ -6,6 +6,7 @@
 
 #include "core/base/radix_sort.hpp"
 #include "core/tuning/fit_sample.hpp"
+#include "gpu/cells/cells.cuh"
 #include "gpu/coders/bitcomp.hpp"
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/histogram.cuh"
@@ -278,9 +279,14 @@ class GpuEncodeSession final : public EncodeSession {
     return std::make_unique<GpuPassEncoder<T>>(gpu_, coding, input());
   }
 
-  CodedPass encode_values(const PredictorParams& params, double bound) override {
-    return visit_own_coder(
-        params, [&](const auto& p) { return gpu::encode_values(gpu_, p, bound, input()); });
+  std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) override {
+    return visit_own_coder(params, [&]<class Params>(const Params& p) -> std::vector<CodedPass> {
+      if constexpr (std::is_same_v<Params, CellsParams>) {
+        return gpu::encode_values(gpu_, p, bound, input());
+      } else {
+        return {gpu::encode_values(gpu_, p, bound, input())};
+      }
+    });
   }
 
   std::optional<double> sampled_magnitude() override {
@@ -312,11 +318,14 @@ class GpuEncodeSession final : public EncodeSession {
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
-  /// Scans the values; those of which `multilevel` wants a sample come along.
+  /// Scans the values; a sample comes along for predictors that want one.
   void look_at_all() {
     sample_.reset();
     std::span<const double> picked;
-    if (std::holds_alternative<MultilevelParams>(draft_)) picked = start_sample();
+    if (std::holds_alternative<MultilevelParams>(draft_) ||
+        std::holds_alternative<CellsParams>(draft_)) {
+      picked = start_sample();
+    }
     scan_ = scan_frame(gpu_, shape_.extents(), values_, fills_, draft_, [&] {
       if (!picked.empty()) finish_sample(picked);
     });

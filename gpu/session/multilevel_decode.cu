@@ -35,7 +35,7 @@ class MultilevelDecoder final : public PassDecoder {
       for (const Sections& sections : level.sections) {
         coded_.push_back(sections);
         Sections& on_host = on_host_.emplace_back();
-        for (const SectionId id : {SectionId::weights, SectionId::lattice_hash}) {
+        for (const SectionId id : {SectionId::contexts, SectionId::lattice_hash}) {
           const Bytes bytes = sections.find(id);
           if (bytes.empty()) continue;
           on_host.add(id,
@@ -137,7 +137,7 @@ class MultilevelDecoder final : public PassDecoder {
     const int passes = std::min(static_cast<int>(coded_.size()), frame_->passes());
     for (int pass = 0; pass < passes; ++pass) {
       first_weights_.push_back(all.size());
-      const auto weights = read_weights(on_host(pass).find(SectionId::weights), frame_->plan(),
+      const auto weights = read_weights(on_host(pass).find(SectionId::contexts), frame_->plan(),
                                         frame_->pass(pass), remembered);
       all.insert(all.end(), weights.begin(), weights.end());
     }

@@ -94,7 +94,7 @@ class MultilevelEncoder final : public PassEncoder {
       split_contexts(gpu_, frame_.view(number), bounds_, contexts_of(frame_.pass(number)),
                      contexts(number));
     }
-    add(passes, SectionId::weights, sections);
+    add(passes, SectionId::contexts, sections);
   }
 
   std::int64_t error_sum() override {

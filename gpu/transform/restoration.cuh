@@ -27,6 +27,8 @@ inline void refuse_flaws(std::uint32_t flaws) {
     throw ArchiveError("an ANS segment does not end as it should");
   }
   if ((flaws & bad_places) != 0) refuse_places();
+  if ((flaws & bad_anchors) != 0)
+    throw ArchiveError("the anchors of a frame do not fit their section");
   if ((flaws & wrong_code_counts) != 0) {
     throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
   }
@@ -70,9 +72,10 @@ class Restoration {
   std::uint64_t points() const { return target_.shape.points(); }
   T* values() const { return values_; }
   FrameOutput<T> output() const {
-    return {target_.shape.extents(), values_,          missing_,
-            target_.mask.count,      target_.min,      target_.max,
-            target_.shape.dims,      target_.transform};
+    return {target_.shape.extents(), values_,           missing_,
+            target_.mask.count,      target_.min,       target_.max,
+            target_.shape.dims,      target_.transform, target_.points.from.as_3d(),
+            target_.stride};
   }
 
   /// Undoes the transform, puts the missing values back and waits. Throws ArchiveError if kernels

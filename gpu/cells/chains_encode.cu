@@ -1,0 +1,260 @@
+#include "gpu/cells/chains_encode.cuh"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bits', of all lanes
+constexpr int batch = 8;                              ///< codes of a lane that are loaded at once
+constexpr unsigned class_batch = 8;                   ///< classes of a lane likewise
+static_assert(class_batch % 2 == 0 && most_run_classes % class_batch == 0);
+
+/// The words of a segment, which come out backwards.
+class SegmentWords {
+ public:
+  __device__ explicit SegmentWords(std::uint16_t* end)
+      : at_(end), below_((1U << threadIdx.x % 32) - 1) {}
+
+  __device__ void spill(bool spills, std::uint32_t& state) {
+    const unsigned spilling = __ballot_sync(~0U, spills);
+    at_ -= __popc(spilling);
+    if (spills) at_[__popc(spilling & below_)] = static_cast<std::uint16_t>(state);
+    if (spills) state >>= 16;
+  }
+  __device__ std::uint16_t* begin() const { return at_; }
+
+ private:
+  std::uint16_t* at_;
+  unsigned below_;
+};
+
+__device__ void put_symbol(const PackedCellShare& share, std::uint32_t& state,
+                           SegmentWords& words) {
+  words.spill(share.spills(state), state);
+  state = share.put(state);
+}
+
+/// Where the share of a token lies among those of its class: small codes by their lowest bits.
+constexpr unsigned small_places = 32;
+__device__ unsigned place_of_token(unsigned token) {
+  return token < small_tokens ? static_cast<unsigned>(code_of_small_token(token)) % small_places
+                              : token - small_tokens + small_places;
+}
+
+/// Puts codes of a lane that follow each other, backwards. Lanes that have none put zeros of class
+/// 0, which change nothing.
+template <bool has_large>
+__device__ void put_batch(const uint4& codes, const PackedCellShare* shares, std::uint32_t& state,
+                          SegmentWords& words) {
+  const std::uint32_t pairs[batch / 2] = {codes.x, codes.y, codes.z, codes.w};
+  PackedCellShare found[batch];
+  CellToken tokens[batch];
+  CUSZI_UNROLL
+  for (int i = 0; i < batch; ++i) {
+    const std::uint32_t low = pairs[i / 2] >> (i % 2 * 16);
+    if constexpr (has_large) {
+      tokens[i] = token_of_code(static_cast<std::int16_t>(low));
+      found[i] = shares[place_of_token(tokens[i].token)];
+    } else {
+      found[i] = shares[low % small_places];
+    }
+  }
+  CUSZI_UNROLL
+  for (int i = batch; i-- > 0;) {
+    if constexpr (has_large) {
+      const std::uint32_t bits = tokens[i].raw_bits;
+      words.spill(bits != 0 && state >> (32 - bits) != 0, state);
+      state = state << bits | tokens[i].raw;
+    }
+    put_symbol(found[i], state, words);
+  }
+}
+
+/// Whether a code is not small.
+__device__ bool has_large(const uint4& codes) {
+  const auto high_bits = [](std::uint32_t pair) { return __vabsss2(pair) & 0xFFF0FFF0U; };
+  return (high_bits(codes.x) | high_bits(codes.y) | high_bits(codes.z) | high_bits(codes.w)) != 0;
+}
+
+__device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
+                               std::uint32_t lanes, std::uint32_t state, const std::uint16_t* end,
+                               const SegmentWords& words) {
+  const unsigned lane = threadIdx.x % 32;
+  task.states[entry * 32 + lane] = state;
+  if (lane != 0) return;
+  const auto count = static_cast<std::uint32_t>(end - words.begin());
+  task.words[entry] = {words.begin(), count, lanes};
+  task.sizes[entry] = 4 * lanes + 4 * ((count + 1) / 2);
+}
+
+/// A warp a segment of codes.
+__global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
+    encode_codes(const __grid_constant__ ChainEncodeTask task) {
+  __shared__ PackedCellShare shares[class_count][token_places];
+  constexpr PackedCellShare certain;
+  for (unsigned i = threadIdx.x; i < class_count * token_places; i += blockDim.x) {
+    const unsigned kind = i / token_places;
+    if (i % token_places < cell_tokens)
+      shares[kind][place_of_token(i % token_places)] = kind > 0 ? task.code_shares[i] : certain;
+  }
+  __syncthreads();
+  const CellsChains& chains = task.chains;
+  const std::uint32_t blocks_of_lane = *chains.blocks_of_lane;
+  std::uint32_t number = blockIdx.x * CellsPolicy::encoder_warps + threadIdx.x / 32;
+  int pass = 0;
+  if (!find_pass(chains, number, pass,
+                 [&](int p) { return chains.code_segments(p, blocks_of_lane); })) {
+    return;
+  }
+  const CodeBlocks blocks(chains, pass, number, blocks_of_lane);
+  const std::uint32_t entry =
+      chains.segments[pass].first + chains.segments[pass].of_classes + number;
+  // Room for a segment: as many words as codes, times `room`, and a batch more.
+  const std::uint64_t blocks_before =
+      chains.first_live(pass) + std::uint64_t{number} * 32 * blocks_of_lane;
+  std::uint16_t* const begin =
+      task.code_words + (blocks_before * cell_block_codes * task.room +
+                         std::uint64_t{entry} * batch * largest_step_words);
+  const std::uint64_t in_segment =
+      min(std::uint64_t{blocks.rounds} * 32, chains.first_live(pass + 1) - blocks_before);
+  std::uint16_t* const end =
+      begin + (in_segment * cell_block_codes * task.room + batch * largest_step_words);
+  SegmentWords words(end);
+  std::uint32_t state = lane_start;
+  const auto load = [&](std::uint32_t block, int first) {
+    return __ldg(reinterpret_cast<const uint4*>(chains.codes +
+                                                std::uint64_t{block} * cell_block_codes + first));
+  };
+  std::uint32_t block =
+      blocks.of_lane == blocks.rounds ? blocks.numbers[(blocks.rounds - 1) * 32] : 0;
+  uint4 next = load(block, cell_block_codes - batch);
+  CUSZI_NO_UNROLL
+  for (std::uint32_t round = blocks.rounds; round-- > 0;) {
+    const bool on = round < blocks.of_lane;
+    const PackedCellShare* const own = shares[on ? chains.classes[block] : 0];
+    const std::uint32_t before =
+        round > 0 && round - 1 < blocks.of_lane ? blocks.numbers[(round - 1) * 32] : 0;
+    CUSZI_NO_UNROLL
+    for (int first = cell_block_codes - batch; first >= 0; first -= batch) {
+      const uint4 codes = on ? next : make_uint4(0, 0, 0, 0);
+      next = first > 0 ? load(block, first - batch) : load(before, cell_block_codes - batch);
+      if (words.begin() - begin < batch * static_cast<int>(largest_step_words)) {
+        if (threadIdx.x % 32 == 0) *task.has_overflown = 1;
+        return;
+      }
+      if (__any_sync(~0U, has_large(codes))) {
+        put_batch<true>(codes, own, state, words);
+      } else {
+        put_batch<false>(codes, own, state, words);
+      }
+    }
+    block = before;
+  }
+  finish_segment(task, entry, blocks.lanes, state, end, words);
+}
+
+/// A warp a segment of classes.
+__global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
+    encode_classes(const __grid_constant__ ChainEncodeTask task) {
+  __shared__ PackedCellShare shares[class_count][class_places];
+  __shared__ SharedParents parents;
+  parents.fill(task.chains.rank);
+  for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
+    shares[i / class_places][i % class_places] = task.class_shares[i];
+  __syncthreads();
+  const CellsChains& chains = task.chains;
+  std::uint32_t number = blockIdx.x * CellsPolicy::encoder_warps + threadIdx.x / 32;
+  const std::uint32_t all = number;
+  int pass = 0;
+  if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; }))
+    return;
+  const ClassRuns runs(chains, pass, number);
+  std::uint16_t* const end = task.class_words + (std::uint64_t{all} + 1) * class_segment_words;
+  SegmentWords words(end);
+  std::uint32_t state = lane_start;
+  std::uint32_t tile = runs.tiles_of_run;
+  std::uint32_t block = 0;  // counted from that of the pass, backwards
+  const auto look_up = [&] {
+    if (block == 0) {
+      block = runs.classes_of_tile;
+      --tile;
+    }
+    --block;
+    if (tile >= runs.tiles) return PackedCellShare{};
+    const std::uint8_t* const row =
+        chains.classes + (std::uint64_t{runs.first_tile} + tile) * tile_blocks;
+    const std::uint32_t number_in_tile = runs.first_block + block;
+    return shares[parents.context(row, number_in_tile, tile == 0)][row[number_in_tile]];
+  };
+  PackedCellShare next[class_batch];
+  const auto look_ahead = [&] {
+    CUSZI_UNROLL
+    for (PackedCellShare& share : next) share = look_up();
+  };
+  look_ahead();
+  CUSZI_NO_UNROLL
+  for (std::uint32_t left = runs.tiles_of_run * runs.classes_of_tile; left > 0;) {
+    PackedCellShare now[class_batch];
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < class_batch; ++i) now[i] = next[i];
+    left -= class_batch;
+    if (left > 0) look_ahead();
+    CUSZI_UNROLL
+    for (const PackedCellShare& share : now) put_symbol(share, state, words);
+  }
+  finish_segment(task, chains.segments[pass].first + number, runs.lanes, state, end, words);
+}
+
+/// A thread block a segment: states, then words, by 32 bits.
+__global__ void __launch_bounds__(128)
+    store_segments(const SegmentOutput* words, const std::uint32_t* states,
+                   const std::uint32_t* sizes, const std::uint64_t* offsets, std::uint32_t* out) {
+  const std::uint32_t entry = blockIdx.x;
+  if (sizes[entry] == 0) return;
+  const SegmentOutput segment = words[entry];
+  std::uint32_t* const to = out + offsets[entry] / 4;
+  if (threadIdx.x < segment.lanes) to[threadIdx.x] = states[entry * 32 + threadIdx.x];
+  std::uint32_t* const after = to + segment.lanes;
+  const bool is_odd = reinterpret_cast<std::uintptr_t>(segment.words) % 4 != 0;
+  const auto* const from = reinterpret_cast<const std::uint32_t*>(segment.words - (is_odd ? 1 : 0));
+#pragma unroll 4
+  for (std::uint32_t i = threadIdx.x; i < segment.count / 2; i += blockDim.x)
+    after[i] = is_odd ? __funnelshift_r(from[i], from[i + 1], 16) : from[i];
+  if (segment.count % 2 != 0 && threadIdx.x == 0)
+    after[segment.count / 2] = segment.words[segment.count - 1];
+}
+
+}  // namespace
+
+std::uint64_t code_words(std::uint64_t codes, std::uint32_t segments, std::uint32_t room) {
+  return codes * room + (std::uint64_t{segments} + 1) * batch * largest_step_words;
+}
+
+void encode_chains(DeviceContext& gpu, const ChainEncodeTask& task) {
+  std::uint32_t of_classes = 0;
+  std::uint32_t of_codes = 0;
+  for (int pass = 0; pass < task.chains.passes; ++pass) {
+    of_classes += task.chains.segments[pass].of_classes;
+    of_codes += task.chains.segments[pass].of_codes;
+  }
+  constexpr unsigned threads = 32 * CellsPolicy::encoder_warps;
+  gpu.streams().fork([&] {
+    encode_classes<<<blocks_for(of_classes, CellsPolicy::encoder_warps), threads, 0,
+                     gpu.stream()>>>(task);
+    check_launch("encode_classes");
+  });
+  encode_codes<<<blocks_for(of_codes, CellsPolicy::encoder_warps), threads, 0, gpu.stream()>>>(
+      task);
+  check_launch("encode_codes");
+  gpu.streams().join();
+}
+
+void store_chains(DeviceContext& gpu, const ChainEncodeTask& task, std::uint32_t entries,
+                  const std::uint64_t* offsets, std::byte* out) {
+  store_segments<<<grid_of(entries), 128, 0, gpu.stream()>>>(
+      task.words, task.states, task.sizes, offsets, reinterpret_cast<std::uint32_t*>(out));
+  check_launch("store_segments");
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,171 @@
+#include "gpu/cells/classes.cuh"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+__device__ int pass_of_block(int rank, std::uint32_t block) {
+  return block == 0 ? 0 : (31 - __clz(static_cast<int>(block))) / rank + 1;
+}
+/// The blocks of a pass, as bits.
+__device__ std::uint64_t blocks_mask(int rank, int pass) {
+  return ((std::uint64_t{1} << blocks_of_pass(rank, pass)) - 1) << first_block_of_pass(rank, pass);
+}
+
+/// A warp a tile.
+__global__ void __launch_bounds__(ItemPolicy::threads)
+    find_live(int rank, int passes, std::uint32_t tiles, const std::uint8_t* classes,
+              std::uint64_t* masks, std::uint32_t* counts) {
+  const auto tile = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
+  if (tile >= tiles) return;
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint8_t* const row = classes + std::uint64_t{tile} * tile_blocks;
+  const std::uint64_t low = __ballot_sync(~0U, row[lane] != 0);
+  const std::uint64_t high = __ballot_sync(~0U, row[lane + 32] != 0);
+  const std::uint64_t mask = low | high << 32;
+  if (lane == 0) masks[tile] = mask;
+  if (lane < static_cast<unsigned>(passes)) {
+    const int pass = static_cast<int>(lane);
+    counts[std::uint64_t{lane} * tiles + tile] =
+        static_cast<std::uint32_t>(__popcll(mask & blocks_mask(rank, pass)));
+  }
+}
+
+/// A warp a tile.
+__global__ void __launch_bounds__(ItemPolicy::threads)
+    number_live(int rank, int passes, std::uint32_t tiles, const std::uint64_t* masks,
+                const std::uint64_t* before, std::uint32_t* numbers) {
+  const auto tile = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
+  if (tile >= tiles) return;
+  const std::uint64_t mask = masks[tile];
+  for (unsigned block = threadIdx.x % 32; block < tile_blocks; block += 32) {
+    const int pass = pass_of_block(rank, block);
+    if ((mask >> block & 1) == 0 || pass >= passes) continue;
+    const std::uint64_t lower = mask & blocks_mask(rank, pass) & ((std::uint64_t{1} << block) - 1);
+    const std::uint64_t rank_of_block = before[static_cast<std::uint64_t>(pass) * tiles + tile] +
+                                        static_cast<unsigned>(__popcll(lower));
+    numbers[rank_of_block] = tile * tile_blocks + block;
+  }
+}
+
+/// A thread a block of codes, in turn.
+__global__ void __launch_bounds__(CellsPolicy::count_threads)
+    count_classes(int rank, std::uint32_t tiles, const std::uint8_t* classes,
+                  SymbolCounts* counts) {
+  __shared__ std::uint32_t own[class_count][class_places];
+  __shared__ SharedParents parents;
+  parents.fill(rank);
+  for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
+    own[i / class_places][i % class_places] = 0;
+  __syncthreads();
+  const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  std::uint32_t dead = 0;  // those without codes after others, which most are
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < blocks;
+       i += step) {
+    const auto tile = static_cast<std::uint32_t>(i / tile_blocks);
+    const auto block = static_cast<std::uint32_t>(i % tile_blocks);
+    const std::uint8_t* const row = classes + std::uint64_t{tile} * tile_blocks;
+    const bool begins = tile % run_of_classes(rank, 0, tiles) == 0;
+    const std::uint32_t context = parents.context(row, block, begins);
+    const std::uint32_t kind = row[block];
+    if (context == 0 && kind == 0) {
+      ++dead;
+    } else {
+      atomicAdd(&own[context][kind], 1U);
+    }
+  }
+  atomicAdd(&own[0][0], dead);
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x) {
+    const std::uint32_t count = own[i / class_places][i % class_places];
+    if (count != 0) atomicAdd(&counts->classes[i / class_places][i % class_places], count);
+  }
+}
+
+/// Eight threads a block of codes, eight codes each. Those of a block count in tables of their own,
+/// so that few add to one place at once.
+__global__ void __launch_bounds__(CellsPolicy::count_threads)
+    count_tokens(std::uint32_t tiles, const std::uint8_t* classes, const std::int16_t* codes,
+                 SymbolCounts* counts) {
+  constexpr unsigned parts = 8;
+  constexpr unsigned places = 32;  // of small tokens
+  __shared__ std::uint32_t small[parts][class_count * places + 1];
+  for (unsigned i = threadIdx.x; i < parts * (class_count * places + 1); i += blockDim.x)
+    (&small[0][0])[i] = 0;
+  __syncthreads();
+  const unsigned part = threadIdx.x % parts;
+  const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x / parts;
+  for (std::uint64_t i = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / parts; i < blocks;
+       i += step) {
+    const std::uint32_t kind = classes[i];
+    if (kind == 0) continue;
+    const uint4 loaded = reinterpret_cast<const uint4*>(codes)[i * parts + part];
+    const std::uint32_t pairs[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
+    std::uint32_t* const own = small[part] + kind * places;
+    std::uint32_t zeros = 0;
+    CUSZI_UNROLL
+    for (const std::uint32_t pair : pairs) {
+      CUSZI_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const int code = static_cast<std::int16_t>(pair >> (16 * half));
+        if (code == 0) {
+          ++zeros;
+          continue;
+        }
+        const std::uint32_t token = small_token_of(code);
+        if (token < small_tokens) {
+          atomicAdd(own + token, 1U);
+        } else {
+          atomicAdd(&counts->tokens[kind][token_of_code(code).token], 1U);
+        }
+      }
+    }
+    if (zeros != 0) atomicAdd(own, zeros);
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < class_count * places; i += blockDim.x) {
+    std::uint32_t count = 0;
+    for (unsigned p = 0; p < parts; ++p) count += small[p][i];
+    if (count != 0) atomicAdd(&counts->tokens[i / places][i % places], count);
+  }
+}
+
+}  // namespace
+
+LiveBlocks list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
+                            const std::uint8_t* classes) {
+  const std::uint64_t counted = std::uint64_t{tiles} * static_cast<unsigned>(passes);
+  auto* const counts = gpu.take<std::uint32_t>(counted);
+  const LiveBlocks live{gpu.take<std::uint64_t>(tiles),
+                        gpu.take<std::uint32_t>(std::uint64_t{tiles} * tile_blocks),
+                        gpu.take<std::uint64_t>(counted + 1)};
+  launch_items(gpu, "find_live", std::uint64_t{tiles} * 32, find_live, rank, passes, tiles, classes,
+               live.masks, counts);
+  exclusive_sums(gpu, counts, counted, live.before);
+  launch_items(gpu, "number_live", std::uint64_t{tiles} * 32, number_live, rank, passes, tiles,
+               live.masks, live.before, live.numbers);
+  return live;
+}
+
+SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, int rank, std::uint32_t tiles,
+                                     const std::uint8_t* classes, const std::int16_t* codes) {
+  auto* const counts = gpu.take_zeroed<SymbolCounts>(1);
+  const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
+  const std::uint64_t most =
+      std::uint64_t{CellsPolicy::count_blocks} * gpu.device().multiprocessors;
+  const auto launched = [&](std::uint64_t threads) {
+    return grid_of(std::min(ceil_div(threads, CellsPolicy::count_threads), most));
+  };
+  count_classes<<<launched(blocks), CellsPolicy::count_threads, 0, gpu.stream()>>>(rank, tiles,
+                                                                                   classes, counts);
+  check_launch("count_classes");
+  count_tokens<<<launched(blocks * 8), CellsPolicy::count_threads, 0, gpu.stream()>>>(
+      tiles, classes, codes, counts);
+  check_launch("count_tokens");
+  return counts;
+}
+
+}  // namespace cuszi::gpu

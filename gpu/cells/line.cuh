@@ -1,0 +1,279 @@
+#pragma once
+
+#include <utility>
+
+#include "gpu/cells/cell.cuh"
+
+namespace cuszi::gpu {
+
+/// The lines of a class of points: a thread takes up to `points` points that follow each other
+/// along the last odd axis, so that what they share is in registers.
+template <class Shape_, int spacing_, int odd_>
+struct Line {
+  using Shape = Shape_;
+  static constexpr int spacing = spacing_;
+  static constexpr int odd = odd_;
+  static constexpr int order = (odd & 1) + (odd >> 1 & 1) + (odd >> 2 & 1);
+  static constexpr int cells = Shape::half / spacing;  ///< along an axis of the tile
+  static constexpr int points = Shape::rank == 1 ? 1 : cells < 8 ? cells : 8;
+  static constexpr int pieces = cells / points;  ///< threads that share a line
+
+  // The axis of lines, and the others: `across` is the faster one.
+  static constexpr int along = (odd & 4) != 0 ? 2 : (odd & 2) != 0 ? 1 : 0;
+  static constexpr int across = along == 2 ? 1 : 2;
+  static constexpr int beyond = along == 0 ? 1 : 0;
+  static constexpr bool is_odd(int axis) { return (odd >> axis & 1) != 0; }
+
+  static constexpr int lines(int axis) {
+    return !Shape::has(axis) ? 1 : is_odd(axis) ? cells : cells + 1;
+  }
+  static constexpr int count = lines(across) * lines(beyond) * pieces;
+
+  /// Neighbours on the line are so far apart in memory.
+  static constexpr int stride = spacing * CellPlaces<Shape>::unit(along);
+  /// A coordinate of the i-th line along an axis, or of the i-th point on it.
+  CUSZI_HD static constexpr int coordinate(int axis, int i) {
+    return (2 * i + (is_odd(axis) ? 1 : 0)) * spacing;
+  }
+  /// Where the point with this coordinate along the line lies.
+  CUSZI_HD static constexpr int place(int on_line, int on_across, int on_beyond) {
+    const auto at = [&](int axis) {
+      return axis == along ? on_line : axis == across ? on_across : on_beyond;
+    };
+    return CellPlaces<Shape>::of(at(0), at(1), at(2));
+  }
+};
+
+/// Which line a thread has: numbers along the other axes, and its first point.
+template <class L>
+struct LinePlace {
+  int b;  ///< along L::across
+  int c;  ///< along L::beyond
+  int first;
+
+  __device__ explicit LinePlace(int number)
+      : b(number % L::lines(L::across)),
+        c(number / L::lines(L::across) % L::lines(L::beyond)),
+        first(L::pieces == 1 ? 0
+                             : number / (L::lines(L::across) * L::lines(L::beyond)) * L::points) {}
+
+  /// Whether the line belongs to this tile, not to one behind.
+  __device__ bool is_owned() const {
+    return (L::is_odd(L::across) || b < L::cells) && (L::is_odd(L::beyond) || c < L::cells);
+  }
+  __device__ int on_across() const { return L::coordinate(L::across, b); }
+  __device__ int on_beyond() const { return L::coordinate(L::beyond, c); }
+};
+
+/// Predicts points of a cell. `is_cut`: a part of the cell may lie outside the field, where values
+/// are 0; else what neighbours a point has is known when this is compiled.
+template <class L, bool is_cut, class T>
+class LinePrediction {
+ public:
+  /// `weights`: those of all classes.
+  __device__ LinePrediction(const T* values, const CellTile& tile, const LinePlace<L>& place,
+                            const ClassWeights<T>* weights)
+      : values_(values),
+        tile_(tile),
+        at_(place),
+        weights_(weights +
+                 (level_of_spacing(L::spacing) * L::Shape::classes + L::Shape::number_of(L::odd)) *
+                     static_cast<int>(weights_of_set)) {}
+
+  __device__ void operator()(T (&predicted)[L::points]) const {
+    along(predicted);
+    if constexpr (L::order == 2) {
+      constexpr int other = L::is_odd(L::across) ? L::across : L::beyond;
+      T across[L::points];
+      T diagonal[L::points];
+      spline<other>(across);
+      diagonals<other>(diagonal);
+      weigh(across, predicted, diagonal, predicted);
+    }
+    if constexpr (L::order == 3) {
+      T z[L::points];
+      T y[L::points];
+      spline<L::beyond>(z);
+      spline<L::across>(y);
+      weigh(z, y, predicted, predicted);
+    }
+  }
+
+ private:
+  /// How many odd places along an axis have a neighbour behind them.
+  __device__ int inner(int axis) const {
+    return is_cut ? tile_.last[axis] / (2 * L::spacing) : L::cells;
+  }
+  template <int axis>
+  __device__ int number() const {
+    return axis == L::across ? at_.b : at_.c;
+  }
+
+  /// The weights of a point that has a neighbour above on the line, or not.
+  __device__ ClassWeights<T> weights_of(bool on_line) const {
+    constexpr unsigned along = 1U << (L::order - 1);
+    unsigned known = on_line ? along : 0;
+    if (!is_cut) return weights_[2 * along - 1];
+    if constexpr (L::order == 2) {
+      constexpr int other = L::is_odd(L::across) ? L::across : L::beyond;
+      known += number<other>() < inner(other) ? 1 : 0;
+    } else {
+      known += (at_.c < inner(L::beyond) ? 1 : 0) + (at_.b < inner(L::across) ? 2 : 0);
+    }
+    return weights_[known];
+  }
+  /// Weighs what stands for the odd axes.
+  __device__ void weigh(const T (&a)[L::points], const T (&b)[L::points], const T (&c)[L::points],
+                        T (&sums)[L::points]) const {
+    const ClassWeights<T> within = weights_of(true);
+    const ClassWeights<T> at_end = is_cut ? weights_of(false) : within;
+    const int inner_points = inner(L::along) - at_.first;
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k) {
+      ClassWeights<T> own = within;
+      CUSZI_UNROLL
+      for (int i = 0; i < 3; ++i)
+        if (is_cut && k >= inner_points) own.of[i] = at_end.of[i];
+      sums[k] = weighted(own, a[k], b[k], c[k]);
+    }
+  }
+
+  __device__ void along(T (&predicted)[L::points]) const {
+    constexpr bool is_split = L::pieces > 1;
+    const T* const line =
+        values_ + L::place(0, at_.on_across(), at_.on_beyond()) + at_.first * L::stride;
+    T even[L::points + 3];  // from the place before the first one's left neighbour on
+    CUSZI_UNROLL
+    for (int j = 0; j <= L::points; ++j) even[j + 1] = line[j * L::stride];
+    even[0] = even[1];
+    even[L::points + 2] = even[1];
+    if (is_split && at_.first > 0) even[0] = line[-L::stride];
+    if (is_split && at_.first + L::points < L::cells)
+      even[L::points + 2] = line[(L::points + 1) * L::stride];
+    const int inner_points = inner(L::along);
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k) {
+      const int number = at_.first + k;
+      const LineNeighbours known{is_split && k == 0 ? number > 0 : k > 0,
+                                 is_cut ? number < inner_points : true,
+                                 is_cut                           ? number + 1 < inner_points
+                                 : is_split && k + 1 == L::points ? number + 1 < L::cells
+                                                                  : k + 1 < L::points};
+      predicted[k] = spline_value(known, even[k], even[k + 1], even[k + 2], even[k + 3]);
+    }
+  }
+
+  /// The spline along another odd axis, for all points of the line.
+  template <int axis>
+  __device__ void spline(T (&predicted)[L::points]) const {
+    const int number = this->number<axis>();
+    const auto known = LineNeighbours::of(number, inner(axis));
+    const SplineWeights<T> c = spline_weights<T>(known);
+    const T* const l1 = row<axis>(-1);
+    const T* const r1 = is_cut && !known.right ? l1 : row<axis>(1);
+    const T* const l3 = known.far_left ? row<axis>(-3) : l1;
+    const T* const r3 = known.far_right ? row<axis>(3) : l1;
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k) {
+      const int at = k * L::stride;
+      predicted[k] = L::cells == 1 && !is_cut ? c.left * l1[at] + c.right * r1[at]
+                                              : spline_value(c, l3[at], l1[at], r1[at], r3[at]);
+    }
+  }
+  /// The points `distance` spacings from the line along another axis, from the first one on.
+  template <int axis>
+  __device__ const T* row(int distance) const {
+    const int moved = distance * L::spacing;
+    return values_ + at_.first * L::stride +
+           L::place(L::spacing, at_.on_across() + (axis == L::across ? moved : 0),
+                    at_.on_beyond() + (axis == L::beyond ? moved : 0));
+  }
+
+  /// The mean of the four points that are odd along neither axis.
+  template <int axis>
+  __device__ void diagonals(T (&means)[L::points]) const {
+    const auto even_row = [&](int distance) {
+      const int moved = distance * L::spacing;
+      return values_ + at_.first * L::stride +
+             L::place(0, at_.on_across() + (axis == L::across ? moved : 0),
+                      at_.on_beyond() + (axis == L::beyond ? moved : 0));
+    };
+    const T* const left = even_row(-1);
+    const T* const right = even_row(1);
+    T before = left[0] + right[0];
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k) {
+      const T behind = left[(k + 1) * L::stride] + right[(k + 1) * L::stride];
+      means[k] = T(0.25) * (before + behind);
+      before = behind;
+    }
+  }
+
+  const T* values_;
+  const CellTile& tile_;
+  LinePlace<L> at_;
+  const ClassWeights<T>* weights_;
+};
+
+/// Where the codes of a line stand: those of `run` points follow each other.
+template <class L>
+struct LineCodes {
+  using Shape = typename L::Shape;
+  static constexpr int run = L::points < Shape::block_side ? L::points : Shape::block_side;
+  static constexpr int runs = L::points / run;
+
+  /// The first code of a run, for the numbers of the line within its tile.
+  __device__ static int position(int b, int c, int first) {
+    const auto cell = [&](int axis) {
+      return axis == L::along ? first : axis == L::across ? b : c;
+    };
+    return Shape::position(L::cells, L::odd, cell(0), cell(1), cell(2));
+  }
+};
+
+/// Calls each(Line<...>{}, number) for all lines of classes of one order, whose lines do not read
+/// each other. All warps take a class together, so that they share its instructions, or a warp each
+/// of those that have few lines.
+template <class Shape, int spacing, int... odds, class Each>
+__device__ __forceinline__ void for_each_line(std::integer_sequence<int, odds...> /*classes*/,
+                                              const Each& each) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const auto take = [&]<int odd>(std::integral_constant<int, odd> /*class*/) {
+    using L = Line<Shape, spacing, odd>;
+    constexpr int threads = CellsPolicy::cell_threads<Shape>;
+    if constexpr (L::count <= 32) {
+      constexpr int first = (Shape::number_of(odd) * 32) % threads;
+      if (thread >= first && thread < first + L::count) each(L{}, thread - first);
+    } else {
+      CUSZI_NO_UNROLL
+      for (int number = thread; number < L::count; number += threads) each(L{}, number);
+    }
+  };
+  (take(std::integral_constant<int, odds>{}), ...);
+  __syncthreads();
+}
+
+/// Calls each(Line<...>{}, number) for all lines of a level, in the order of prediction.
+template <class Shape, int spacing, class Each>
+__device__ __forceinline__ void for_each_line_of_level(const Each& each) {
+  if constexpr (Shape::rank == 3) {
+    for_each_line<Shape, spacing>(std::integer_sequence<int, 4, 2, 1>{}, each);
+    for_each_line<Shape, spacing>(std::integer_sequence<int, 6, 5, 3>{}, each);
+    for_each_line<Shape, spacing>(std::integer_sequence<int, 7>{}, each);
+  } else if constexpr (Shape::rank == 2) {
+    for_each_line<Shape, spacing>(std::integer_sequence<int, 4, 2>{}, each);
+    for_each_line<Shape, spacing>(std::integer_sequence<int, 6>{}, each);
+  } else {
+    for_each_line<Shape, spacing>(std::integer_sequence<int, 4>{}, each);
+  }
+}
+
+/// Calls each(Line<...>{}, number) for the lines of all levels of spacing `least` or more.
+template <class Shape, int spacing = Shape::half, class Each>
+__device__ __forceinline__ void for_each_line_of_cell(int least, const Each& each) {
+  if (spacing < least) return;
+  for_each_line_of_level<Shape, spacing>(each);
+  if constexpr (spacing > 1) for_each_line_of_cell<Shape, spacing / 2>(least, each);
+}
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,202 @@
+#include "gpu/cells/line.cuh"
+#include "gpu/cells/load.cuh"
+#include "gpu/cells/predict.cuh"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+/// The codes of points that follow each other, as they are stored.
+template <int count>
+struct CodeRun;
+template <>
+struct CodeRun<1> {
+  using Words = std::uint16_t;
+};
+template <>
+struct CodeRun<2> {
+  using Words = std::uint32_t;
+};
+template <>
+struct CodeRun<4> {
+  using Words = uint2;
+};
+template <>
+struct CodeRun<8> {
+  using Words = uint4;
+};
+
+/// Two codes in a word, from words that hold one each in their low halves.
+__device__ std::uint32_t pair_of(std::uint32_t first, std::uint32_t second) {
+  return __byte_perm(first, second, 0x5410);
+}
+template <int count>
+__device__ typename CodeRun<count>::Words packed(const std::uint32_t* codes) {
+  if constexpr (count == 1) {
+    return static_cast<std::uint16_t>(codes[0]);
+  } else if constexpr (count == 2) {
+    return pair_of(codes[0], codes[1]);
+  } else if constexpr (count == 4) {
+    return make_uint2(pair_of(codes[0], codes[1]), pair_of(codes[2], codes[3]));
+  } else {
+    return make_uint4(pair_of(codes[0], codes[1]), pair_of(codes[2], codes[3]),
+                      pair_of(codes[4], codes[5]), pair_of(codes[6], codes[7]));
+  }
+}
+
+/// Patches those of a tile's own points that may not come back as they are restored, by all threads
+/// of a block.
+template <class T, class Shape>
+__device__ __noinline__ void list_patches(const PredictTask<T>& task, const CellTile& tile,
+                                          const T* restored) {
+  for (int i = static_cast<int>(threadIdx.x); i < cell_codes;
+       i += CellsPolicy::cell_threads<Shape>) {
+    const int x = i % Shape::extent(2);
+    const int y = i / Shape::extent(2) % Shape::extent(1);
+    const int z = i / Shape::extent(2) / Shape::extent(1);
+    if (!tile.is_inside(z, y, x)) continue;
+    const std::uint64_t index = task.grid.index(tile.first[0] + static_cast<unsigned>(z),
+                                                tile.first[1] + static_cast<unsigned>(y),
+                                                tile.first[2] + static_cast<unsigned>(x));
+    const T value = task.values[index];
+    if (task.has_missing && task.quantizer.is_missing(value, task.rules)) continue;
+    const T back = task.quantizer.handed_out(restored[CellPlaces<Shape>::of(z, y, x)]);
+    if (may_restore_to(value, back, task.quantizer.bound, task.rules)) continue;
+    task.patches.set(index);
+    const int spacing = 1 << (__ffs(z | y | x | Shape::tile) - 1);
+    atomicAdd(task.patch_counts + pass_of_spacing<Shape>(spacing), 1ULL);
+  }
+}
+
+/// A cell that a thread block codes. Its values are less the background, and NaN where they are
+/// missing or outside the field: those get code 0.
+template <class T, class Shape, bool is_cut>
+class CellEncoder {
+ public:
+  __device__ CellEncoder(const PredictTask<T>& task, const CellTile& tile, T* values,
+                         std::uint32_t* sums)
+      : task_(task), tile_(tile), values_(values), sums_(sums) {}
+
+  /// Returns how far from its value a point of this thread is restored at most.
+  __device__ __forceinline__ T code() {
+    if (threadIdx.x < 1U << Shape::rank) place_anchor(CellCorner<Shape>(threadIdx.x));
+    __syncthreads();
+    for_each_line_of_cell<Shape>(
+        1, [&]<class L>(L /*line*/, int number) { code_line(LinePlace<L>(number)); });
+    return worst_;
+  }
+
+ private:
+  /// Corners outside the field are 0.
+  __device__ void place_anchor(const CellCorner<Shape>& corner) {
+    T restored = 0;
+    if (corner.is_inside(tile_))
+      restored = task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile_)]);
+    T& value = values_[corner.place()];
+    worst_ = std::fmax(worst_, magnitude_of(value - restored));
+    value = restored;
+    if (threadIdx.x == 0) task_.codes[tile_.number * cell_codes] = 0;
+  }
+
+  /// The arithmetic is that of CellsQuantizer::quantise().
+  template <class L>
+  __device__ __forceinline__ void code_line(const LinePlace<L>& at) {
+    constexpr int level = level_of_spacing(L::spacing);
+    constexpr int length = LineCodes<L>::run;
+    const CellsQuantizer<T>& quantizer = task_.quantizer;
+    T predicted[L::points];
+    LinePrediction<L, is_cut, T>(values_, tile_, at, task_.weights)(predicted);
+    T* const line =
+        values_ + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
+    std::uint32_t codes[L::points];
+    T magnitudes[LineCodes<L>::runs] = {};  // exact
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k) {
+      using Bits = typename IntegerBits<T>::Bits;
+      const T value = line[k * L::stride];
+      const T scaled = (value - predicted[k]) * quantizer.inverse[level];
+      const bool in_range = magnitude_of(scaled) < T(most_cell_code + 0.5);
+      const T rounded = (in_range ? scaled : T(0)) + IntegerBits<T>::rounding;
+      const T steps = rounded - IntegerBits<T>::rounding;
+      const T restored = quantizer.restored(level, predicted[k], steps);
+      line[k * L::stride] = restored;
+      worst_ = std::fmax(worst_, magnitude_of(value - restored));
+      magnitudes[k / length] += magnitude_of(steps);
+      codes[k] = static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded));
+    }
+    if (!at.is_owned()) return;
+    CUSZI_UNROLL
+    for (int run = 0; run < LineCodes<L>::runs; ++run) {
+      const int position = LineCodes<L>::position(at.b, at.c, at.first + run * length);
+      using Words = typename CodeRun<length>::Words;
+      *reinterpret_cast<Words*>(task_.codes + tile_.number * cell_codes + position) =
+          packed<length>(codes + run * length);
+      if (magnitudes[run] != 0) {
+        atomicAdd(sums_ + position / cell_block_codes, static_cast<std::uint32_t>(magnitudes[run]));
+      }
+    }
+  }
+
+  const PredictTask<T>& task_;
+  const CellTile& tile_;
+  T* values_;
+  std::uint32_t* sums_;
+  T worst_ = 0;
+};
+
+template <class T, class Shape>
+__global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
+                                  CellsPolicy::cell_blocks<T, Shape>)
+    code_cells(const __grid_constant__ PredictTask<T> task, bool by_vectors) {
+  __shared__ T values[CellPlaces<Shape>::count];
+  __shared__ std::uint32_t sums[tile_blocks];
+  __shared__ CellTile tile;
+  if (threadIdx.x == 0) tile = task.grid.template tile<Shape>(tile_of_block<Shape>(task.grid));
+  if (threadIdx.x < tile_blocks) sums[threadIdx.x] = 0;
+  __syncthreads();
+  const CellsQuantizer<T>& quantizer = task.quantizer;
+  const auto prepare = [&](T value) {
+    if (task.has_missing && quantizer.is_missing(value, task.rules))
+      return std::numeric_limits<T>::quiet_NaN();
+    return value - quantizer.background;
+  };
+  load_cell<Shape>(task.grid, tile, task.values, by_vectors, prepare, values);
+  __syncthreads();
+  const T worst = tile.is_whole ? CellEncoder<T, Shape, false>(task, tile, values, sums).code()
+                                : CellEncoder<T, Shape, true>(task, tile, values, sums).code();
+  if (threadIdx.x < tile_blocks)
+    task.classes[tile.number * tile_blocks + threadIdx.x] = class_of_sum(sums[threadIdx.x]);
+  if (__syncthreads_or(!(worst < task.certain))) list_patches<T, Shape>(task, tile, values);
+}
+
+/// A difference from a value less the background below this is within the bound in spite of
+/// rounding, if no rule matters.
+template <class T>
+T certain_difference(const CellsQuantizer<T>& quantizer) {
+  if (quantizer.zone.any()) return 0;
+  if (quantizer.background == 0) return quantizer.certain;
+  const T largest = std::max(std::max(magnitude_of(quantizer.low), magnitude_of(quantizer.high)),
+                             std::max(magnitude_of(quantizer.min), magnitude_of(quantizer.max)));
+  return quantizer.certain - 4 * std::numeric_limits<T>::epsilon() * largest;
+}
+
+}  // namespace
+
+template <class T>
+void predict_cells(DeviceContext& gpu, const PredictTask<T>& task, const Extents3& extents) {
+  with_cell_shape(extents, [&](auto shape) {
+    using Shape = decltype(shape);
+    PredictTask<T> own = task;
+    own.certain = certain_difference(task.quantizer);
+    code_cells<T, Shape>
+        <<<grid_of(task.grid.count()), CellsPolicy::cell_threads<Shape>, 0, gpu.stream()>>>(
+            own, allows_vectors(extents, task.values));
+  });
+  check_launch("code_cells");
+}
+
+template void predict_cells(DeviceContext&, const PredictTask<float>&, const Extents3&);
+template void predict_cells(DeviceContext&, const PredictTask<double>&, const Extents3&);
+
+}  // namespace cuszi::gpu

@@ -1,0 +1,161 @@
+#include "gpu/cells/tables.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+constexpr unsigned table_count = 2 * class_count;  ///< of codes, then of classes
+constexpr unsigned fill_threads = 256;
+
+/// What symbols cost by a table, as core's cost_by_table(), in all lanes of a warp.
+__device__ Cost warp_cost(const std::uint64_t* counts, const std::uint16_t* frequencies) {
+  Cost cost = 0;
+  for (unsigned i = threadIdx.x; i < token_places; i += 32) {
+    if (counts[i] == 0) continue;
+    cost += counts[i] *
+            ((Cost{cells_probability_bits} << cost_bits) - log2_of(std::uint64_t{frequencies[i]}));
+  }
+  for (unsigned half = 16; half != 0; half /= 2) cost += __shfl_xor_sync(~0U, cost, half);
+  return cost;
+}
+
+/// Chooses a table as core's choose_table(), by a warp.
+__device__ Cost choose_table_by_warp(const std::uint64_t* counts, const std::uint16_t* defaults,
+                                     bool is_of_codes, CellTable& table) {
+  const Cost usual = warp_cost(counts, defaults);
+  if (threadIdx.x == 0) {
+    table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_of_codes));
+    if (usual != 0) fit_frequencies(counts, is_of_codes, table.frequencies);
+  }
+  __syncwarp();
+  Cost fitted = usual;
+  if (usual != 0) {
+    fitted = warp_cost(counts, table.frequencies) +
+             (Cost{explicit_table_bits(table.frequencies, table.rest, is_of_codes)} << cost_bits);
+  }
+  __syncwarp();
+  if (threadIdx.x == 0) table.is_default = usual <= fitted;
+  if (usual <= fitted)
+    for (unsigned i = threadIdx.x; i < token_places; i += 32) table.frequencies[i] = defaults[i];
+  __syncwarp();
+  return min(usual, fitted);
+}
+
+/// A warp a table: of tokens, or of classes, whose table has fewer places.
+__global__ void __launch_bounds__(32)
+    choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, CellsHead* head,
+                      PackedCellShare* class_shares, PackedCellShare* code_shares, Cost* costs) {
+  __shared__ std::uint64_t own[token_places];
+  __shared__ CellTable table;
+  __shared__ std::uint32_t first[token_places];
+  const unsigned number = blockIdx.x % class_count;
+  const bool is_of_codes = blockIdx.x < class_count;
+  for (unsigned i = threadIdx.x; i < token_places; i += 32) {
+    own[i] = is_of_codes        ? counts->tokens[number][i]
+             : i < class_places ? counts->classes[number][i]
+                                : 0;
+  }
+  __syncwarp();
+  const CellTable& usual = is_of_codes ? defaults->codes[number] : defaults->classes[number];
+  const Cost cost = choose_table_by_warp(own, usual.frequencies, is_of_codes, table);
+  if (threadIdx.x == 0) {
+    costs[blockIdx.x] = cost;
+    (is_of_codes ? head->tables.codes : head->tables.classes)[number] = table;
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < token_places; ++i) {
+      first[i] = sum;
+      sum += table.frequencies[i];
+    }
+  }
+  __syncwarp();
+  const unsigned places = is_of_codes ? token_places : class_places;
+  PackedCellShare* const shares =
+      is_of_codes ? code_shares + number * token_places : class_shares + number * class_places;
+  for (unsigned i = threadIdx.x; i < places; i += 32)
+    shares[i] = PackedCellShare::of({table.frequencies[i], first[i]});
+}
+
+/// A thread does it all: a block of codes has been counted 64 times.
+__global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, CellsHead* head) {
+  const unsigned kind = threadIdx.x;  // a class
+  std::uint64_t codes = 0;
+  std::uint64_t raw_bits = 0;
+  Cost cost = 0;
+  if (kind > 0 && kind < class_count) {
+    for (unsigned token = 0; token < cell_tokens; ++token) {
+      const std::uint64_t count = counts->tokens[kind][token];
+      codes += count;
+      if (token >= small_tokens) raw_bits += count * raw_bits_of_code_token(token);
+    }
+    cost = costs[kind];
+  }
+  for (unsigned half = 16; half != 0; half /= 2) {
+    codes += __shfl_down_sync(~0U, codes, half);
+    raw_bits += __shfl_down_sync(~0U, raw_bits, half);
+    cost += __shfl_down_sync(~0U, cost, half);
+  }
+  if (kind == 0) {
+    head->blocks_of_lane =
+        choose_blocks_of_lane(codes / cell_block_codes, (cost >> cost_bits) + raw_bits);
+  }
+}
+
+/// A thread block a table.
+__global__ void __launch_bounds__(fill_threads)
+    fill_each_table(const CellsTables* tables, std::uint8_t* class_symbols,
+                    std::uint32_t* class_shares, std::uint8_t* code_symbols,
+                    std::uint32_t* code_shares) {
+  __shared__ std::uint32_t first[token_places + 1];
+  const unsigned number = blockIdx.x % class_count;
+  const bool is_of_codes = blockIdx.x < class_count;
+  const std::uint16_t* const frequencies =
+      (is_of_codes ? tables->codes : tables->classes)[number].frequencies;
+  if (threadIdx.x == 0) {
+    first[0] = 0;
+    for (unsigned i = 0; i < token_places; ++i) first[i + 1] = first[i] + frequencies[i];
+  }
+  __syncthreads();
+  const unsigned places = is_of_codes ? token_places : class_places;
+  std::uint32_t* const shares =
+      is_of_codes ? code_shares + number * token_places : class_shares + number * class_places;
+  for (unsigned i = threadIdx.x; i < places; i += fill_threads)
+    shares[i] = frequencies[i] | first[i] << 16;
+  std::uint8_t* const symbols =
+      (is_of_codes ? code_symbols : class_symbols) + number * cells_probability_one;
+  for (unsigned slot = threadIdx.x; slot < cells_probability_one; slot += fill_threads) {
+    unsigned symbol = 0;
+    for (unsigned step = token_places / 2; step > 0; step /= 2)
+      if (first[symbol + step] <= slot) symbol += step;
+    symbols[slot] = static_cast<std::uint8_t>(symbol);
+  }
+}
+
+}  // namespace
+
+EncoderTables choose_tables(DeviceContext& gpu, const SymbolCounts* counts, CellsHead* head) {
+  const CellsTables* const defaults = upload(gpu, &default_tables(), 1);
+  auto* const classes = gpu.take<PackedCellShare>(class_count * class_places);
+  auto* const codes = gpu.take<PackedCellShare>(class_count * token_places);
+  auto* const costs = gpu.take<Cost>(table_count);
+  choose_each_table<<<table_count, 32, 0, gpu.stream()>>>(counts, defaults, head, classes, codes,
+                                                          costs);
+  check_launch("choose_each_table");
+  choose_lanes<<<1, 32, 0, gpu.stream()>>>(counts, costs, head);
+  check_launch("choose_lanes");
+  return {classes, codes};
+}
+
+DecoderTables fill_tables(DeviceContext& gpu, const CellsTables* tables) {
+  auto* const class_symbols = gpu.take<std::uint8_t>(class_count * cells_probability_one);
+  auto* const class_shares = gpu.take<std::uint32_t>(class_count * class_places);
+  auto* const code_symbols = gpu.take<std::uint8_t>(class_count * cells_probability_one);
+  auto* const code_shares = gpu.take<std::uint32_t>(class_count * token_places);
+  fill_each_table<<<table_count, fill_threads, 0, gpu.stream()>>>(
+      tables, class_symbols, class_shares, code_symbols, code_shares);
+  check_launch("fill_each_table");
+  return {class_symbols, class_shares, code_symbols, code_shares};
+}
+
+}  // namespace cuszi::gpu
