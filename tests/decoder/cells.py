@@ -52,7 +52,12 @@ def _fitted(weights, is_of_codes):
         owed += alike * (ideal - (frequency << 8))
         frequencies[i:i + alike] = [frequency] * alike
         rest -= alike * frequency
-    assert rest > 0
+    while rest < 1:
+        largest = frequencies.index(max(frequencies))
+        half = frequencies[largest] // 2
+        for i in range(largest, largest + (2 if is_of_codes and _is_mirrored(largest + 1) else 1)):
+            rest += frequencies[i] - half
+            frequencies[i] = half
     frequencies[at_rest] = rest
     return frequencies
 

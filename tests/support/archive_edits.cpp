@@ -236,6 +236,11 @@ void change_params(TilesParams& params, Random& random) {
   params.half_step = changed(params.half_step, random);
 }
 
+void change_params(CellsParams& params, Random& random) {
+  double& number = random.one_in(2) ? params.half_step : params.background;
+  number = changed(number, random);
+}
+
 void change_params(ZfpCoding& params, Random& random) {
   switch (random.below(7)) {
     case 0: params.chunk = static_cast<std::uint32_t>(random.below(1 << 18)); break;
