@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/cells/grid.hpp"
 #include "core/multilevel/schedule.hpp"
 
 namespace cuszi {
@@ -69,6 +70,14 @@ class PassLattice {
   PerAxis axes_{};
 };
 
+/// What the codes and classes of `cells` take, also those of points outside the field.
+ByteCount cell_bytes(const Extents3& extents) {
+  return with_cell_shape(extents, [&](auto cell) {
+    const std::uint64_t tiles = CellGrid::of<decltype(cell)>(extents).count();
+    return tiles * (cell_codes * sizeof(std::int16_t) + tile_blocks);
+  });
+}
+
 /// What quant-codes take: those of all levels as they are decoded and what contexts follow from,
 /// and those of the pass in work.
 ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
@@ -76,9 +85,11 @@ ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
   constexpr ByteCount code = sizeof(QuantCode);
   constexpr ByteCount context = 1;
   constexpr ByteCount magnitude = 1;
-  if (has_own_coder(id_of(*header.predictor))) return 0;
+  const PredictorId predictor = id_of(*header.predictor);
+  if (predictor == PredictorId::cells) return cell_bytes(shape.extents());
+  if (has_own_coder(predictor)) return 0;
   const std::uint64_t points = preview.restored.points();
-  if (multilevel_of(header) == nullptr) return points * (code + code);
+  if (predictor != PredictorId::multilevel) return points * (code + code);
   const std::vector<PassShape> shapes = pass_shapes(*header.predictor, shape.points());
   std::uint64_t in_pass = 0;
   for (const PassShape& pass : std::span(shapes).first(preview.passes)) {

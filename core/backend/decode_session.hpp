@@ -92,8 +92,9 @@ class DecodeSession {
   virtual std::unique_ptr<PassDecoder> passes(const FrameTarget& target,
                                               const PredictorParams& predictor,
                                               const CoderParams& coder) = 0;
-  /// Restores the values of a frame that EncodeSession::encode_values() has coded, from the sections
-  /// of the passes that its points need, and puts missing values back. Throws ArchiveError.
+  /// Restores the values of a frame that EncodeSession::encode_values() has coded, from the
+  /// sections of the passes that its points need, and puts missing values back. Throws
+  /// ArchiveError.
   virtual void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                              std::span<const Sections> passes) = 0;
   /// Sets all points that are not missing to one value, whose bits are the lowest of `bits`.

@@ -112,8 +112,7 @@ Bytes encode_entries(DeviceContext& gpu, const SparseEntries& entries, std::uint
   return {list, size};
 }
 
-PendingSparse::PendingSparse(DeviceContext& gpu, std::span<const Bytes> lists,
-                             std::uint64_t points)
+PendingSparse::PendingSparse(DeviceContext& gpu, std::span<const Bytes> lists, std::uint64_t points)
     : gpu_(gpu), points_(points) {
   for (const Bytes list : lists) {
     const ByteCount size = std::min<ByteCount>(list.size(), SparseList::max_head_bytes);
