@@ -56,6 +56,7 @@ class RingWords {
   /// Makes sure of the words of `codes_of_top_up` codes.
   __device__ void top_up() {
     while (have_ - at_ <= enough_words) {
+      __syncwarp();
       ring_[have_ / 2 % (ring_words / 2) + lane()] = ahead_;
       have_ += loaded_words;
       next_ += 32;

@@ -92,8 +92,11 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   constexpr unsigned parts = 8;
   constexpr unsigned places = 32;  // of small tokens
   __shared__ std::uint32_t small[parts][class_count * places + 1];
+  __shared__ std::uint32_t large[class_count][token_places - small_tokens];
   for (unsigned i = threadIdx.x; i < parts * (class_count * places + 1); i += blockDim.x)
     (&small[0][0])[i] = 0;
+  for (unsigned i = threadIdx.x; i < sizeof large / sizeof large[0][0]; i += blockDim.x)
+    (&large[0][0])[i] = 0;
   __syncthreads();
   const unsigned part = threadIdx.x % parts;
   const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
@@ -119,7 +122,7 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
         if (token < small_tokens) {
           atomicAdd(own + token, 1U);
         } else {
-          atomicAdd(&counts->tokens[kind][token_of_code(code).token], 1U);
+          atomicAdd(&large[kind][token_of_code(code).token - small_tokens], 1U);
         }
       }
     }
@@ -130,6 +133,12 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
     std::uint32_t count = 0;
     for (unsigned p = 0; p < parts; ++p) count += small[p][i];
     if (count != 0) atomicAdd(&counts->tokens[i / places][i % places], count);
+  }
+  for (unsigned i = threadIdx.x; i < class_count * (cell_tokens - small_tokens); i += blockDim.x) {
+    const unsigned kind = i / (cell_tokens - small_tokens);
+    const unsigned token = i % (cell_tokens - small_tokens);
+    const std::uint32_t count = large[kind][token];
+    if (count != 0) atomicAdd(&counts->tokens[kind][small_tokens + token], count);
   }
 }
 
