@@ -106,7 +106,7 @@ class CellsDecoder {
       T* const row = values + Level::value_at(odd, z, y);
       const std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
       T restored[n];
-#pragma GCC ivdep
+#pragma omp simd
       for (int k = 0; k < n; ++k) {
         const T r = clamp_restored<T>(predict(k) + static_cast<T>(codes[k]) * step, q.low, q.high);
         restored[k] = k < inside ? r : T(0);

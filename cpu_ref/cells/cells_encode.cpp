@@ -197,7 +197,7 @@ class CellsEncoder {
       T* const row = values + Level::value_at(odd, z, y);
       std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
       T restored[n];
-#pragma GCC ivdep
+#pragma omp simd
       for (int k = 0; k < n; ++k) {
         using Bits = typename IntegerBits<T>::Bits;
         const T predicted = predict(k);
