@@ -171,7 +171,8 @@ class SlowCells {
         if (!Shape::has(axis)) continue;
         const auto unit = std::uint64_t{1} << level;
         const std::uint64_t along = at[static_cast<std::size_t>(axis)];
-        is_of_class &= along % unit == 0 && (along / unit) % 2 == (odd >> axis & 1U);
+        is_of_class &=
+            along % unit == 0 && (along / unit) % 2 == (static_cast<unsigned>(odd) >> axis & 1U);
       }
       if (is_of_class) restore_point(level, odd, point, at);
     }
