@@ -222,7 +222,7 @@ with adios2.Stream(io, {self.file!r}, "w") as stream:
                 ({"abs": "1", "threads": "1.5"}, "cuszi: threads '1.5' is not a whole number"),
                 ({"abs": "1", "fill": "1,x"}, "cuszi: fill '1,x' is not numbers with commas between them"),
                 ({"rel": "1", "value_range": "1"}, "cuszi: value_range '1' is not two numbers, like 0,100"),
-                ({"abs": "1", "preset": "best"}, "cuszi: preset 'best' is not one of ratio, cuszi, cusz, fast, zfp"),
+                ({"abs": "1", "preset": "best"}, "cuszi: preset 'best' is not one of ratio, cuszi, cusz, fast, zfp, balanced"),
                 ({"accuracy": "1"}, "cuszi: no parameter is called accuracy; there are abs, rel, pw_rel, abs_or_pw_rel, "
                  "abs_and_pw_rel, pw, psnr, ratio, value_range, fill, preset, effort, device, threads, verify, strict, order")]:
             with self.subTest(parameters=parameters):

@@ -18,7 +18,7 @@ struct Inventory {
   std::array<int, 14> sections{};
   std::array<int, 2> transformed{};  ///< of coded frames: no, yes
   std::array<int, 2> bounded{};      ///< the same of bounds of their own
-  std::array<int, 5> predictors{};
+  std::array<int, 6> predictors{};
   std::array<int, 3> coders{};
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
   std::array<int, 2> ans_modes{};               ///< of a chain's first table: as codes, by gaps

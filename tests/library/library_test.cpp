@@ -127,10 +127,10 @@ TEST_CASE("options that cannot be are refused by name", "[library]") {
   check_refused(&cuszi_options::mode, 7, "mode");
   check_refused(&cuszi_options::mode, int{CUSZI_ABS_OR_PWREL}, "pw");
   check_refused(&cuszi_options::pw, 0.5, "pw");
-  check_refused(&cuszi_options::preset, 5, "preset");
+  check_refused(&cuszi_options::preset, 6, "preset");
   check_refused(&cuszi_options::device, -1, "device");
   check_refused(&cuszi_options::threads, -2, "threads");
-  check_refused(&cuszi_options::predictor, 7, "predictor");
+  check_refused(&cuszi_options::predictor, 8, "predictor");
   check_refused(&cuszi_options::coder, 4, "coder");
   check_refused(&cuszi_options::lossless, 2, "lossless");
   check_refused(&cuszi_options::radius, 1U << 20, "radius");

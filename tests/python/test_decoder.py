@@ -50,7 +50,7 @@ class Decoder(unittest.TestCase):
         taken = set()
         for path in (SOURCE / "tests/decoder").glob("*.py"):
             taken.update(re.findall(r"(?m)^(?:from|import) (\w+)", path.read_text(encoding="utf-8")))
-        self.assertEqual(taken, {"decimal", "itertools", "math", "numcodecs", "numpy", "struct", "types"})
+        self.assertEqual(taken, {"decimal", "functools", "itertools", "math", "numcodecs", "numpy", "struct", "types"})
 
 
 if __name__ == "__main__":

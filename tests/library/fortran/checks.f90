@@ -313,7 +313,7 @@ contains
     call cuszi_compress(a, archive, abs=1d-3, pw=1d-2, stat=status, errmsg=message); call expect_refusal(status)
     expected = 'pw 0 is not a share of each value, above 0 and below 1, as mode abs-and-pwrel needs'
     call cuszi_compress(a, archive, abs_and_pw_rel=1d-3, pw=0d0, stat=status, errmsg=message); call expect_refusal(status)
-    expected = 'preset "best" is not one of ratio, cuszi, cusz, fast, zfp'
+    expected = 'preset "best" is not one of ratio, cuszi, cusz, fast, zfp, balanced'
     call cuszi_compress(a, archive, abs=1d-3, preset='best', stat=status, errmsg=message)
     call expect_refusal(status)
     expected = 'effort "ratio" is not one of normal, fast, best'
