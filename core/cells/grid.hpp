@@ -4,6 +4,7 @@
 
 #include "core/base/dims.hpp"
 #include "core/base/hd.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi {
 
@@ -170,5 +171,12 @@ struct CellGrid {
     return tile;
   }
 };
+
+/// The extents of the points of a frame that a stride leaves. Axes stay where they are: one that is
+/// left with one point keeps its place.
+inline Extents3 extents_at_stride(Extents3 extents, std::uint64_t stride) {
+  for (std::uint64_t& extent : extents) extent = ceil_div(extent, stride);
+  return extents;
+}
 
 }  // namespace cuszi

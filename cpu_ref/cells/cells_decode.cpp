@@ -214,7 +214,9 @@ void restore_cells(const CellsParams& params, std::span<const Sections> passes,
 
 template <class T>
 void decode_values(const CellsParams& params, std::span<const Sections> passes,
-                   const FrameOutput<T>& frame) {
+                   const FrameOutput<T>& output) {
+  FrameOutput<T> frame = output;
+  frame.extents = extents_at_stride(frame.whole, frame.stride);
   with_cell_shape(frame.whole,
                   [&]<class Shape>(Shape) { restore_cells<T, Shape>(params, passes, frame); });
 }

@@ -44,6 +44,7 @@ class CellsDecoder {
         frame_(frame),
         grid_(with_cell_shape(
             frame.whole, [&](auto shape) { return CellGrid::of<decltype(shape)>(frame.whole); })) {
+    frame_.extents = extents_at_stride(frame.whole, frame.stride);
     task_.chains.rank = params.rank;
     task_.chains.passes = static_cast<int>(passes.size());
     task_.chains.tiles = grid_of(grid_.count());

@@ -32,7 +32,7 @@ TEST_CASE("the best effort never makes a larger frame than normal effort") {
     CHECK(best <= normal);
     smaller += best < normal ? 1 : 0;
   }
-  CHECK(smaller > (sanitized ? 2 : 15));
+  CHECK(smaller > (sanitized ? 1 : 15));
 }
 
 TEST_CASE("no frame of a field is larger with the best effort than with normal effort") {

@@ -258,4 +258,9 @@ TEST_CASE("a smooth field of cells takes few bytes") {
   CHECK(check_round_trip(extents, waves<float>(extents), 1e-3) < count_of(extents) * 4 / 30);
 }
 
+TEST_CASE("an axis that a stride leaves one point of stays where it is") {
+  CHECK(extents_at_stride({32, 5, 32}, 8) == Extents3{4, 1, 4});
+  CHECK(extents_at_stride({1, 17, 16}, 16) == Extents3{1, 2, 1});
+}
+
 }  // namespace cuszi
