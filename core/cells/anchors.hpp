@@ -14,7 +14,7 @@ namespace cuszi {
 // Groups of 32 differences have as many bits each as the largest zigzag of the group needs.
 
 inline constexpr std::uint32_t anchor_group = 32;
-inline constexpr std::int64_t most_anchor = (std::int64_t{1} << 30) - 1;
+inline constexpr std::int64_t largest_anchor = (std::int64_t{1} << 30) - 1;
 
 /// The difference of an anchor, given all; outside the lattice they are 0.
 CUSZI_HD inline std::uint32_t anchor_difference(const CellGrid& grid, const std::int32_t* anchors,

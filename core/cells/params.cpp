@@ -20,7 +20,7 @@ void CellsParams::choose(const PredictorConfig& /*config*/, const FieldScan& sca
   constexpr double room = 256;  // for sums of weighted values
   const double reach = std::max(largest, scan.max - scan.min);
   const double anchor_step = 2 * half_step_of_level(half_step, most_cell_levels);
-  if (!(reach < most / room && reach < anchor_step * static_cast<double>(most_anchor)))
+  if (!(reach < most / room && reach < anchor_step * static_cast<double>(largest_anchor)))
     half_step = 0;
 }
 

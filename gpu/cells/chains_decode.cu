@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr int batch = 8;               ///< codes of a lane that are stored at once
+constexpr int store_batch = 8;         ///< codes of a lane that are stored at once
 constexpr unsigned ring_words = 512;   ///< of 16 bits
 constexpr unsigned loaded_words = 64;  ///< at once
 constexpr int codes_of_top_up = 4;     ///< of up to 64 words each
@@ -39,7 +39,8 @@ class UnalignedWords {
   const std::uint32_t* aligned_;
 };
 
-/// The words of a segment as a warp takes them, by a ring in shared memory that is filled ahead.
+/// The words of a segment as a warp takes them, by a ring in shared memory that is filled
+/// ahead.
 class RingWords {
  public:
   __device__ RingWords(const UnalignedWords& from, std::uint32_t first, std::uint32_t* ring)
@@ -226,8 +227,8 @@ constexpr unsigned class_warps = 2;  ///< of a block: chains of classes are few,
 /// A warp a segment of the classes of a pass.
 __global__ void __launch_bounds__(32 * class_warps)
     decode_classes_of_pass(const __grid_constant__ ChainDecodeTask task, int pass) {
-  extern __shared__ uint4 memory[];
-  auto& tables = *reinterpret_cast<SharedTables<class_places>*>(memory);
+  extern __shared__ uint4 table_memory[];
+  auto& tables = *reinterpret_cast<SharedTables<class_places>*>(table_memory);
   __shared__ std::uint32_t rings[class_warps][ring_words / 2];
   __shared__ SharedParents parents;
   parents.fill(task.chains.rank);
@@ -294,10 +295,10 @@ template <bool may_be_large>
 __device__ void take_block(const std::uint8_t* symbols, const std::uint32_t* shares, bool on,
                            std::uint32_t& state, RingWords& ring, uint4* out) {
   CUSZI_NO_UNROLL
-  for (int i = 0; i < cell_block_codes / batch; ++i) {
-    std::uint32_t pairs[batch / 2];
+  for (int i = 0; i < cell_block_codes / store_batch; ++i) {
+    std::uint32_t pairs[store_batch / 2];
     CUSZI_UNROLL
-    for (int j = 0; j < batch / 2; ++j) {
+    for (int j = 0; j < store_batch / 2; ++j) {
       if (j % (codes_of_top_up / 2) == 0) ring.top_up();
       const int low = take_code<may_be_large>(symbols, shares, on, state, ring);
       const int high = take_code<may_be_large>(symbols, shares, on, state, ring);
@@ -309,8 +310,8 @@ __device__ void take_block(const std::uint8_t* symbols, const std::uint32_t* sha
 
 __global__ void __launch_bounds__(32 * CellsPolicy::decoder_warps)
     decode_code_segments(const __grid_constant__ ChainDecodeTask task) {
-  extern __shared__ uint4 memory[];
-  auto& tables = *reinterpret_cast<SharedTables<token_places>*>(memory);
+  extern __shared__ uint4 table_memory[];
+  auto& tables = *reinterpret_cast<SharedTables<token_places>*>(table_memory);
   __shared__ std::uint32_t rings[CellsPolicy::decoder_warps][ring_words / 2];
   tables.load(task.code_symbols, task.code_shares);
   const CellsChains& chains = task.chains;

@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bits', of all lanes
-constexpr int batch = 8;                              ///< codes of a lane that are loaded at once
+constexpr int load_batch = 8;                         ///< codes of a lane that are loaded at once
 constexpr unsigned class_batch = 8;                   ///< classes of a lane likewise
 static_assert(class_batch % 2 == 0 && most_run_classes % class_batch == 0);
 
@@ -47,11 +47,11 @@ __device__ unsigned place_of_token(unsigned token) {
 template <bool has_large>
 __device__ void put_batch(const uint4& codes, const PackedCellShare* shares, std::uint32_t& state,
                           SegmentWords& words) {
-  const std::uint32_t pairs[batch / 2] = {codes.x, codes.y, codes.z, codes.w};
-  PackedCellShare found[batch];
-  CellToken tokens[batch];
+  const std::uint32_t pairs[load_batch / 2] = {codes.x, codes.y, codes.z, codes.w};
+  PackedCellShare found[load_batch];
+  CellToken tokens[load_batch];
   CUSZI_UNROLL
-  for (int i = 0; i < batch; ++i) {
+  for (int i = 0; i < load_batch; ++i) {
     const std::uint32_t low = pairs[i / 2] >> (i % 2 * 16);
     if constexpr (has_large) {
       tokens[i] = token_of_code(static_cast<std::int16_t>(low));
@@ -61,7 +61,7 @@ __device__ void put_batch(const uint4& codes, const PackedCellShare* shares, std
     }
   }
   CUSZI_UNROLL
-  for (int i = batch; i-- > 0;) {
+  for (int i = load_batch; i-- > 0;) {
     if constexpr (has_large) {
       const std::uint32_t bits = tokens[i].raw_bits;
       words.spill(bits != 0 && state >> (32 - bits) != 0, state);
@@ -115,11 +115,11 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
       chains.first_live(pass) + std::uint64_t{number} * 32 * blocks_of_lane;
   std::uint16_t* const begin =
       task.code_words + (blocks_before * cell_block_codes * task.room +
-                         std::uint64_t{entry} * batch * largest_step_words);
+                         std::uint64_t{entry} * load_batch * largest_step_words);
   const std::uint64_t in_segment =
       min(std::uint64_t{blocks.rounds} * 32, chains.first_live(pass + 1) - blocks_before);
   std::uint16_t* const end =
-      begin + (in_segment * cell_block_codes * task.room + batch * largest_step_words);
+      begin + (in_segment * cell_block_codes * task.room + load_batch * largest_step_words);
   SegmentWords words(end);
   std::uint32_t state = lane_start;
   const auto load = [&](std::uint32_t block, int first) {
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
   };
   std::uint32_t block =
       blocks.of_lane == blocks.rounds ? blocks.numbers[(blocks.rounds - 1) * 32] : 0;
-  uint4 next = load(block, cell_block_codes - batch);
+  uint4 next = load(block, cell_block_codes - load_batch);
   CUSZI_NO_UNROLL
   for (std::uint32_t round = blocks.rounds; round-- > 0;) {
     const bool on = round < blocks.of_lane;
@@ -136,10 +136,11 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
     const std::uint32_t before =
         round > 0 && round - 1 < blocks.of_lane ? blocks.numbers[(round - 1) * 32] : 0;
     CUSZI_NO_UNROLL
-    for (int first = cell_block_codes - batch; first >= 0; first -= batch) {
+    for (int first = cell_block_codes - load_batch; first >= 0; first -= load_batch) {
       const uint4 codes = on ? next : make_uint4(0, 0, 0, 0);
-      next = first > 0 ? load(block, first - batch) : load(before, cell_block_codes - batch);
-      if (words.begin() - begin < batch * static_cast<int>(largest_step_words)) {
+      next =
+          first > 0 ? load(block, first - load_batch) : load(before, cell_block_codes - load_batch);
+      if (words.begin() - begin < load_batch * static_cast<int>(largest_step_words)) {
         if (threadIdx.x % 32 == 0) *task.has_overflown = 1;
         return;
       }
@@ -228,7 +229,7 @@ __global__ void __launch_bounds__(128)
 }  // namespace
 
 std::uint64_t code_words(std::uint64_t codes, std::uint32_t segments, std::uint32_t room) {
-  return codes * room + (std::uint64_t{segments} + 1) * batch * largest_step_words;
+  return codes * room + (std::uint64_t{segments} + 1) * load_batch * largest_step_words;
 }
 
 void encode_chains(DeviceContext& gpu, const ChainEncodeTask& task) {

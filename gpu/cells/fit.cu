@@ -27,8 +27,8 @@ template <class T, class Shape>
 __global__ void __launch_bounds__(threads)
     fit_classes(Extents3 extents, double half_step, CellsQuantizer<T> quantizer,
                 RestoreRules<T> rules, const T* values, bool has_missing, CellsWeights* weights) {
-  extern __shared__ double memory[];
-  auto& terms = *reinterpret_cast<FitTerms*>(memory);
+  extern __shared__ double fit_memory[];
+  auto& terms = *reinterpret_cast<FitTerms*>(fit_memory);
   __shared__ double sums[sum_count];
   __shared__ CellShares shares;
   __shared__ bool goes_on;
