@@ -109,6 +109,7 @@ T value_at(FieldKind kind, const Waves& waves, const Position& at, Random& rando
     case FieldKind::wide: return any_finite<T>(random);
     case FieldKind::ramp: return static_cast<T>(at[0] + 2 * at[1] + 3 * at[2] + 4 * at[3]);
     case FieldKind::steps: return static_cast<T>(std::floor(4 * base));
+    case FieldKind::slices: return static_cast<T>(waves({97 * at[0], at[1], at[2], at[3]}));
   }
   return T{};
 }

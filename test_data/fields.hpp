@@ -22,6 +22,7 @@ enum class FieldKind {
   wide,      ///< every binade of the type, both signs, denormals, -0
   ramp,      ///< linear along each axis
   steps,     ///< waves cut to a few levels
+  slices,    ///< waves that change from one slice to the next
 };
 
 struct FieldKindName {
@@ -29,15 +30,16 @@ struct FieldKindName {
   std::string_view name;
 };
 
-inline constexpr std::array<FieldKindName, 9> field_kinds{{{FieldKind::smooth, "smooth"},
-                                                           {FieldKind::rough, "rough"},
-                                                           {FieldKind::sparse, "sparse"},
-                                                           {FieldKind::constant, "constant"},
-                                                           {FieldKind::missing, "missing"},
-                                                           {FieldKind::filled, "filled"},
-                                                           {FieldKind::wide, "wide"},
-                                                           {FieldKind::ramp, "ramp"},
-                                                           {FieldKind::steps, "steps"}}};
+inline constexpr std::array<FieldKindName, 10> field_kinds{{{FieldKind::smooth, "smooth"},
+                                                            {FieldKind::rough, "rough"},
+                                                            {FieldKind::sparse, "sparse"},
+                                                            {FieldKind::constant, "constant"},
+                                                            {FieldKind::missing, "missing"},
+                                                            {FieldKind::filled, "filled"},
+                                                            {FieldKind::wide, "wide"},
+                                                            {FieldKind::ramp, "ramp"},
+                                                            {FieldKind::steps, "steps"},
+                                                            {FieldKind::slices, "slices"}}};
 
 /// The fill value of FieldKind::filled.
 inline constexpr double filled_value = 1e20;

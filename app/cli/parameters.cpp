@@ -62,8 +62,10 @@ Json describe_params(const TilesParams& params) {
 }
 
 Json describe_params(const CellsParams& params) {
-  return {
-      {"name", params.name}, {"half_step", params.half_step}, {"background", params.background}};
+  return {{"name", params.name},
+          {"tile_rank", params.rank},
+          {"half_step", params.half_step},
+          {"background", params.background}};
 }
 
 Json describe_params(const ZfpCoding& params) {

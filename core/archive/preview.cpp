@@ -71,11 +71,9 @@ class PassLattice {
 };
 
 /// What the codes and classes of `cells` take, also those of points outside the field.
-ByteCount cell_bytes(const Extents3& extents) {
-  return with_cell_shape(extents, [&](auto cell) {
-    const std::uint64_t tiles = CellGrid::of<decltype(cell)>(extents).count();
-    return tiles * (cell_codes * sizeof(std::int16_t) + tile_blocks);
-  });
+ByteCount cell_bytes(const CellsParams& params, const Extents3& extents) {
+  return cell_grid(params.rank, extents).count() *
+         (cell_codes * sizeof(std::int16_t) + tile_blocks);
 }
 
 /// What quant-codes take: those of all levels as they are decoded and what contexts follow from,
@@ -86,7 +84,8 @@ ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
   constexpr ByteCount context = 1;
   constexpr ByteCount magnitude = 1;
   const PredictorId predictor = id_of(*header.predictor);
-  if (predictor == PredictorId::cells) return cell_bytes(shape.extents());
+  if (predictor == PredictorId::cells)
+    return cell_bytes(std::get<CellsParams>(*header.predictor), shape.extents());
   if (has_own_coder(predictor)) return 0;
   const std::uint64_t points = preview.restored.points();
   if (predictor != PredictorId::multilevel) return points * (code + code);

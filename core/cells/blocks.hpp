@@ -13,12 +13,40 @@ namespace cuszi {
 
 inline constexpr int class_count = 24;
 
-/// The class of a block whose codes have magnitudes of this sum; 0: all are 0, and none is coded.
+/// The class of a block of 64 codes whose magnitudes have this sum; 0: all are 0, and none is
+/// coded.
 CUSZI_HD inline std::uint8_t class_of_sum(std::uint32_t sum) {
   if (sum < 4) return static_cast<std::uint8_t>(sum);
   const std::uint32_t exponent = bit_width_of(sum) - 1;  // two classes an octave up to 512
   if (exponent >= 9) return static_cast<std::uint8_t>(exponent < 14 ? exponent + 9 : 23);
   return static_cast<std::uint8_t>(2 * exponent + (sum >> (exponent - 1) & 1));
+}
+
+// Codes of points outside the field, and the one in the position of the tile's anchor, are not
+// coded.
+
+/// Which codes of a tile are coded, by the axes along which it sticks out of the field: a bit a
+/// code.
+struct CodedPoints {
+  std::uint64_t of[8][tile_blocks];  ///< [cut][block]
+
+  /// Whether a point of a tile that is cut along these axes is coded.
+  template <class Shape>
+  CUSZI_HD static bool has(const CellGrid& grid, unsigned cut, int z, int y, int x) {
+    const int at[axis_count] = {z, y, x};
+    bool is_inside = (z | y | x) != 0;
+    for (int axis = 0; axis < axis_count; ++axis) {
+      const auto left =
+          static_cast<int>(grid.extents[axis] % static_cast<unsigned>(Shape::extent(axis)));
+      is_inside = is_inside && ((cut >> axis & 1) == 0 || at[axis] < left);
+    }
+    return is_inside;
+  }
+};
+
+/// The class of a block of which so many codes are coded: that of a whole block of such codes.
+CUSZI_HD inline std::uint8_t class_of_block(std::uint32_t sum, std::uint32_t coded) {
+  return class_of_sum(sum == 0 || coded == cell_block_codes ? sum : sum * cell_block_codes / coded);
 }
 
 /// A block's predecessors in the chain of classes of its tile.

@@ -68,12 +68,12 @@ CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
                                                std::uint32_t blocks_of_lane) {
   return ceil_div(live_blocks, std::uint64_t{most_lanes} * blocks_of_lane);
 }
-/// Longer lanes where blocks are cheap, given what all codes cost in bits: a lane's state wastes
-/// some 24. Large frames have shorter ones, whose time counts more.
-CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t live_blocks,
-                                                       std::uint64_t bits) {
+/// Longer lanes where blocks are cheap, given how many codes are coded and what they cost in bits:
+/// a lane's state wastes some 24. Large frames have shorter ones, whose time counts more.
+CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t codes, std::uint64_t bits) {
   constexpr std::uint64_t wanted_bits = 2048;
   constexpr std::uint64_t few_blocks = 1 << 14;
+  const std::uint64_t live_blocks = codes / cell_block_codes;
   const std::uint32_t most = live_blocks < few_blocks ? 64 : 32;
   std::uint32_t blocks = fewest_blocks_of_lane;
   while (blocks < most && blocks * bits < wanted_bits * live_blocks) blocks *= 2;

@@ -29,7 +29,7 @@ CUSZI_HD constexpr int log2_of_power(int power) {
   return exponent;
 }
 
-/// Tiles of a frame with this many axes longer than 1, and where the codes of a tile stand.
+/// Tiles along the last axes of a frame, as many as the rank, and where the codes of a tile stand.
 template <int rank_>
 struct CellShape {
   static constexpr int rank = rank_;
@@ -76,6 +76,15 @@ struct CellShape {
            (beyond % block_side * block_side + across % block_side) * block_side +
            line % block_side;
   }
+  /// Where in its tile the code of a point stands, by its coordinates in the tile.
+  CUSZI_HD static constexpr int position_of_point(int z, int y, int x) {
+    const int all = z | y | x;
+    if (all == 0) return 0;
+    const int spacing = all & -all;
+    const auto is_odd = [&](int at) { return (at & spacing) != 0; };
+    const int odd = (is_odd(z) ? 1 : 0) | (is_odd(y) ? 2 : 0) | (is_odd(x) ? 4 : 0);
+    return position(half / spacing, odd, z / (2 * spacing), y / (2 * spacing), x / (2 * spacing));
+  }
 };
 
 /// Levels count from the finest one, 0.
@@ -85,7 +94,7 @@ CUSZI_HD constexpr int pass_of_spacing(int spacing) {
   return spacing > Shape::half ? 0 : Shape::pass_of_cells(Shape::half / spacing);
 }
 
-/// Calls f with the shape of the tiles of a frame of this rank, or with these extents.
+/// Calls f with the shape of tiles of this rank.
 template <class F>
 decltype(auto) with_cell_rank(int rank, F&& f) {
   switch (rank) {
@@ -93,10 +102,6 @@ decltype(auto) with_cell_rank(int rank, F&& f) {
     case 2: return f(CellShape<2>{});
     default: return f(CellShape<3>{});
   }
-}
-template <class F>
-decltype(auto) with_cell_shape(const Extents3& extents, F&& f) {
-  return with_cell_rank(rank_of(extents), f);
 }
 
 // What the passes of a tile have, for code that learns the rank when it runs.
@@ -131,6 +136,7 @@ struct CellTile {
 struct CellGrid {
   std::uint64_t extents[axis_count];
   std::uint32_t tiles[axis_count];
+  unsigned cut;  ///< axes whose last tile sticks out of the field, as bits 1, 2 and 4
 
   template <class Shape>
   CUSZI_HD static CellGrid of(const Extents3& extents) {
@@ -139,6 +145,7 @@ struct CellGrid {
       const auto side = static_cast<std::uint64_t>(Shape::extent(axis));
       grid.extents[axis] = extents[static_cast<std::size_t>(axis)];
       grid.tiles[axis] = static_cast<std::uint32_t>((grid.extents[axis] + side - 1) / side);
+      if (grid.extents[axis] % side != 0) grid.cut |= 1U << axis;
     }
     return grid;
   }
@@ -150,6 +157,17 @@ struct CellGrid {
   }
   CUSZI_HD std::uint64_t index(std::uint64_t z, std::uint64_t y, std::uint64_t x) const {
     return (z * extents[1] + y) * extents[2] + x;
+  }
+
+  /// The axes along which a tile sticks out of the field, as bits.
+  CUSZI_HD unsigned cut_of_tile(std::uint64_t number) const {
+    if (cut == 0) return 0;
+    const std::uint64_t row = number / tiles[2];
+    const std::uint64_t at[axis_count] = {row / tiles[1], row % tiles[1], number - row * tiles[2]};
+    unsigned found = 0;
+    for (int axis = 0; axis < axis_count; ++axis)
+      if (at[axis] + 1 == tiles[axis]) found |= cut & 1U << axis;
+    return found;
   }
 
   template <class Shape>
@@ -171,6 +189,10 @@ struct CellGrid {
     return tile;
   }
 };
+
+inline CellGrid cell_grid(int rank, const Extents3& extents) {
+  return with_cell_rank(rank, [&](auto shape) { return CellGrid::of<decltype(shape)>(extents); });
+}
 
 /// The extents of the points of a frame that a stride leaves. Axes stay where they are: one that is
 /// left with one point keeps its place.

@@ -1,8 +1,10 @@
 #include "core/cells/params.hpp"
 
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "core/cells/anchors.hpp"
 #include "core/cells/quantiser.hpp"
@@ -37,12 +39,16 @@ std::size_t CellsParams::passes_of_stride(std::uint64_t stride) const {
 }
 
 void CellsParams::write(ByteWriter& out) const {
+  out.put(static_cast<std::uint8_t>(rank));
   out.put(half_step);
   out.put(background);
 }
 
 CellsParams CellsParams::read(ByteReader& in, const Extents3& extents, DType dtype) {
-  CellsParams params{rank_of(extents), read_half_step(in, dtype), in.get<double>()};
+  const int rank = in.get<std::uint8_t>();
+  if (rank != rank_of(extents) && (rank != 2 || rank_of(extents) != 3))
+    throw ArchiveError(std::to_string(rank) + " is no rank of the tiles of a frame");
+  CellsParams params{rank, read_half_step(in, dtype), in.get<double>()};
   const double stored = dtype == DType::f32
                             ? static_cast<double>(static_cast<float>(params.background))
                             : params.background;

@@ -60,17 +60,20 @@ inline constexpr int cell_fit_rounds = 4;
 /// The points of a class in a level, and which of them a fit looks at.
 struct CellFitSample {
   Extents3 points;  ///< along each axis
+  Extents3 steps{};
+  Extents3 shifts{};  ///< of the first point
   std::uint64_t count;
   int spacing;
   int odd;
 
-  CUSZI_HD CellFitSample(const Extents3& extents, int level_spacing, int of_class)
+  template <class Shape>
+  CUSZI_HD CellFitSample(Shape /*shape*/, const Extents3& extents, int level_spacing, int of_class)
       : points{}, count(0), spacing(level_spacing), odd(of_class) {
-    const auto step = static_cast<std::uint64_t>(2 * spacing);
     for (int axis = 0; axis < axis_count; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
-      const std::uint64_t shift = (odd >> axis & 1) != 0 ? step / 2 : 0;
-      points[a] = extents[a] > shift ? (extents[a] - shift + step - 1) / step : 0;
+      steps[a] = Shape::has(axis) ? static_cast<std::uint64_t>(2 * spacing) : 1;
+      shifts[a] = (odd >> axis & 1) != 0 ? steps[a] / 2 : 0;
+      points[a] = extents[a] > shifts[a] ? (extents[a] - shifts[a] + steps[a] - 1) / steps[a] : 0;
     }
     const std::uint64_t all = count_of(points);
     count = all < cell_fit_points ? all : cell_fit_points;
@@ -79,10 +82,8 @@ struct CellFitSample {
   CUSZI_HD Extents3 at(std::uint64_t k) const {
     const std::uint64_t all = count_of(points);
     Extents3 at = coordinates_of(sampled_point(k, count, all), points);
-    const auto step = static_cast<std::uint64_t>(2 * spacing);
-    for (int axis = 0; axis < axis_count; ++axis)
-      at[static_cast<std::size_t>(axis)] =
-          at[static_cast<std::size_t>(axis)] * step + ((odd >> axis & 1) != 0 ? step / 2 : 0);
+    for (std::size_t axis = 0; axis < axis_count; ++axis)
+      at[axis] = at[axis] * steps[axis] + shifts[axis];
     return at;
   }
 };

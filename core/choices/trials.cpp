@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cells/slices.hpp"
 #include "core/choices/background.hpp"
 #include "core/choices/frame_trials.hpp"
 #include "core/tuning/candidates.hpp"
@@ -481,8 +482,13 @@ bool blocks_pay(Effort effort, const Lattice& lattice) {
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
-  if (auto* const cells = std::get_if<CellsParams>(&method.predictor))
+  if (auto* const cells = std::get_if<CellsParams>(&method.predictor)) {
     cells->background = common_value(session.sampled_values());
+    const FieldScan& scan = session.scan();
+    cells->rank = choose_tile_rank(
+        {shape.extents(), cells->half_step, scan.min, scan.max,
+         [&](std::span<const std::uint64_t> points) { return session.values_at(points); }});
+  }
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return {std::move(method), {}};
   const Dims& dims = shape.dims;

@@ -32,6 +32,8 @@ class CellsDecoder {
   explicit CellsDecoder(const RestoreTask<T, Shape>& task) : task_(task) {}
 
   void restore_run(const TileRun& run) {
+    const std::uint64_t slice = run.first / task_.grid.step(0);
+    if (!Shape::has(0) && slice % (std::uint64_t{1} << task_.first_level) != 0) return;
     if (run.has_next) restore_tile(run.end);
     for (std::uint64_t number = run.end; number-- > run.first;) {
       restore_tile(number);
@@ -151,10 +153,8 @@ class CellsDecoder {
   /// Where a row of the tile begins in the output, by its numbers at the stride.
   T* out_row(int z, int y) const {
     const int level = task_.first_level;
-    const std::uint64_t at_z =
-        (tile_.first[0] >> (Shape::has(0) ? level : 0)) + static_cast<unsigned>(z);
-    const std::uint64_t at_y =
-        (tile_.first[1] >> (Shape::has(1) ? level : 0)) + static_cast<unsigned>(y);
+    const std::uint64_t at_z = (tile_.first[0] >> level) + static_cast<unsigned>(z);
+    const std::uint64_t at_y = (tile_.first[1] >> level) + static_cast<unsigned>(y);
     return task_.values + (at_z * task_.extents[1] + at_y) * task_.extents[2] +
            (tile_.first[2] >> level);
   }
@@ -200,7 +200,8 @@ void restore_cells(const CellsParams& params, std::span<const Sections> passes,
   const std::uint64_t tiles = grid.count();
   std::vector<std::uint8_t> classes(tiles * tile_blocks);
   const auto codes = std::make_unique_for_overwrite<std::int16_t[]>(tiles * cell_codes);
-  task.blocks = {Shape::rank, tiles, classes.data(), codes.get()};
+  const auto coded = coded_points<Shape>(grid);
+  task.blocks = {Shape::rank, tiles, grid, coded.get(), classes.data(), codes.get()};
   for (std::size_t pass = 0; pass < passes.size(); ++pass)
     decode_chains(task.blocks, static_cast<int>(pass), head, passes[pass]);
   parallel_for(
@@ -217,8 +218,8 @@ void decode_values(const CellsParams& params, std::span<const Sections> passes,
                    const FrameOutput<T>& output) {
   FrameOutput<T> frame = output;
   frame.extents = extents_at_stride(frame.whole, frame.stride);
-  with_cell_shape(frame.whole,
-                  [&]<class Shape>(Shape) { restore_cells<T, Shape>(params, passes, frame); });
+  with_cell_rank(params.rank,
+                 [&]<class Shape>(Shape) { restore_cells<T, Shape>(params, passes, frame); });
 }
 
 template void decode_values(const CellsParams&, std::span<const Sections>,

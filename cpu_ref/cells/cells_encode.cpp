@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
@@ -20,6 +22,7 @@ struct CellsTask {
   CellsQuantizer<T> quantizer;
   std::vector<std::int32_t> anchors{};
   CellsWeights weights{};
+  std::unique_ptr<CodedPoints> coded{};
   CellBlocks blocks{};
 
   CellsTask(const FrameInput<T>& input, const CellsParams& params, double bound)
@@ -55,7 +58,7 @@ void fit_all_weights(CellsTask<T, Shape>& task, double half_step) {
     const int odd = Shape::odd_of(number);
     if (order_of(odd) < 2) return;
     const int spacing = 1 << level;
-    const CellFitSample sample(task.frame.extents, spacing, odd);
+    const CellFitSample sample(Shape{}, task.frame.extents, spacing, odd);
     const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
       const std::uint64_t point = task.grid.index(z, y, x);
       return task.is_missing(point) ? std::numeric_limits<T>::quiet_NaN()
@@ -274,11 +277,13 @@ class CellsEncoder {
         sum -= static_cast<std::uint32_t>(code < 0 ? -code : code);
         codes[0] = 0;
       }
-      const std::uint8_t number = class_of_sum(sum);
+      const std::uint64_t coded = task_.blocks.coded_of(tile_.number * tile_blocks + block);
+      const std::uint8_t number =
+          class_of_block(sum, static_cast<std::uint32_t>(std::popcount(coded)));
       task_.blocks.classes[tile_.number * tile_blocks + block] = number;
       if (number == 0) continue;
       std::copy_n(codes, cell_block_codes, out);
-      counts_.add_block(number, codes);
+      counts_.add_block(number, codes, coded);
     }
   }
 
@@ -297,14 +302,15 @@ CellsHead head_of(const CellsWeights& weights, const CellCounts& counts) {
   CellsHead head{};
   head.weights = weights;
   Cost cost = 0;
+  std::uint64_t codes = 0;
   for (int i = 0; i < class_count; ++i) {
+    codes = std::accumulate(std::begin(counts.codes[i]), std::end(counts.codes[i]), codes);
     cost += choose_table(counts.codes[i], default_tables().codes[i].frequencies, true,
                          head.tables.codes[i]);
     choose_table(counts.classes[i], default_tables().classes[i].frequencies, false,
                  head.tables.classes[i]);
   }
-  head.blocks_of_lane =
-      choose_blocks_of_lane(counts.live_blocks, (cost >> cost_bits) + counts.raw_bits);
+  head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + counts.raw_bits);
   return head;
 }
 
@@ -322,7 +328,8 @@ std::vector<OwnCoded> code_cells(const CellsParams& params, double bound,
   fit_all_weights(task, params.half_step);
   std::vector<std::uint8_t> classes(tiles * tile_blocks);
   const auto codes = std::make_unique_for_overwrite<std::int16_t[]>(tiles * cell_codes);
-  task.blocks = {Shape::rank, tiles, classes.data(), codes.get()};
+  task.coded = coded_points<Shape>(task.grid);
+  task.blocks = {Shape::rank, tiles, task.grid, task.coded.get(), classes.data(), codes.get()};
   CellCounts counts;
   std::array<std::vector<SparseEntry>, most_cell_passes> patches;
   parallel_for(
@@ -355,9 +362,8 @@ std::vector<OwnCoded> code_cells(const CellsParams& params, double bound,
 template <class T>
 std::vector<OwnCoded> encode_values(const CellsParams& params, double bound,
                                     const FrameInput<T>& frame) {
-  return with_cell_shape(frame.extents, [&]<class Shape>(Shape) {
-    return code_cells<T, Shape>(params, bound, frame);
-  });
+  return with_cell_rank(
+      params.rank, [&]<class Shape>(Shape) { return code_cells<T, Shape>(params, bound, frame); });
 }
 
 template std::vector<OwnCoded> encode_values(const CellsParams&, double, const FrameInput<float>&);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "core/base/error.hpp"
@@ -241,8 +242,10 @@ void put_round(const CellBlocks& all, std::span<const std::uint64_t> blocks,
                WordsBackwards& words) {
   const std::int16_t* codes[most_lanes];
   const FastShare* shares[most_lanes];
+  std::uint64_t coded[most_lanes];
   for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
     codes[lane] = all.codes + blocks[lane] * cell_block_codes;
+    coded[lane] = all.coded_of(blocks[lane]);
     shares[lane] = tables[all.classes[blocks[lane]]].data();
   }
   for (int i = cell_block_codes; i-- > 0;) {
@@ -260,6 +263,7 @@ void put_round(const CellBlocks& all, std::span<const std::uint64_t> blocks,
       }
     }
     for (std::size_t lane = blocks.size(); lane-- > 0;) {
+      if ((coded[lane] >> i & 1) == 0) continue;
       const FastShare& share = shares[lane][tokens[lane]];
       words.spill(CellShare{share.frequency, share.first}.spills(states[lane]), states[lane]);
       states[lane] = share.put(states[lane]);
@@ -290,7 +294,9 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
     const auto blocks = segment.round(round);
     std::int16_t* codes[most_lanes];
     const std::uint32_t* entries[most_lanes];
+    std::uint64_t coded[most_lanes];
     for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+      coded[lane] = all.coded_of(blocks[lane]);
       codes[lane] = all.codes + blocks[lane] * cell_block_codes;
       entries[lane] = tables[all.classes[blocks[lane]]].data();
     }
@@ -298,6 +304,11 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
       std::uint32_t largest = 0;
       std::uint32_t tokens[most_lanes];
       for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+        if ((coded[lane] >> i & 1) == 0) {
+          codes[lane][i] = 0;
+          tokens[lane] = 0;
+          continue;
+        }
         std::uint32_t& state = words.states[lane];
         const std::uint32_t entry = entries[lane][state % cells_probability_one];
         const std::uint32_t token = entry % token_places;
@@ -370,9 +381,9 @@ std::vector<std::uint64_t> CellBlocks::live(int pass) const {
   return numbers;
 }
 
-void CellCounts::add_block(int number, const std::int16_t* block) {
+void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t coded) {
   std::uint64_t* const counts = codes[number];
-  ++live_blocks;
+  counts[0] -= static_cast<unsigned>(cell_block_codes - std::popcount(coded));
   if (number < least_raw_class) {
     for (int i = 0; i < cell_block_codes; ++i) ++counts[small_token_of(block[i])];
     return;
@@ -398,7 +409,6 @@ void CellCounts::add(const CellCounts& others) {
   for (int i = 0; i < class_count; ++i)
     for (std::uint32_t k = 0; k < token_places; ++k) codes[i][k] += others.codes[i][k];
   raw_bits += others.raw_bits;
-  live_blocks += others.live_blocks;
 }
 
 std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, const CellsHead& head) {

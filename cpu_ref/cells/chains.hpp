@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,21 +14,44 @@ namespace cuszi::cpu {
 struct CellBlocks {
   int rank;
   std::uint64_t tiles;
+  CellGrid grid;
+  const CodedPoints* coded;
   std::uint8_t* classes;  ///< [tile][block]
   std::int16_t* codes;    ///< [tile][block][code]; of a block of class 0 they mean nothing
 
   /// The numbers of a pass's blocks that have codes.
   std::vector<std::uint64_t> live(int pass) const;
+  /// The codes of a block that are coded, as bits.
+  std::uint64_t coded_of(std::uint64_t block) const {
+    return coded->of[grid.cut_of_tile(block / tile_blocks)][block % tile_blocks];
+  }
 };
+
+/// The codes of a frame's tiles that are coded.
+template <class Shape>
+std::unique_ptr<CodedPoints> coded_points(const CellGrid& grid) {
+  auto coded = std::make_unique<CodedPoints>();
+  for (unsigned cut = 0; cut < 8; ++cut) {
+    if ((cut & ~grid.cut) != 0) continue;
+    for (int z = 0; z < Shape::extent(0); ++z)
+      for (int y = 0; y < Shape::extent(1); ++y)
+        for (int x = 0; x < Shape::extent(2); ++x) {
+          if (!CodedPoints::has<Shape>(grid, cut, z, y, x)) continue;
+          const int position = Shape::position_of_point(z, y, x);
+          coded->of[cut][position / cell_block_codes] |= std::uint64_t{1}
+                                                         << position % cell_block_codes;
+        }
+  }
+  return coded;
+}
 
 /// How often symbols come: what tables follow from.
 struct CellCounts {
   std::uint64_t codes[class_count][token_places] = {};    ///< tokens, by class
   std::uint64_t classes[class_count][token_places] = {};  ///< by context
   std::uint64_t raw_bits = 0;
-  std::uint64_t live_blocks = 0;
 
-  void add_block(int number, const std::int16_t* codes);
+  void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
   void add_contexts(const CellBlocks& blocks);
   void add(const CellCounts& others);
 };

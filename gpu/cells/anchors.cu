@@ -186,10 +186,10 @@ void sum_differences(DeviceContext& gpu, const CellGrid& grid, std::int32_t* anc
 }  // namespace
 
 template <class T>
-std::int32_t* find_anchors(DeviceContext& gpu, const CellGrid& grid, const Extents3& extents,
+std::int32_t* find_anchors(DeviceContext& gpu, const CellGrid& grid, int rank,
                            const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame) {
   auto* const anchors = gpu.take<std::int32_t>(grid.count());
-  with_cell_shape(extents, [&](auto shape) {
+  with_cell_rank(rank, [&](auto shape) {
     launch_items(gpu, "find_anchor", grid.count(), find_anchor<T, decltype(shape)>, grid, quantizer,
                  frame.rules, frame.values, frame.missing_points != 0, anchors);
   });
@@ -232,9 +232,9 @@ const std::int32_t* unpack_anchors(DeviceContext& gpu, const CellGrid& grid, Byt
   return anchors;
 }
 
-template std::int32_t* find_anchors(DeviceContext&, const CellGrid&, const Extents3&,
+template std::int32_t* find_anchors(DeviceContext&, const CellGrid&, int,
                                     const CellsQuantizer<float>&, const FrameInput<float>&);
-template std::int32_t* find_anchors(DeviceContext&, const CellGrid&, const Extents3&,
+template std::int32_t* find_anchors(DeviceContext&, const CellGrid&, int,
                                     const CellsQuantizer<double>&, const FrameInput<double>&);
 
 }  // namespace cuszi::gpu

@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 
 /// Starts to find the integers of all anchors.
 template <class T>
-std::int32_t* find_anchors(DeviceContext& gpu, const CellGrid& grid, const Extents3& extents,
+std::int32_t* find_anchors(DeviceContext& gpu, const CellGrid& grid, int rank,
                            const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame);
 
 /// The differences of a frame's anchors on their way to a section: widths of groups, and words that

@@ -42,12 +42,12 @@ class CellsDecoder {
         params_(params),
         passes_(passes),
         frame_(frame),
-        grid_(with_cell_shape(
-            frame.whole, [&](auto shape) { return CellGrid::of<decltype(shape)>(frame.whole); })) {
+        grid_(cell_grid(params.rank, frame.whole)) {
     frame_.extents = extents_at_stride(frame.whole, frame.stride);
     task_.chains.rank = params.rank;
     task_.chains.passes = static_cast<int>(passes.size());
     task_.chains.tiles = grid_of(grid_.count());
+    task_.chains.grid = grid_;
     task_.chains.flaws = gpu.flaws();
   }
 
@@ -107,6 +107,7 @@ class CellsDecoder {
   void decode_chains(const CellsHead* head) {
     CellsChains& chains = task_.chains;
     chains.blocks_of_lane = &head->blocks_of_lane;
+    chains.coded = find_coded_points(gpu_, grid_, chains.rank);
     chains.classes = gpu_.take_zeroed<std::uint8_t>(std::uint64_t{chains.tiles} * tile_blocks);
     chains.codes = gpu_.take<std::int16_t>(std::uint64_t{chains.tiles} * cell_codes);
     auto* const sizes = gpu_.take<std::uint32_t>(entries_);
@@ -142,7 +143,7 @@ class CellsDecoder {
         static_cast<int>(frame_.stride),
         {frame_.extents[0], frame_.extents[1], frame_.extents[2]},
         frame_.values};
-    restore_cells(gpu_, task, frame_.whole);
+    restore_cells(gpu_, params_.rank, task, frame_.whole);
   }
 
   DeviceContext& gpu_;

@@ -65,15 +65,14 @@ class CellsEncoder {
       : gpu_(gpu),
         params_(params),
         frame_(frame),
-        grid_(with_cell_shape(
-            frame.extents,
-            [&](auto shape) { return CellGrid::of<decltype(shape)>(frame.extents); })),
+        grid_(cell_grid(params.rank, frame.extents)),
         quantizer_(params.half_step, params.background, levels_of(params.rank), frame.min,
                    frame.max, bound, frame.rules),
         head_(gpu.take_zeroed<CellsHead>(1)) {
     chains_.rank = params.rank;
     chains_.passes = cell_passes(params.rank);
     chains_.tiles = grid_of(grid_.count());
+    chains_.grid = grid_;
     chains_.blocks_of_lane = &head_->blocks_of_lane;
     entries_ = number_segments(chains_);
   }
@@ -92,28 +91,28 @@ class CellsEncoder {
   void predict() {
     const std::int32_t* anchors = nullptr;
     gpu_.streams().fork([&] {
-      anchors = find_anchors(gpu_, grid_, frame_.extents, quantizer_, frame_);
+      anchors = find_anchors(gpu_, grid_, params_.rank, quantizer_, frame_);
       anchors_ = pack_anchors(gpu_, grid_, anchors);
     });
-    fit_cell_weights(gpu_, params_.half_step, quantizer_, frame_, &head_->weights);
+    chains_.coded = find_coded_points(gpu_, grid_, params_.rank);
+    fit_cell_weights(gpu_, params_, quantizer_, frame_, &head_->weights);
     chains_.classes = gpu_.take<std::uint8_t>(std::uint64_t{chains_.tiles} * tile_blocks);
     chains_.codes = gpu_.take<std::int16_t>(std::uint64_t{chains_.tiles} * cell_codes);
     patches_ = make_bits(gpu_, count_of(frame_.extents));
     patch_counts_ = gpu_.take_zeroed<unsigned long long>(most_cell_passes);
     gpu_.streams().join();
-    predict_cells(
-        gpu_,
-        PredictTask<T>{grid_, quantizer_, frame_.rules, frame_.values, anchors,
-                       numbers_of_weights<T>(gpu_, params_.rank, &head_->weights), chains_.codes,
-                       chains_.classes, patches_, patch_counts_, frame_.missing_points != 0},
-        frame_.extents);
+    predict_cells(gpu_, params_.rank,
+                  PredictTask<T>{grid_, quantizer_, frame_.rules, frame_.values, anchors,
+                                 numbers_of_weights<T>(gpu_, params_.rank, &head_->weights),
+                                 chains_.codes, chains_.classes, chains_.coded, patches_,
+                                 patch_counts_, frame_.missing_points != 0},
+                  frame_.extents);
   }
 
   void start_chains() {
     EncoderTables tables{};
     gpu_.streams().fork([&] {
-      const SymbolCounts* const counts =
-          count_symbols_of_cells(gpu_, chains_.rank, chains_.tiles, chains_.classes, chains_.codes);
+      const SymbolCounts* const counts = count_symbols_of_cells(gpu_, chains_);
       tables = choose_tables(gpu_, counts, head_);
     });
     const LiveBlocks live =
@@ -172,7 +171,7 @@ class CellsEncoder {
       if (sizes_->live[pass] != 0) add_chains(pass, chains, coded.sections);
       coded.counts.patches = sizes_->patches[pass];
       add_section(SectionId::patches,
-                  list_patches(gpu_, frame_, patches_, pass,
+                  list_patches(gpu_, params_.rank, frame_, patches_, pass,
                                std::span(sizes_->patches, static_cast<unsigned>(chains_.passes))),
                   coded.sections);
     }

@@ -42,6 +42,8 @@ struct CellsChains {
   int rank;
   int passes;  ///< that are coded or restored
   std::uint32_t tiles;
+  CellGrid grid;
+  const CodedPoints* coded;
   const std::uint32_t* blocks_of_lane;  ///< of codes
   std::uint8_t* classes;                ///< [tile][block]
   std::int16_t* codes;                  ///< [tile][block][code]
@@ -52,6 +54,10 @@ struct CellsChains {
 
   __device__ std::uint64_t first_live(int pass) const {
     return live_before[static_cast<std::uint64_t>(pass) * tiles];
+  }
+  /// Which codes of a block are coded, as bits.
+  __device__ std::uint64_t coded_of(std::uint32_t block) const {
+    return __ldg(&coded->of[grid.cut_of_tile(block / tile_blocks)][block % tile_blocks]);
   }
   __device__ std::uint32_t code_segments(int pass, std::uint32_t blocks) const {
     return static_cast<std::uint32_t>(

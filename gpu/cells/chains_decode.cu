@@ -271,11 +271,12 @@ __global__ void __launch_bounds__(32 * class_warps)
 /// The least class that can have a code that is not small.
 constexpr std::uint32_t least_raw_class = 8;
 
+/// A code of a lane, 0 unless it has one.
 template <bool may_be_large>
 __device__ int take_code(const std::uint8_t* symbols, const std::uint32_t* shares, bool on,
                          std::uint32_t& state, RingWords& ring) {
   const std::uint32_t token = take_symbol(symbols, shares, on, state, ring);
-  int code = code_of_small_token(token);
+  int code = on ? code_of_small_token(token) : 0;
   if constexpr (may_be_large) {
     const bool is_large = on && token >= small_tokens;
     if (__any_sync(~0U, is_large)) {
@@ -290,18 +291,22 @@ __device__ int take_code(const std::uint8_t* symbols, const std::uint32_t* share
   return code;
 }
 
-/// The codes of a block of every lane.
+/// The codes of a block of every lane, of which those with a bit are coded; others are 0.
 template <bool may_be_large>
 __device__ void take_block(const std::uint8_t* symbols, const std::uint32_t* shares, bool on,
-                           std::uint32_t& state, RingWords& ring, uint4* out) {
+                           std::uint64_t coded, std::uint32_t& state, RingWords& ring, uint4* out) {
   CUSZI_NO_UNROLL
   for (int i = 0; i < cell_block_codes / store_batch; ++i) {
+    const auto own = static_cast<unsigned>(coded >> (i * store_batch));
     std::uint32_t pairs[store_batch / 2];
     CUSZI_UNROLL
     for (int j = 0; j < store_batch / 2; ++j) {
       if (j % (codes_of_top_up / 2) == 0) ring.top_up();
-      const int low = take_code<may_be_large>(symbols, shares, on, state, ring);
-      const int high = take_code<may_be_large>(symbols, shares, on, state, ring);
+      const auto take = [&](int k) {
+        return take_code<may_be_large>(symbols, shares, (own >> k & 1) != 0, state, ring);
+      };
+      const int low = take(2 * j);
+      const int high = take(2 * j + 1);
       pairs[j] = __byte_perm(static_cast<unsigned>(low), static_cast<unsigned>(high), 0x5410);
     }
     if (on) out[i] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
@@ -340,19 +345,22 @@ __global__ void __launch_bounds__(32 * CellsPolicy::decoder_warps)
   };
   std::uint32_t next = block_of(0);
   std::uint32_t next_kind = chains.classes[next];
+  std::uint64_t next_coded = chains.coded_of(next);
   CUSZI_NO_UNROLL
   for (std::uint32_t round = 0; round < blocks.rounds; ++round) {
     const bool on = round < blocks.of_lane;
     const std::uint32_t block = next;
     const std::uint32_t kind = on ? next_kind : 0;
+    const std::uint64_t coded = on ? next_coded : 0;
     next = block_of(round + 1);
     next_kind = chains.classes[next];
+    next_coded = chains.coded_of(next);
     auto* const out =
         reinterpret_cast<uint4*>(chains.codes + std::uint64_t{block} * cell_block_codes);
     if (__any_sync(~0U, kind >= least_raw_class)) {
-      take_block<true>(tables.symbols[kind], tables.shares[kind], on, state, ring, out);
+      take_block<true>(tables.symbols[kind], tables.shares[kind], on, coded, state, ring, out);
     } else {
-      take_block<false>(tables.symbols[kind], tables.shares[kind], on, state, ring, out);
+      take_block<false>(tables.symbols[kind], tables.shares[kind], on, coded, state, ring, out);
     }
   }
   if (!ends_well(state, blocks.lanes, ring, words) && lane == 0) {

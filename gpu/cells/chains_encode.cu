@@ -42,11 +42,11 @@ __device__ unsigned place_of_token(unsigned token) {
                               : token - small_tokens + small_places;
 }
 
-/// Puts codes of a lane that follow each other, backwards. Lanes that have none put zeros of class
-/// 0, which change nothing.
+/// Puts those codes of a lane that are coded, backwards: bit i of `coded` is set for code i. Lanes
+/// that have no block put zeros of class 0, which change nothing.
 template <bool has_large>
-__device__ void put_batch(const uint4& codes, const PackedCellShare* shares, std::uint32_t& state,
-                          SegmentWords& words) {
+__device__ void put_batch(const uint4& codes, unsigned coded, const PackedCellShare* shares,
+                          std::uint32_t& state, SegmentWords& words) {
   const std::uint32_t pairs[load_batch / 2] = {codes.x, codes.y, codes.z, codes.w};
   PackedCellShare found[load_batch];
   CellToken tokens[load_batch];
@@ -59,6 +59,7 @@ __device__ void put_batch(const uint4& codes, const PackedCellShare* shares, std
     } else {
       found[i] = shares[low % small_places];
     }
+    if ((coded >> i & 1) == 0) found[i] = {};
   }
   CUSZI_UNROLL
   for (int i = load_batch; i-- > 0;) {
@@ -129,15 +130,19 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
   std::uint32_t block =
       blocks.of_lane == blocks.rounds ? blocks.numbers[(blocks.rounds - 1) * 32] : 0;
   uint4 next = load(block, cell_block_codes - load_batch);
+  std::uint64_t next_coded = chains.coded_of(block);
   CUSZI_NO_UNROLL
   for (std::uint32_t round = blocks.rounds; round-- > 0;) {
     const bool on = round < blocks.of_lane;
+    const std::uint64_t coded = next_coded;
     const PackedCellShare* const own = shares[on ? chains.classes[block] : 0];
     const std::uint32_t before =
         round > 0 && round - 1 < blocks.of_lane ? blocks.numbers[(round - 1) * 32] : 0;
+    next_coded = chains.coded_of(before);
     CUSZI_NO_UNROLL
     for (int first = cell_block_codes - load_batch; first >= 0; first -= load_batch) {
       const uint4 codes = on ? next : make_uint4(0, 0, 0, 0);
+      const auto now_coded = static_cast<unsigned>(coded >> first);
       next =
           first > 0 ? load(block, first - load_batch) : load(before, cell_block_codes - load_batch);
       if (words.begin() - begin < load_batch * static_cast<int>(largest_step_words)) {
@@ -145,9 +150,9 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
         return;
       }
       if (__any_sync(~0U, has_large(codes))) {
-        put_batch<true>(codes, own, state, words);
+        put_batch<true>(codes, now_coded, own, state, words);
       } else {
-        put_batch<false>(codes, own, state, words);
+        put_batch<false>(codes, now_coded, own, state, words);
       }
     }
     block = before;

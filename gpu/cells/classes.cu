@@ -87,8 +87,7 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
 /// Eight threads a block of codes, eight codes each. Those of a block count in tables of their own,
 /// so that few add to one place at once.
 __global__ void __launch_bounds__(CellsPolicy::count_threads)
-    count_tokens(std::uint32_t tiles, const std::uint8_t* classes, const std::int16_t* codes,
-                 SymbolCounts* counts) {
+    count_tokens(const __grid_constant__ CellsChains chains, SymbolCounts* counts) {
   constexpr unsigned parts = 8;
   constexpr unsigned places = 32;  // of small tokens
   __shared__ std::uint32_t small[parts][class_count * places + 1];
@@ -99,16 +98,18 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
     (&large[0][0])[i] = 0;
   __syncthreads();
   const unsigned part = threadIdx.x % parts;
-  const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
+  const std::uint64_t blocks = std::uint64_t{chains.tiles} * tile_blocks;
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x / parts;
   for (std::uint64_t i = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / parts; i < blocks;
        i += step) {
-    const std::uint32_t kind = classes[i];
+    const std::uint32_t kind = chains.classes[i];
     if (kind == 0) continue;
-    const uint4 loaded = reinterpret_cast<const uint4*>(codes)[i * parts + part];
+    const uint4 loaded = reinterpret_cast<const uint4*>(chains.codes)[i * parts + part];
+    const std::uint64_t coded = chains.coded_of(static_cast<std::uint32_t>(i));
     const std::uint32_t pairs[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
     std::uint32_t* const own = small[part] + kind * places;
-    std::uint32_t zeros = 0;
+    // Codes that are not coded are 0.
+    std::uint32_t zeros = static_cast<unsigned>(__popc(coded >> (8 * part) & 0xFFU)) - 8;
     CUSZI_UNROLL
     for (const std::uint32_t pair : pairs) {
       CUSZI_UNROLL
@@ -142,6 +143,27 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   }
 }
 
+constexpr unsigned mark_threads = 256;
+
+/// A thread block for the tiles that stick out of the field along the same axes.
+template <class Shape>
+__global__ void __launch_bounds__(mark_threads) mark_coded(CellGrid grid, CodedPoints* coded) {
+  __shared__ std::uint32_t words[cell_codes / 32];
+  for (unsigned i = threadIdx.x; i < cell_codes / 32; i += mark_threads) words[i] = 0;
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < cell_codes; i += mark_threads) {
+    const int x = i % Shape::extent(2);
+    const int y = i / Shape::extent(2) % Shape::extent(1);
+    const int z = i / Shape::extent(2) / Shape::extent(1);
+    if (!CodedPoints::has<Shape>(grid, blockIdx.x, z, y, x)) continue;
+    const int position = Shape::position_of_point(z, y, x);
+    atomicOr(&words[position / 32], 1U << position % 32);
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < tile_blocks; i += mark_threads)
+    coded->of[blockIdx.x][i] = words[2 * i] | std::uint64_t{words[2 * i + 1]} << 32;
+}
+
 }  // namespace
 
 LiveBlocks list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
@@ -159,20 +181,28 @@ LiveBlocks list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint3
   return live;
 }
 
-SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, int rank, std::uint32_t tiles,
-                                     const std::uint8_t* classes, const std::int16_t* codes) {
+const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank) {
+  auto* const coded = gpu.take<CodedPoints>(1);
+  with_cell_rank(rank, [&](auto shape) {
+    mark_coded<decltype(shape)><<<8, mark_threads, 0, gpu.stream()>>>(grid, coded);
+  });
+  check_launch("mark_coded");
+  return coded;
+}
+
+SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const CellsChains& chains) {
   auto* const counts = gpu.take_zeroed<SymbolCounts>(1);
-  const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
+  const std::uint64_t blocks = std::uint64_t{chains.tiles} * tile_blocks;
   const std::uint64_t most =
       std::uint64_t{CellsPolicy::count_blocks} * gpu.device().multiprocessors;
   const auto launched = [&](std::uint64_t threads) {
     return grid_of(std::min(ceil_div(threads, CellsPolicy::count_threads), most));
   };
-  count_classes<<<launched(blocks), CellsPolicy::count_threads, 0, gpu.stream()>>>(rank, tiles,
-                                                                                   classes, counts);
+  count_classes<<<launched(blocks), CellsPolicy::count_threads, 0, gpu.stream()>>>(
+      chains.rank, chains.tiles, chains.classes, counts);
   check_launch("count_classes");
-  count_tokens<<<launched(blocks * 8), CellsPolicy::count_threads, 0, gpu.stream()>>>(
-      tiles, classes, codes, counts);
+  count_tokens<<<launched(blocks * 8), CellsPolicy::count_threads, 0, gpu.stream()>>>(chains,
+                                                                                      counts);
   check_launch("count_tokens");
   return counts;
 }

@@ -23,7 +23,9 @@ struct SymbolCounts {
 };
 
 /// Starts to count the classes of all blocks and the tokens of those that have codes.
-SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, int rank, std::uint32_t tiles,
-                                     const std::uint8_t* classes, const std::int16_t* codes);
+SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const CellsChains& chains);
+
+/// Starts to find which codes of tiles are coded.
+const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank);
 
 }  // namespace cuszi::gpu

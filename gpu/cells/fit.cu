@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) own = {0, 0};
     return;
   }
-  const CellFitSample sample(extents, 1 << level, odd);
+  const CellFitSample sample(Shape{}, extents, 1 << level, odd);
   const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
     const T value = values[point_at({z, y, x}, extents)];
     return has_missing && quantizer.is_missing(value, rules)
@@ -121,17 +121,18 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 }  // namespace
 
 template <class T>
-void fit_cell_weights(DeviceContext& gpu, double half_step, const CellsQuantizer<T>& quantizer,
-                      const FrameInput<T>& frame, CellsWeights* weights) {
-  with_cell_shape(frame.extents, [&](auto shape) {
+void fit_cell_weights(DeviceContext& gpu, const CellsParams& params,
+                      const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame,
+                      CellsWeights* weights) {
+  with_cell_rank(params.rank, [&](auto shape) {
     using Shape = decltype(shape);
     auto* const kernel = fit_classes<T, Shape>;
     check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(FitTerms)),
         "allow shared memory");
     kernel<<<dim3(Shape::classes, Shape::levels), threads, sizeof(FitTerms), gpu.stream()>>>(
-        frame.extents, half_step, quantizer, frame.rules, frame.values, frame.missing_points != 0,
-        weights);
+        frame.extents, params.half_step, quantizer, frame.rules, frame.values,
+        frame.missing_points != 0, weights);
   });
   check_launch("fit_classes");
 }
@@ -148,9 +149,9 @@ const ClassWeights<T>* numbers_of_weights(DeviceContext& gpu, int rank,
   });
 }
 
-template void fit_cell_weights(DeviceContext&, double, const CellsQuantizer<float>&,
+template void fit_cell_weights(DeviceContext&, const CellsParams&, const CellsQuantizer<float>&,
                                const FrameInput<float>&, CellsWeights*);
-template void fit_cell_weights(DeviceContext&, double, const CellsQuantizer<double>&,
+template void fit_cell_weights(DeviceContext&, const CellsParams&, const CellsQuantizer<double>&,
                                const FrameInput<double>&, CellsWeights*);
 template const ClassWeights<float>* numbers_of_weights(DeviceContext&, int, const CellsWeights*);
 template const ClassWeights<double>* numbers_of_weights(DeviceContext&, int, const CellsWeights*);

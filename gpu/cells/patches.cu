@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
     const auto bit = static_cast<unsigned>(__ffsll(static_cast<long long>(rest)) - 1);
     const std::uint64_t point = word * 64 + bit;
     const std::uint64_t row = point / grid.extents[2];
-    const std::uint64_t all =
-        row / grid.extents[1] | row % grid.extents[1] | point % grid.extents[2] | Shape::tile;
+    const std::uint64_t z = Shape::has(0) ? row / grid.extents[1] : 0;
+    const std::uint64_t all = z | row % grid.extents[1] | point % grid.extents[2] | Shape::tile;
     const int spacing = 1 << (__ffsll(static_cast<long long>(all)) - 1);
     if (pass_of_spacing<Shape>(spacing) == pass) chosen |= std::uint64_t{1} << bit;
   }
@@ -63,15 +63,15 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 }  // namespace
 
 template <class T>
-Bytes list_patches(DeviceContext& gpu, const FrameInput<T>& frame, const RankedBits& patches,
-                   int pass, std::span<const std::uint64_t> counts) {
+Bytes list_patches(DeviceContext& gpu, int rank, const FrameInput<T>& frame,
+                   const RankedBits& patches, int pass, std::span<const std::uint64_t> counts) {
   const std::uint64_t count = counts[static_cast<std::size_t>(pass)];
   if (count == 0) return {};
   RankedBits own = patches;
   if (count != std::accumulate(counts.begin(), counts.end(), std::uint64_t{0})) {
     own = take_bits(gpu, count_of(frame.extents));
     const std::uint64_t words = own.blocks * RankedBits::block_words;
-    with_cell_shape(frame.extents, [&](auto shape) {
+    with_cell_rank(rank, [&](auto shape) {
       using Shape = decltype(shape);
       launch_items(gpu, "choose_patches", words, choose_patches<Shape>,
                    static_cast<const std::uint64_t*>(patches.words), words,
@@ -93,9 +93,9 @@ void put_patches(DeviceContext& gpu, const FrameOutput<T>& frame, const SparseVi
   for_each_bit(gpu, patches.bits, PutPatch<T>{points, patches, frame.values});
 }
 
-template Bytes list_patches(DeviceContext&, const FrameInput<float>&, const RankedBits&, int,
+template Bytes list_patches(DeviceContext&, int, const FrameInput<float>&, const RankedBits&, int,
                             std::span<const std::uint64_t>);
-template Bytes list_patches(DeviceContext&, const FrameInput<double>&, const RankedBits&, int,
+template Bytes list_patches(DeviceContext&, int, const FrameInput<double>&, const RankedBits&, int,
                             std::span<const std::uint64_t>);
 template void put_patches(DeviceContext&, const FrameOutput<float>&, const SparseView&);
 template void put_patches(DeviceContext&, const FrameOutput<double>&, const SparseView&);

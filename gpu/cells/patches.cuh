@@ -7,11 +7,11 @@
 
 namespace cuszi::gpu {
 
-/// The section of the patches of a pass, given all points that are patched and how many are of each
-/// pass. Waits, unless there are none.
+/// The section of the patches of a pass, given the rank of tiles, all points that are patched and
+/// how many are of each pass. Waits, unless there are none.
 template <class T>
-Bytes list_patches(DeviceContext& gpu, const FrameInput<T>& frame, const RankedBits& patches,
-                   int pass, std::span<const std::uint64_t> counts);
+Bytes list_patches(DeviceContext& gpu, int rank, const FrameInput<T>& frame,
+                   const RankedBits& patches, int pass, std::span<const std::uint64_t> counts);
 
 /// Starts to put patches in their places among the points that are restored.
 template <class T>

@@ -165,8 +165,11 @@ __global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
   __syncthreads();
   const T worst = tile.is_whole ? CellEncoder<T, Shape, false>(task, tile, values, sums).code()
                                 : CellEncoder<T, Shape, true>(task, tile, values, sums).code();
-  if (threadIdx.x < tile_blocks)
-    task.classes[tile.number * tile_blocks + threadIdx.x] = class_of_sum(sums[threadIdx.x]);
+  if (threadIdx.x < tile_blocks) {
+    const std::uint64_t coded = task.coded->of[task.grid.cut_of_tile(tile.number)][threadIdx.x];
+    task.classes[tile.number * tile_blocks + threadIdx.x] =
+        class_of_block(sums[threadIdx.x], static_cast<std::uint32_t>(__popcll(coded)));
+  }
   if (__syncthreads_or(!(worst < task.certain))) list_patches<T, Shape>(task, tile, values);
 }
 
@@ -184,8 +187,9 @@ T certain_difference(const CellsQuantizer<T>& quantizer) {
 }  // namespace
 
 template <class T>
-void predict_cells(DeviceContext& gpu, const PredictTask<T>& task, const Extents3& extents) {
-  with_cell_shape(extents, [&](auto shape) {
+void predict_cells(DeviceContext& gpu, int rank, const PredictTask<T>& task,
+                   const Extents3& extents) {
+  with_cell_rank(rank, [&](auto shape) {
     using Shape = decltype(shape);
     PredictTask<T> own = task;
     own.certain = certain_difference(task.quantizer);
@@ -196,7 +200,7 @@ void predict_cells(DeviceContext& gpu, const PredictTask<T>& task, const Extents
   check_launch("code_cells");
 }
 
-template void predict_cells(DeviceContext&, const PredictTask<float>&, const Extents3&);
-template void predict_cells(DeviceContext&, const PredictTask<double>&, const Extents3&);
+template void predict_cells(DeviceContext&, int, const PredictTask<float>&, const Extents3&);
+template void predict_cells(DeviceContext&, int, const PredictTask<double>&, const Extents3&);
 
 }  // namespace cuszi::gpu

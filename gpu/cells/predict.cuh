@@ -16,14 +16,16 @@ struct PredictTask {
   const ClassWeights<T>* weights;  ///< in the order of weight_sets
   std::int16_t* codes;             ///< [tile][block][code]
   std::uint8_t* classes;           ///< [tile][block]
+  const CodedPoints* coded;
   RankedBits patches;
   unsigned long long* patch_counts;  ///< of passes
   bool has_missing;
   T certain = 0;  ///< differences below this need no look at the rules; set by predict_cells()
 };
 
-/// Starts to predict and quantise all points of a frame.
+/// Starts to predict and quantise all points of a frame, in tiles of this rank.
 template <class T>
-void predict_cells(DeviceContext& gpu, const PredictTask<T>& task, const Extents3& extents);
+void predict_cells(DeviceContext& gpu, int rank, const PredictTask<T>& task,
+                   const Extents3& extents);
 
 }  // namespace cuszi::gpu

@@ -186,6 +186,7 @@ __global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
   __shared__ CellTile tile;
   if (threadIdx.x == 0) tile = task.grid.template tile<Shape>(tile_of_block<Shape>(task.grid));
   __syncthreads();
+  if (!Shape::has(0) && tile.first[0] % static_cast<unsigned>(task.stride) != 0) return;
   if (threadIdx.x < 1U << axis_count) {
     bool exists = true;
     std::uint64_t at = tile.number;
@@ -212,8 +213,9 @@ __global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
 }  // namespace
 
 template <class T>
-void restore_cells(DeviceContext& gpu, const RestoreCellsTask<T>& task, const Extents3& extents) {
-  with_cell_shape(extents, [&](auto shape) {
+void restore_cells(DeviceContext& gpu, int rank, const RestoreCellsTask<T>& task,
+                   const Extents3& extents) {
+  with_cell_rank(rank, [&](auto shape) {
     using Shape = decltype(shape);
     decode_cells<T, Shape>
         <<<grid_of(task.grid.count()), CellsPolicy::cell_threads<Shape>, 0, gpu.stream()>>>(
@@ -222,7 +224,7 @@ void restore_cells(DeviceContext& gpu, const RestoreCellsTask<T>& task, const Ex
   check_launch("decode_cells");
 }
 
-template void restore_cells(DeviceContext&, const RestoreCellsTask<float>&, const Extents3&);
-template void restore_cells(DeviceContext&, const RestoreCellsTask<double>&, const Extents3&);
+template void restore_cells(DeviceContext&, int, const RestoreCellsTask<float>&, const Extents3&);
+template void restore_cells(DeviceContext&, int, const RestoreCellsTask<double>&, const Extents3&);
 
 }  // namespace cuszi::gpu

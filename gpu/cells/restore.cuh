@@ -19,8 +19,10 @@ struct RestoreCellsTask {
   T* out;
 };
 
-/// Starts to restore the points of a frame whose coordinates are multiples of the stride.
+/// Starts to restore the points of a frame whose coordinates are multiples of the stride, from
+/// tiles of this rank.
 template <class T>
-void restore_cells(DeviceContext& gpu, const RestoreCellsTask<T>& task, const Extents3& extents);
+void restore_cells(DeviceContext& gpu, int rank, const RestoreCellsTask<T>& task,
+                   const Extents3& extents);
 
 }  // namespace cuszi::gpu

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(32)
     shares[i] = PackedCellShare::of({table.frequencies[i], first[i]});
 }
 
-/// A thread does it all: a block of codes has been counted 64 times.
+/// A lane a class.
 __global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, CellsHead* head) {
   const unsigned kind = threadIdx.x;  // a class
   std::uint64_t codes = 0;
@@ -97,8 +97,7 @@ __global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, Cell
     cost += __shfl_down_sync(~0U, cost, half);
   }
   if (kind == 0) {
-    head->blocks_of_lane =
-        choose_blocks_of_lane(codes / cell_block_codes, (cost >> cost_bits) + raw_bits);
+    head->blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + raw_bits);
   }
 }
 

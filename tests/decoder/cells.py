@@ -16,7 +16,8 @@ _TOKENS, _SMALL, _CLASSES, _ONE, _WEIGHT = 53, 31, 24, 2048, 1024
 
 
 def read(table, frame):
-    rank = max(sum(extent > 1 for extent in frame.extents), 1)
+    rank = table.u8()
+    assert rank == max(sum(extent > 1 for extent in frame.extents), 1) or rank == 2
     tile, side, _ = _SHAPES[rank]
     return SimpleNamespace(level_of_pass=list(range((tile // 2 // side).bit_length() + 1)), rank=rank,
                            half_step=table.f64(), background=table.f64())
@@ -229,7 +230,7 @@ def _read_classes(rank, number, head, index, data, classes):
         segment.end()
 
 
-def _read_codes(live, head, index, data, classes, codes):
+def _read_codes(live, head, index, data, classes, codes, coded):
     for begin in range(0, len(live), 32 * head.blocks_of_lane):
         blocks = live[begin:begin + 32 * head.blocks_of_lane]
         segment = _Segment(data.take(index.u32()), min(len(blocks), 32))
@@ -237,8 +238,9 @@ def _read_codes(live, head, index, data, classes, codes):
             lanes = blocks[start:start + 32]
             tables = [head.codes[classes[tile, block]] for tile, block in lanes]
             for i in range(64):
-                tokens = [segment.symbol(lane, table) for lane, table in enumerate(tables)]
-                for lane, token in enumerate(tokens):
+                tokens = {lane: segment.symbol(lane, tables[lane]) for lane, (tile, block) in enumerate(lanes)
+                          if coded[tile, 64 * block + i]}
+                for lane, token in tokens.items():
                     if token < _SMALL:
                         code = (token + 1) // 2 if token & 1 else -(token // 2)
                     else:
@@ -249,7 +251,7 @@ def _read_codes(live, head, index, data, classes, codes):
         segment.end()
 
 
-def _read_pass(rank, number, head, sections, classes, codes):
+def _read_pass(rank, number, head, sections, classes, codes, coded):
     if "index" not in sections:
         return
     index, data = Reader(sections["index"]), Reader(sections["contexts"])
@@ -259,7 +261,7 @@ def _read_pass(rank, number, head, sections, classes, codes):
     live = [(tile, block) for tile in range(len(classes)) for block in range(first, first + blocks)
             if classes[tile, block]]
     data = Reader(sections.get("codes", b""))
-    _read_codes(live, head, index, data, classes, codes)
+    _read_codes(live, head, index, data, classes, codes, coded)
     data.end(), index.end()
 
 
@@ -322,8 +324,12 @@ class _Cells:
         self.head = _head(frame, self.classes, self.levels)
         count = math.prod(self.tiles)
         classes, self.codes = np.zeros((count, 64), "u1"), np.zeros((count, 4096), "i2")
+        coded = np.zeros((count, 4096), bool)
+        for level, odd in product(range(self.levels), self.classes):
+            for point in self.points(level, odd):
+                coded[self.code_at(level, odd, point)] = True
         for number, sections in enumerate(frame.passes):
-            _read_pass(params.rank, number, self.head, sections, classes, self.codes)
+            _read_pass(params.rank, number, self.head, sections, classes, self.codes, coded)
         dtype = self.dtype
         self.background = dtype(params.background)
         self.low, self.high = frame.least - self.background, frame.most - self.background
@@ -344,15 +350,23 @@ class _Cells:
             values = patched(values, sections.get("patches", b""))
         return values
 
-    def restore_class(self, level, odd):
-        unit, step = 1 << level, self.step(level)
-        ranges = [range(unit if odd >> axis & 1 else 0, extent, 2 * unit) if size > 1 else range(1)
+    def points(self, level, odd):
+        unit = 1 << level
+        ranges = [range(unit if odd >> axis & 1 else 0, extent, 2 * unit) if size > 1 else range(extent)
                   for axis, (extent, size) in enumerate(zip(self.extents, self.sizes))]
-        for point in product(*ranges):
-            tile = np.ravel_multi_index([at // size for at, size in zip(point, self.sizes)], self.tiles)
-            cell = [at % size // (2 * unit) for at, size in zip(point, self.sizes)]
-            code = self.codes[tile, _position(self.side, self.classes, self.tile // 2 // unit, odd, cell)]
-            value = self.predicted(level, odd, point) + self.dtype(code) * step
+        return product(*ranges)
+
+    def code_at(self, level, odd, point):
+        """The tile of a point, and where its code stands there."""
+        unit = 1 << level
+        tile = np.ravel_multi_index([at // size for at, size in zip(point, self.sizes)], self.tiles)
+        cell = [at % size // (2 * unit) for at, size in zip(point, self.sizes)]
+        return tile, _position(self.side, self.classes, self.tile // 2 // unit, odd, cell)
+
+    def restore_class(self, level, odd):
+        step = self.step(level)
+        for point in self.points(level, odd):
+            value = self.predicted(level, odd, point) + self.dtype(self.codes[self.code_at(level, odd, point)]) * step
             self.values[point] = min(max(value, self.low), self.high)
 
     def at(self, point, *moves):

@@ -120,7 +120,7 @@ TEST_CASE("cells of small fields are the same on both backends", "[gpu][cells][c
   const auto cpu = cpu::make_backend();
   for (const Dims& dims : {Dims{33, 18, 40}, Dims{70, 131}, Dims{5000}}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
-      for (const FieldKind kind : {FieldKind::smooth, FieldKind::missing}) {
+      for (const FieldKind kind : {FieldKind::smooth, FieldKind::missing, FieldKind::slices}) {
         check_cells(*cpu, *gpu, {dims, dtype, kind, 1e-3, 1});
       }
     }
@@ -149,7 +149,8 @@ TEST_CASE("cells of larger fields are the same on both backends", "[gpu][cells]"
   if (gpu == nullptr) return;
   const auto cpu = cpu::make_backend();
   for (const Dims& dims : {Dims{200, 210, 220}, Dims{3000, 2500}, Dims{7'000'000}}) {
-    for (const FieldKind kind : {FieldKind::smooth, FieldKind::rough, FieldKind::sparse}) {
+    for (const FieldKind kind :
+         {FieldKind::smooth, FieldKind::rough, FieldKind::sparse, FieldKind::slices}) {
       for (const double bound : {1e-2, 1e-5}) {
         check_cells(*cpu, *gpu, {dims, DType::f32, kind, bound, 7});
       }
@@ -163,7 +164,8 @@ TEST_CASE("previews of cells are the same on both backends", "[gpu][cells]") {
   const auto cpu = cpu::make_backend();
   StepTimes times;
   for (const Dims& dims : {Dims{60, 70, 80}, Dims{300, 400}, Dims{20000}}) {
-    for (const FieldKind kind : {FieldKind::smooth, FieldKind::missing, FieldKind::wide}) {
+    for (const FieldKind kind :
+         {FieldKind::smooth, FieldKind::missing, FieldKind::wide, FieldKind::slices}) {
       const CellsField field{dims, DType::f32, kind, 1e-5, 5};
       INFO(field.to_string());
       const CompressedFrame frame = check_cells(*cpu, *gpu, field);

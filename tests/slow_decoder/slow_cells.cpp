@@ -54,6 +54,7 @@ class SlowSegment {
 struct SlowBlocks {
   std::vector<std::uint8_t> classes;
   std::vector<int> codes;
+  std::vector<bool> is_coded;  ///< of each code
 };
 
 void read_classes(int rank, int pass, std::uint64_t tiles, const CellsHead& head, SlowSegment& in,
@@ -78,10 +79,15 @@ void read_codes(std::span<const std::uint64_t> live, const CellsHead& head, Slow
   for (std::size_t first = 0; first < live.size(); first += most_lanes) {
     const auto round = live.subspan(first, std::min<std::size_t>(most_lanes, live.size() - first));
     for (std::uint64_t i = 0; i < cell_block_codes; ++i) {
-      std::vector<std::uint32_t> tokens;
+      std::vector<std::uint32_t> tokens(round.size());
+      const auto is_coded = [&](std::size_t lane) {
+        return blocks.is_coded[round[lane] * cell_block_codes + i];
+      };
       for (std::size_t lane = 0; lane < round.size(); ++lane)
-        tokens.push_back(in.take_symbol(lane, head.tables.codes[blocks.classes[round[lane]]]));
+        if (is_coded(lane))
+          tokens[lane] = in.take_symbol(lane, head.tables.codes[blocks.classes[round[lane]]]);
       for (std::size_t lane = 0; lane < round.size(); ++lane) {
+        if (!is_coded(lane)) continue;
         const std::uint32_t token = tokens[lane];
         blocks.codes[round[lane] * cell_block_codes + i] =
             token < small_tokens
@@ -140,6 +146,12 @@ class SlowCells {
   void restore() {
     blocks_.classes.resize(grid_.count() * tile_blocks);
     blocks_.codes.resize(grid_.count() * cell_codes);
+    blocks_.is_coded.resize(grid_.count() * cell_codes);
+    for (int level = Shape::levels; level-- > 0;)
+      for (int number = 0; number < Shape::classes; ++number)
+        for_each_point(level, Shape::odd_of(number), [&](std::uint64_t, const Extents3& at) {
+          blocks_.is_coded[code_at(level, Shape::odd_of(number), at)] = true;
+        });
     for (int pass = 0; pass < Shape::passes; ++pass)
       read_pass(Shape::rank, pass, grid_.count(), head_,
                 frame_.passes[static_cast<std::size_t>(pass)], blocks_);
@@ -163,7 +175,9 @@ class SlowCells {
   }
 
  private:
-  void restore_class(int level, int odd) {
+  /// Calls f(point, coordinates) for the points of a class.
+  template <class F>
+  void for_each_point(int level, int odd, const F& f) const {
     for (std::uint64_t point = 0; point < restored_.size(); ++point) {
       const Extents3 at = coordinates_of(point, frame_.extents);
       bool is_of_class = true;
@@ -174,11 +188,20 @@ class SlowCells {
         is_of_class &=
             along % unit == 0 && (along / unit) % 2 == (static_cast<unsigned>(odd) >> axis & 1U);
       }
-      if (is_of_class) restore_point(level, odd, point, at);
+      if (is_of_class) f(point, at);
     }
   }
 
-  void restore_point(int level, int odd, std::uint64_t point, const Extents3& at) {
+  void restore_class(int level, int odd) {
+    for_each_point(level, odd, [&](std::uint64_t point, const Extents3& at) {
+      const int code = blocks_.codes[code_at(level, odd, at)];
+      restored_[point] =
+          quantizer_.restored(level, predicted(level, odd, point, at), static_cast<T>(code));
+    });
+  }
+
+  /// Where the code of a point stands.
+  std::uint64_t code_at(int level, int odd, const Extents3& at) const {
     int cell[axis_count] = {};
     std::uint64_t tile = 0;
     for (int axis = 0; axis < axis_count; ++axis) {
@@ -188,9 +211,7 @@ class SlowCells {
       cell[axis] = static_cast<int>(at[a] % side) >> (level + 1);
     }
     const int position = Shape::position(Shape::half >> level, odd, cell[0], cell[1], cell[2]);
-    const int code = blocks_.codes[tile * cell_codes + static_cast<unsigned>(position)];
-    restored_[point] =
-        quantizer_.restored(level, predicted(level, odd, point, at), static_cast<T>(code));
+    return tile * cell_codes + static_cast<unsigned>(position);
   }
 
   T predicted(int level, int odd, std::uint64_t point, const Extents3& at) const {
@@ -246,8 +267,8 @@ class SlowCells {
 
 template <class T>
 void restore(const CellsParams& params, SlowFrame<T>& frame) {
-  with_cell_shape(frame.extents,
-                  [&]<class Shape>(Shape) { SlowCells<T, Shape>(params, frame).restore(); });
+  with_cell_rank(params.rank,
+                 [&]<class Shape>(Shape) { SlowCells<T, Shape>(params, frame).restore(); });
 }
 
 template void restore(const CellsParams&, SlowFrame<float>&);

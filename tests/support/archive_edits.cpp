@@ -237,6 +237,7 @@ void change_params(TilesParams& params, Random& random) {
 }
 
 void change_params(CellsParams& params, Random& random) {
+  if (random.one_in(4)) params.rank = static_cast<int>(random.below(5));
   double& number = random.one_in(2) ? params.half_step : params.background;
   number = changed(number, random);
 }

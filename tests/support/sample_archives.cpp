@@ -316,6 +316,11 @@ void add_others(std::vector<SampleArchive>& archives) {
                                 s.bound = 1e-4;
                               }));
   }
+  archives.push_back(
+      sample("cells of slices", FieldKind::slices, {5, 40, 70}, DType::f32, [](S& s) {
+        s.frame.predictor.id = PredictorId::cells;
+        s.bound = 1e-3;
+      }));
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
     s.fills.add(filled_value);

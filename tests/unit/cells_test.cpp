@@ -1,14 +1,18 @@
 #include "cpu_ref/cells/cells.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/cells/anchors.hpp"
 #include "core/cells/head.hpp"
 #include "core/cells/params.hpp"
 #include "core/cells/prediction.hpp"
+#include "core/cells/slices.hpp"
+#include "cpu_ref/cells/chains.hpp"
 #include "test_data/random.hpp"
 
 namespace cuszi {
@@ -30,6 +34,10 @@ void check_positions() {
           for (int x = 0; x < cells(2); ++x) {
             const int position = Shape::position(n, odd, z, y, x);
             REQUIRE(seen.insert(position).second);
+            const auto along = [&](int axis, int cell) {
+              return spacing * (2 * cell + (odd >> axis & 1));
+            };
+            REQUIRE(Shape::position_of_point(along(0, z), along(1, y), along(2, x)) == position);
             const auto block = static_cast<std::uint32_t>(position / cell_block_codes);
             const int pass = pass_of_spacing<Shape>(spacing);
             REQUIRE(block >= first_block_of_pass(Shape::rank, pass));
@@ -77,7 +85,7 @@ struct Coded {
 /// Codes a frame and checks it at all strides. Returns the bytes.
 template <class T>
 ByteCount check_round_trip(const Extents3& extents, const std::vector<T>& values, double bound,
-                           double background = 0) {
+                           double background = 0, int rank = 0) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const Mask none;
   const Dims dims{values.size()};
@@ -88,6 +96,7 @@ ByteCount check_round_trip(const Extents3& extents, const std::vector<T>& values
   params.choose({}, scan, bound, dtype_of<T>);
   REQUIRE(params.is_usable(dtype_of<T>));
   params.background = background;
+  if (rank != 0) params.rank = rank;
   const Coded coded(cpu::encode_values(
       params, bound, cpu::FrameInput<T>{extents, values, none, *low, *high, dims}));
   for (std::uint64_t stride = 1; stride <= static_cast<std::uint64_t>(params.tile()); stride *= 2) {
@@ -128,6 +137,30 @@ TEST_CASE("classes of blocks grow with the sums of their codes") {
   CHECK(class_of_sum(64 * most_cell_code) == class_count - 1);
   for (std::uint32_t sum = 1; sum < 40000; ++sum)
     REQUIRE(class_of_sum(sum) - class_of_sum(sum - 1) <= 1);
+}
+
+TEST_CASE("the class of a block is that of its codes in a whole block") {
+  CHECK(class_of_block(0, 0) == 0);
+  CHECK(class_of_block(100, cell_block_codes) == class_of_sum(100));
+  CHECK(class_of_block(25, 16) == class_of_sum(100));
+  CHECK(class_of_block(1, 1) == class_of_sum(64));
+}
+
+TEST_CASE("codes of cells are those of the points of a field but its anchors") {
+  for (const Extents3& extents : {Extents3{1, 1, 5000}, Extents3{1, 66, 64}, Extents3{1, 60, 130},
+                                  Extents3{16, 17, 40}, Extents3{3, 2, 33}, Extents3{20, 32, 50}}) {
+    for (const int rank : {rank_of(extents), std::min(rank_of(extents), 2)}) {
+      with_cell_rank(rank, [&]<class Shape>(Shape) {
+        const auto grid = CellGrid::of<Shape>(extents);
+        const auto coded = cpu::coded_points<Shape>(grid);
+        std::uint64_t codes = 0;
+        for (std::uint64_t tile = 0; tile < grid.count(); ++tile)
+          for (const std::uint64_t bits : coded->of[grid.cut_of_tile(tile)])
+            codes += static_cast<unsigned>(std::popcount(bits));
+        CHECK(codes == count_of(extents) - grid.count());
+      });
+    }
+  }
 }
 
 TEST_CASE("blocks have their class after those that their context follows from") {
@@ -198,7 +231,7 @@ TEST_CASE("anchors of cells are written and read") {
   test::Random random(7);
   for (const Extents3& extents :
        {Extents3{1, 1, 300000}, Extents3{1, 700, 129}, Extents3{40, 33, 99}}) {
-    with_cell_shape(extents, [&]<class Shape>(Shape) {
+    with_cell_rank(rank_of(extents), [&]<class Shape>(Shape) {
       const CellGrid grid = CellGrid::of<Shape>(extents);
       std::vector<std::int32_t> anchors(grid.count());
       for (std::int32_t& anchor : anchors)
@@ -251,6 +284,34 @@ TEMPLATE_TEST_CASE("frames of cells come back within the bound at every stride",
       check_round_trip(extents, values, bound, 0.5);
     }
   }
+}
+
+TEST_CASE("slices of cells come back within the bound at every stride") {
+  for (const Extents3& extents : {Extents3{5, 70, 40}, Extents3{33, 64, 130}, Extents3{2, 2, 2}})
+    check_round_trip(extents, waves<float>(extents), 1e-3, 0, 2);
+}
+
+TEST_CASE("tiles are slices where these take fewer bytes") {
+  const auto rank_for = [](const Extents3& extents, const std::vector<float>& values) {
+    return choose_tile_rank({extents, 1e-3, -10, 10, [&](std::span<const std::uint64_t> points) {
+                               std::vector<double> picked;
+                               for (const std::uint64_t point : points)
+                                 picked.push_back(static_cast<double>(values.at(point)));
+                               return picked;
+                             }});
+  };
+  const Extents3 extents{20, 64, 70};
+  std::vector<float> values = waves<float>(extents);
+  CHECK(rank_for(extents, values) == 3);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] += coordinates_of(i, extents)[0] % 2 == 0 ? 1.0F : 0.0F;
+  CHECK(rank_for(extents, values) == 2);
+  for (std::size_t i = 0; i < values.size(); i += 3) values[i] = 1e20F;  // missing
+  CHECK(rank_for(extents, values) == 2);
+  std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
+  CHECK(rank_for(extents, values) == 3);
+  CHECK(rank_for({1, 64, 70}, values) == 2);
+  CHECK(rank_for({1, 1, 70}, values) == 1);
 }
 
 TEST_CASE("a smooth field of cells takes few bytes") {
