@@ -28,7 +28,7 @@ FOLDERS = {
     "cpu_ref": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells session",
     "gpu": "runtime field transform lorenzo interp tiles zfp multilevel coders tuning cells session",
     "codec": "io field settings frames archive quality files",
-    "app": "cli report output picture commands",
+    "app": "cli report output commands",
 }
 FOLDERS = {room: names.split() for room, names in FOLDERS.items()}
 

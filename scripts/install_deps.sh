@@ -17,7 +17,7 @@ USAGE
 }
 
 build_packages=(cmake make ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
-    catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev libpng-dev libhdf5-dev libnetcdf-dev python3 python3-venv)
+    catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev libhdf5-dev libnetcdf-dev python3 python3-venv)
 # The formatter and the linter are pinned: other versions format and warn differently.
 dev_packages=(clang libclang-rt-dev clang-format-14 clang-tidy-14 libzfp-dev zfp gfortran
     hdf5-tools netcdf-bin nco libhdf5-openmpi-dev dpkg-dev strace groff-base zsh doxygen)

@@ -30,7 +30,7 @@ done
 root=$PWD/build/arm64-root
 build=$PWD/build/arm64
 libraries=(libc6-dev libstdc++-12-dev libcli11-dev libfmt-dev libspdlog-dev catch2 nlohmann-json3-dev libxxhash-dev
-    libzstd-dev libpng-dev libhdf5-dev libnetcdf-dev libzfp-dev)
+    libzstd-dev libhdf5-dev libnetcdf-dev libzfp-dev)
 
 as_root=()
 [[ $EUID -eq 0 ]] || as_root=(sudo)

@@ -61,7 +61,6 @@ struct Parsed {
   BenchOptions bench;
   TestOptions test;
   ListOptions list;
-  ShowOptions show;
   ZfpImportOptions zfp_import;
   ZfpExportOptions zfp_export;
   ToldZfpStream told;  ///< of zfp-import
@@ -384,52 +383,6 @@ void add_list(CLI::App& program, Parsed& parsed) {
   add_json_option(app, options.run);
 }
 
-void add_show(CLI::App& program, Parsed& parsed) {
-  ShowOptions& options = parsed.show;
-  CLI::App& app = add_command(
-      program, "show", "Draw slices of a field or an archive",
-      fmt::format("{}\nWithout -o the picture appears in the terminal; a pipe gets a PNG.",
-                  dims_order),
-      "  cuszi show U_100x500x500.f32.cuszi\n"
-      "  cuszi show U_100x500x500.f32.cuszi -o U.png --slice z=10 --slice z=90\n"
-      "  cuszi show U_100x500x500.f32.cuszi -o U.png --compare U_100x500x500.f32\n"
-      "  cuszi show file.nc:TEMPERATURE -o T.png");
-  app.add_option("INPUT", options.input, "A field, named as for compress, or an archive")
-      ->required()
-      ->type_name("");
-  const auto parse_stride = [](const std::string& label, const std::string& text) {
-    return parse_power_of_two(label, text, 1, most_stride);
-  };
-  add_repeated(
-      app, group::main, "--slice", "w=I|z=I|y=I|x=I",
-      "Show this slice, like z=10 (x the fastest axis, then y, z, w), not the middle ones; "
-      "repeatable",
-      [&options](const Words& texts) {
-        for (const std::string& text : texts) {
-          options.slices.push_back(parse_slice("--slice", text));
-        }
-      });
-  add_value(app, group::main, "--stride", "S",
-            "Show every S-th point, a power of two (default: what makes slices fit)",
-            options.stride, parse_stride);
-  app.add_option("--compare", options.original,
-                 "Show this field, what is restored, and the error in units of the bound")
-      ->type_name("ORIGINAL")
-      ->group(group::main);
-  add_word<PictureFormat>(app, group::main, "--format", "png|sixel|kitty|blocks",
-                          "How the picture is written (default png, in a terminal what it has)",
-                          options.format);
-  add_options(app, parsed.asked, {"fill-value", "device", "threads", "memory-limit"});
-  add_field_options(app, options.field);
-  add_output_options(app, options.output, options.run);
-  add_report_options(app, options.run);
-  app.callback([&parsed, &options] {
-    options.fills = method_settings(parsed.asked).fills;
-    take_run(parsed, options.run);
-    parsed.command = options;
-  });
-}
-
 void add_bench(CLI::App& program, Parsed& parsed) {
   BenchOptions& options = parsed.bench;
   CLI::App& app =
@@ -584,7 +537,6 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_inspect(program, parsed);
   add_test(program, parsed);
   add_list(program, parsed);
-  add_show(program, parsed);
   add_bench(program, parsed);
   add_zfp_import(program, parsed);
   add_zfp_export(program, parsed);

@@ -9,7 +9,7 @@ namespace cuszi::app {
 
 using Command =
     std::variant<CompressOptions, DecompressOptions, CompareOptions, InspectOptions, TestOptions,
-                 ListOptions, ShowOptions, BenchOptions, ZfpImportOptions, ZfpExportOptions>;
+                 ListOptions, BenchOptions, ZfpImportOptions, ZfpExportOptions>;
 
 /// Reads the command line. Returns nothing if it asks for help or the version, which is printed.
 /// Throws UsageError.

@@ -33,9 +33,4 @@ constexpr std::string_view name_of(AxisRole role) {
   return names[static_cast<unsigned>(role)];
 }
 
-constexpr std::string_view name_of(PictureFormat format) {
-  const std::string_view names[] = {"png", "sixel", "kitty", "blocks"};
-  return names[static_cast<unsigned>(format)];
-}
-
 }  // namespace cuszi::app

@@ -218,14 +218,4 @@ VariableBound parse_variable_bound(std::string_view label, std::string_view text
   return bound;
 }
 
-SliceChoice parse_slice(std::string_view label, std::string_view text) {
-  std::string_view rest = text;
-  const std::string_view axis = cut(rest, '=');
-  const auto index = number_in<std::uint64_t>(rest);
-  if (axis.size() != 1 || picture_axes.find(axis) == std::string_view::npos || !index) {
-    refuse(label, text, "an axis and an index, like z=10; axes are x (the fastest), y, z and w");
-  }
-  return {axis.front(), *index};
-}
-
 }  // namespace cuszi::app

@@ -98,7 +98,4 @@ void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOp
 VariableBound parse_variable_bound(std::string_view label, std::string_view text,
                                    const AskedBound& others);
 
-/// "z=10": an axis of picture_axes and an index. Throws UsageError.
-SliceChoice parse_slice(std::string_view label, std::string_view text);
-
 }  // namespace cuszi::app

@@ -116,31 +116,6 @@ struct ZfpExportOptions {
   RunOptions run;
 };
 
-/// A plane through a field: the index at which it cuts an axis.
-struct SliceChoice {
-  char axis;  ///< of picture_axes
-  std::uint64_t index;
-};
-
-/// What users call the axes of a field of four dimensions, slowest first; fields of fewer have the
-/// last of them.
-inline constexpr std::string_view picture_axes = "wzyx";
-
-/// How a picture is written.
-enum class PictureFormat { png, sixel, kitty, blocks };
-
-struct ShowOptions {
-  std::string input;  ///< a field or an archive
-  std::optional<std::string> output;
-  FieldOptions field;
-  FillValues fills;
-  std::vector<SliceChoice> slices;
-  std::optional<std::uint64_t> stride;
-  std::optional<std::string> original;
-  std::optional<PictureFormat> format;
-  RunOptions run;
-};
-
 /// A table of variants that bench makes instead of measuring one.
 enum class Study { huffman, index, zfp_index };
 

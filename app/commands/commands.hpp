@@ -17,7 +17,6 @@ ExitCode execute(const InspectOptions& options);
 ExitCode execute(const TestOptions& options);
 ExitCode execute(const ListOptions& options);
 ExitCode execute(const BenchOptions& options);
-ExitCode execute(const ShowOptions& options);
 ExitCode execute(const ZfpImportOptions& options);
 ExitCode execute(const ZfpExportOptions& options);
 

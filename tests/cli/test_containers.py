@@ -91,7 +91,6 @@ class Containers(CliTest):
                     self.cuszi("compress", name, *BOUND, *raw, "--strict", "--verify", "--rm", code=USAGE)
                     self.cuszi("compress", name, *BOUND, "-f", "-o", "copy.nc")
                     self.cuszi("compare", f"{name}:T", "copy.nc:T", "-e", "1", "-m", "abs")
-                    self.cuszi("show", f"{name}:T", "-o", "t.png", "-f")
 
     def test_hdf5_behind_other_bytes(self):
         self.make("t.h5", HDF5)

@@ -13,8 +13,7 @@ from cli_test import CUSZI, SANITIZED, CliTest, also_sanitized
 ROOT = Path(__file__).resolve().parents[2]
 MAN = ROOT / "docs/man/cuszi.1"
 MACROS = "TH|SH|SS|TP|PP|RS|RE|EX|EE|br|B|I|BR|RB|BI|IB|RI|IR"
-COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "show", "bench", "zfp-import",
-            "zfp-export"]
+COMMANDS = ["compress", "decompress", "compare", "inspect", "test", "list", "bench", "zfp-import", "zfp-export"]
 
 
 GROUPS = ["Main options", "Predictor", "Coder", "Device", "Files and formats", "Safety", "Report"]

@@ -43,10 +43,6 @@ void parse(unsigned kind, std::string_view text) {
   switch (kind - table.size()) {
     case 0: return parse_dims(text);
     case 1: parse_box(label, text); return;
-    case 2: {
-      const auto slice = app::parse_slice(label, text);
-      return require(app::picture_axes.find(slice.axis) != std::string_view::npos, "no axis");
-    }
     default: app::parse_variable_bound(label, text, {});
   }
 }
@@ -58,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    parse(data[0] % (static_cast<unsigned>(option_table().size()) + 4U), text);
+    parse(data[0] % (static_cast<unsigned>(option_table().size()) + 3U), text);
   } catch (const UsageError&) {  // the only way in which it may be refused
   }
   return 0;

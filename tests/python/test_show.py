@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 import unittest
+import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -40,7 +41,8 @@ class ShowTest(ArchiveFolder):
     def show(self, *arguments, code=0):
         """What the command writes on both streams."""
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+            warnings.simplefilter("error")
             self.assertEqual(show(list(map(str, arguments))), code, err.getvalue())
         self.assertEqual(err.getvalue().count("\n"), 1 if code else 0)
         return out.getvalue(), err.getvalue()
@@ -144,17 +146,15 @@ class Fields(ShowTest):
             self.assertEqual(np.flatnonzero(sight.restored[0].mask).tolist(), [2, 7, 9, 14])
             self.assertEqual(sight.range, (0, 13))
             image = sight.figure().axes[0].images[0]
-            with np.errstate(over="ignore"):  # of what is masked
-                self.assertEqual(tuple(image.to_rgba(image.get_array())[0, 2]), GREY)
+            self.assertEqual(tuple(image.to_rgba(image.get_array())[0, 2]), GREY)
         self.assertIn("4 missing", self.show("a.cuszi", "-o", "p.png")[0])
 
     def test_values_that_are_all_the_same_or_missing_or_far_apart(self):
         for values, expected in [([7] * 4, (7, 7)), ([np.nan] * 4, (0, 0)), ([-1.7e308, 1.7e308, 0, 1], (-1.7e308, 1.7e308))]:
             np.save("a.npy", np.reshape(np.array(values, "f8"), (2, 2)))
-            with np.errstate(all="raise"):
-                self.assertEqual(self.look("a.npy").range, expected)
-                self.show("a.npy", "-o", "p.png", "-f")
-                self.show("a.npy", "--compare", "a.npy", "-o", "p.png", "-f")
+            self.assertEqual(self.look("a.npy").range, expected)
+            self.show("a.npy", "-o", "p.png", "-f")
+            self.show("a.npy", "--compare", "a.npy", "-o", "p.png", "-f")
 
 
 class Archives(ShowTest):

@@ -55,7 +55,8 @@ def figure_of(title: str, rows: Sequence[Sequence[Panel]]) -> Figure:
         beyond = {"under": "magenta", "over": "magenta"} if panel.diverging else {}
         colours = colormaps["RdBu_r" if panel.diverging else "viridis"].with_extremes(bad="grey", **beyond)
         is_long = not 0.5 <= len(panel.values) / panel.values.shape[1] <= 2
-        values = np.ma.clip(panel.values.astype("f8"), -MOST_VALUE, MOST_VALUE)
+        known = np.clip(panel.values.filled(0).astype("f8"), -MOST_VALUE, MOST_VALUE)
+        values = np.ma.MaskedArray(known, panel.values.mask)
         image = axes.imshow(values, colours, vmin=max(panel.low, -MOST_VALUE), vmax=min(panel.high, MOST_VALUE),
                             interpolation="nearest", aspect="auto" if is_long else "equal")
         figure.colorbar(image, ax=axes, shrink=0.8)

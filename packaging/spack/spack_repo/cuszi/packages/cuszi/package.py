@@ -33,7 +33,6 @@ class Cuszi(CMakePackage, CudaPackage):
     depends_on("spdlog@1.10:")
     depends_on("xxhash@0.8:")
     depends_on("zstd@1.5:")
-    depends_on("libpng@1.6.22:")
     # Its headers: the filter takes HDF5's functions from the library that loads it.
     depends_on("hdf5@1.10:", when="+hdf5")
     depends_on("cuda@12:", when="+cuda")  # for C++20
