@@ -24,12 +24,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import environment
-import pictures
 from fields import Field
 from measurements import (Failure, add_common_arguments, check, find_inputs, geomean, number,
                           open_results, parse_report, rate_distortion_plot, run_jobs, run_tool,
                           shown, table, tell_outcome, tool_version)
-from slices import known_test, most_varied, read_plane
 
 EXAMPLES = """examples:
   scripts/batch.py SDRBENCH-Hurricane --out report
@@ -47,13 +45,15 @@ from a dims file, whose lines 'GLOB DIMS [TYPE]' are tried first, in order:
 """
 
 try:
+    import numpy
+
     import analysis
     import contours
+    import pictures
+    from slices import most_varied, planes_in, thinned
 except ImportError:  # without numpy and matplotlib
     analysis = None
 
-PACKAGES = ["numpy", "matplotlib"]
-REQUIREMENTS = Path(__file__).resolve().parent / "requirements/plots.txt"
 PICTURE_SIDE = 512
 
 KEY = ["file", "input_bytes", "mtime_ns", "dims", "dtype", "mode", "error_bound", "preset",
@@ -175,8 +175,7 @@ class Job:
             check(run_tool([cuszi, "decompress", self.archive, "--force", "-o", restored]))
             title = f"{self.field.name}\n{caption(self.setting, row)}"
             draw_slice(self.picture, title, self.field, self.setting.fill_values, restored)
-            if analysis:
-                self.draw_analysis(title, restored, row["error_bound_abs"])
+            self.draw_analysis(title, restored, row["error_bound_abs"])
             if self.setting.isovalue is not None:
                 self.draw_contours(cuszi, run_tool, title, restored, row)
         finally:
@@ -204,21 +203,16 @@ drawing = threading.Lock()  # matplotlib is not made for threads
 
 def draw_slice(path, title, field, fill_values, restored_path):
     """Draws the field's most varied slice, restored, and the error."""
-    known = known_test(field.dtype, fill_values)
     plane = most_varied(field, fill_values)
-    original = [[v if known(v) else None for v in row]
-                for row in read_plane(field.path, field.dtype, plane, PICTURE_SIDE)]
-    restored = read_plane(restored_path, field.dtype, plane, PICTURE_SIDE)
-    restored = [[v if o is not None else None for v, o in zip(r, s)]
-                for r, s in zip(restored, original)]
-    error = [[None if o is None else v - o for v, o in zip(r, s)]
-             for r, s in zip(restored, original)]
-    values = [v for row in original for v in row if v is not None] or [0.0]
-    largest = max((abs(v) for row in error for v in row if v is not None), default=0.0)
+    original, restored = (thinned(planes_in(of, field.dims, field.dtype)[plane.index], PICTURE_SIDE)
+                          for of in (field.path, restored_path))
+    unknown = ~analysis.known_points(original, fill_values)
+    original, restored = (numpy.ma.masked_array(values.astype("f8"), unknown) for values in (original, restored))
+    error = restored - original
+    values, largest = pictures.limits(original), max(map(abs, pictures.limits(error)))
     with drawing:
         pictures.slice_picture(path, f"{title}, {plane.name}", [
-            pictures.Panel("original", original, min(values), max(values)),
-            pictures.Panel("restored", restored, min(values), max(values)),
+            pictures.Panel("original", original, *values), pictures.Panel("restored", restored, *values),
             pictures.Panel(f"error, at most {largest:.3g}", error, -largest, largest, True)])
 
 
@@ -376,8 +370,8 @@ def parse_arguments(arguments):
                         "runs, one field on each of their threads; they have to reach the tool, the "
                         "fields and REPORT by the same paths. Needs distributed in this Python")
     parser.add_argument("--plain", action="store_true",
-                        help="draw without matplotlib, which is otherwise installed from PyPI into "
-                        "build/plots-venv: SVG files, no histograms of errors, no power spectra")
+                        help="do not install numpy and matplotlib from PyPI into build/plots-venv: where this "
+                        "Python has them not, nothing is drawn")
     parser.add_argument("--keep-archives", action="store_true", help="keep them in REPORT/archives")
     options = parser.parse_args(arguments)
     if options.isovalue is not None and not analysis:
@@ -432,9 +426,9 @@ def main(arguments=None):
 
     def picture_of(field, setting):
         """Of the first preset under every bound."""
-        if setting.preset != settings[0].preset:
+        if not analysis or setting.preset != settings[0].preset:
             return None
-        return report / "pictures" / f"{field.name}.{setting.label}{pictures.suffix()}"
+        return report / "pictures" / f"{field.name}.{setting.label}.png"
 
     jobs = []
     for field in fields:
@@ -465,15 +459,12 @@ def main(arguments=None):
 
 
 def start_in_environment(arguments):
-    """Goes on in a Python that has what analysis.py needs; without one, in this."""
+    """Goes on in a Python that has what drawing needs; without one, in this."""
     stay = {"--plain", "-h", "--help", "--scheduler"}  # distributed is in this one
     if analysis or stay & {argument.partition("=")[0] for argument in arguments}:
         return
-    python = environment.python_with("plots-venv", PACKAGES, REQUIREMENTS)
-    if python:
-        os.execv(python, [python, __file__, *arguments])
-    print("batch.py: no histograms of errors and no power spectra; --plain does not try to install "
-          "what they need", file=sys.stderr)
+    environment.go_on_drawing(__file__, arguments)
+    print("batch.py: nothing is drawn; --plain does not try to install what that needs", file=sys.stderr)
 
 
 if __name__ == "__main__":

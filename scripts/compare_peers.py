@@ -3,9 +3,10 @@
 
 Each compresses the same fields under the same error bounds, shares of the value range, and until
 the same PSNR is reached. Writes into the report folder: results.csv (one row per field, compressor
-and bound or PSNR), report.md (tables) and plots/ (rate-distortion, one per field). The peers come from
-PyPI, into a virtual environment that is made on the first run. A run that was stopped goes on where
-it was when it is started again: what the same files and programs gave is not measured again.
+and bound or PSNR), report.md (tables) and plots/ (rate-distortion, one per field). The peers, and
+matplotlib for the plots, come from PyPI, into virtual environments that are made on the first run.
+A run that was stopped goes on where it was when it is started again: what the same files and
+programs gave is not measured again.
 """
 
 import argparse
@@ -21,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+import environment
+import measurements
 from fields import Field
 from measurements import (Failure, add_common_arguments, find_inputs, geomean, number,
                           open_results, rate_distortion_plot, run_jobs, run_tool, shown, table,
@@ -444,4 +447,6 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    if measurements.pictures is None and not {"-h", "--help", "--setup"} & set(sys.argv[1:]):
+        environment.go_on_drawing(__file__, sys.argv[1:])
     sys.exit(main())

@@ -1,10 +1,12 @@
 """A virtual environment with packages from PyPI, for what the standard library cannot do."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-BUILD = Path(__file__).resolve().parent.parent / "build"
+SCRIPTS = Path(__file__).resolve().parent
+BUILD = SCRIPTS.parent / "build"
 
 
 def has(python, modules):
@@ -28,3 +30,10 @@ def python_with(name, packages, requirements):
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
             return None
     return python if has(python, packages) else None
+
+
+def go_on_drawing(script, arguments):
+    """Goes on with a script in a Python that has matplotlib; returns if there is none."""
+    python = python_with("plots-venv", ["numpy", "matplotlib"], SCRIPTS / "requirements/plots.txt")
+    if python:
+        os.execv(python, [python, script, *arguments])

@@ -10,8 +10,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-import pictures
 from fields import find_fields, read_dims_file
+
+try:
+    import pictures
+except ImportError:  # without matplotlib
+    pictures = None
 
 
 # ---- arguments ------------------------------------------------------------------------------
@@ -256,13 +260,14 @@ def table(heads, rows):
 
 
 def rate_distortion_plot(folder, field, rows, column):
-    """The path of the plot, a line for each value of the column, or None if nothing is to plot."""
+    """The path of the plot, a line for each value of the column; None if there is no point or no matplotlib."""
     series = {}
     for row in rows:
         point = number(row, "bit_rate"), number(row, "psnr_db")
         if None not in point:
             series.setdefault(row[column], []).append(point)
-    if not series:
+    if not series or pictures is None:
         return None
-    return pictures.line_plot(folder / "plots" / field.name, field.name, "bits per value",
-                              "PSNR, dB", {name: sorted(p) for name, p in series.items()})
+    path = folder / "plots" / f"{field.name}.png"
+    pictures.line_plot(path, field.name, "bits per value", "PSNR, dB", {name: sorted(p) for name, p in series.items()})
+    return path

@@ -174,7 +174,7 @@ test_drawings() {
     local python tool
     python=$(scripts/python_env.sh scripts/requirements/plots.txt build/plots-venv) || return
     python=$(realpath -s "$python") tool=$(realpath "build/$preset/app/cuszi")
-    (cd tests/scripts && CUSZI=$tool PYTHONDONTWRITEBYTECODE=1 "$python" -m unittest test_analysis test_contours test_batch.Pictures)
+    (cd tests/scripts && CUSZI=$tool PYTHONDONTWRITEBYTECODE=1 "$python" -m unittest test_analysis test_contours test_batch test_compare_peers)
 }
 
 test_conda_recipe() {

@@ -1,27 +1,25 @@
 """Tests of scripts/batch.py with a stand-in for cuszi."""
 
-import base64
 import contextlib
 import csv
 import io
 import json
 import math
 import os
-import struct
 import sys
 import tempfile
 import unittest
-import zlib
 from array import array
 from pathlib import Path
 from unittest import mock
-from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import batch  # noqa: E402
-import pictures  # noqa: E402
-import slices  # noqa: E402
 from fields import Field  # noqa: E402
+
+if batch.analysis:
+    import pictures
+    import slices
 
 # Copies its input, claims a ratio that follows from the bound, and notes what it was asked to do.
 FAKE_CUSZI = """#!{python}
@@ -141,11 +139,11 @@ class Runs(BatchTest):
         for line in text.splitlines():
             if line.startswith("!["):
                 self.assertTrue((self.report / line.split("(")[1][:-1]).exists(), line)
-        self.assertEqual(text.count("![slice]"), 4)  # of the first preset under every bound
-        for bound in ("0.01", "0.0001"):
+        self.assertEqual(text.count("![slice]"), 4 if batch.analysis else 0)  # of the first preset under every bound
+        for bound in ("0.01", "0.0001") if batch.analysis else ():
             self.assertIn(f"ratio, rel {bound} = {bound} absolute, values 0 to 1, range 1, slice [",
                           text)
-        self.assertEqual(text.count("![rate and distortion]"), 1)  # the constant has no PSNR
+        self.assertEqual(text.count("![rate and distortion]"), 1 if batch.analysis else 0)  # the constant has no PSNR
         self.assertFalse(list(self.report.rglob("*.cuszi")))
         self.assertFalse((self.report / "work").exists())
 
@@ -252,10 +250,10 @@ class Runs(BatchTest):
         self.run_batch("--error-bounds", "1e-2,1e-3")
         self.assertEqual([c[1] for c in self.compressions()], [str(first)] * 2)
         self.assertEqual(len(self.rows()), 5)
-        picture = self.report / "pictures" / f"b_10x20.f32.ratio_0.01{pictures.suffix()}"
-        picture.unlink()
-        self.run_batch("--error-bounds", "1e-2,1e-3")
-        self.assertEqual(len(self.compressions()), 1)
+        if batch.analysis:
+            (self.report / "pictures" / "b_10x20.f32.ratio_0.01.png").unlink()
+            self.run_batch("--error-bounds", "1e-2,1e-3")
+            self.assertEqual(len(self.compressions()), 1)
         self.run_batch("--error-bounds", "1e-2", "--mode", "abs")
         self.assertEqual(len(self.compressions()), 2)
         path.write_text("a,b\n1,2\n")
@@ -277,6 +275,7 @@ class Runs(BatchTest):
         self.assertFalse(list(self.report.rglob("*.restored")))
 
 
+@unittest.skipUnless(batch.analysis, "numpy and matplotlib are not installed")
 class Pictures(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -285,115 +284,54 @@ class Pictures(unittest.TestCase):
 
     def field(self, values, dims, dtype="f64"):
         path = self.folder / f"field{len(list(self.folder.iterdir()))}"
-        path.write_bytes(array(slices.TYPE_CODES[dtype], values).tobytes())
+        path.write_bytes(array({"f32": "f", "f64": "d"}[dtype], values).tobytes())
         return Field(path, path.name, dims, dtype, path.stat().st_size, path.stat().st_mtime_ns)
+
+    def plane(self, values, dims, fills=(), dtype="f64"):
+        """The most varied one: its name and its values, thinned to 512."""
+        field = self.field(values, dims, dtype)
+        plane = slices.most_varied(field, fills)
+        return plane.name, slices.thinned(slices.planes_in(field.path, dims, dtype)[plane.index], 512).tolist()
 
     def test_slices_are_the_most_varied_plane(self):
         values = [float(i % 3) for i in range(4 * 3 * 2 * 5)]
         values[70] = 50.0  # of plane 7
         values[31] = 1e20  # missing, of plane 3
         values[52] = float("nan")
-        field = self.field(values, (4, 3, 1, 2, 5))
-        plane = slices.most_varied(field, ("1e20",))
-        self.assertEqual((plane.first, plane.height, plane.width), (70, 2, 5))
-        self.assertEqual(plane.name, "slice [2, 1, 0, :, :]")
-        rows = slices.read_plane(field.path, "f64", plane, 512)
-        self.assertEqual([list(r) for r in rows], [values[70:75], values[75:80]])
-        self.assertEqual(slices.most_varied(field, ()).first, 30)
-        single = self.field(values, (4, 3, 1, 2, 5), "f32")
-        self.assertEqual(slices.most_varied(single, ("1e20",)).first, 70)  # as f32 has it
+        expected = "slice [2, 1, 0, :, :]", [values[70:75], values[75:80]]
+        dims = (4, 3, 1, 2, 5)
+        self.assertEqual(self.plane(values, dims, ("1e20",)), expected)
+        self.assertEqual(self.plane(values, dims, ("1e20",), "f32"), expected)  # as f32 has it
+        self.assertEqual(self.plane(values, dims)[0], "slice [1, 0, 0, :, :]")
+        self.assertEqual(self.plane(range(8), (2, 1, 4)), ("the whole field", [[0, 1, 2, 3], [4, 5, 6, 7]]))
 
     def test_slices_of_fields_without_planes(self):
-        line = slices.most_varied(self.field(range(120), (120,)), ())
-        self.assertEqual((line.height, line.width), (10, 10))
-        self.assertEqual(slices.most_varied(self.field([3], (1, 1)), ()).height, 1)
-        nothing = self.field([math.nan] * 40, (2, 4, 5))
-        self.assertEqual(slices.most_varied(nothing, ()).first, 0)
-        wide = self.field([0.0] * 6000, (3, 2000))
-        plane = slices.most_varied(wide, ())
-        self.assertEqual([len(r) for r in slices.read_plane(wide.path, "f64", plane, 512)], [500] * 3)
-        many = self.field([0.0] * 4 * 600 + [0.0, 1e308, 0.0, -1e308], (601, 2, 2))
-        self.assertEqual(slices.most_varied(many, ()).first, 2400)
+        name, line = self.plane(range(120), (120,))
+        self.assertEqual((name, len(line), line[1][0]), ("the first 100 values in rows of 10", 10, 10))
+        self.assertEqual(self.plane([3], (1, 1))[1], [[3]])
+        self.assertEqual(self.plane([math.nan] * 40, (2, 4, 5))[0], "slice [0, :, :]")
+        self.assertEqual([len(row) for row in self.plane([0.0] * 6000, (3, 2000))[1]], [500] * 3)
+        many = self.plane([0.0] * 4 * 600 + [0.0, 1e308, 0.0, -1e308], (601, 2, 2))
+        self.assertEqual(many[0], "slice [600, :, :]")
 
-    def images(self, path):
-        """[(x, height, rows of pixels)] of the images of an SVG file, and its texts with their y."""
-        svg = ElementTree.parse(path).getroot()
-        name = "{http://www.w3.org/2000/svg}"
-        found = [(float(image.get("x")), float(image.get("height")),
-                  self.pixels(base64.b64decode(image.get("href").partition(",")[2])))
-                 for image in svg.iter(name + "image")]
-        return found, [(text.text, float(text.get("y"))) for text in svg.iter(name + "text")]
-
-    def pixels(self, data):
-        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
-        chunks, at = {}, 8
-        while at < len(data):
-            length = struct.unpack(">I", data[at:at + 4])[0]
-            kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + length]
-            self.assertEqual(struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0],
-                             zlib.crc32(kind + body))
-            chunks[kind], at = body, at + 12 + length
-        width, height, depth, kind = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
-        self.assertEqual((depth, kind), (8, 2))
-        lines = zlib.decompress(chunks[b"IDAT"])
-        self.assertEqual(len(lines), height * (1 + 3 * width))
-        return [[tuple(lines[y * (1 + 3 * width) + 1 + 3 * x:][:3]) for x in range(width)]
-                for y in range(height)]
-
-    @mock.patch.object(pictures, "Figure", None)
-    def test_plain_slices_have_labels_and_colour_bars(self):
-        path = self.folder / "p.svg"
-        panels = [pictures.Panel("a", [[0.0, 1.0], [None, 0.5]], 0.0, 1.0),
-                  pictures.Panel("b<", [[0.0, 1e308], [-1e308, 0.5]], -1e308, 1e308, True)]
-        pictures.slice_picture(path, "title\nmore", panels)
-        images, texts = self.images(path)
-        (_, _, a), (_, height, a_bar), (_, _, b), (_, _, b_bar) = images
-        lowest, *_, highest = pictures.VIRIDIS
-        self.assertEqual([a[0][0], a[0][1], a[1][0]], [lowest, highest, pictures.MISSING])
-        self.assertEqual([len(a_bar), a_bar[0][0], a_bar[-1][0]], [256, highest, lowest])
-        blue, _, red = pictures.BLUE_RED
-        self.assertEqual([b[0][1], b[1][0]], [red, blue])
-        self.assertEqual([b_bar[0][0], b_bar[-1][0]], [red, blue])
-        self.assertEqual([text for text, _ in texts],
-                         ["title", "more", "a", "1", "0.5", "0", "b<", "1e+308", "0", "-1e+308"])
-        y = dict(texts)
-        self.assertAlmostEqual(y["0.5"] - y["1"], height / 2)
-
-    @mock.patch.object(pictures, "Figure", None)
     def test_pictures_show_the_errors(self):
         values = [0.0] * 6 + [0.0, 8.0, 4.0, 2.0, 1e20, 0.0]
         field = self.field(values, (2, 2, 3))
-        restored = self.field([v + e for v, e in zip(values, [9] * 6 + [0, 0.5, -0.5, 0, 0, 0])],
-                              (2, 2, 3))
-        path = self.folder / "p.svg"
-        batch.draw_slice(path, "t", field, ("1e20",), restored.path)
-        images, texts = self.images(path)
-        original, restored, error = (image for _, _, image in images[::2])
-        self.assertEqual(original[0][1], pictures.VIRIDIS[-1])
-        self.assertEqual([image[1][1] for image in (original, restored, error)],
-                         [pictures.MISSING] * 3)
-        self.assertEqual(error[0], [error[0][0], pictures.BLUE_RED[-1], pictures.BLUE_RED[0]])
-        words = [text for text, _ in texts]
-        self.assertIn("t, slice [1, :, :]", words)
-        self.assertIn("error, at most 0.5", words)
-        self.assertEqual(words.count("8"), 2)
+        restored = self.field([v + e for v, e in zip(values, [9] * 6 + [0, 0.5, -0.5, 0, 0, 0])], (2, 2, 3))
+        with mock.patch.object(pictures, "slice_picture") as drawn:
+            batch.draw_slice(None, "t", field, ("1e20",), restored.path)
+        (_, title, (original, after, error)), _ = drawn.call_args
+        self.assertEqual((title, error.title), ("t, slice [1, :, :]", "error, at most 0.5"))
+        self.assertEqual([(panel.low, panel.high) for panel in (original, after, error)], [(0, 8), (0, 8), (-0.5, 0.5)])
+        self.assertEqual(original.values.tolist(), [[0, 8, 4], [2, None, 0]])
+        self.assertEqual(after.values.tolist(), [[0, 8.5, 3.5], [2, None, 0]])
+        self.assertEqual(error.values.tolist(), [[0, 0.5, -0.5], [0, None, 0]])
 
-    @mock.patch.object(pictures, "Figure", None)
-    def test_plain_svg(self):
-        path = pictures.line_plot(self.folder / "sub" / "u<1>", "u<1>", "bits", "dB",
-                                  {"ratio": [(1.0, 40.0), (3.0, 60.0)], "one": [(2.0, 50.0)]})
-        text = path.read_text()
-        self.assertEqual(path.name, "u<1>.svg")
-        self.assertIn("u&lt;1&gt;", text)
-        self.assertEqual((text.count("<circle"), text.count("<polyline")), (3, 2))
-
-    @unittest.skipUnless(pictures.Figure, "matplotlib is not installed")
-    def test_matplotlib(self):
-        path = pictures.line_plot(self.folder / "plot", "t", "x", "y", {"a": [(1, 2), (3, 4)]})
-        self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
-        pictures.slice_picture(self.folder / "s.png", "t",
-                               [pictures.Panel("a", [[0.0, None]], 0.0, 1.0)])
-        self.assertEqual((self.folder / "s.png").read_bytes()[:4], b"\x89PNG")
+    def test_files(self):
+        pictures.line_plot(self.folder / "sub/plot.png", "t", "x", "y", {"a": [(1, 2), (3, 4)]})
+        batch.draw_slice(self.folder / "sub/slice.png", "t$", field := self.field(range(12), (2, 2, 3)), (), field.path)
+        for path in (self.folder / "sub").iterdir():
+            self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Panels of values as figures of matplotlib. It needs no other part of the package: scripts of the project draw with it, too."""
+"""Panels of values as figures of matplotlib. Imports nothing of the package, so that scripts draw with it, too."""
 
 from __future__ import annotations
 
