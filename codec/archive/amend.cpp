@@ -17,11 +17,11 @@ namespace cuszi {
 
 namespace {
 
-/// What a point's value is, and where it stands.
+/// Origin of a point's value.
 enum class Point : std::uint8_t {
-  of_base,  ///< as before, in the base
-  as_was,   ///< as before, in the amendment
-  fresh     ///< another than before
+  of_base,  ///< unchanged, in the base
+  as_was,   ///< unchanged, in the amendment
+  fresh     ///< new or changed
 };
 
 bool is_whole(Point point) { return point != Point::of_base; }
@@ -46,7 +46,6 @@ std::vector<std::byte> compressed(Backends& backends, const FieldSettings& setti
   return archive.take();
 }
 
-/// The settings without what only a whole field has.
 FieldSettings of_part(FieldSettings settings) {
   settings.expected_fills = 0;
   settings.frame.isovalues = {};
@@ -63,17 +62,16 @@ FieldSettings lossless(FieldSettings settings) {
   return settings;
 }
 
-/// The grid of values that are coded under these settings; none where a bound does not go with one
-/// for all points.
+/// Grid of the coded values; empty if the bound differs between points.
 ValueGrid grid_for(const FieldSettings& settings) {
   const bool has_grid = !settings.places.any() && settings.bound > 0 && settings.bound < no_bound &&
                         settings.frame.predictor.zfp.mode.kind == ZfpMode::Kind::accuracy;
   return has_grid ? ValueGrid::of(value_bound(settings.asked(), {})) : ValueGrid{};
 }
 
-/// Settings whose bound keeps the nearest value of the grid what it is.
+/// Tightens the bound so that rounding to the nearest grid value restores the value.
 FieldSettings on_grid(const FieldSettings& settings) {
-  constexpr double margin = 1 - 0x1p-8;  // for roundings
+  constexpr double margin = 1 - 0x1p-8;  // for rounding
   FieldSettings kept = of_part(settings);
   switch (settings.mode) {
     case ErrorMode::pointwise: kept.bound *= margin / 4; break;
@@ -97,11 +95,10 @@ std::vector<std::byte> assembled(Amendment amendment, Bytes base, Bytes exact, B
     archive.insert(archive.end(), part.begin(), part.end());
   }
   MemorySource source(archive);
-  ArchiveReader(source).read_amendment();  // what cannot be read is not written
+  ArchiveReader(source).read_amendment();  // throws unless the archive is readable
   return archive;
 }
 
-/// Makes amended archives of one field.
 template <class T>
 class Amender {
  public:
@@ -132,7 +129,7 @@ class Amender {
     if (kept.count < values_.size() / few_kept) {
       made.archive = anew(made.warnings);
     } else if (kept.is_constant) {
-      // A new chunk, which some other one is like where it is empty, too.
+      // A new chunk may share only empty points with the base.
       const std::vector<Point> points = points_;
       made.archive = anew(made.warnings);
       points_ = points;
@@ -142,7 +139,7 @@ class Amender {
       made.archive = on_base(base, made.warnings);
     }
     if (made.archive.size() <= bytes_.size() / 2) return made;
-    // Values that do not compress: without a base, nothing is there twice.
+    // Without a base, incompressible values are stored once.
     points_.assign(values_.size(), Point::as_was);
     std::vector<std::byte> whole = with_inner(of_hull(), nothing(), lossless(settings_));
     if (whole.size() < made.archive.size()) made.archive = std::move(whole);
@@ -150,7 +147,6 @@ class Amender {
   }
 
  private:
-  /// The points that are not missing and stay as they are.
   struct Kept {
     std::uint64_t count = 0;
     bool is_constant = true;
@@ -167,9 +163,9 @@ class Amender {
     return kept;
   }
 
-  /// Where fewer than one in so many points are kept, all are compressed anew.
+  /// Below one unchanged point in this many, everything is coded anew.
   static constexpr std::uint64_t few_kept = 64;
-  /// As many points are listed rather than compressed.
+  /// Up to this many points are listed exactly.
   static constexpr std::uint64_t few_points = 32;
 
   Bytes nearest(std::span<const Bytes> archives) {
@@ -185,7 +181,7 @@ class Amender {
     return best;
   }
 
-  /// Keeps what is as another archive restores it: the field may be a part of that one's history.
+  /// Marks points that another archive, perhaps an earlier version, restores to the same bits.
   void keep_values_of(Bytes archive) {
     MemorySource source(archive);
     ArchiveReader reader(source);
@@ -201,7 +197,7 @@ class Amender {
     return static_cast<std::uint64_t>(std::ranges::count(points_, Point::fresh));
   }
 
-  /// Restores the archive and finds what has changed. Returns its base.
+  /// Restores the archive, marks changed points, returns the base.
   Bytes read(Bytes archive) {
     MemorySource source(archive);
     ArchiveReader reader(source);
@@ -227,7 +223,7 @@ class Amender {
             }};
   }
 
-  /// All values that an amendment has, in their places; holes elsewhere.
+  /// Scatters the amendment's values over the field; holes elsewhere.
   std::vector<T> spread(ArchiveReader& reader) {
     const auto hole = std::bit_cast<T>(static_cast<Bits>(reader.amendment()->hole));
     std::vector<T> values(values_.size());
@@ -248,7 +244,7 @@ class Amender {
 
   static Bits bits(T value) { return std::bit_cast<Bits>(value); }
 
-  /// A new archive, and a list of what it does not give back.
+  /// A new archive with a list of inexactly restored points.
   std::vector<std::byte> anew(std::vector<FillWarning>& warnings) {
     const std::vector<std::byte> base =
         compressed(backends_, settings_, layout_, bytes_, &warnings);
@@ -270,7 +266,7 @@ class Amender {
     return with_amendment(base, warnings);
   }
 
-  /// A small archive in the place of a base of which no point is left.
+  /// A placeholder when no point of the base is left.
   std::vector<std::byte> nothing() const {
     const std::vector<T> zeros(values_.size());
     return compressed(backends_, of_part(settings_), layout_, std::as_bytes(std::span(zeros)));
@@ -286,15 +282,15 @@ class Amender {
     }
     fill_holes(amendment);
     std::vector<std::byte> made = with_inner(amendment, base, on_grid(settings_), &warnings);
-    // Where the grid was another before, or the bound is about as small as roundings.
+    // The grid has changed, or the bound is near the rounding error.
     if (exact_ <= points / 8) return made;
     amendment.grid = {};
     const std::vector<std::byte> whole = with_inner(amendment, base, lossless(settings_));
     return whole.size() < made.size() ? whole : made;
   }
 
-  /// Takes the few points of the base that lie between others to the amendment, if their values are
-  /// on its grid: a mask of them would take longer.
+  /// Moves the base's points inside the box to the amendment if they are on its grid; masking them
+  /// is slower.
   void fill_holes(const Amendment& amendment) {
     std::uint64_t holes = 0;
     bool are_on_grid = true;
@@ -310,7 +306,7 @@ class Amender {
     });
   }
 
-  /// An amendment with an inner archive, and a list of what that does not give back.
+  /// An amendment with an inner archive and a list of the points that it misses.
   std::vector<std::byte> with_inner(Amendment amendment, Bytes base, const FieldSettings& settings,
                                     std::vector<FillWarning>* warnings = nullptr) {
     const std::vector<T> box = in_box(amendment);
@@ -332,7 +328,6 @@ class Amender {
            on_same_sides(settings_.frame.isovalues, value, back);
   }
 
-  /// The box's values for the inner archive.
   std::vector<T> in_box(const Amendment& amendment) const {
     const auto hole = std::bit_cast<T>(static_cast<Bits>(amendment.hole));
     std::vector<T> box(amendment.dims.count());
@@ -344,7 +339,7 @@ class Amender {
     return box;
   }
 
-  /// The exact values of the amendment's points, or of those that do not come back right.
+  /// Exact values of the amendment's points, or of those that differ in `back`.
   std::vector<std::byte> listed(const Amendment& amendment, const std::vector<T>* back = nullptr) {
     std::vector<SparseEntry> entries;
     for_each_in_box(amendment, [&](std::uint64_t of_box, std::uint64_t i) {
@@ -364,7 +359,6 @@ class Amender {
     for_each_point(selection, [&](std::uint64_t i) { f(of_box++, i); });
   }
 
-  /// An amendment of the box around all of its points.
   Amendment of_hull() const {
     const auto rank = static_cast<std::size_t>(layout_.dims.rank());
     Amendment amendment;
@@ -390,7 +384,7 @@ class Amender {
     return amendment;
   }
 
-  /// The bits of a NaN that the field does not have.
+  /// NaN bits that the field does not use.
   std::uint64_t unused_bits() const {
     Bits hole = bits(std::numeric_limits<T>::quiet_NaN()) + 0xC521;
     const auto is_hole = [&](T value) { return bits(value) == hole; };
@@ -405,9 +399,9 @@ class Amender {
   ValueBound bound_;
   std::vector<T> values_;
   MissingTest<T> is_missing_;
-  std::vector<T> restored_;    ///< of the archive that is amended
-  std::vector<Point> points_;  ///< of the field
-  std::uint64_t exact_ = 0;    ///< entries of the last list
+  std::vector<T> restored_;
+  std::vector<Point> points_;
+  std::uint64_t exact_ = 0;  ///< entries of the last list
 };
 
 }  // namespace

@@ -9,18 +9,16 @@
 
 namespace cuszi {
 
-/// A field that was compressed, in part as it is in another archive.
 struct AmendedField {
   std::vector<std::byte> archive;
   std::vector<FillWarning> warnings = {};
 };
 
-/// Compresses a field of which a part is as archives of the same shape and settings restore it:
-/// these points keep their values bit for bit, the others are within the bound, which must not
-/// refer to the field's range. The archive that has most of them is amended. A field that is as the
-/// archive restores it becomes the archive. Nothing if no point is, but missing ones. The result is
-/// at most most_amendment_bytes larger than a plain archive can be. Throws as compress_field() and
-/// restore_field() do.
+/// Compresses a field that shares points with one of `archives`, of equal shape and settings.
+/// Shared points keep their bits; the bound of others must not depend on the range. Amends the
+/// archive with most shared points, or returns it unchanged; nullopt if only missing points are
+/// shared. Adds at most most_amendment_bytes to a plain archive's size. Throws as compress_field()
+/// and restore_field().
 std::optional<AmendedField> amend_field(Backends& backends, const FieldSettings& settings,
                                         const FieldLayout& layout, Bytes values,
                                         std::span<const Bytes> archives);

@@ -20,7 +20,7 @@ std::span<T> values_of(MutableBytes bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-/// Moves values to a grid, but for those that are missing.
+/// Rounds present values to the grid.
 template <class T>
 void move_to_grid(const ValueGrid& grid, const FillValues& fills, std::span<T> values) {
   if (grid.kind == ValueGrid::Kind::none) return;
@@ -31,7 +31,6 @@ void move_to_grid(const ValueGrid& grid, const FillValues& fills, std::span<T> v
   }
 }
 
-/// Copies a row but for its holes.
 template <class B>
 void overlay(std::span<const B> from, std::uint64_t step, B hole, B* to) {
   if (step == 1) {
@@ -46,7 +45,7 @@ void overlay(std::span<const B> from, std::uint64_t step, B hole, B* to) {
   }
 }
 
-/// The selected indices of an axis that lie in a box, where the first of the axis is `origin`.
+/// Selected indices of an axis that lie in a box; `origin` is the axis's first index.
 struct Overlap {
   std::uint64_t begin;
   std::uint64_t end;
@@ -121,7 +120,6 @@ void AmendedPoints::put(const std::array<std::uint64_t, Dims::max_rank>& origin,
     if (overlaps.at(axis).begin >= overlaps.at(axis).end) return;
     at.at(axis) = overlaps.at(axis).begin;
   }
-  // Row by row of the selection.
   for (;;) {
     std::uint64_t to = 0;
     std::uint64_t from = 0;

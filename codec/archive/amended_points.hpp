@@ -10,17 +10,15 @@
 
 namespace cuszi {
 
-/// The points of an amended archive that its base does not hold, in the host's memory.
+/// An amended archive's points that are not in its base, in host memory.
 class AmendedPoints {
  public:
-  /// Fills memory with the values of an archive's whole field.
   using Restore = std::function<void(ArchiveReader& archive, MutableBytes values)>;
 
-  /// Restores what amends an archive. Throws ArchiveError, also if the values would take more than
-  /// `limit` bytes.
+  /// Restores the amendment. Throws ArchiveError, also if values exceed `limit` bytes.
   AmendedPoints(ArchiveReader& archive, std::optional<ByteCount> limit, const Restore& restore);
 
-  /// Puts them in their places among the selected values of a frame whose first point is `origin`.
+  /// Overwrites amended points among the selected ones of the frame at `origin`.
   void put(const std::array<std::uint64_t, Dims::max_rank>& origin, const Selection& selection,
            MutableBytes values) const;
 
@@ -31,7 +29,7 @@ class AmendedPoints {
   Amendment amendment_;
   Dims field_;
   DType dtype_;
-  Buffer values_;  ///< of the box; holes where the base's hold
+  Buffer values_;  ///< of the box; holes where the base applies
 };
 
 }  // namespace cuszi

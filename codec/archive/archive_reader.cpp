@@ -12,15 +12,14 @@ namespace cuszi {
 
 namespace {
 
-/// How much is read at first from a pipe that cannot say how much it holds.
+/// First read from a pipe of unknown length.
 constexpr ByteCount first_step = ByteCount{1} << 20;
 
 ArchiveError truncated(const char* what) {
   return ArchiveError(fmt::format("{} is truncated", what));
 }
 
-/// The next `size` bytes of a source. Memory grows with what has been read, so that a false claim
-/// costs nothing.
+/// Memory grows with the bytes read, so that a false size costs nothing.
 std::vector<std::byte> taken(ByteSource& source, ByteCount size, const char* what) {
   std::vector<std::byte> bytes;
   if (const auto total = source.size()) bytes.reserve(std::min(size, *total));
@@ -38,7 +37,6 @@ void expect_nothing(ByteSource& source) {
   if (source.read(more) != 0) throw ArchiveError("unknown bytes follow the archive");
 }
 
-/// A frame's payload in the bytes of all the archive, if those are there.
 Bytes payload_in(Bytes archive, const ArchiveFrame& frame) {
   if (archive.empty()) return {};
   return archive.subspan(frame.place.value(), frame.header.payload_bytes());
@@ -59,7 +57,7 @@ ArchiveReader::ArchiveReader(ByteSource& source, Claims claims) : source_(begin(
   }
 }
 
-/// Throws ArchiveError if `bytes` behind the header cannot be what it claims.
+/// Throws ArchiveError if `bytes` cannot hold the claimed frames.
 void ArchiveReader::expect_frames_in(ByteCount bytes) const {
   const ByteCount value_bytes = header_.plan.dims.count() * size_of(header_.dtype);
   if (can_be_frames(bytes, frames(), value_bytes)) return;
@@ -69,8 +67,7 @@ void ArchiveReader::expect_frames_in(ByteCount bytes) const {
       frames(), value_bytes, bytes));
 }
 
-/// Reads the first header. Returns where the rest is read: an amended archive from a pipe is read
-/// to memory, since its values need its end.
+/// Returns the source of the rest. A piped amended archive is buffered: its values need its end.
 ByteSource& ArchiveReader::begin(ByteSource& source) {
   std::array<std::byte, archive_prefix_bytes> prefix{};
   const std::size_t got = source.read(prefix);
@@ -166,7 +163,7 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
   return frame;
 }
 
-/// Where the frames begin, and the last one ends, as the footer has it.
+/// Frame starts and the last end, from the footer.
 const std::vector<ByteCount>& ArchiveReader::frame_starts() {
   if (!frame_starts_.empty()) return frame_starts_;
   if (amendment_ &&
@@ -206,14 +203,13 @@ std::vector<std::byte> ArchiveReader::take(ByteCount size, const char* what) {
   return bytes;
 }
 
-/// Where what is read of a source of known size ends.
+/// End of the readable part; requires a known size.
 ByteCount ArchiveReader::end() const {
   const ByteCount all = source_.size().value();
   return amendment_ ? std::min(base_end_, all) : all;
 }
 
-/// Passes over the next `size` bytes, of which the first `wanted` will be read from where they
-/// start.
+/// Skips `size` bytes, of which `wanted` are read later. Returns their position.
 ByteCount ArchiveReader::leave(ByteCount wanted, ByteCount size, const char* what) {
   const ByteCount start = position_;
   if (end() < start || size > end() - start) throw truncated(what);

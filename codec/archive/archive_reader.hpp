@@ -14,85 +14,79 @@
 
 namespace cuszi {
 
-/// A frame as it stands in an archive, ready to be restored.
+/// A frame as read from an archive.
 struct ArchiveFrame {
   FrameShape shape;
   FrameHeader header;
-  ByteCount table_bytes = 0;       ///< in front of the payload
+  ByteCount table_bytes = 0;       ///< before the payload
   ByteCount payload_bytes = 0;     ///< in the archive
-  std::vector<std::byte> payload;  ///< as much of it as was asked for,
-  std::optional<ByteCount> place;  ///< or where it starts, if it was left in the archive
+  std::vector<std::byte> payload;  ///< the requested part, or
+  std::optional<ByteCount> place;  ///< position in the archive if it was not read
 
   ByteCount size() const { return table_bytes + payload_bytes; }
 };
 
-/// Says how many levels of a frame, whose payload is yet to be read, are wanted.
+/// Levels to read of a frame whose table is given.
 using LevelsWanted = std::function<std::size_t(const ArchiveFrame&)>;
 
 inline std::size_t all_levels(const ArchiveFrame& frame) { return frame.header.levels.size(); }
 
-/// What an amended archive has besides its base, see Amendment.
+/// See Amendment.
 struct AmendmentParts {
   std::vector<std::byte> exact;
   std::vector<std::byte> inner;
 };
 
-/// Reads an archive from a file or a pipe; of an amended one, the base, whose frames are those of
-/// the archive, and what amends it. Everything is checked before it is believed: every
-/// function throws ArchiveError, and none allocates more than the bytes that are there justify.
+/// Reads an archive; of an amended one, the base's frames and the amendment. Functions throw
+/// ArchiveError on damage and allocate no more than the input justifies.
 class ArchiveReader {
  public:
-  /// Reads the header. Where the size of `source` is known, the frames and values that the header
-  /// claims are checked against it, so that work and memory for each of them are justified.
-  /// `source` must outlive the reader.
+  /// Checks claimed frames and values against the size of `source`, if known. `source` must outlive
+  /// the reader.
   explicit ArchiveReader(ByteSource& source) : ArchiveReader(source, Claims::checked) {}
 
-  /// Reads the header of an archive, of which nothing else has to be there.
+  /// Reads only the header; the rest of the archive may be absent.
   static ArchiveHeader header_of(ByteSource& source) {
     return ArchiveReader(source, Claims::unchecked).header_;
   }
 
   const ArchiveHeader& header() const { return header_; }
 
-  /// What amends the archive, if anything does.
+  /// Nullopt for a plain archive.
   const std::optional<Amendment>& amendment() const { return amendment_; }
-  /// Reads the parts of an amendment that is there.
+  /// Requires amendment().
   AmendmentParts read_amendment();
 
   ByteCount header_bytes() const { return header_bytes_; }
   std::uint64_t frames() const { return header_.plan.frames(); }
 
-  /// Leaves payloads in the archive from now on, if they can be read from there later.
+  /// Leaves payloads in the archive from now on, given random access.
   void leave_payloads() { leaves_payloads_ = source_.size().has_value(); }
 
-  /// Whether the host has the archive in its memory.
   bool is_in_memory() const { return !source_.view().empty(); }
 
-  /// Fills `part` with a payload that was left in the archive, from byte `offset` of it on. For
-  /// several threads at once.
+  /// Reads a payload left in the archive from byte `offset`. Thread-safe.
   void read_payload(const ArchiveFrame& frame, ByteCount offset, MutableBytes part) const;
 
-  /// A payload that was left in the archive, if it lies in the host's memory; else none.
+  /// The payload in host memory; empty if it is not there.
   Bytes host_payload(const ArchiveFrame& frame) const;
-  /// A payload that was left in the archive, if it lies in a device's memory; else none.
+  /// The payload in device memory; empty if it is not there.
   Bytes device_payload(const ArchiveFrame& frame) const;
 
-  /// The frame after the last one read. Its header lists the wanted levels alone.
+  /// Reads the next frame; its header lists only the wanted levels.
   ArchiveFrame next_frame(const LevelsWanted& wanted = all_levels);
 
-  /// Checks the footer against the frames, and that nothing follows it; to be called after the last
-  /// frame. Returns the footer's size.
+  /// Checks the footer and that nothing follows; call last. Returns the footer's size.
   ByteCount finish();
 
-  /// Whether frame() finds a frame without reading all before it.
+  /// Whether frame() has random access.
   bool finds_frames() const { return source_.size().has_value(); }
 
-  /// Frame `i` alone, found through the footer; in a pipe by reading all before it.
+  /// Reads frame `i`; without random access, also all before it.
   ArchiveFrame frame(std::uint64_t i, const LevelsWanted& wanted = all_levels);
 
-  /// The bytes of the header and of the frames and footer that were read.
+  /// Header, frames and footer.
   ByteCount bytes_read() const { return bytes_read_; }
-  /// The bytes of levels that were not wanted.
   ByteCount bytes_skipped() const { return bytes_skipped_; }
 
  private:
@@ -109,11 +103,11 @@ class ArchiveReader {
   const std::vector<ByteCount>& frame_starts();
 
   std::optional<Amendment> amendment_;
-  ByteCount base_end_ = 0;             ///< of an amended archive
-  bool is_amendment_read_ = false;     ///< its parts were
-  std::vector<std::byte> piped_;       ///< an amended archive from a pipe
-  std::unique_ptr<ByteSource> whole_;  ///< that is read instead of the pipe
-  std::vector<std::byte> begin_;       ///< the first header, without its prefix
+  ByteCount base_end_ = 0;  ///< if amended
+  bool is_amendment_read_ = false;
+  std::vector<std::byte> piped_;
+  std::unique_ptr<ByteSource> whole_;  ///< replaces the pipe
+  std::vector<std::byte> begin_;       ///< without prefix
   ByteCount bytes_read_ = 0;
   ByteCount position_ = 0;
   ByteSource& source_;
@@ -122,8 +116,8 @@ class ArchiveReader {
   bool leaves_payloads_ = false;
   ByteCount bytes_skipped_ = 0;
   std::uint64_t next_ = 0;
-  std::vector<ByteCount> frame_bytes_;   ///< of the frames read in order
-  std::vector<ByteCount> frame_starts_;  ///< and the last one's end, once the footer has been read
+  std::vector<ByteCount> frame_bytes_;   ///< read in order
+  std::vector<ByteCount> frame_starts_;  ///< with the last end, from the footer
 };
 
 }  // namespace cuszi

@@ -8,12 +8,12 @@ ByteCount most_archive_bytes(const ArchiveHeader& header) {
   const std::uint64_t frames = header.plan.frames();
   const std::uint64_t points = header.plan.frame_dims(0).count();
   const ByteCount field_bytes = header.plan.dims.count() * size_of(header.dtype);
-  // No frame is larger than one that is stored.
+  // A stored frame is the largest.
   FrameHeader stored;
   stored.index = frames - 1;
   stored.missing = points;
   stored.levels.push_back({{{SectionId::raw, points * size_of(header.dtype)}}});
-  constexpr ByteCount most_of_size = 10;  // in the footer
+  constexpr ByteCount most_of_size = 10;  // footer entry
   return write_archive_header(header).size() + field_bytes + write_archive_footer({}).size() +
          frames * (write_frame_header(stored).size() + most_of_size);
 }

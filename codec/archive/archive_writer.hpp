@@ -7,22 +7,20 @@
 
 namespace cuszi {
 
-/// The most bytes that an archive with this header can have, whatever its frames hold.
+/// Upper limit of an archive's size in bytes.
 ByteCount most_archive_bytes(const ArchiveHeader& header);
 
-/// Writes an archive from front to back, as to a pipe.
 class ArchiveWriter {
  public:
   ArchiveWriter(ByteSink& sink, const ArchiveHeader& header);
 
-  /// Writes the next frame: its table and payload.
+  /// `frame` is table and payload.
   void add_frame(Bytes frame);
 
-  /// Sets aside the place of the next frame, of `size` bytes, in a sink that takes any order. The
-  /// caller writes it there himself. Returns where it starts.
+  /// Reserves bytes that the caller writes; requires a sink of any order. Returns their offset.
   ByteCount set_aside_frame(ByteCount size);
 
-  /// Writes the footer; to be called after the last frame.
+  /// Call after the last frame.
   void finish();
 
   ByteCount bytes_written() const { return written_; }

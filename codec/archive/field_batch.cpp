@@ -15,12 +15,10 @@ namespace cuszi {
 
 namespace {
 
-/// How many values, in bytes, and how many members are in work together: what lies between grows
-/// with them.
+/// Limits of the intermediate memory.
 constexpr ByteCount most_bytes_together = ByteCount{4} << 30;
 constexpr std::size_t most_together = 1 << 14;
 
-/// Calls part(members) for parts of them that are not too large.
 template <class Member, class Part>
 void by_parts(std::span<Member> members, const Part& part) {
   while (!members.empty()) {
@@ -40,20 +38,19 @@ bool is_aligned(const void* values, DType dtype) {
   return reinterpret_cast<std::uintptr_t>(values) % size_of(dtype) == 0;
 }
 
-/// A field on its way to an archive of one frame.
 struct FieldInWork {
   std::size_t number;
   BatchFrame frame;
   FieldCuts plan;
-  double bound = 0;  ///< absolute
+  double bound = 0;
   BatchRange sample = {};
   std::optional<BatchRange> scanned = {};
-  std::vector<std::byte> header = {};  ///< of the archive
+  std::vector<std::byte> header = {};
   std::vector<std::byte> footer = {};
-  MutableBytes archive = {};  ///< its place, if there is room
+  MutableBytes archive = {};  ///< empty: buffer too small
 };
 
-/// Nothing if it takes several frames.
+/// Nullopt for a field of several frames.
 std::optional<FieldInWork> begin_field(const FieldOfBatch& field, std::size_t number) {
   const FieldLayout& layout = field.layout;
   const FieldCuts plan = plan_frames(layout.dims, layout.dtype, field.settings->frame_bytes);
@@ -61,7 +58,7 @@ std::optional<FieldInWork> begin_field(const FieldOfBatch& field, std::size_t nu
   return FieldInWork{number, {{layout.dtype, plan.frame_dims(0)}, field.values}, plan};
 }
 
-/// Steps of many fields, of which some are left out at each.
+/// Each step runs for the fields still in the batch.
 class FieldsInWork {
  public:
   FieldsInWork(FrameBatch& batch, std::span<FieldOfBatch> fields)
@@ -81,7 +78,7 @@ class FieldsInWork {
       if (settings_of(one).needs_range()) {
         const auto at = std::lower_bound(unknown.begin(), unknown.end(), i) - unknown.begin();
         one.scanned = ranges[static_cast<std::size_t>(at)];
-        if (!one.scanned) return;  // which leaves a bound of 0
+        if (!one.scanned) return;  // keeps bound 0
         range.add(one.scanned->min, one.scanned->max);
       }
       const ArchiveHeader header =
@@ -103,7 +100,7 @@ class FieldsInWork {
     keep([](const FieldInWork& one) { return one.bound > 0; });
   }
 
-  /// Leaves out fields of which there is to warn.
+  /// Drops fields that need warnings.
   void look_for_fills() {
     const std::vector<std::size_t> doubtful = those([](const FieldInWork& one) {
       return one.scanned || one.sample.magnitude() >= ordinary_bounds * one.bound;
@@ -150,7 +147,7 @@ class FieldsInWork {
     return *fields_[one.number].settings;
   }
 
-  /// Where a frame of `size` bytes goes; none if there is no room.
+  /// Empty if the buffer is too small.
   MutableBytes place_of(FieldInWork& one, ByteCount size) const {
     const MutableBytes room = fields_[one.number].room;
     one.footer = write_archive_footer({size});
@@ -160,7 +157,6 @@ class FieldsInWork {
     return one.archive.subspan(one.header.size(), size);
   }
 
-  /// The places in work of fields that are so.
   template <class Is>
   std::vector<std::size_t> those(const Is& is) const {
     std::vector<std::size_t> numbers;
@@ -193,20 +189,18 @@ void compress_part(FrameBatch& batch, std::span<FieldOfBatch> fields) {
   work.compress();
 }
 
-/// What is read of an archive before its frame: enough for headers without fill values, and for the
-/// footer of one frame.
+/// Enough for a header without fill values and a footer of one frame.
 struct ArchiveEnds {
   std::array<std::byte, 256> begin;
   std::array<std::byte, 32> end;
 };
 
-/// An archive on its way to values.
 struct ArchiveInWork {
   std::size_t number;
   FrameToRestore frame;
 };
 
-/// Nothing if the archive is damaged or more than is read of it belongs to the headers.
+/// Nullopt if damaged or longer than `ends`.
 std::optional<ArchiveInWork> begin_archive(const ArchiveOfBatch& archive, const ArchiveEnds& ends,
                                            std::size_t number) try {
   const Bytes all = archive.archive;
@@ -258,7 +252,6 @@ std::vector<ArchiveEnds> read_ends(FrameBatch& batch, std::span<const ArchiveOfB
   return ends;
 }
 
-/// Makes payloads in the host's memory copies in the backend's.
 void bring_payloads(FrameBatch& batch, std::span<const ArchiveOfBatch> archives,
                     std::span<ArchiveInWork> work) {
   std::vector<std::size_t> places;

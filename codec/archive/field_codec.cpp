@@ -28,15 +28,13 @@ namespace cuszi {
 
 namespace {
 
-/// The most frames whose scan of the first pass is kept for the second. More scans would take more
-/// memory than frames themselves.
+/// Beyond this, kept scans take more memory than frames.
 constexpr std::uint64_t most_kept_scans = 4096;
 
-/// Points of a frame from which on several threads gain more than it takes to wake them.
+/// Below this, waking threads costs more than it gains.
 constexpr std::uint64_t fewest_for_threads = std::uint64_t{1} << 16;
 
-/// How many threads a frame takes; none: as many as are in use. With a device they mostly wait for
-/// it, which takes as long for few points.
+/// Nullopt: all. With a device, threads mostly wait.
 std::optional<int> threads_for(Backend& backend, std::uint64_t points) {
   const bool is_on_host = backend.transfer() == nullptr;
   return is_on_host && points < fewest_for_threads ? std::optional(1) : std::nullopt;
@@ -50,7 +48,6 @@ std::string text_of(const FrameShape& shape) {
   return fmt::format("{} of {}", shape.dims.to_string(), name_of(shape.dtype));
 }
 
-/// Compresses the frames of a field, side by side as far as the backend can.
 class FieldCompressor {
  public:
   FieldCompressor(std::span<Backend* const> devices, DeviceLoss lost, const FieldSettings& settings,
@@ -111,7 +108,7 @@ class FieldCompressor {
     return summary;
   }
 
-  /// What a relative bound refers to, once there is a header.
+  /// Valid once the header is written.
   const ValueRange& range() const { return range_; }
 
   std::vector<FillWarning> warnings() const { return watch_.warnings(); }
@@ -121,7 +118,6 @@ class FieldCompressor {
 
   const Track& track_of(const FrameTicket& ticket) const { return backends_[ticket.track()]; }
 
-  /// Works on all frames, whose values are brought to their devices first.
   void run(const FrameScheduler::Work& work) {
     const auto bring = [&](const FrameTicket& ticket) {
       if (only_) return;
@@ -132,7 +128,7 @@ class FieldCompressor {
     tracks_.run(frames(), bring, work);
   }
 
-  /// The range of the field, by a first look at all frames. One that is the only one stays loaded.
+  /// A single frame stays loaded.
   ValueRange scan() {
     ValueRange range;
     if (frames() > 1 && frames() <= most_kept_scans) scans_.resize(frames());
@@ -148,7 +144,7 @@ class FieldCompressor {
     return range;
   }
 
-  /// Later frames begin with what was chosen for the first one.
+  /// Later frames start from the first one's method.
   FrameAdvice advice_for(const FrameTicket& ticket) {
     if (frames() == 1) return {};
     if (ticket.frame() == 0) {
@@ -163,14 +159,14 @@ class FieldCompressor {
             {}};
   }
 
-  /// What values are up to that a frame is not worth a wait for its device for, if its bound needs
-  /// no range: those that mean "missing" are many bounds away.
+  /// Magnitude below which a device frame is not checked for fill values, because the check waits
+  /// for the device.
   double ordinary_magnitude(const FrameTicket& ticket, const ValueBound& bound) const {
     const bool on_host = track_of(ticket).backend->transfer() == nullptr;
     return on_host || bound.goes_with_values() ? 0 : ordinary_bounds * bound.bound;
   }
 
-  /// Loads the frame of this ticket, and scans it unless it may be coded unscanned.
+  /// Scans the frame unless it can be coded without.
   LoadedFrame load(const FrameTicket& ticket, bool bound_is_known) {
     const std::uint64_t i = ticket.frame();
     const FrameShape shape{field_.layout().dtype, field_.plan().frame_dims(i)};
@@ -192,18 +188,17 @@ class FieldCompressor {
   FieldSource& field_;
   std::vector<Track> backends_;
   FrameScheduler tracks_;
-  std::vector<std::unique_ptr<FramePrefetcher>> prefetchers_;  ///< of each device
-  std::vector<FrameValues> brought_;                           ///< to each track
+  std::vector<std::unique_ptr<FramePrefetcher>> prefetchers_;  ///< per device
+  std::vector<FrameValues> brought_;                           ///< per track
   TrackTimes times_;
-  std::vector<std::optional<FieldScan>> scans_;  ///< of a first look at several frames
+  std::vector<std::optional<FieldScan>> scans_;  ///< from the first pass
   ValueRange range_;
   std::optional<LoadedFrame> only_;
-  std::optional<ChosenMethod> first_choice_;  ///< of the first frame, once that has taken the step
+  std::optional<ChosenMethod> first_choice_;
   FillWatch watch_;
 };
 
-/// Restores frames so far as a preview shows them, in the order of its plan, and takes those that
-/// are used part by part away in the background.
+/// Frames used in parts are copied to the host in the background.
 class FrameRestorer {
  public:
   FrameRestorer(Backends& backends, ArchiveReader& archive, Preview& preview, CallTimes& times,
@@ -224,14 +219,12 @@ class FrameRestorer {
     if (users_.may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
   }
 
-  /// Amends every frame; on the host, whatever has restored it.
   void amend_with(const AmendedPoints& points) { amended_ = &points; }
 
-  /// Reads the i-th frame of the plan from the archive; none if it is left out.
+  /// Nullopt skips the frame.
   using ReadFrame =
       std::function<std::optional<ArchiveFrame>(std::uint64_t i, const LevelsWanted& wanted)>;
 
-  /// Restores the frames that `read` gives.
   FieldSummary run(const ReadFrame& read) {
     tracks_.run(frames_, [&](const FrameTicket& ticket) {
       Need need;
@@ -249,7 +242,7 @@ class FrameRestorer {
   }
 
  private:
-  /// What it takes to restore a frame.
+  /// Memory to restore a frame, for error messages.
   struct Need {
     std::uint64_t frame = 0;
     FrameShape shape = {};
@@ -261,30 +254,27 @@ class FrameRestorer {
     }
   };
 
-  /// A frame as it was read, until it is done.
   struct Head {
     ArchiveFrame frame;
-    std::optional<FramePreview> shown;  ///< none: nothing of it
+    std::optional<FramePreview> shown;  ///< nullopt: not shown
   };
 
-  /// A frame that is being restored.
   struct Job {
     const ArchiveFrame& frame;
     const std::optional<FramePreview>& shown;
     const Track& track;
-    Transfer* transfer = nullptr;  ///< none: its values go to the host's memory
+    Transfer* transfer = nullptr;  ///< null: to host memory
     MutableBytes values = {};
-    bool in_place = false;                          ///< they go where their user wants them
-    std::optional<FrameBoundsByPlace> bounds = {};  ///< of its points, for who looks at it
+    bool in_place = false;                          ///< in the user's memory
+    std::optional<FrameBoundsByPlace> bounds = {};  ///< for frame checks
 
     Backend& backend() const { return *track.backend; }
     bool is_whole() const { return shown && shown->shown.all(); }
   };
 
-  /// Where a track has a frame in the host's memory.
   struct HostPlace {
     Buffer payload;
-    Buffer values[2];  ///< one is taken away while the other is filled
+    Buffer values[2];  ///< double buffer
     std::size_t turn = 0;
   };
 
@@ -336,7 +326,7 @@ class FrameRestorer {
                                    *users_.memory_limit / tracks_.count()));
   }
 
-  /// What is shown of frame `i` of the plan, whose axes the first frame decides.
+  /// The first frame decides the axes.
   std::optional<FramePreview> what_is_shown(std::uint64_t i, const ArchiveFrame& frame) {
     if (!axes_chosen_) preview_.choose_axes(frame.shape.dims, frame.header);
     axes_chosen_ = true;
@@ -408,7 +398,7 @@ class FrameRestorer {
     return own.values[own.turn++ % 2].resize(size);
   }
 
-  /// Reads what was left in the archive, to the device if there is one and it is not there.
+  /// To the device, if there is one.
   Bytes payload_of(const FrameTicket& ticket, const Job& job) {
     const ArchiveFrame& frame = job.frame;
     if (!frame.place) return frame.payload;
@@ -439,16 +429,16 @@ class FrameRestorer {
   std::vector<Track> backends_;
   FrameScheduler tracks_;
   TrackTimes times_;
-  std::vector<HostPlace> places_;  ///< of each track
-  std::mutex mutex_;               ///< of the heads
+  std::vector<HostPlace> places_;  ///< per track
+  std::mutex mutex_;               ///< guards heads_
   std::map<std::uint64_t, std::shared_ptr<const Head>> heads_;
-  bool axes_chosen_ = false;                ///< of the preview
-  const AmendedPoints* amended_ = nullptr;  ///< none: frames are as they are restored
+  bool axes_chosen_ = false;
+  const AmendedPoints* amended_ = nullptr;  ///< null if not amended
   FieldSummary summary_;
   Background writing_;
 };
 
-/// What amends an archive, if anything does.
+/// Nullopt for a plain archive.
 std::optional<AmendedPoints> amended_points(Backends& backends, ArchiveReader& archive,
                                             CallTimes& times, const FrameUsers& users) {
   if (!archive.amendment()) return std::nullopt;
@@ -457,7 +447,6 @@ std::optional<AmendedPoints> amended_points(Backends& backends, ArchiveReader& a
   });
 }
 
-/// See compress_field().
 CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
                             const FieldSettings& settings, FieldSource& field, ByteSink& sink,
                             CallTimes& times, const CompressionEvents& events) try {

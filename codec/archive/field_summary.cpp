@@ -9,7 +9,7 @@ namespace cuszi {
 
 namespace {
 
-/// `head` gives the first bytes of a list in the host's memory.
+/// `head` copies the first bytes of a list to host memory.
 template <class Head>
 Exceptions count_with(const FrameHeader& header, Bytes payload, const HashStrings& hashes,
                       const Head& head) {

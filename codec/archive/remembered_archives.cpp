@@ -13,8 +13,7 @@ namespace {
 constexpr std::uint64_t most_parts = 512;
 constexpr std::uint64_t most_corners = std::uint64_t{1} << Dims::max_rank;
 
-/// The field's corners, of which a box that is not the whole field leaves out half at least, and a
-/// point of each of a few equal parts, not all in the same column.
+/// Corners, of which every smaller box misses half, and spread points in different columns.
 std::vector<std::uint64_t> sampled_points(const Dims& dims) {
   std::vector<std::uint64_t> points;
   const std::uint64_t corners = std::uint64_t{1} << static_cast<unsigned>(dims.rank());
@@ -45,7 +44,6 @@ std::vector<std::byte> sample_of(const FieldKind& kind, Bytes values) {
   return sample;
 }
 
-/// Which values of two samples agree.
 std::vector<bool> agreement(Bytes one, Bytes other, ByteCount size) {
   std::vector<bool> agree(one.size() / size);
   for (std::size_t i = 0; i < agree.size(); ++i) {
@@ -54,7 +52,6 @@ std::vector<bool> agreement(Bytes one, Bytes other, ByteCount size) {
   return agree;
 }
 
-/// Which values of a sample are not missing.
 std::vector<bool> presence(const FieldKind& kind, const FillValues& fills, Bytes sample) {
   std::vector<bool> is_there(sample.size() / size_of(kind.dtype));
   with_type_of(kind.dtype, [&]<class T>(T value) {
@@ -70,9 +67,9 @@ std::vector<bool> presence(const FieldKind& kind, const FillValues& fills, Bytes
 }  // namespace
 
 RememberedArchives& RememberedArchives::of_process() {
-  // Never ends: HDF5 compresses what is left when the process exits.
+  // Leaked: HDF5 still compresses while the process exits.
   static RememberedArchives& all = *std::make_unique<RememberedArchives>().release();
-  // A child must not find the lock taken by a thread that it does not have.
+  // A child must not inherit a lock of a thread that it lacks.
   static const int is_registered = ::pthread_atfork(
       [] { all.mutex_.lock(); }, [] { all.mutex_.unlock(); }, [] { all.mutex_.unlock(); });
   static_cast<void>(is_registered);
@@ -100,7 +97,7 @@ bool RememberedArchives::has(const FieldKind& kind) const {
   return std::ranges::any_of(entries_, [&](const Entry& known) { return known.kind == kind; });
 }
 
-/// Restores the archives of this kind whose values were not at hand.
+/// Samples archives added without values.
 void RememberedArchives::complete(const FieldKind& kind, const Restore& restore) {
   const auto is_open = [&](const Entry& known) {
     return known.sample.empty() && known.kind == kind;
@@ -141,7 +138,7 @@ std::vector<RememberedArchives::Archive> RememberedArchives::nearest(const Field
       candidates.push_back({known.archive, std::move(agree)});
     }
   }
-  // Those that agree with most of what none of those before agrees with, and those that tie.
+  // Greedy: best cover of the values not yet covered, with ties.
   std::vector<bool> open = presence(kind, fills, sample);
   std::vector<Archive> found;
   while (found.size() < most_nearest) {
@@ -154,7 +151,7 @@ std::vector<RememberedArchives::Archive> RememberedArchives::nearest(const Field
     std::ranges::transform(candidates, std::back_inserter(gains), gain);
     const std::size_t most = gains.empty() ? 0 : *std::ranges::max_element(gains);
     if (most == 0 && found.empty() && !candidates.empty()) {
-      found.push_back(candidates.front().archive);  // which agrees in missing values
+      found.push_back(candidates.front().archive);  // agrees in missing values
     }
     if (most == 0) break;
     for (std::size_t i = 0; i < gains.size() && found.size() < most_nearest; ++i) {

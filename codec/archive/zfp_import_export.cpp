@@ -22,14 +22,13 @@ using Words = std::vector<std::uint64_t>;
 
 Bytes bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
 
-/// The words of a stream, the last one filled up with zeros.
+/// Zero-padded.
 Words words_of(Bytes stream) {
   Words words(ceil_div(stream.size(), 8));
   if (!stream.empty()) std::memcpy(words.data(), stream.data(), stream.size());
   return words;
 }
 
-/// Passes `count` bits of `words`, from bit `at` on, to put(value, bits).
 template <class Put>
 void pass_bits(const Words& words, BitCount at, BitCount count, const Put& put) {
   Reader in(words.data(), words.size(), at);
@@ -46,7 +45,6 @@ Words cut_bits(const Words& words, BitCount at, BitCount count) {
   return part;
 }
 
-/// Writes bits one after the other.
 class BitSink {
  public:
   explicit BitSink(ByteSink& sink) : sink_(sink) {}
@@ -55,7 +53,7 @@ class BitSink {
     pass_bits(words, 0, count, [&](std::uint64_t value, unsigned bits) { put(value, bits); });
   }
 
-  /// Ends with a whole word, and tells the bytes.
+  /// Pads to a whole word. Returns the size in bytes.
   ByteCount finish() {
     if (fill_ > 0) put(0, 64 - fill_);
     flush();
@@ -90,7 +88,7 @@ class BitSink {
   ByteCount written_ = 0;
 };
 
-/// Whether the blocks of all frames, one after the other, are those of the field.
+/// Whether concatenated frames have the field's blocks.
 bool cuts_between_blocks(const FieldCuts& plan) {
   if (plan.frames() == 1) return true;
   for (int axis = 0; axis < plan.axis; ++axis) {
@@ -117,8 +115,7 @@ std::vector<BitCount> starts_of(const std::vector<std::uint32_t>& chunk_bits) {
   return starts;
 }
 
-/// What is read of another's stream ends at bit `read` and must lie before its own end: the zeros
-/// that fill up its last word here are none of it.
+/// The zero padding of the last word is not part of the stream.
 void require_bits(BitCount read, BitCount end) {
   if (read > end) {
     throw ArchiveError(fmt::format("the zfp stream is truncated: {} bytes, at least {} are needed",
@@ -126,7 +123,6 @@ void require_bits(BitCount read, BitCount end) {
   }
 }
 
-/// A part of another's stream on its way to a frame.
 struct StreamPart {
   ZfpCoding coding;
   Words words;
@@ -150,7 +146,7 @@ StreamPart take_part(const Words& stream, BitCount end, const ZfpCoding& coding,
   return part;
 }
 
-/// The finite values' range, which clamps nothing then.
+/// Clamping to the finite range has no effect.
 template <class T>
 ValueRange range_of(const StreamPart& part, const Dims& dims) {
   const ZfpCoding& coding = part.coding;
@@ -182,7 +178,7 @@ std::vector<std::byte> frame_of(FrameHeader& header, const Sections& sections) {
   return frame;
 }
 
-/// The frames of an import, of bits `at` to `end`, and what there is to tell of them.
+/// Frames of bits `at` to `end`.
 template <class T>
 void import_frames(const Words& stream, BitCount at, BitCount end, const ZfpCoding& coding,
                    ArchiveWriter& writer, CompressedField& result) {
@@ -211,7 +207,7 @@ void import_frames(const Words& stream, BitCount at, BitCount end, const ZfpCodi
   }
 }
 
-/// The header of another's stream, checked; `in` stands behind it then.
+/// Leaves `in` after the header.
 ZfpHeader header_of(const ZfpImport& how, Reader& in) {
   const ZfpHeader header = how.header ? *how.header : read_zfp_header(in);
   if (!archived_type(header.scalar)) {
@@ -226,14 +222,13 @@ ZfpHeader header_of(const ZfpImport& how, Reader& in) {
   return header;
 }
 
-/// A frame of an archive on its way to a stream.
 struct FramePart {
   ZfpCoding coding;
   Words words;
   BitCount bits = 0;
 };
 
-/// The bit behind the last block: only the last chunk is looked at.
+/// Decodes only the last chunk.
 template <class T>
 BitCount end_of(const FramePart& part, const Dims& dims, Bytes index) {
   const ZfpCoding& coding = part.coding;

@@ -9,30 +9,26 @@
 
 namespace cuszi {
 
-/// How a stream of the zfp library becomes an archive.
 struct ZfpImport {
-  std::optional<ZfpHeader> header;  ///< of a stream that has none
-  ZfpConfig zfp;                    ///< of which the chunk counts
+  std::optional<ZfpHeader> header;  ///< of a stream without one
+  ZfpConfig zfp;                    ///< only its chunk matters
   IndexConfig index;
-  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
+  std::optional<ByteCount> frame_bytes;
 };
 
-/// Makes an archive of a stream of the zfp library: its blocks' bits are moved as they are, and an
-/// index is made. There is a bound of 0 if the stream is reversible, else none. Throws ArchiveError
-/// if it is damaged, InputError if an archive cannot hold it: integers, extents of 1, values that
-/// come back infinite.
+/// Converts a zfp stream to an archive by copying bits and adding an index. The bound is 0 if
+/// reversible, else none. Throws ArchiveError on damage, InputError for integers, extents of 1 and
+/// values that decode to infinity.
 CompressedField import_zfp(Bytes stream, const ZfpImport& how, ByteSink& sink);
 
-/// What an exported stream is, and what it lacks.
 struct ZfpExport {
   ZfpHeader header;
   ByteCount bytes = 0;
-  std::uint64_t patches = 0;  ///< that only the archive has
+  std::uint64_t patches = 0;  ///< lost
 };
 
-/// Writes an archive of zfp streams as one stream with the library's header, the bits as they are.
-/// Throws ArchiveError if the archive is damaged, UsageError if it holds what such a stream cannot:
-/// another predictor's frames, missing values, frames that are no whole rows of blocks.
+/// Converts an archive of zfp frames to one stream by copying bits. Throws ArchiveError on damage,
+/// UsageError for other predictors, missing values and frames that cut blocks.
 ZfpExport export_zfp(ArchiveReader& archive, ByteSink& sink);
 
 }  // namespace cuszi

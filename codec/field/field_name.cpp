@@ -31,7 +31,7 @@ constexpr std::array<Ending, 6> endings{{{".f32", DType::f32},
                                          {".bin", std::nullopt},
                                          {".raw", std::nullopt}}};
 
-// Names are read as ASCII, whatever the locale.
+// ASCII in any locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
@@ -48,10 +48,9 @@ std::string_view without_ending(std::string_view name) {
   return name;
 }
 
-/// Letters and digits between other characters.
 struct Word {
   std::string_view text;
-  char before;  ///< the character in front of it; 0 if there is none
+  char before;  ///< 0 at the start
 };
 
 std::vector<Word> words_of(std::string_view name) {
@@ -65,7 +64,6 @@ std::vector<Word> words_of(std::string_view name) {
   return words;
 }
 
-/// The word as a number, if it is one that fits.
 std::optional<std::uint64_t> number_in(std::string_view word) {
   std::uint64_t number = 0;
   const char* const end = word.data() + word.size();
@@ -74,7 +72,7 @@ std::optional<std::uint64_t> number_in(std::string_view word) {
   return number;
 }
 
-/// The dims that end a word, at least two extents with crosses between them.
+/// Two or more extents joined by "x" at a word's end.
 std::optional<Dims> dims_in_word(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_of("0123456789"), word.size()));
   std::vector<std::uint64_t> extents;
@@ -89,7 +87,7 @@ std::optional<Dims> dims_in_word(std::string_view word) {
   return extents.size() > 1 ? Dims::make(extents) : std::nullopt;
 }
 
-/// All dims in a name that are written with crosses, the last first.
+/// Last first.
 std::vector<Dims> crossed_dims(std::string_view name) {
   std::vector<Dims> found;
   for (const Word& word : words_of(name)) {
@@ -98,7 +96,7 @@ std::vector<Dims> crossed_dims(std::string_view name) {
   return found;
 }
 
-/// The numbers of a name, those that are joined with underscores or hyphens together.
+/// Grouped by underscores and hyphens.
 std::vector<std::vector<std::uint64_t>> joined_numbers(std::string_view name) {
   std::vector<std::vector<std::uint64_t>> runs;
   bool goes_on = false;
@@ -112,7 +110,7 @@ std::vector<std::vector<std::uint64_t>> joined_numbers(std::string_view name) {
   return runs;
 }
 
-/// The most of these numbers in a row, from the last ones on, whose product is `values`.
+/// The longest run, last first, whose product is `values`.
 std::optional<Dims> dims_of_product(std::span<const std::uint64_t> numbers, std::uint64_t values) {
   for (std::size_t rank = std::min<std::size_t>(numbers.size(), Dims::max_rank); rank > 0; --rank) {
     for (std::size_t end = numbers.size(); end >= rank; --end) {
@@ -144,7 +142,7 @@ std::optional<Dims> dims_in_file_name(const std::string& path,
   return std::nullopt;
 }
 
-/// The dims in the names of a file's folders, the nearest first.
+/// Nearest first.
 std::vector<Dims> folder_claims(const std::string& path) {
   std::error_code no_working_folder;
   const fs::path whole = fs::absolute(path, no_working_folder);

@@ -63,7 +63,6 @@ FrameValues FieldSource::take(std::uint64_t i) {
   return {values, std::exchange(buffer_, {})};
 }
 
-/// Makes frame `i` that of the buffer if it has been read ahead.
 bool FieldSource::take_ahead(std::uint64_t i) {
   if (!ahead_) return false;
   ahead_->reading.wait();
@@ -105,8 +104,7 @@ void FieldSource::read_part(std::uint64_t i, ByteCount offset, MutableBytes part
   to_native(part, layout_.dtype, layout_.byte_order);
 }
 
-/// The values of frame `i` among all bytes of the source, if it has them in memory. None unless
-/// they are in the machine's byte order and where values may lie.
+/// Empty unless the values are usable in place: native byte order and aligned.
 Bytes FieldSource::usable(Bytes all, std::uint64_t i) const {
   if (all.empty() || layout_.byte_order != ByteOrder::little) return {};
   const ByteCount offset = layout_.skip_bytes + plan_.first_value(i) * size_of(layout_.dtype);

@@ -13,13 +13,11 @@
 
 namespace cuszi {
 
-/// A raw field, frame by frame, in memory that holds one, and the next one where a file is read
-/// ahead: whatever happens to its file meanwhile, all that is made of a frame is made of the same
-/// values. Every function that reads throws InputError.
+/// Reads a raw field frame by frame, files one frame ahead. Each frame is read once, so that all
+/// uses see the same values even if the file changes. Readers throw InputError.
 class FieldSource {
  public:
-  /// Throws InputError if the source's size is not that of the field, unless other bytes may
-  /// follow.
+  /// Throws InputError if the size is wrong.
   FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout, const FieldCuts& plan);
 
   const FieldLayout& layout() const { return layout_; }
@@ -28,44 +26,39 @@ class FieldSource {
     return plan_.frame_dims(i).count() * size_of(layout_.dtype);
   }
 
-  /// True if frames can be read only once and in their order.
+  /// Whether frames can be read only once, in order.
   bool is_stream() const { return !source_->size() && !whole_; }
 
-  /// Reads the whole field into memory, so that all frames can be read again.
+  /// Loads the field, so that frames can be read again.
   void hold();
 
-  /// The values of frame `i` in the machine's byte order, valid until the next call. The last frame
-  /// asked for can be asked for again, whatever the source, unless its memory was taken.
+  /// Frame `i` in native byte order, valid until the next call. The last frame can be read again
+  /// unless take() moved it.
   Bytes frame(std::uint64_t i);
 
-  /// Promises that every frame is asked for once, so that take() may give its memory away.
+  /// Promises to read each frame once, so that take() may move it.
   void use_once() { is_used_once_ = true; }
 
-  /// The values of frame `i` as frame() gives them, with their memory if it is the source's own and
-  /// every frame is used once.
+  /// As frame(), with ownership if possible.
   FrameValues take(std::uint64_t i);
 
-  /// The values of frame `i` where the source has them in a device's memory; else none.
+  /// Frame `i` in device memory; empty if it is not there.
   Bytes device_frame(std::uint64_t i) const;
 
-  /// Fills `part` with the values of frame `i` from byte `offset` on, in the machine's byte order;
-  /// for several threads at once. Not in a stream.
+  /// Reads from byte `offset`, in native byte order. Thread-safe. Not for streams.
   void read_part(std::uint64_t i, ByteCount offset, MutableBytes part) const;
 
-  /// Checks `hash`, the block_hash of frame `i`, against that of earlier readings; to be called
-  /// whenever the frame has been read. For several threads with a frame each. Throws InputError if
-  /// it differs: the file was changed meanwhile.
+  /// Compares `hash` (block_hash) with earlier reads; call after each. Thread-safe for different
+  /// frames. Throws InputError if the file has changed.
   void recognise(std::uint64_t i, std::uint64_t hash);
 
-  /// Throws if others have changed the field's file meanwhile; to be called when the field is no
-  /// longer needed.
+  /// Throws InputError if the file has changed; call at the end.
   void expect_unchanged() const { source_->expect_unchanged(); }
 
-  /// The open file that is read, if it is one; else -1.
+  /// -1 if there is no file.
   int descriptor() const { return source_->descriptor(); }
 
  private:
-  /// The next frame on its way from a file.
   struct Ahead {
     Buffer buffer;
     std::optional<std::uint64_t> frame;
@@ -86,14 +79,14 @@ class FieldSource {
   FieldCuts plan_;
   Buffer buffer_;
   std::unique_ptr<Ahead> ahead_;
-  std::optional<std::uint64_t> held_;                 ///< the frame in the buffer
-  bool whole_ = false;                                ///< the buffer holds the field
-  bool is_used_once_ = false;                         ///< see use_once()
-  ByteCount position_ = 0;                            ///< in a stream
-  std::vector<std::optional<std::uint64_t>> hashes_;  ///< of the frames that have been read
+  std::optional<std::uint64_t> held_;  ///< frame in the buffer
+  bool whole_ = false;                 ///< holds the field
+  bool is_used_once_ = false;
+  ByteCount position_ = 0;                            ///< of a stream
+  std::vector<std::optional<std::uint64_t>> hashes_;  ///< per frame read
 };
 
-/// Opens a field as the options say and plans its frames, of about `frame_bytes` if given.
+/// Opens a field; plans frames of about `frame_bytes`, if given.
 FieldSource open_field(const std::string& path, const FieldOptions& options,
                        std::optional<ByteCount> frame_bytes = {});
 

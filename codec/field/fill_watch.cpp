@@ -15,13 +15,13 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::uint64_t least_samples = 512;  ///< of a part
+constexpr std::uint64_t least_samples = 512;  ///< per part
 constexpr std::uint64_t most_samples = 4096;
 constexpr std::uint64_t points_per_sample = 256;
 constexpr std::uint64_t fewest_others = 16;
 
-/// What it takes that a value is suspected: distance from the others, in units of theirs from each
-/// other, with so many drawn or counted points. Values that are rarely drawn may be honest peaks.
+/// Thresholds for a suspect: distance from the other values relative to their spread, and points
+/// drawn or counted. Rarely drawn values may be real peaks.
 struct Suspicion {
   double distance;
   std::uint64_t drawn;
@@ -38,8 +38,7 @@ std::string text_of(double value, DType dtype) {
       dtype, [&](auto zero) { return fmt::format("{}", static_cast<decltype(zero)>(value)); });
 }
 
-/// The doubles that someone may have meant by a value who has it as f32: the f32 itself, and what
-/// its digits say.
+/// What a user may mean by an f32 value: itself, or its shortest decimal.
 std::vector<double> in_other_precision(double value) {
   if (std::abs(value) > std::numeric_limits<float>::max()) return {};
   const auto single = static_cast<float>(value);
@@ -51,14 +50,14 @@ std::vector<double> in_other_precision(double value) {
   return others;
 }
 
-/// The digits of a value as someone may have written it, as f32 if it is one.
+/// Shortest decimal, of f32 if it is one.
 std::string digits_of(double value) {
   const bool is_single = std::abs(value) <= std::numeric_limits<float>::max() &&
                          double{static_cast<float>(value)} == value;
   return is_single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
-/// 99, 999.9 and the like of either sign, and the least integers of 16, 32 and 64 bits.
+/// 99, 999.9 and similar, and the least integers of 16, 32 and 64 bits.
 bool is_nines(double value) {
   if (value == -0x1p15 || value == 1 - 0x1p15 || value == -0x1p31 || value == 1 - 0x1p31 ||
       value == -0x1p63) {
@@ -69,7 +68,7 @@ bool is_nines(double value) {
          std::count(digits.begin(), digits.end(), '9') > 1;
 }
 
-/// 1e15, 1e20, 1e36 and the like of either sign, what netCDF writes, and the largest floats.
+/// 1e15, 1e36 and similar, NetCDF's fill value, and the largest floats.
 bool is_huge(double value) {
   const double magnitude = std::abs(value);
   if (magnitude == netcdf_fill_value ||
@@ -125,8 +124,8 @@ void SampleTails::add_counted(double value, std::uint64_t points) {
   if (Seen* const known = seen(value)) known->counted += points;
 }
 
-/// What there is of a value that may be an end; nothing for others. What is erased has as many
-/// values on either side as are kept: it never is an end again.
+/// Null if the value cannot be an end. Erased values never become ends again: enough values lie
+/// beyond them.
 SampleTails::Seen* SampleTails::seen(double value) {
   if (inner_low_ < value && value < inner_high_) return nullptr;
   const auto [entry, is_new] = ends_.try_emplace(value);
@@ -141,7 +140,6 @@ void SampleTails::trim() {
   inner_high_ = std::next(ends_.begin(), kept)->first;
 }
 
-/// Whether the `low` least and the `high` greatest values are.
 bool SampleTails::are_far_out(std::size_t low, std::size_t high) const {
   if (low + high + 2 > ends_.size()) return false;
   const auto first = std::next(ends_.begin(), static_cast<std::ptrdiff_t>(low));
@@ -230,7 +228,7 @@ void FillWatch::look_at(const Part& part) {
   if (look_.range_counts && part.scan->missing < part.points) count_ends(part);
 }
 
-/// Quick kinds of coding take no more than a nanosecond a point.
+/// About a nanosecond per point, for fast presets.
 std::uint64_t FillWatch::samples_of(std::uint64_t points) const {
   const std::uint64_t wanted =
       look_.samples.value_or(std::clamp(points / points_per_sample, least_samples, most_samples));
@@ -260,7 +258,7 @@ void FillWatch::look_at(DType dtype, std::uint64_t points, std::span<const doubl
   points_ += points;
 }
 
-/// As if enough points had them.
+/// Assumes that enough points have the ends' values.
 std::vector<double> FillWatch::doubtful_ends(double min, double max) const {
   SampleTails tails = tails_;
   for (const double end : {min, max}) {
@@ -271,7 +269,7 @@ std::vector<double> FillWatch::doubtful_ends(double min, double max) const {
   return suspects;
 }
 
-/// A peak that few points have is honest, and must not hide what lies less far out.
+/// A rare peak is real and must not mask closer suspects.
 void FillWatch::count_ends(const Part& part) {
   for (const double end : doubtful_ends(part.scan->min, part.scan->max)) {
     const std::uint64_t points = part.count(end);
@@ -284,8 +282,7 @@ bool FillWatch::is_named(double value) const {
                      [&](const Fill& fill) { return fill.value == value; });
 }
 
-/// Values of f32 that were turned into f64 are those of f32 still. What is in the part but no fill
-/// value lies within its range.
+/// Checks for f32 values widened to f64, within the part's range.
 void FillWatch::look_for(Fill& fill, const Part& part) const {
   if (!fill.seen) fill.seen = part.scan->missing != 0 && part.count(fill.value) != 0;
   if (fill.instead || part.dtype == DType::f32) return;

@@ -15,54 +15,47 @@
 
 namespace cuszi {
 
-/// Values of a device that are smaller than so many bounds are not looked at for fill values: those
-/// lie far outside the others.
+/// Device values below so many bounds are not checked: fill values lie far outside the others.
 inline constexpr double ordinary_bounds = 16384;
 
-/// What a user should know of a field's fill values.
 struct FillWarning {
   enum class Kind {
-    suspect,    ///< a value looks as if it meant "missing", but is no fill value
-    misnamed,   ///< a fill value differs from what the field has by a rounding to f32
-    unmatched,  ///< no point has a fill value that some should have
+    suspect,    ///< an unnamed value that looks like a fill value
+    misnamed,   ///< differs from the field's value by rounding to f32
+    unmatched,  ///< expected, but absent
   };
 
   Kind kind;
-  std::string value;       ///< the suspect, or the fill value
-  std::string other = {};  ///< what the field has instead of a misnamed fill value
+  std::string value;       ///< suspect or fill value
+  std::string other = {};  ///< the field's value, if misnamed
 
-  /// Whether a relative bound refers to a range with values that mean "missing".
+  /// Whether it falsifies a relative bound's range.
   bool spoils_range() const { return kind != Kind::unmatched; }
 
-  /// The warning as one line that is no full sentence. `option` names the option for fill values,
-  /// like "--fill-value".
+  /// One line. `option` names the option for fill values, like "--fill-value".
   std::string text(std::string_view option) const;
 };
 
-/// The warnings that make a result useless, in one line; empty if there are none.
+/// Warnings that make a result useless, in one line.
 std::string spoiling(const std::vector<FillWarning>& warnings, std::string_view option);
 
-/// The least and the greatest values of a sample that grows, and how often each was drawn or
-/// counted.
+/// Extreme values of a growing sample, with their points.
 class SampleTails {
  public:
-  /// Takes in the value that was drawn at a point; one that is drawn again counts once.
+  /// Adds the value drawn at `point`, which counts once.
   void add(double value, std::uint64_t point);
-  /// Takes in a value that so many points have, whether or not it was drawn.
   void add_counted(double value, std::uint64_t points);
 
-  /// Values that look like fill values, up to three at either end: each lies so many times further
-  /// from the other values than those lie from each other, and is on so many points, as
-  /// suspicion_of() says.
+  /// Up to three suspects at either end, see suspicion_of().
   std::vector<double> far_out() const;
 
  private:
-  static constexpr std::size_t kept = 4;  ///< distinct values at either end
+  static constexpr std::size_t kept = 4;  ///< at either end
 
   struct Seen {
     std::uint64_t drawn = 0;
     std::uint64_t counted = 0;
-    std::uint64_t point = 0;  ///< where it was drawn last
+    std::uint64_t point = 0;  ///< last drawn
   };
 
   Seen* seen(double value);
@@ -71,58 +64,54 @@ class SampleTails {
 
   std::map<double, Seen> ends_;
   std::uint64_t drawn_ = 0;
-  double inner_low_ = std::numeric_limits<double>::infinity();    ///< from there to `inner_high_`
-  double inner_high_ = -std::numeric_limits<double>::infinity();  ///< no end can be
+  double inner_low_ = std::numeric_limits<double>::infinity();  ///< values from here to inner_high_
+  double inner_high_ = -std::numeric_limits<double>::infinity();  ///< cannot be ends
 };
 
-/// How a FillWatch looks at a field.
 struct FillLook {
-  std::size_t expected = 0;  ///< how many of the first fill values should be somewhere in the field
-  /// Drawn of each part; nothing: as many as take little time.
+  std::size_t expected = 0;  ///< leading fill values that should occur
+  /// Per part; nullopt: default.
   std::optional<std::uint64_t> samples = {};
-  std::optional<double> padding = {};  ///< a value that is never suspected
-  bool range_counts = false;  ///< the least and the greatest value are suspected, however few
+  std::optional<double> padding = {};  ///< never suspected
+  bool range_counts = false;           ///< suspect rare ends
 };
 
-/// Looks at the parts of a field for values that mean "missing" and are none of its fill values.
+/// Detects unnamed and misnamed fill values.
 class FillWatch {
  public:
   explicit FillWatch(const FillValues& fills, const FillLook& look = {});
 
-  /// Looks at a frame that has been loaded, unless its backend has not scanned it yet, and a sample
-  /// has no larger magnitude than `ordinary`.
+  /// Checks a frame; skips one that is not scanned and whose sampled magnitudes are at most
+  /// `ordinary`.
   void look_at(const LoadedFrame& frame, double ordinary = 0);
 
-  /// Looks at values in the host's memory.
+  /// Checks values in host memory.
   void look_at(DType dtype, Bytes bytes);
 
-  /// How many values are drawn of a part of so many points: all of a small one, in their order,
-  /// else those at sample_point(k, points).
+  /// Sample size: all points in order, or those at sample_point(k, points).
   std::uint64_t samples_of(std::uint64_t points) const;
 
-  /// Looks at what was drawn of a part of so many points, without fill values.
+  /// Checks a sample without fill values.
   void look_at(DType dtype, std::uint64_t points, std::span<const double> sample);
 
-  /// The ends of the range of a part, in which a sample was looked at, that are suspected if enough
-  /// points have them.
+  /// Ends of a sampled part that are suspected if enough points have them.
   std::vector<double> doubtful_ends(double min, double max) const;
 
-  /// The warnings after all parts of the field have been looked at.
+  /// Call after all parts.
   std::vector<FillWarning> warnings() const;
 
  private:
-  /// A part of the field, wherever it is.
   struct Part {
     DType dtype;
     std::uint64_t points;
     std::function<std::vector<double>(std::span<const std::uint64_t>)> values_at;
-    std::function<std::uint64_t(double)> count;  ///< of the points that have a value
-    const FieldScan* scan;                       ///< none if it is not needed
+    std::function<std::uint64_t(double)> count;  ///< points with a value
+    const FieldScan* scan;                       ///< null if not needed
   };
 
   struct Fill {
     double value;
-    bool seen;  ///< or need not be
+    bool seen;  ///< or not expected
     std::optional<double> instead = {};
   };
 
@@ -138,7 +127,7 @@ class FillWatch {
   FillLook look_;
   std::vector<Fill> fills_;
   SampleTails tails_;
-  std::uint64_t points_ = 0;  ///< of the parts that were looked at
+  std::uint64_t points_ = 0;  ///< so far
   DType dtype_ = DType::f64;
 };
 

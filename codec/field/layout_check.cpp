@@ -18,13 +18,13 @@ constexpr std::uint64_t fewest_values = 16384;
 constexpr std::uint64_t sampled_blocks = 32;
 constexpr std::uint64_t block_values = 256;
 constexpr double least_gain = 2;
-constexpr double sharp = 0.8;  ///< the differences of a true neighbour over those of places nearby
+constexpr double sharp = 0.8;  ///< greatest ratio of neighbours' differences to those nearby
 constexpr double strange_share = 1.0 / 3;
 constexpr double usual_share = 0.02;
 
 using Extents = std::vector<std::uint64_t>;
 
-/// Reads blocks that are spread over the field.
+/// Evenly spread blocks.
 class Sampler {
  public:
   Sampler(DType dtype, std::uint64_t values, const ReadValues& read)
@@ -32,7 +32,7 @@ class Sampler {
 
   std::uint64_t values() const { return values_; }
 
-  /// The first value of block `i`, where it and the values `distance` behind it can be read.
+  /// The block at `distance` is readable, too.
   std::uint64_t start(std::uint64_t i, std::uint64_t distance) const {
     const std::uint64_t room = values_ - distance - block_values;
     return room / sampled_blocks * i + room / (2 * sampled_blocks);
@@ -63,21 +63,20 @@ class Sampler {
   std::vector<std::byte> bytes_;
 };
 
-/// Mean absolute differences between values at a distance, each measured once.
+/// Mean absolute, memoised.
 class Differences {
  public:
   Differences(Sampler sampler, const FillValues& fills)
       : sampler_(std::move(sampler)), fills_(fills) {}
 
-  /// Infinite where too few values can be read.
+  /// Infinite if too few values can be read.
   double operator()(std::uint64_t distance) {
     const auto [at, is_new] = known_.try_emplace(distance, infinite);
     if (is_new && distance + 2 * block_values < sampler_.values()) at->second = measure(distance);
     return at->second;
   }
 
-  /// True if values at this distance are nearer to each other than those at a few `units` more or
-  /// less.
+  /// Less than those a few units away.
   bool is_sharp(std::uint64_t distance, std::uint64_t unit) {
     const std::uint64_t away = unit * std::max<std::uint64_t>(distance / unit / 8, 1);
     const double nearby = std::min((*this)(distance - away), (*this)(distance + away));
@@ -102,7 +101,7 @@ class Differences {
       const std::vector<double> there = sampler_.values_at(first + distance);
       for (std::size_t j = 0; j < here.size(); ++j) {
         if (!is_known(here[j]) || !is_known(there[j])) continue;
-        sum += std::abs(here[j] / 2 - there[j] / 2);  // halves, so that no difference overflows
+        sum += std::abs(here[j] / 2 - there[j] / 2);  // halves avoid overflow
         ++count;
       }
     }
@@ -114,7 +113,7 @@ class Differences {
   std::map<std::uint64_t, double> known_;
 };
 
-/// The distances of neighbours along the axes, the fastest first.
+/// Fastest first.
 Extents strides_of(const Extents& extents) {
   Extents strides{1};
   for (std::size_t axis = extents.size(); axis-- > 1;) {
@@ -123,8 +122,7 @@ Extents strides_of(const Extents& extents) {
   return strides;
 }
 
-/// How many times smoother a field is with `other` strides, judged by the first that differs; 0 if
-/// they are not evidently better.
+/// By the first stride that differs; 0 without clear evidence.
 double gain_of(const Extents& other, const Extents& given, Differences& differences) {
   const auto [there, here] = std::mismatch(other.begin(), other.end(), given.begin());
   if (there == other.end()) return 0;
@@ -142,7 +140,6 @@ double sum_over(const Extents& strides, Differences& differences) {
   return sum;
 }
 
-/// The dims with their extents of more than 1 replaced.
 Dims with_extents(const Dims& dims, const Extents& extents) {
   Extents all(dims.extents().begin(), dims.extents().end());
   auto next = extents.begin();
@@ -152,7 +149,7 @@ Dims with_extents(const Dims& dims, const Extents& extents) {
   return Dims::make(all).value();
 }
 
-/// The share of the values that are not zero and beyond all measure.
+/// Share out of the plausible range; zeros are plausible.
 double share_of_strange(const std::vector<double>& values, DType dtype) {
   const double most = dtype == DType::f32 ? 1e18 : 1e60;
   const auto strange = std::count_if(values.begin(), values.end(), [&](double value) {
@@ -196,7 +193,7 @@ std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t val
   for (std::uint64_t i = 0; i < sampled_blocks; ++i) {
     const Bytes block = sampler.bytes_at(sampler.start(i, 0));
     std::vector<std::byte> turned(block.begin(), block.end());
-    to_native(turned, layout.dtype, ByteOrder::big);  // the other order, whatever this one is
+    to_native(turned, layout.dtype, ByteOrder::big);  // swaps on any machine
     const std::vector<double> a = sampler.doubles_in(block);
     const std::vector<double> b = sampler.doubles_in(turned);
     now.insert(now.end(), a.begin(), a.end());

@@ -8,24 +8,21 @@
 
 namespace cuszi {
 
-/// Fills memory with a field's values from the one of this number on, in the machine's byte order.
+/// Reads values from index `first`, in native byte order.
 using ReadValues = std::function<void(std::uint64_t first, MutableBytes out)>;
 
-/// Other dims that a field seems to have.
 struct OtherDims {
-  Dims dims;        ///< the same extents in another order
-  double gain = 0;  ///< how many times smaller the differences between neighbours are
+  Dims dims;        ///< same extents, other order
+  double gain = 0;  ///< ratio of neighbours' differences
 };
 
-/// Looks at a small sample for dims in the wrong order: neighbours along some axis differ at least
-/// twice as much as they would in another order, in which a row more or less is worse. `values` is
-/// how many can be read; fields of less than 16384 are not judged.
+/// Samples for dims in the wrong order: neighbours along an axis differ at least twice as much as
+/// in another order. Nullopt below 16384 `values`.
 std::optional<OtherDims> smoother_dims(const FieldLayout& layout, std::uint64_t values,
                                        const FillValues& fills, const ReadValues& read);
 
-/// Looks at a small sample for the wrong byte order: a third of the values are beyond all measure
-/// (f32: 1e18, f64: 1e60, or their reciprocals), and none to speak of in the other order. Returns
-/// the largest of the sample.
+/// Samples for the wrong byte order: a third of the values exceed 1e18 (f32) or 1e60 (f64) or are
+/// below their reciprocals, few with swapped bytes. Returns the largest.
 std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t values,
                                     const ReadValues& read);
 

@@ -19,8 +19,7 @@ constexpr Module module_of(Format format) {
                                   : Module{"libcuszi_hdf5.so", "HDF5"};
 }
 
-/// None if the module cannot be loaded, as dlerror() says. It is looked for where the program's
-/// RUNPATH says, and never unloaded: its library keeps state.
+/// Null on failure, see dlerror(). Searches RUNPATH. Never unloads: the library keeps state.
 void* symbol_of(const Module& module, const char* name) {
   void* const loaded = ::dlopen(module.file, RTLD_NOW | RTLD_LOCAL);
   return loaded == nullptr ? nullptr : ::dlsym(loaded, name);

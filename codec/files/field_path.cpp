@@ -42,7 +42,7 @@ const Ending* ending_of(std::string_view file) {
   return found == endings.end() ? nullptr : found;
 }
 
-/// By its first bytes, then by its name, which alone tells a file of NetCDF-4 from others of HDF5.
+/// Content decides before the name, but only the name separates NetCDF-4 from HDF5.
 Format format_of(const std::string& file) {
   const Format named = format_in_name(file);
   const Format found = format_in_bytes(file);
@@ -50,7 +50,7 @@ Format format_of(const std::string& file) {
   return found == Format::raw || is_netcdf4 ? named : found;
 }
 
-/// store.zarr, store.zarr/T and store.zarr:T.
+/// store.zarr, store.zarr/T, store.zarr:T.
 void refuse_zarr(const std::string& name) {
   constexpr std::string_view ending = ".zarr";
   const std::size_t at = name.find(ending);

@@ -10,12 +10,10 @@ namespace cuszi {
 
 namespace {
 
-/// Indices of the last axis that are read together: what they have at a place makes up a run of
-/// values in C order.
+/// Slabs of the last axis read together: a run in C order per position.
 constexpr std::uint64_t most_slabs = 32;
 
-/// Goes through all indices but the last of a shape, the first the fastest, and knows where the
-/// values of each begin in C order.
+/// Iterates over all but the last index, first axis fastest, with C-order offsets.
 class CPlaces {
  public:
   explicit CPlaces(const std::vector<std::uint64_t>& shape)
@@ -44,7 +42,7 @@ class CPlaces {
   std::uint64_t place_ = 0;
 };
 
-/// Reads values of one size, as integers, into C order.
+/// Moves values as integers.
 template <class Word>
 void read_in_c_order(const FileSource& file, const NpyArray& array, MutableBytes out) {
   auto* const values = reinterpret_cast<Word*>(out.data());

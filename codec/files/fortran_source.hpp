@@ -10,8 +10,7 @@
 
 namespace cuszi {
 
-/// The values of a file of NumPy in Fortran order as they would lie in C order, the last axis the
-/// fastest. All of them are read when the first is asked for, and held.
+/// A Fortran-order NumPy file in C order, loaded by the first read.
 class FortranSource final : public ByteSource {
  public:
   FortranSource(std::unique_ptr<FileSource> file, NpyArray array);
@@ -30,7 +29,7 @@ class FortranSource final : public ByteSource {
   NpyArray array_;
   ByteCount at_ = 0;
   mutable std::once_flag once_;
-  mutable Buffer values_;  ///< in C order
+  mutable Buffer values_;
 };
 
 }  // namespace cuszi

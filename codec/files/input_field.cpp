@@ -27,7 +27,6 @@ void refuse_layout(const std::string& name, const FieldOptions& options) {
       name, said));
 }
 
-/// A field of a file that describes itself.
 struct FoundField {
   std::unique_ptr<ByteSource> source;
   FieldLayout layout;
@@ -45,7 +44,7 @@ InputField field_in_frames(FoundField found, std::optional<ByteCount> frame_byte
           found.bytes_behind};
 }
 
-/// The dims of extents of which axes beyond four are merged.
+/// Merges leading axes beyond four.
 Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
   const std::string text = fmt::format("{}", fmt::join(extents, "x"));
   if (extents.size() > static_cast<std::size_t>(Dims::max_rank)) std::erase(extents, 1);
@@ -64,7 +63,7 @@ Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
   return *dims;
 }
 
-/// True if the values of an array lie in C order, whatever its file says.
+/// One non-trivial axis is always in C order.
 bool is_in_c_order(const NpyArray& array) {
   return !array.is_fortran || std::count_if(array.shape.begin(), array.shape.end(),
                                             [](std::uint64_t extent) { return extent > 1; }) <= 1;
@@ -101,7 +100,6 @@ std::string float_variables(const std::vector<Variable>& variables) {
                        : "its variables of f32 and f64 are " + names;
 }
 
-/// The variable that is named, else the only field.
 Variable chosen_variable(const FieldPath& path, Container& container) {
   if (!path.variable.empty()) {
     if (auto variable = container.find(path.variable)) return *variable;
@@ -132,7 +130,7 @@ void require_readable(const std::string& name, const Variable& variable) {
           : fmt::format("{}: holds {}, not f32 or f64", name, variable.type));
 }
 
-/// Which of `fills` a variable has somewhere, of which `source` has the values.
+/// Fills that occur in `source`.
 template <class T>
 std::vector<double> present(const std::vector<double>& fills, const ByteSource& source) {
   constexpr std::size_t values_at_once = 1 << 20;
@@ -151,12 +149,12 @@ std::vector<double> present(const std::vector<double>& fills, const ByteSource& 
   for (const double fill : fills) {
     const auto entry = is_there.find(static_cast<T>(fill));
     if (entry->second) found.push_back(fill);
-    entry->second = false;  // once, if two are the same as T
+    entry->second = false;  // equal as T
   }
   return found;
 }
 
-/// What a variable says means missing; of more than there can be, what it has.
+/// If an archive cannot hold all, only those that occur.
 FillValues fills_of(const std::string& name, const Variable& variable, const ByteSource& source) {
   std::vector<double> wanted = variable.fills;
   if (wanted.size() > FillValues::max_count) {

@@ -20,15 +20,14 @@ constexpr std::size_t version_at = magic.size();
 constexpr std::size_t size_at = magic.size() + 2;
 constexpr std::uint64_t most_header_bytes = 1 << 20;
 
-/// The text of a file's header: a dictionary as Python writes it.
+/// A Python dictionary.
 struct Header {
-  std::string name;  ///< of the file
+  std::string name;
   std::string text;
-  ByteCount end = 0;  ///< where the values begin
+  ByteCount end = 0;
 
   [[noreturn]] void refuse(const std::string& why) const { throw InputError(name + ": " + why); }
 
-  /// What stands behind a key, from its first character on.
   std::string_view value_of(std::string_view key) const {
     for (const char quote : {'\'', '"'}) {
       const std::size_t at = text.find(fmt::format("{}{}{}:", quote, key, quote));
@@ -65,7 +64,7 @@ Header read_header(const FileSource& file) {
   return header;
 }
 
-/// '<f4' and the like.
+/// '<f4' and similar.
 void read_type(const Header& header, NpyArray& array) {
   const std::string_view value = header.value_of("descr");
   const std::string_view type =
@@ -96,7 +95,6 @@ std::vector<std::uint64_t> read_shape(const Header& header) {
   return extents;
 }
 
-/// True if a file can hold an array of this shape.
 bool is_possible_shape(std::span<const std::uint64_t> shape) {
   constexpr std::uint64_t most = std::uint64_t{1} << 60;
   std::uint64_t values = 1;

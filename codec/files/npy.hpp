@@ -12,24 +12,23 @@
 
 namespace cuszi {
 
-/// The array in a file of NumPy, as the file tells of it.
 struct NpyArray {
   DType dtype = DType::f32;
   ByteOrder byte_order = ByteOrder::little;
-  std::vector<std::uint64_t> shape;  ///< none of a scalar
-  bool is_fortran = false;           ///< the first axis is the fastest in the file
-  ByteCount header_bytes = 0;        ///< in front of the values
-  ByteCount bytes_behind = 0;        ///< that follow the values in the file
+  std::vector<std::uint64_t> shape;  ///< empty for a scalar
+  bool is_fortran = false;           ///< first axis fastest
+  ByteCount header_bytes = 0;
+  ByteCount bytes_behind = 0;  ///< after the values
 
   std::uint64_t values() const { return product(shape); }
   ByteCount bytes() const { return values() * size_of(dtype); }
 };
 
-/// Reads the header of a file of NumPy (.npy, versions 1 to 3 of its format). Throws InputError if
-/// the file is none, is cut short, or holds no values or others than f32 or f64.
+/// Parses a header of version 1 to 3. Throws InputError on damage and for types other than f32 and
+/// f64.
 NpyArray npy_array(const FileSource& file);
 
-/// What stands in front of values in C order to make a file of NumPy.
+/// Header of an array in C order.
 std::string npy_header(DType dtype, ByteOrder order, const Dims& dims);
 
 }  // namespace cuszi

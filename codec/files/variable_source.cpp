@@ -7,10 +7,10 @@ namespace cuszi {
 
 namespace {
 
-constexpr ByteCount least_read = 4 << 20;   ///< worth a call
-constexpr ByteCount most_held = 256 << 20;  ///< in memory, unless less cannot be read
+constexpr ByteCount least_read = 4 << 20;   ///< per call
+constexpr ByteCount most_held = 256 << 20;  ///< unless a chunk is larger
 
-/// The libraries of containers let one thread in.
+/// The container libraries are not thread-safe.
 std::mutex& libraries() {
   static std::mutex mutex;
   return mutex;
@@ -59,7 +59,7 @@ std::size_t VariableSource::read_at(ByteCount offset, MutableBytes out) const {
   return wanted;
 }
 
-/// Whole parts go straight to `out`; of others, the part is held for who asks for the rest of it.
+/// Caches a partly read chunk.
 std::size_t VariableSource::read_some(ByteCount offset, MutableBytes out) const {
   const std::uint64_t row = offset / row_bytes_;
   const std::uint64_t in_cut = row % rows_;

@@ -9,11 +9,10 @@
 
 namespace cuszi {
 
-/// The values of a variable of f32 or f64 as bytes, in the machine's order, slowest axis first.
-/// What is stored together is read once if it is asked for in order.
+/// Values in native order, slowest axis first. Sequential reads load each chunk once.
 class VariableSource final : public ByteSource {
  public:
-  /// `file` is the container's, by which changes are noticed.
+  /// `file` detects changes.
   VariableSource(std::string name, std::shared_ptr<Container> container, Variable variable,
                  std::unique_ptr<FileSource> file);
 
@@ -28,7 +27,7 @@ class VariableSource final : public ByteSource {
   ByteCount skip(ByteCount count) override;
 
  private:
-  /// Rows `first` to `first` + `count`, all within one index of the axes in front of the cut.
+  /// All rows lie within one index of the axes before the cut.
   void read_rows(std::uint64_t first, std::uint64_t count, MutableBytes out) const;
   std::size_t read_some(ByteCount offset, MutableBytes out) const;
 
@@ -36,11 +35,11 @@ class VariableSource final : public ByteSource {
   std::shared_ptr<Container> container_;
   Variable variable_;
   std::unique_ptr<FileSource> file_;
-  std::size_t cut_ = 0;          ///< the axis that rows are counted along
-  ByteCount size_ = 0;           ///< of all values
-  ByteCount row_bytes_ = 0;      ///< of the values behind one index of the cut
+  std::size_t cut_ = 0;  ///< axis of rows
+  ByteCount size_ = 0;
+  ByteCount row_bytes_ = 0;
   std::uint64_t rows_ = 1;       ///< along the cut
-  std::uint64_t thickness_ = 1;  ///< rows that are read together
+  std::uint64_t thickness_ = 1;  ///< rows per chunk
   ByteCount at_ = 0;
   mutable std::uint64_t held_first_ = 0;
   mutable std::uint64_t held_rows_ = 0;

@@ -11,54 +11,50 @@
 
 namespace cuszi {
 
-/// Whether frames are computed on a device where it is up to this choice.
 bool computes_on_device(const DeviceChoice& choice);
 
-/// The backends of a run: the devices', or the CPU's, which is made when it is first needed.
+/// Devices, or the CPU, created on first use.
 class Backends {
  public:
-  /// Prepares to compute as `choice` says. Throws DeviceError if a device that it names is not
-  /// there.
+  /// Throws DeviceError if a device is missing.
   explicit Backends(const DeviceChoice& choice);
 
-  /// Devices of the caller's own.
+  /// The caller's devices.
   explicit Backends(std::unique_ptr<Backend> device);
   explicit Backends(std::vector<std::unique_ptr<Backend>> devices)
       : devices_(std::move(devices)), why_lost_(devices_.size()) {}
 
-  /// The backends that make frames with these settings, side by side: one of each device that was
-  /// not given up. Throws DeviceError.
+  /// Backends that compress, one per device in use. Throws DeviceError.
   std::vector<Backend*> all_for_config(const FrameConfig& config);
-  /// The backends that restore frames.
   std::vector<Backend*> all_for_frames();
 
-  /// The first of them, for what one backend does.
+  /// The first backend.
   Backend& for_config(const FrameConfig& config) { return *all_for_config(config).front(); }
   Backend& for_frames() { return *all_for_frames().front(); }
 
-  /// The first device's backend, if there is a device.
+  /// Null without a device.
   Backend* device() { return devices_.empty() ? nullptr : &for_frames(); }
 
-  /// Gives up a device, of several, that has failed.
+  /// Drops a failed device.
   void lose(const Backend& device, const std::string& why);
 
-  /// What there is to tell of devices that were given up, each in one line.
+  /// Reasons of dropped devices, a line each.
   std::vector<std::string> losses() const;
 
-  /// The names of the backends that were used last: "cpu", or "NVIDIA H100 + NVIDIA H100".
+  /// Last used: "cpu", or "NVIDIA H100 + NVIDIA H100".
   std::string last_name() const { return last_name_; }
 
  private:
   std::unique_ptr<Backend> cpu_;
   std::vector<std::unique_ptr<Backend>> devices_;
-  std::vector<std::optional<std::string>> why_lost_;  ///< each device; nothing if it was not
+  std::vector<std::optional<std::string>> why_lost_;  ///< nullopt while in use
   std::string last_name_;
 };
 
-/// The version of the CUDA toolkit that this was built with, if there was one.
+/// Nullopt without CUDA.
 std::optional<std::string> cuda_toolkit();
 
-/// The version of nvCOMP, which Lossless::bitcomp needs, if it is used and can be loaded.
+/// Nullopt without nvCOMP.
 std::optional<std::string> nvcomp_version();
 
 }  // namespace cuszi

@@ -7,17 +7,15 @@
 
 namespace cuszi {
 
-/// The most frames in a device's memory: those in work, and one that is brought or taken away
-/// meanwhile.
+/// One per track and one in transfer.
 inline constexpr std::size_t frames_in_memory = most_tracks + 1;
 
-/// What a device's buffers hold, as many of each kind as there may be frames in memory.
 enum class DeviceBuffer : std::size_t { field, archive, restored };
 
-/// The first of the buffers for frames that stay on the device.
+/// Of frames that stay on the device.
 inline constexpr std::size_t first_kept_buffer = 3 * frames_in_memory;
 
-/// The number, as Transfer::memory() counts them, of a kind's buffer for a track by its place.
+/// Buffer number for Transfer::memory().
 constexpr std::size_t buffer_for(DeviceBuffer kind, std::size_t place) {
   return static_cast<std::size_t>(kind) * frames_in_memory + place;
 }

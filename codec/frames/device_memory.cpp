@@ -16,7 +16,7 @@ namespace cuszi {
 
 namespace {
 
-/// From or to a device, or both.
+/// Either side may be a device's.
 void copy_by_device(Bytes from, MutableBytes to) { gpu::copy(from, to); }
 
 void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }

@@ -12,17 +12,15 @@
 
 namespace cuszi {
 
-/// The number of the device in whose memory a pointer points; none for the host's.
+/// Device that owns the memory; nullopt for the host.
 std::optional<int> device_of(const void* memory);
 
-/// Whether kernels reach memory by its address: that of a device, or page-locked.
+/// Whether kernels can access it: device or page-locked memory.
 bool is_reached_by_devices(const void* memory);
 
-/// Tells the devices of many pointers. Asks but once for pointers into one piece of memory, as long
-/// as few pieces take turns: the memory must stay where it is meanwhile.
+/// Caches the device per allocation; allocations must not move.
 class MemoryOwners {
  public:
-  /// See device_of().
   std::optional<int> device_of(const void* memory);
 
  private:
@@ -34,29 +32,26 @@ class MemoryOwners {
   std::size_t next_ = 0;
 };
 
-/// Copies from and to the memory of the host or of devices; complete on return. Throws DeviceError.
+/// Synchronous, host or device. Throws DeviceError.
 void copy_memory(Bytes from, MutableBytes to);
 
-/// Waits for what a CUDA stream has been given to do; the default stream if it is none (nullptr).
-/// Throws DeviceError.
+/// Waits for a CUDA stream; nullptr is the default stream. Throws DeviceError.
 void wait_for_stream(void* stream);
 
-/// Whether a CUDA stream is being captured into a graph. Throws DeviceError.
+/// Throws DeviceError.
 bool is_being_captured(void* stream);
 
-/// What codes frames in the order of a device's streams; none without that device. Throws
-/// DeviceError.
+/// Codes in stream order; null without the device. Throws DeviceError.
 std::unique_ptr<StreamCoder> make_stream_coder(int device);
 
-/// Marks what a CUDA stream has been given to do up to now; the default stream if it is none. The
-/// returned function waits for that. Throws UsageError while the stream is being captured, and
+/// Records an event; the returned function waits for it. Throws UsageError during capture, and
 /// DeviceError.
 std::function<void()> mark_stream(void* stream);
 
-/// The calling thread's device, if there is any.
+/// The calling thread's device.
 std::optional<int> device_in_use();
 
-/// Makes a device the calling thread's, and gives it back the one it had. For the host, nothing.
+/// Sets the thread's device and restores the previous one. Nullopt: no effect.
 class DeviceScope {
  public:
   explicit DeviceScope(std::optional<int> device);
@@ -68,7 +63,7 @@ class DeviceScope {
   std::optional<int> before_;
 };
 
-/// Bytes in a device's memory, which must stay valid and as they are.
+/// Device memory that stays valid and unchanged.
 class DeviceSource final : public ByteSource {
  public:
   explicit DeviceSource(Bytes bytes) : bytes_(bytes) {}
@@ -83,31 +78,30 @@ class DeviceSource final : public ByteSource {
 
  private:
   Bytes rest(ByteCount offset) const;
-  /// The bytes at `offset`, if they are few, from a copy on the host of them and those that follow.
+  /// Host copy at `offset`, with later bytes.
   Bytes held(ByteCount offset, std::size_t count);
 
   Bytes bytes_;
   ByteCount at_ = 0;
-  /// Host copies of the first and the last bytes, made when they are first asked for. An archive's
-  /// headers are read in small steps, and each copy from a device takes longer than all of them.
+  /// Host copies: headers are read in small steps, each slower on a device than all bytes at once.
   std::vector<std::byte> ends_;
-  std::vector<std::byte> window_;  ///< what was asked for last between them, and what follows
+  std::vector<std::byte> window_;  ///< between the ends
   ByteCount window_start_ = 0;
 };
 
-/// A source for bytes in the host's memory or a device's.
+/// In host or device memory.
 std::unique_ptr<ByteSource> make_memory_source(Bytes bytes);
 
-/// Writes to memory of the caller's, the host's or a device's, of fixed size.
+/// Fixed-size host or device memory.
 class BufferSink final : public ByteSink {
  public:
-  /// `enough` is a size that always suffices; the message for memory that is too small names it.
+  /// `enough` is for the error message.
   BufferSink(MutableBytes memory, ByteCount enough)
       : memory_(memory), enough_(enough), on_device_(device_of(memory.data()).has_value()) {}
 
   void write(Bytes bytes) override;
   bool takes_any_order() const override { return true; }
-  /// Throws OutputError if the bytes exceed the memory.
+  /// Throws OutputError if the buffer is too small.
   void write_at(ByteCount offset, Bytes bytes) override;
   MutableBytes place(ByteCount offset, ByteCount size) override;
   MutableBytes device_place(ByteCount offset, ByteCount size) override;

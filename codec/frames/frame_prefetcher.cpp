@@ -11,8 +11,7 @@ namespace cuszi {
 
 namespace {
 
-/// What compressing takes beside the frames, at most, in frames: an arena and archives on their
-/// way.
+/// Arena and archives, in frames; upper limit.
 constexpr ByteCount frames_of_work = 6;
 
 }  // namespace
@@ -49,7 +48,7 @@ FrameValues FramePrefetcher::frame(std::uint64_t i, Backend& user, std::size_t p
   return values;
 }
 
-/// A device that cannot tell has no room.
+/// False if free memory is unknown.
 bool FramePrefetcher::fits_device() const try {
   return ceil_div(field_.layout().field_bytes(), share_.step) +
              buffers_.size() * frames_of_work * field_.frame_bytes(0) <=

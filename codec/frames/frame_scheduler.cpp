@@ -12,10 +12,10 @@ namespace cuszi {
 
 namespace {
 
-/// Ends a frame that has to wait for one that has failed.
+/// A frame that waits for a failed one.
 struct Abandoned {};
 
-/// Ends a frame that has to wait for one that was handed over, so that its track can take that one.
+/// A frame that waits for a handed-over one, which its track can take.
 struct Postponed {};
 
 constexpr std::size_t number_of(FrameStep step) { return static_cast<std::size_t>(step); }
@@ -37,7 +37,7 @@ std::vector<Track> side_by_side(std::span<Backend* const> devices, std::uint64_t
         tracks.push_back({next, device, place});
       }
     } catch (const DeviceError&) {
-      // What is wrong with the device its first frame will tell.
+      // The device's first frame reports the error.
     }
   }
   return tracks;
@@ -86,7 +86,6 @@ void FrameScheduler::run(std::uint64_t frames, const Work& bring, const Work& wo
   if (failure_) std::rethrow_exception(failure_);
 }
 
-/// Returns when all have ended.
 void FrameScheduler::start_threads(const Work& bring, const Work& work) {
   std::vector<std::jthread> others;
   try {
@@ -99,7 +98,7 @@ void FrameScheduler::start_threads(const Work& bring, const Work& work) {
           });
     }
   } catch (const std::system_error&) {
-    // No more threads are to be had: fewer tracks do, and the devices of these.
+    // Out of threads: use fewer tracks and devices.
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = device_of_[others.size()] + 1; i < devices_.size(); ++i) {
       devices_[i].is_lost = true;
@@ -121,8 +120,7 @@ FrameScheduler::DeviceShare* FrameScheduler::next_share(std::size_t device, std:
   return share;
 }
 
-/// The first frame of this device, or of those that were given up. Where there may yet be some of
-/// those, waits for them.
+/// The device's next frame, or a failed device's; waits while one may be handed over.
 std::optional<std::uint64_t> FrameScheduler::next_frame(std::size_t device) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -147,7 +145,7 @@ void FrameScheduler::follow(std::size_t track, const Work& bring, const Work& wo
   }
 }
 
-/// Works on the track's next frame. Returns false where there is none for it any more.
+/// False if none is left.
 bool FrameScheduler::work_on(std::size_t track, const Work& bring, const Work& work) {
   const std::size_t device = device_of_[track];
   std::unique_lock bringing(devices_[device].bringing);
@@ -174,7 +172,7 @@ bool FrameScheduler::work_on(std::size_t track, const Work& bring, const Work& w
   return false;
 }
 
-/// Gives a device up and its frame to the others; returns false if there are none.
+/// Requeues the device's frame; false if it is the last device.
 bool FrameScheduler::hand_over(std::uint64_t frame, std::size_t device, const std::string& why) {
   {
     const std::scoped_lock lock(mutex_);
@@ -198,7 +196,7 @@ void FrameScheduler::begin_anew(std::uint64_t frame) {
   changed_.notify_all();
 }
 
-/// Whether an earlier frame has lost its device and nobody has taken it yet.
+/// Whether an earlier frame lost its device and is not taken.
 bool FrameScheduler::waits_before(std::uint64_t frame) const {
   if (!handed_over_.empty() && *handed_over_.begin() < frame) return true;
   return std::any_of(devices_.begin(), devices_.end(), [&](const DeviceShare& share) {

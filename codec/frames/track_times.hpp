@@ -8,8 +8,7 @@
 
 namespace cuszi {
 
-/// The times of calls on several tracks. Time in which calls overlap counts once in the whole;
-/// steps add up.
+/// Overlapping calls count once in the total; steps add up.
 class TrackTimes {
  public:
   TrackTimes(CallTimes& whole, std::size_t tracks) : whole_(whole), steps_(tracks) {}
@@ -21,8 +20,7 @@ class TrackTimes {
     }
   }
 
-  /// Runs call(steps) for the ticket's frame. Progress within the frame is reported to the whole's
-  /// watcher if all earlier frames have ended.
+  /// The watcher sees only the oldest frame's progress.
   template <class Call>
   decltype(auto) measure(const FrameTicket& ticket, const Call& call) {
     if (is_alone()) return whole_.measure([&]() -> decltype(auto) { return call(whole_.steps()); });
@@ -35,7 +33,6 @@ class TrackTimes {
   }
 
  private:
-  /// A track's time within a call.
   class Presence {
    public:
     explicit Presence(TrackTimes& times) : times_(times) {
@@ -56,10 +53,10 @@ class TrackTimes {
   bool is_alone() const { return steps_.size() == 1; }
 
   CallTimes& whole_;
-  std::vector<StepTimes> steps_;  ///< of each track
-  std::mutex mutex_;              ///< of what follows, and of the whole's seconds
-  std::size_t calls_ = 0;         ///< going on
-  Stopwatch clock_;               ///< since there were none
+  std::vector<StepTimes> steps_;  ///< per track
+  std::mutex mutex_;              ///< guards the rest, and whole_'s seconds
+  std::size_t calls_ = 0;         ///< running
+  Stopwatch clock_;               ///< since calls_ was 0
 };
 
 }  // namespace cuszi

@@ -5,23 +5,22 @@
 
 namespace cuszi {
 
-/// Does one piece of work at a time in a thread of its own, or in the caller's if no thread is to
-/// be had. The destructor waits for the work, which must not use objects that are destroyed
-/// earlier.
+/// Runs one task at a time in its own thread, or in the caller's if out of threads. The destructor
+/// waits; tasks must not use members destroyed earlier.
 class Background {
  public:
-  /// Starts `work` after the work before it is done. Throws the exception of the work before.
+  /// Throws the previous task's exception.
   template <class Work>
   void start(Work work) {
     wait();
     try {
       running_ = std::async(std::launch::async, work);
-    } catch (const std::system_error&) {  // no thread is to be had
+    } catch (const std::system_error&) {  // out of threads
       work();
     }
   }
 
-  /// Waits for the last work. Throws its exception, if any.
+  /// Throws the last task's exception.
   void wait() {
     if (running_.valid()) running_.get();
   }

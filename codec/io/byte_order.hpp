@@ -7,7 +7,7 @@ namespace cuszi {
 
 enum class ByteOrder { little, big };
 
-/// Turns values of `order` into the machine's order, or back, in place.
+/// Converts between `order` and native order, in place.
 void to_native(MutableBytes values, DType dtype, ByteOrder order);
 
 }  // namespace cuszi

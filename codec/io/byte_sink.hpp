@@ -7,7 +7,7 @@
 
 namespace cuszi {
 
-/// Where bytes go, one after the other.
+/// Sequential output.
 class ByteSink {
  public:
   ByteSink() = default;
@@ -17,19 +17,17 @@ class ByteSink {
 
   virtual void write(Bytes bytes) = 0;
 
-  /// True if write_at() may be used instead of write().
+  /// Whether write_at() works.
   virtual bool takes_any_order() const { return false; }
 
-  /// Writes bytes that are to stand at `offset`; for several threads at once.
+  /// Thread-safe.
   virtual void write_at(ByteCount /*offset*/, Bytes /*bytes*/) {}
 
-  /// Memory of the sink's own, the host's or a device's, that is to hold `size` bytes from `offset`
-  /// on: what is put there need not be written. None if the sink has no such memory.
+  /// The sink's own memory at `offset`, which needs no write; else empty.
   virtual MutableBytes place(ByteCount /*offset*/, ByteCount /*size*/) { return {}; }
   virtual MutableBytes device_place(ByteCount /*offset*/, ByteCount /*size*/) { return {}; }
 };
 
-/// Keeps what is written in memory.
 class MemorySink final : public ByteSink {
  public:
   void write(Bytes bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }

@@ -17,7 +17,7 @@ namespace cuszi {
 
 namespace {
 
-/// The kernel reads at most this much at once.
+/// Kernel limit per read.
 constexpr ByteCount max_transfer = ByteCount{1} << 30;
 
 FileDescriptor open_to_read(const std::string& path) {
@@ -37,10 +37,10 @@ struct stat status_of(const FileDescriptor& file, const std::string& name) {
   return status;
 }
 
-/// The status of a file once the clock that dates changes has moved on since the last one, so that
-/// the next one will show.
+/// Taken after the file clock has ticked since the last change, so that any later change is
+/// visible.
 struct stat status_after_last_change(const FileDescriptor& file, const std::string& name) {
-  constexpr long tick = 10'000'000;  // ns: of the slowest clocks
+  constexpr long tick = 10'000'000;  // ns, the coarsest clock
   const struct stat status = status_of(file, name);
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

@@ -10,7 +10,7 @@
 
 namespace cuszi {
 
-/// Bytes to read one after the other; where their number is known, also from anywhere.
+/// Random access if the size is known.
 class ByteSource {
  public:
   ByteSource() = default;
@@ -18,50 +18,43 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
 
-  /// The source's name in messages.
+  /// For messages.
   virtual std::string name() const = 0;
 
-  /// Fills `out` with the next bytes. Returns how many there were: fewer only at the end. Throws
-  /// InputError if they cannot be read.
+  /// Returns the bytes read; fewer only at the end. Throws InputError.
   virtual std::size_t read(MutableBytes out) = 0;
 
-  /// How many bytes there are in all; nothing for a pipe.
+  /// Total size; nullopt for a pipe.
   virtual std::optional<ByteCount> size() const = 0;
 
-  /// Fills `out` with the bytes from `offset` on, as read() does; for several threads at once. Only
-  /// where the size is known.
+  /// As read(), from `offset`. Thread-safe. Requires a known size.
   virtual std::size_t read_at(ByteCount offset, MutableBytes out) const = 0;
 
-  /// Whether read_at() takes time that is worth a thread beside the caller's.
+  /// Whether reading ahead in a thread pays.
   virtual bool is_read_ahead() const { return false; }
 
-  /// Throws InputError if others have changed the bytes since they began to be read.
+  /// Throws InputError if the bytes have changed.
   virtual void expect_unchanged() const {}
 
-  /// The open file that is read, if it is one; else -1.
   virtual int descriptor() const { return -1; }
 
-  /// All the bytes where they lie in the host's memory, if they do and others do not change them;
-  /// else none.
+  /// All bytes in host memory, if constant; else empty.
   virtual Bytes view() const { return {}; }
 
-  /// All the bytes where they lie in a device's memory, if they do and others do not change them;
-  /// else none. Only the device's backend can read them.
+  /// All bytes in device memory, for its backend, if constant; else empty.
   virtual Bytes device_view() const { return {}; }
 
-  /// Goes on reading at `offset`. Only where the size is known.
+  /// Requires a known size.
   virtual void seek(ByteCount offset) = 0;
 
-  /// Skips the next `count` bytes; reads over them where the source cannot seek. Returns how many
-  /// bytes there were.
+  /// Skips bytes; returns how many.
   virtual ByteCount skip(ByteCount count) = 0;
 };
 
-/// A file, or standard input for "-". Throws InputError if it cannot be opened.
+/// "-" is standard input. Throws InputError.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::string& path);
-  /// A file that is open, from its beginning, and what to call it.
   FileSource(FileDescriptor file, std::string name);
 
   std::string name() const override { return name_; }
@@ -75,19 +68,19 @@ class FileSource final : public ByteSource {
   ByteCount skip(ByteCount count) override;
 
  private:
-  /// Fills `out` by calls of `read_some(to, size, done)`, which returns what read(2) does.
+  /// read_some(to, size, done) returns as read(2).
   template <class ReadSome>
   std::size_t read_with(MutableBytes out, const ReadSome& read_some) const;
 
   std::string name_;
   FileDescriptor file_;
   std::optional<ByteCount> size_;
-  timespec modified_{};  ///< where the size is known
-  ByteCount start_ = 0;  ///< standard input may have been read before
+  timespec modified_{};  ///< if the size is known
+  ByteCount start_ = 0;  ///< initial position of standard input
   ByteCount at_ = 0;
 };
 
-/// Bytes in memory, which must stay valid and as they are.
+/// Bytes stay valid and unchanged.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(Bytes bytes) : bytes_(bytes) {}
@@ -105,13 +98,12 @@ class MemorySource final : public ByteSource {
   ByteCount at_ = 0;
 };
 
-/// Reads `count` bytes and forgets them. Returns how many there were.
+/// Returns the bytes read.
 ByteCount discard(ByteSource& source, ByteCount count);
 
-/// True for "-", which stands for standard input or output.
 inline bool is_standard_stream(const std::string& path) { return path == "-"; }
 
-/// An input's name in messages.
+/// For messages.
 inline std::string input_name(const std::string& path) {
   return is_standard_stream(path) ? "standard input" : path;
 }

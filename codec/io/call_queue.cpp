@@ -35,7 +35,7 @@ bool CallQueue::is_idle() {
   return undone_ == 0;
 }
 
-/// False if no thread is to be had.
+/// False if out of threads.
 bool CallQueue::start() {
   if (thread_.joinable()) return true;
   try {
@@ -56,7 +56,7 @@ void CallQueue::serve() {
       calls_.pop_front();
       lock.unlock();
       call();
-    }  // what it holds goes before it is said to be done
+    }  // destroy first
     lock.lock();
     if (--undone_ == 0) done_.notify_all();
   }

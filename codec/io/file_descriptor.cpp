@@ -9,10 +9,10 @@ namespace cuszi {
 
 namespace {
 
-/// The kernel writes at most this much at once.
+/// Kernel limit per write.
 constexpr ByteCount max_transfer = ByteCount{1} << 30;
 
-/// Writes by calls of `write_some(from, size)`, which returns what write(2) does.
+/// write_some(from, size) returns as write(2).
 template <class WriteSome>
 bool write_with(int fd, Bytes bytes, const WriteSome& write_some) {
   while (!bytes.empty()) {

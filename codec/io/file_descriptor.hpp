@@ -8,7 +8,6 @@
 
 namespace cuszi {
 
-/// Owns an open file.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int fd = -1) : fd_(fd) {}
@@ -28,14 +27,11 @@ class FileDescriptor {
   int fd_;
 };
 
-/// Writes all of `bytes`, at the file's position or at `offset`; the latter may be done by several
-/// threads at once. Waits where others have made a pipe non-blocking. False, with errno set, if
-/// that fails.
+/// Waits on non-blocking pipes. False, with errno, on failure. write_all_at() is thread-safe.
 bool write_all(int fd, Bytes bytes);
 bool write_all_at(int fd, ByteCount offset, Bytes bytes);
 
-/// To be called when a read or write has failed: true if it is to be tried again, because of a
-/// signal or, after a wait, of a pipe that was not ready for `events` of poll(2).
+/// After a failed call: whether to retry. Waits for `events` of poll(2) on a pipe.
 bool is_to_be_tried_again(int fd, short events);
 
 }  // namespace cuszi

@@ -11,29 +11,27 @@ namespace cuszi {
 
 class ByteSource;
 
-/// Compares restored frames with those of an original where they lie: on a device in its memory, to
-/// which the original's frames travel one ahead.
+/// Compares in device memory if frames are there; loads the original one frame ahead.
 class FrameComparison {
  public:
-  /// `meter` is one of `original`, frames are restored by one of these backends.
+  /// `meter` measures against `original`.
   FrameComparison(QualityMeter& meter, FieldSource& original, Backends& backends);
 
-  /// Begins to bring the original's frame `i` to the first device, if there is one.
   void expect(std::uint64_t i);
 
-  /// The next frame, of which these points are shown: all of them on a device.
+  /// On a device, all points are shown.
   void add(const RestoredFrame& frame, const Selection& shown);
 
  private:
   FramePrefetcher& prefetcher_for(Backend& user);
 
   QualityMeter& meter_;
-  Backend* device_;                                   ///< the first one, if there is any
-  std::map<Transfer*, FramePrefetcher> prefetchers_;  ///< of each device
+  Backend* device_;                                   ///< the first, or null
+  std::map<Transfer*, FramePrefetcher> prefetchers_;  ///< per device
 };
 
-/// Restores an archive of a field and measures what has become of its values, also where
-/// isovalues were to be kept. `measured` is told of the bytes of each frame.
+/// Restores and measures an archive; also counts crossings of isovalues. `measured` gets each
+/// frame's bytes.
 QualityMeter measure_archive(
     Backends& backends, ByteSource& archive, FieldSource& field, const IsoValues& isovalues,
     CallTimes& times, Measures measures = Measures::errors_and_fidelity,

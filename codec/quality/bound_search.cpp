@@ -8,13 +8,13 @@ namespace cuszi {
 
 namespace {
 
-/// dB per unit of the logarithm, where errors fill the bound evenly; ratios rise more slowly.
+/// dB per unit of the logarithm, for uniform errors; ratios rise more slowly.
 constexpr double psnr_slope = -8.686;
 constexpr double ratio_slope = 3;
-constexpr double widest_slope = 5;  ///< of a secant, by these
+constexpr double widest_slope = 5;  ///< secant's slope, as a multiple
 constexpr double longest_step = 3;
 
-/// Cut to what a double can be: near that, even the logarithm of a finite one leads beyond.
+/// Clamped to a finite double.
 double bound_at(double log_bound) {
   return std::min(std::exp(log_bound), std::numeric_limits<double>::max());
 }
@@ -46,13 +46,12 @@ std::optional<double> BoundSearch::best() const {
   return bound_at(met_->log_bound);
 }
 
-/// By the secant of the last two, as far as it stays between a bound that met the goal and one that
-/// missed it.
+/// Secant of the last two trials, between a bound that met the goal and one that missed.
 double BoundSearch::next_log_bound(const Tried& tried) const {
   const double aim = (goal_.least + goal_.most) / 2;
-  double step = goal_.rises ? -longest_step : longest_step;  // away from a bound that loses nothing
+  double step = goal_.rises ? -longest_step : longest_step;  // away from a lossless bound
   if (!std::isfinite(tried.score)) {
-    // Unless it is so far off that nothing is coded by it.
+    // Unless the bound codes nothing.
     if (last_ && (last_->log_bound > tried.log_bound) == goal_.rises) {
       return (last_->log_bound + tried.log_bound) / 2;
     }

@@ -4,28 +4,24 @@
 
 namespace cuszi {
 
-/// The scores, in dB, that end a search. A score above the goal meets it, but a better one is
-/// searched for.
+/// In dB. Higher scores also meet the goal, but can be improved.
 struct Goal {
   double least = 0;
   double most = 0;
-  bool rises = false;  ///< whether scores rise with the bound (as ratios do) or fall (as PSNR does)
+  bool rises = false;  ///< scores rise with the bound
 };
 
-/// Looks for the bound whose score just reaches a goal, by secants in the logarithm of the bound
-/// between those already tried:
-///   while (!search.done()) search.add(score_at(search.bound()));
+/// Finds the bound whose score just reaches a goal, by secants in its logarithm.
 class BoundSearch {
  public:
   BoundSearch(const Goal& goal, double first_bound, int steps);
 
-  /// The bound to be tried next.
   double bound() const;
-  /// What bound() scored; infinite if nothing was lost.
+  /// Adds the score of bound(); infinite if lossless.
   void add(double score);
   bool done() const { return steps_ == 0; }
 
-  /// The bound that meets the goal with the lowest score, if one does.
+  /// Bound of the lowest score that meets the goal.
   std::optional<double> best() const;
 
  private:
@@ -38,12 +34,12 @@ class BoundSearch {
   double slope() const;
 
   Goal goal_;
-  double next_;  ///< logarithm of the bound
+  double next_;  ///< logarithm
   int steps_;
-  std::optional<Tried> last_;    ///< whose score is finite
-  std::optional<Tried> before_;  ///< the one before it
-  std::optional<Tried> met_;     ///< nearest to the goal of those that met it
-  std::optional<Tried> missed_;  ///< of those that did not
+  std::optional<Tried> last_;    ///< finite score
+  std::optional<Tried> before_;  ///< the one before
+  std::optional<Tried> met_;     ///< nearest to the goal
+  std::optional<Tried> missed_;  ///< likewise
 };
 
 }  // namespace cuszi

@@ -10,13 +10,13 @@ namespace cuszi {
 
 namespace {
 
-// Points of a sample: a quarter of the field's, between these; and of a box of it.
+// A quarter of the field, between these limits; likewise boxes.
 constexpr std::uint64_t least_points = std::uint64_t{1} << 16;
 constexpr std::uint64_t most_points = std::uint64_t{1} << 21;
 constexpr std::uint64_t least_box = std::uint64_t{1} << 15;
 constexpr std::uint64_t most_boxes = 8;
 
-/// Boxes of frames, none of which lies in another.
+/// Disjoint boxes in frames.
 struct SamplePlan {
   std::uint64_t box_points;
   std::uint64_t boxes_per_frame;
@@ -32,7 +32,6 @@ struct SamplePlan {
   }
 };
 
-/// A box of a frame, the `part`-th of those that the plan has there.
 SampleBox crop(const FrameShape& frame, Bytes values, const SamplePlan& plan, std::uint64_t part) {
   const Selection box = box_of(frame.dims, plan.box_points, part, plan.boxes_per_frame);
   SampleBox result{{frame.dtype, box.dims()}, {}};

@@ -8,15 +8,14 @@
 
 namespace cuszi {
 
-/// A part of a field that is compressed for a trial.
 struct SampleBox {
   FrameShape shape;
   std::vector<std::byte> values;
 };
 
-/// Parts of a field: all of it if it is small, else boxes in some frames.
+/// The whole field or boxes of it.
 struct FieldSample {
-  ValueRange range;  ///< of the whole field
+  ValueRange range;  ///< of the field
   bool whole = false;
   std::vector<SampleBox> boxes;
 
@@ -27,23 +26,21 @@ struct FieldSample {
   }
 };
 
-/// Takes a sample of a field; reads every frame for the range.
+/// Takes a sample; reads every frame for the range.
 FieldSample take_sample(Backend& backend, const FieldSettings& settings, FieldSource& field);
 
-/// What compressing a sample gave.
 struct SampleResult {
   ByteCount field_bytes = 0;
   ByteCount archive_bytes = 0;
   Quality quality;
-  std::optional<Method> method;  ///< of the first box, if it is coded
+  std::optional<Method> method;  ///< first coded box
 
   double ratio() const {
     return static_cast<double>(field_bytes) / static_cast<double>(archive_bytes);
   }
 };
 
-/// Compresses a sample under the absolute bound of `settings`; restores and measures it if the
-/// quality is wanted.
+/// Compresses under the absolute bound of `settings`.
 SampleResult code_sample(const FieldSample& sample, Backend& backend, const FieldSettings& settings,
                          bool measure);
 

@@ -13,7 +13,7 @@ namespace cuszi {
 
 namespace {
 
-/// The coordinates of a value, slowest first: "[3, 0, 17]".
+/// Slowest first: "[3, 0, 17]".
 std::string coordinates(const Dims& dims, std::uint64_t point) {
   std::string text;
   for (int axis = dims.rank() - 1; axis >= 0; --axis) {
@@ -23,7 +23,7 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
   return '[' + text + ']';
 }
 
-/// "0.1", "0.01 of its value", "the larger of 0.1 and 0.01 of its value".
+/// "0.1", "0.01 of its value", "the larger of 0.1 and 0.01 of its value"
 std::string text_of(const ValueBound& bound) {
   using Kind = ValueBound::Kind;
   if (bound.kind == Kind::absolute) return fmt::format("{}", bound.bound);
@@ -56,7 +56,7 @@ void QualityMeter::add_quality(Quality quality) {
 
 void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
   const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
-  // Both before either is added: a device that fails leaves the frame to another one.
+  // Measure both first: if a device fails, another repeats the frame.
   const Quality quality = backend.measure_quality(shape.dtype, original, restored, rules_, bound_);
   if (measures_ != Measures::errors) {
     fidelity_.merge(backend.measure_fidelity(shape, original, restored, rules_.fills));

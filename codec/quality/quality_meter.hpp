@@ -12,31 +12,28 @@ namespace cuszi {
 
 class FieldSource;
 
-/// Which measures of a field are taken.
 enum class Measures { errors, errors_and_fidelity };
 
-/// Measures frames against those of an original, one after the other.
 class QualityMeter {
  public:
-  /// `bound` decides which points are bad; infinite if none was asked for. `rules` name what is
-  /// missing, and the isovalues whose crossings are counted.
+  /// Values beyond `bound` are bad. `rules` give missing values and isovalues.
   QualityMeter(FieldSource& original, const ValueRules& rules, const ValueBound& bound,
                Measures measures = Measures::errors_and_fidelity)
       : original_(&original), rules_(rules), bound_(bound), measures_(measures) {}
 
-  /// Measures frame `i`; earlier frames that are to be measured come first.
+  /// Measures frame `i`; frames come in ascending order.
   void add(std::uint64_t i, Bytes restored);
-  /// Measures the selected points of frame `i`, which have these bounds if they are given.
+  /// `bounds` are of the selected points.
   void add(std::uint64_t i, const Selection& selection, Bytes restored,
            const FrameBoundsByPlace* bounds = nullptr);
-  /// Measures frame `i` by a backend that may have both fields in its memory.
+  /// Both fields may be in the backend's memory.
   void add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored);
 
   const Quality& quality() const { return quality_; }
   const Fidelity& fidelity() const { return fidelity_; }
   const ValueBound& bound() const { return bound_; }
   const IsoValues& isovalues() const { return rules_.isovalues; }
-  /// The absolute bound; no_bound if there is none.
+  /// no_bound if none.
   double absolute_bound() const { return bound_.absolute(); }
 
  private:
@@ -52,16 +49,13 @@ class QualityMeter {
   Fidelity fidelity_;
 };
 
-/// Throws BoundError, naming the first bad value of a field of these dims and `remedy`, if there is
-/// one.
+/// Throws BoundError for the first bad value, ending with `remedy`.
 void require_within_bound(const QualityMeter& meter, const Dims& dims, std::string_view remedy);
 
-/// Throws BoundError, naming the first of them, if points of a field of these dims are on another
-/// side of an isovalue than in the original.
+/// Throws BoundError on a crossed isovalue.
 void require_same_sides(const QualityMeter& meter, const Dims& dims);
 
-/// Throws BoundError, naming the first of them, if points of a field of these dims are missing in
-/// one of the two fields alone, or not by the same value.
+/// Throws BoundError if a point is missing in one field only, or by another value.
 void require_same_missing(const QualityMeter& meter, const Dims& dims);
 
 }  // namespace cuszi

@@ -21,24 +21,22 @@ namespace cuszi {
 
 namespace {
 
-constexpr double psnr_window = 0.1;    ///< dB over the target that are as good as it
+constexpr double psnr_window = 0.1;    ///< dB above the target
 constexpr double ratio_window = 0.12;  ///< 2.8 %
-constexpr double sample_window =
-    0.4;  ///< dB around the target that a part of the field need not miss
+constexpr double sample_window = 0.4;  ///< dB around the target
 constexpr int most_steps = 6;
-constexpr double first_ratio_bound = 1e-3;  ///< as a share of the range
+constexpr double first_ratio_bound = 1e-3;  ///< share of the range
 
-/// What decides how errors are spread over levels and how carefully codes are chosen.
 struct Tuning {
   double alpha;
   double beta;
   double bound_over_half_step;
 };
 
-/// The first is what a bound would use.
+/// First: the default of bounds.
 constexpr std::array<Tuning, 5> tunings{
     {{1.25, 2, 1}, {1.25, 2, 1.6}, {1.75, 3.98, 1.6}, {1.5, 3, 1.6}, {2, 3.98, 2}}};
-constexpr double usual_slope = 0.08;  ///< logarithm of the bytes per dB
+constexpr double usual_slope = 0.08;  ///< log(bytes) per dB
 
 double psnr_of(const Quality& quality) {
   return quality.psnr().value_or(std::numeric_limits<double>::infinity());
@@ -48,14 +46,14 @@ double score_of(const Target& target, double reached) {
   return target.kind == Target::Kind::psnr ? reached : 10 * std::log10(reached);
 }
 
-/// Scores that end the search for a target; a ratio's score is ten times its logarithm, too.
+/// A ratio's score is ten times its logarithm.
 Goal goal_of(const Target& target) {
   const double least = score_of(target, target.value);
   const bool psnr = target.kind == Target::Kind::psnr;
   return {least, least + (psnr ? psnr_window : ratio_window), !psnr};
 }
 
-/// Settings that leave nothing to choose of method, axes and reach.
+/// Fixes method, axes and reach.
 FieldSettings with_choices(const Method& method, FieldSettings settings) {
   PredictorConfig& config = settings.frame.predictor;
   config.id = id_of(method.predictor);
@@ -69,7 +67,7 @@ FieldSettings with_choices(const Method& method, FieldSettings settings) {
   return settings;
 }
 
-/// How the first frame of an archive is coded; nothing if it is not.
+/// Of the first frame.
 std::optional<Method> method_in(Bytes archive) {
   MemorySource source(archive);
   ArchiveReader reader(source);
@@ -79,7 +77,6 @@ std::optional<Method> method_in(Bytes archive) {
   return Method{*first.header.predictor, id_of(*first.header.coder)};
 }
 
-/// Trials on one sample for one target.
 class TargetSearch {
  public:
   TargetSearch(const Target& target, Backend& backend, FieldSample sample)
@@ -103,12 +100,12 @@ class TargetSearch {
   }
 
  private:
-  /// Where errors fill the bound evenly.
+  /// For uniform errors.
   double first_bound() const {
     const double width = sample_.range.width();
     if (target_.kind == Target::Kind::ratio) return first_ratio_bound * width;
     const double half = std::sqrt(3.0) * (width / 2) * std::pow(10, -target_.value / 20);
-    return half < width / 2 ? 2 * half : width;  // twice half of a width may overflow
+    return half < width / 2 ? 2 * half : width;  // avoids overflow
   }
 
   double limited(double bound) const { return std::min(bound, sample_.range.width()); }
@@ -122,7 +119,7 @@ class TargetSearch {
     return score_of(target_, psnr ? psnr_of(result.quality) : result.ratio());
   }
 
-  /// What one box chooses: later trials need not choose again.
+  /// Trials need not repeat one box's choices.
   FieldSettings with_choices(const FieldSettings& settings) const {
     const FieldSample one{sample_.range, sample_.whole, {sample_.boxes[sample_.boxes.size() / 2]}};
     const SampleResult result = code_sample(one, backend_, settings, false);
@@ -130,7 +127,7 @@ class TargetSearch {
                                                     : settings;
   }
 
-  /// What was found with choices for the sample, where those are to be made again for the field.
+  /// Only the bounds found.
   static FieldSettings without_choices(const FieldSettings& found, FieldSettings settings) {
     settings.bound = found.bound;
     const MultilevelConfig& tuned = found.frame.predictor.multilevel;
@@ -145,33 +142,29 @@ class TargetSearch {
     return settings.frame.predictor.id == PredictorId::multilevel;
   }
 
-  /// Whether `multilevel`, with its errors spread as a target likes, may take less there than what
-  /// trials have found at a bound.
+  /// Whether `multilevel`, tuned for a target, may beat the trials' choice.
   bool is_open(const FieldSettings& settings) const {
     return target_.kind == Target::Kind::psnr && settings.frame.predictor.automatic &&
            settings.frame.predictor.multilevel.effort != Effort::fast;
   }
 
-  /// A trial on the sample.
   struct Trial {
     double psnr = 0;
     double log_bytes = 0;
   };
 
-  /// Settings with the bound that the target needs, and what the sample takes with them there.
   struct AtTarget {
     FieldSettings settings;
     double bytes = std::numeric_limits<double>::infinity();
-    double slope = usual_slope;  ///< between the trials
+    double slope = usual_slope;
   };
 
-  /// What a trial would take at the target.
+  /// Extrapolated.
   double bytes_at_target(const Trial& trial, double slope) const {
     const double rest = std::isfinite(trial.psnr) ? slope * (target_.value - trial.psnr) : 0;
     return std::exp(trial.log_bytes + rest);
   }
 
-  /// By which a trial's bound becomes that of the target.
   double bound_factor(const Trial& trial) const {
     return std::pow(10, (trial.psnr - target_.value - psnr_window / 2) / 20);
   }
@@ -180,7 +173,7 @@ class TargetSearch {
     return {psnr_of(result.quality), std::log(static_cast<double>(result.archive_bytes))};
   }
 
-  /// Where the sample is a part of the field, passes over all of it follow that are exact.
+  /// Later passes over the whole field are exact.
   Goal sample_goal() const {
     Goal goal = goal_of(target_);
     if (sample_.whole) return goal;
@@ -191,7 +184,7 @@ class TargetSearch {
 
   AtTarget reach_target(FieldSettings settings) const {
     BoundSearch search(sample_goal(), settings.bound, most_steps);
-    std::map<double, Trial> trials;  // by their bounds
+    std::map<double, Trial> trials;  // by bound
     while (!search.done()) {
       settings.bound = limited(search.bound());
       const SampleResult result = result_for(settings);
@@ -228,8 +221,7 @@ class TargetSearch {
     return settings;
   }
 
-  /// A PSNR is reached by the tuning that takes the fewest bytes there: one trial of each tells,
-  /// near the bound that the first one needs.
+  /// One trial per tuning, near the first one's bound.
   AtTarget best_at_target(const FieldSettings& settings) const {
     const bool tunes = target_.kind == Target::Kind::psnr && is_multilevel(settings) &&
                        settings.frame.predictor.multilevel.effort != Effort::fast;
@@ -256,9 +248,8 @@ class TargetSearch {
   FieldSample sample_;
 };
 
-/// Settings with an absolute bound that should reach the target, found by compressing samples of
-/// the field (the field itself if it is small), and for a PSNR with the level-wise bounds and the
-/// bound_over_half_step that take the fewest bits there. A field without a range is lossless.
+/// An absolute bound from trials on samples; for a PSNR also tuned. A field without range is
+/// lossless.
 FieldSettings settings_for(const Target& target, const FieldSettings& settings, Backend& backend,
                            FieldSource& field) {
   FieldSettings absolute = settings;
@@ -296,7 +287,7 @@ TargetArchive compress_to_target(const Target& target, const FieldSettings& sett
     TargetArchive attempt = make(tried, pass);
     attempt.reached = reached_by(attempt, target, field);
     search.add(score_of(target, attempt.reached));
-    // What is chosen anew moves a PSNR by more than the bound does.
+    // A new method moves the PSNR more than the bound does.
     const auto method = pass == 1 && !search.done() ? method_in(attempt.archive) : std::nullopt;
     if (method) tried = with_choices(*method, tried);
     if (!best || is_better(target, attempt.reached, best->reached)) best = std::move(attempt);

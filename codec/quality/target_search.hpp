@@ -10,21 +10,20 @@
 
 namespace cuszi {
 
-inline constexpr int most_target_passes = 6;  ///< over a field, after the trials on samples
+inline constexpr int most_target_passes = 6;  ///< after trials on samples
 
-/// An archive that was made for a target, and what it reaches of it.
 struct TargetArchive {
   CompressedField result;
   std::vector<std::byte> archive;
-  std::optional<QualityMeter> meter;  ///< of its restored values: always where a PSNR is the target
+  std::optional<QualityMeter> meter;  ///< always for a PSNR
   double reached = 0;
 };
 
-/// Compresses a field in one pass, the `pass`-th from 1 on, and measures it where that is needed.
+/// Compresses once, and measures if needed; `pass` counts from 1.
 using TargetPass = std::function<TargetArchive(const FieldSettings& settings, int pass)>;
 
-/// The archive of a field that is nearest to a target among those that meet it, else among all. The
-/// bound is found on samples; where the field differs from them it is compressed again.
+/// The archive nearest to the target, preferably meeting it. Repeats while the field misses what
+/// samples promised.
 TargetArchive compress_to_target(const Target& target, const FieldSettings& settings,
                                  Backend& backend, FieldSource& field, const TargetPass& make);
 

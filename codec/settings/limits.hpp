@@ -10,19 +10,19 @@
 
 namespace cuszi {
 
-// Limits of settings, the same for the command line, the C API and the filter.
+// For command line, C API and filter.
 
-inline constexpr std::uint32_t least_chunk = 64;  ///< symbols; a power of two
+inline constexpr std::uint32_t least_chunk = 64;  ///< symbols; power of two
 inline constexpr std::uint32_t most_chunk = 1 << 20;
 inline constexpr std::uint32_t most_partition = 1 << 20;  ///< chunks
-inline constexpr std::uint32_t least_anchor = 2;          ///< stride; a power of two
+inline constexpr std::uint32_t least_anchor = 2;          ///< stride; power of two
 inline constexpr std::uint32_t most_anchor = 65536;
 inline constexpr double most_interp_alpha = 16;
-inline constexpr std::string_view interp_axes = "zyx";  ///< letters, the slowest first
-inline constexpr std::uint64_t most_stride = 1 << 20;   ///< of a preview; a power of two
+inline constexpr std::string_view interp_axes = "zyx";  ///< slowest first
+inline constexpr std::uint64_t most_stride = 1 << 20;   ///< of a preview; power of two
 inline constexpr int most_threads = 4096;
 inline constexpr int most_device_index = 1023;
-inline constexpr int most_shared_devices = 64;  ///< those with the lowest numbers
+inline constexpr int most_shared_devices = 64;  ///< lowest numbers
 inline constexpr double most_psnr = 400;        ///< dB
 inline constexpr double most_ratio = 1e9;
 
@@ -30,7 +30,6 @@ inline constexpr std::uint32_t most_zfp_planes = 64;
 inline constexpr double most_zfp_rate = 64;             ///< bits per value
 inline constexpr std::uint32_t most_zfp_chunk = 65536;  ///< blocks
 
-/// Whether zfp can keep this number of bit planes, or of bits per value.
 inline bool is_possible(const ZfpMode& mode) {
   switch (mode.kind) {
     case ZfpMode::Kind::precision:
@@ -41,8 +40,8 @@ inline bool is_possible(const ZfpMode& mode) {
   }
 }
 
-/// The absolute bound of a predictor that needs none to be asked for: 0 where values come back bit
-/// for bit, `no_bound` for zfp with a fixed number of bit planes or bits; nothing for others.
+/// The predictor's own absolute bound: 0 if reversible, no_bound for zfp of fixed precision or
+/// rate.
 inline std::optional<double> own_bound(const PredictorConfig& predictor) {
   if (predictor.is_reversible()) return 0;
   const bool has_own =
@@ -50,7 +49,7 @@ inline std::optional<double> own_bound(const PredictorConfig& predictor) {
   return has_own ? std::optional(no_bound) : std::nullopt;
 }
 
-/// What modes are called, as cuszi_option has words.
+/// As in cuszi_option.
 inline constexpr const char* mode_words = "rel|abs|pwrel|abs-or-pwrel|abs-and-pwrel";
 
 constexpr std::string_view name_of(ErrorMode mode) {
@@ -58,7 +57,6 @@ constexpr std::string_view name_of(ErrorMode mode) {
   return names[static_cast<unsigned>(mode)];
 }
 
-/// A relative bound is a share, of the value range or of each value, below 1.
 inline bool is_possible_bound(double bound, ErrorMode mode) {
   return std::isfinite(bound) && bound >= 0 && (mode == ErrorMode::absolute || bound < 1);
 }

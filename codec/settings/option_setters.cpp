@@ -19,7 +19,7 @@ namespace cuszi {
 
 namespace {
 
-/// Extents with crosses between them; none if the text is something else.
+/// "16x16"; empty if malformed.
 std::vector<std::uint64_t> extents_in(std::string_view text) {
   try {
     const Dims dims = Dims::parse(text);
@@ -29,8 +29,7 @@ std::vector<std::uint64_t> extents_in(std::string_view text) {
   }
 }
 
-/// A set of devices, as in cuszi_options, of "all" or several numbers with commas between them;
-/// none if the text is something else.
+/// "all" or "0,1"; nullopt if malformed.
 std::optional<std::uint64_t> device_set(std::string_view text) {
   if (text == "all") return DeviceChoice::all;
   if (text.find(',') == text.npos) return std::nullopt;
@@ -193,7 +192,7 @@ void add_region(std::string_view label, std::string_view text, cuszi_options& op
     refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
   }
   const Box box = parse_box(label, text.substr(0, at));
-  for (std::size_t axis = 0; axis < box.end.size(); ++axis) {  // where 0 would leave it open
+  for (std::size_t axis = 0; axis < box.end.size(); ++axis) {  // as 0 means open
     if (box.end[axis] <= box.first[axis]) refuse(label, text, "ranges that have indices");
   }
   cuszi_region& region = options.regions[count];

@@ -144,7 +144,7 @@ constexpr std::array table{
     "Refuse archives whose frames take more memory to restore; else there is no limit"}, at<&O::memory_limit>}};
 // clang-format on
 
-/// The numbers of the words: those that they are, else counted from the first one's.
+/// Explicit numbers, else consecutive from the first.
 std::vector<int> numbers_of_words(const cuszi_option& info) {
   std::vector<int> numbers;
   for (std::string_view words = info.values; !words.empty();) {
@@ -184,7 +184,7 @@ void Option::set(std::string_view label, std::string_view text, cuszi_options& o
 void Option::check(const cuszi_options& options) const {
   const double value = target.get == nullptr ? 0 : target.get(options);
   if (value == 0 || info.kind == kind::size || info.kind == kind::flag) return;
-  bool possible = value >= info.least && value <= info.most;  // NaN is not
+  bool possible = value >= info.least && value <= info.most;  // false for NaN
   std::vector<int> numbers;
   if (info.kind == kind::power) {
     possible = possible && std::has_single_bit(static_cast<std::uint64_t>(value));

@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-/// The groups of options in the order in which help prints them.
+/// In the order of --help.
 namespace option_group {
 inline constexpr const char* main = "Main options";
 inline constexpr const char* predictor = "Predictor";
@@ -21,11 +21,10 @@ inline constexpr const char* report = "Report";
 inline constexpr std::array all{main, predictor, coder, device, files, safety, report};
 }  // namespace option_group
 
-/// What has to be chosen for an option to have an effect.
+/// What must be chosen for an option to have an effect.
 enum class OptionUse { any, interp, multilevel, zfp, coder, index, hybrid, huffman, relative };
 
-/// Where the text of an option goes: the member of cuszi_options that gets its number, 0 for the
-/// default; or a function that reads the text.
+/// Where a text goes: a member, or a parser.
 struct OptionTarget {
   double (*get)(const cuszi_options& options) = nullptr;
   void (*put)(double number, cuszi_options& options) = nullptr;
@@ -33,27 +32,25 @@ struct OptionTarget {
   bool repeats = false;  ///< each text adds a value
 };
 
-/// One row of the table.
 struct Option {
-  cuszi_option info;  ///< what the C API shows of it
+  cuszi_option info;  ///< for the C API
   OptionTarget target;
   OptionUse use = OptionUse::any;
-  char letter = '\0';  ///< of the command line
+  char letter = '\0';  ///< on the command line
 
-  /// Sets what the text says. `label` is what the user calls the option. Throws UsageError.
+  /// Throws UsageError naming `label`.
   void set(std::string_view label, std::string_view text, cuszi_options& options) const;
 
-  /// Throws UsageError if the member has a number that no text gives.
+  /// Throws UsageError if the name is unknown.
   void check(const cuszi_options& options) const;
 
-  /// "1 to 16, default auto": limits of numbers, and the default.
+  /// Limits and default: "1 to 16, default auto".
   std::string range() const;
 };
 
-/// All options of the library.
 std::span<const Option> option_table();
 
-/// The option of this name, or with a member of this name. Throws UsageError if there is none.
+/// By option or member name. Throws UsageError.
 const Option& find_option(std::string_view name);
 
 }  // namespace cuszi

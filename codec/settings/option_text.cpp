@@ -89,7 +89,7 @@ ErrorMode parse_error_mode(std::string_view label, std::string_view text) {
 Box parse_box(std::string_view label, std::string_view text) {
   constexpr std::string_view accepted =
       "ranges of up to 4 axes, slowest first, like 0:8,100:200,: (FIRST:END, the end not included)";
-  constexpr std::uint64_t most_index = std::uint64_t{1} << 60;  // that a field can have
+  constexpr std::uint64_t most_index = std::uint64_t{1} << 60;  // of any field
   Box box;
   std::string_view rest = text;
   for (std::size_t axis = 0; axis == 0 || !rest.empty(); ++axis) {

@@ -8,13 +8,13 @@
 
 namespace cuszi {
 
-/// A predictor; `automatic` takes lorenzo where a trial finds it better.
+/// `automatic` may use lorenzo.
 struct PredictorChoice {
   PredictorId id;
   bool automatic = false;
 };
 
-/// A coder; `automatic` takes Huffman where a trial finds it better.
+/// `automatic` may use Huffman.
 struct CoderChoice {
   CoderId id;
   bool automatic = false;
@@ -35,7 +35,7 @@ inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
 inline constexpr Preset zfp_preset{{PredictorId::zfp}, {CoderId::none}};
 inline constexpr Preset balanced_preset{{PredictorId::cells}, {CoderId::none}};
 
-/// All presets, in the order of cuszi_preset.
+/// In the order of cuszi_preset.
 inline constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset,
                                     fast_preset,  zfp_preset,   balanced_preset};
 

@@ -20,7 +20,7 @@ namespace cuszi {
 
 namespace {
 
-// Numbers of cuszi.h that are those of an enumeration, or one more.
+// Some numbers are offset by 1.
 static_assert(CUSZI_DEVICE_CUDA == static_cast<int>(DeviceChoice::Kind::cuda));
 static_assert(CUSZI_LOSSLESS_BITCOMP == static_cast<int>(Lossless::bitcomp));
 static_assert(CUSZI_ZFP_RATE == static_cast<int>(ZfpMode::Kind::rate));
@@ -42,7 +42,7 @@ constexpr std::array<CoderChoice, 3> coders{{automatic_coder, {CoderId::huffman}
 constexpr std::array efforts{Effort::normal, Effort::fast, Effort::best};
 constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};
 
-/// Of members that have no row of numbers in the table.
+/// For members without a row in the option table.
 template <class Number>
 Number within(std::string_view member, Number value, std::type_identity_t<Number> least,
               std::type_identity_t<Number> most) {
@@ -67,7 +67,6 @@ void apply_isovalues(const cuszi_options& options, IsoValues& isovalues) {
   if (options.keep_sign != 0) isovalues.add(0);
 }
 
-/// Refuses a field of bounds that is there in part.
 void check_bound_field(const cuszi_options& options) {
   const bool has_bounds = options.bound_field != nullptr;
   if (has_bounds != (options.bound_count != 0)) {
@@ -80,7 +79,7 @@ void check_bound_field(const cuszi_options& options) {
   refuse_value("bound_blocks", fmt::format("{}", *extent), "0, as bound_field is NULL");
 }
 
-/// What the options ask for parts of the field; the bounds that they point to must stay.
+/// Borrows the options' pointers.
 BoundsByPlace places_in(const cuszi_options& options) {
   constexpr std::uint32_t most = CUSZI_MAX_REGIONS;
   const std::uint32_t count = within("region_count", options.region_count, 0, most);
@@ -210,7 +209,7 @@ FieldSettings method_settings(const cuszi_options& options) {
   return settings;
 }
 
-/// A share of each value is kept by coding logarithms, which zfp's own modes do not mean.
+/// Pointwise bounds code logarithms.
 void refuse_by_zfp(PredictorId predictor, ErrorMode mode, std::string_view label) {
   if (mode < ErrorMode::pointwise || predictor != PredictorId::zfp) return;
   throw UsageError(
@@ -227,7 +226,7 @@ void refuse_share(const cuszi_options& options, std::string_view label) {
 
 namespace {
 
-/// Bounds of parts of a field go with `multilevel` under a bound of all of it.
+/// Requires `multilevel` and a bound of the field.
 void apply_places(const cuszi_options& options, std::string_view label, FieldSettings& settings) {
   settings.places = places_in(options);
   if (!settings.places.any()) return;

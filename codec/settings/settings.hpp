@@ -15,22 +15,19 @@
 
 namespace cuszi {
 
-/// Where to compute, as the user asks.
 struct DeviceChoice {
   enum class Kind { automatic, cpu, cuda };
 
   Kind kind = Kind::automatic;
-  int index = 0;          ///< which of several devices
-  std::uint64_t set = 0;  ///< of CUDA, bit n is device n: several of them; 0: `index` alone
+  int index = 0;          ///< device number
+  std::uint64_t set = 0;  ///< bit n is device n; 0: only `index`
 
-  /// A set of all devices that there are.
+  /// All devices.
   static constexpr std::uint64_t all = ~std::uint64_t{0};
 
-  /// The devices' numbers, where this machine has `count`; one that it lacks where it has none of
-  /// them.
+  /// Numbers on a machine with `count` devices; if it has none of them, one that it lacks.
   std::vector<int> numbers(int count) const;
 
-  /// Whether a device is among them.
   bool includes(int number) const {
     if (set == 0 || set == all) return set == all || number == index;
     return number < most_shared_devices && (set >> number & 1) != 0;
@@ -39,65 +36,61 @@ struct DeviceChoice {
   friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
 };
 
-/// Where and how a call works.
 struct RunSettings {
   DeviceChoice device;
   std::optional<int> threads;             ///< of the CPU
-  void* stream = nullptr;                 ///< of CUDA, whose work is awaited
-  std::optional<ByteCount> memory_limit;  ///< of restoring
+  void* stream = nullptr;                 ///< awaited
+  std::optional<ByteCount> memory_limit;  ///< for restoring
 };
 
-/// The bound, the fill values and the coding that a field is compressed with.
+/// How to compress a field.
 struct FieldSettings {
   double bound = 0;
   ErrorMode mode = ErrorMode::relative;
-  double share = 0;                 ///< of each value, of modes that have two bounds
-  std::optional<ValueRange> range;  ///< what a relative bound refers to, if the user knows it
+  double share = 0;                 ///< in modes of two bounds
+  std::optional<ValueRange> range;  ///< for a relative bound
   FillValues fills;
-  std::size_t expected_fills = 0;  ///< how many of the first `fills` should be in the field
-  std::optional<std::uint64_t> fill_samples =
-      {};                              ///< drawn of each frame to find fill values not named
-  std::optional<double> padding = {};  ///< a value that is none of them, wherever it lies
-  bool has_target = false;             ///< the bound was found for a PSNR or a ratio
-  BoundsByPlace places = {};           ///< smaller bounds of some points
+  std::size_t expected_fills = 0;                  ///< leading fills that should occur
+  std::optional<std::uint64_t> fill_samples = {};  ///< per frame
+  std::optional<double> padding = {};              ///< never a suspect
+  bool has_target = false;                         ///< by a PSNR or ratio
+  BoundsByPlace places = {};                       ///< smaller bounds
   FrameConfig frame;
-  std::optional<ByteCount> frame_bytes;  ///< if the user wishes
+  std::optional<ByteCount> frame_bytes;  ///< if given
 
   AskedBound asked() const { return {bound, mode, share}; }
-  /// True if the field's range must be known before its first frame can be compressed.
+  /// Whether the range is needed before the first frame.
   bool needs_range() const { return mode == ErrorMode::relative && !range && bound != 0; }
-  /// True if values that spoil the field's range spoil the result.
+  /// Whether a false range spoils the result.
   bool range_counts() const { return needs_range() || (has_target && bound != 0); }
 };
 
-// What the members of cuszi_options come to. Every function throws UsageError, naming the member,
-// its value and what would be accepted.
+// Functions throw UsageError with member, value and what is accepted.
 
 /// All settings but bound and mode.
 FieldSettings method_settings(const cuszi_options& options);
 
-/// All settings; the bound is open where there is a target, and zfp's own where its mode has one
-/// and `has_bound` is false. `label` is what the user calls the bound.
+/// The bound is unset with a target, and zfp's own if `has_bound` is false. `label` is the user's
+/// name of the bound.
 FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::string_view label);
 
 RunSettings run_settings(const cuszi_options& options);
 
-/// The target that the options ask for; nothing where they ask for a bound.
+/// Nullopt if the options give a bound.
 std::optional<Target> target_of(const cuszi_options& options);
 
-/// The bound that the options ask for where there is no target. `label` is what the user calls it.
+/// Requires that the options give no target.
 AskedBound asked_bound(const cuszi_options& options, std::string_view label);
 
-/// Refuses a share of each value, if the options have one, where the mode has none.
+/// Throws if the mode has no share.
 void refuse_share(const cuszi_options& options, std::string_view label);
 
-/// Refuses a bound that goes with each value where the predictor is zfp.
+/// Throws if the bound is pointwise.
 void refuse_by_zfp(PredictorId predictor, ErrorMode mode, std::string_view label);
 
-/// The number of a cuszi_mode.
 int mode_number(ErrorMode mode);
 
-/// How `bound` is meant where there is no target.
+/// Requires that the options give no target.
 ErrorMode error_mode_of(const cuszi_options& options);
 
 }  // namespace cuszi
